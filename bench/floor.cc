@@ -1,0 +1,81 @@
+#include "bench/floor.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+extern char** environ;
+
+namespace belljar {
+namespace {
+
+std::vector<char*> Arguments(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
+[[noreturn]] void Give(const std::string& what) {
+  fprintf(stderr, "belljar-bench: %s\n", what.c_str());
+  exit(5);
+}
+
+}  // namespace
+
+Floor::Floor(const std::vector<std::string>& command) {
+  int in[2], out[2];
+  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) Give("no pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  if (posix_spawn(&pid_, command[0].c_str(), &actions, nullptr, Arguments(command).data(),
+                  environ) != 0) {
+    Give("cannot start " + command[0]);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  close(in[0]);
+  close(out[1]);
+  requests_.Reset(in[1]);
+  samples_.Reset(out[0]);
+}
+
+Floor::~Floor() {
+  requests_.Reset();
+  waitpid(pid_, nullptr, 0);
+}
+
+double Floor::Sample(char kind) {
+  uint64_t nanoseconds = 0;
+  if (write(requests_.get(), &kind, 1) != 1 ||
+      read(samples_.get(), &nanoseconds, sizeof nanoseconds) != sizeof nanoseconds) {
+    Give("a floor program has died");
+  }
+  return nanoseconds == 0 ? -1 : static_cast<double>(nanoseconds) / 1e6;
+}
+
+double TimeCommand(const std::vector<std::string>& command) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  const auto start = std::chrono::steady_clock::now();
+  pid_t pid;
+  const int failed =
+      posix_spawnp(&pid, command[0].c_str(), &actions, nullptr, Arguments(command).data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 1;
+  if (failed != 0 || waitpid(pid, &status, 0) != pid || status != 0) return -1;
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+}  // namespace belljar

@@ -1,0 +1,313 @@
+// belljar-bench [--quick] [--json] [--rounds N]
+//
+// Measures the floors of this machine and Belljar in turn, round by round, so that whatever else
+// drifts hits all alike.
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "bench/floor.h"
+#include "bench/measure.h"
+#include "bench/report.h"
+#include "bench/server.h"
+#include "engine/outside/installation.h"
+#include "profiles/loader.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kSpares = 4;  // what Sandbox has by default
+
+struct Options {
+  int rounds = 400;
+  int every = 8;  // the slow ones once in so many rounds
+  std::chrono::milliseconds load{1500};
+  bool json = false;
+};
+
+Options ReadOptions(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--json") {
+      options.json = true;
+    } else if (word == "--quick") {
+      options.rounds = 60;
+      options.load = std::chrono::milliseconds(400);
+    } else if (word == "--rounds" && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+      options.rounds = atoi(argv[++i]);
+    } else {
+      fprintf(stderr, "usage: belljar-bench [--quick] [--json] [--rounds N]\n");
+      exit(2);
+    }
+  }
+  return options;
+}
+
+std::string Machine(const std::string& python) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string model = "unknown processor";
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    model = line.substr(line.find(':') + 2);
+    break;
+  }
+  utsname names;
+  uname(&names);
+  return std::to_string(std::thread::hardware_concurrency()) + " cores of " + model + ", Linux " +
+         names.release + ", " + python + (geteuid() == 0 ? ", as root" : ", as an ordinary user");
+}
+
+// Forks suffer more than wake-ups do when others compute here, so all ratios would be off.
+void WarnWhenBusy() {
+  double load[1];
+  if (getloadavg(load, 1) == 1 && load[0] > 0.5) {
+    fprintf(stderr, "belljar-bench: load average %.1f: others compute here, figures are off\n",
+            load[0]);
+  }
+}
+
+Profile BasicOrExit(const Installation& installation) {
+  Result<Profile> profile =
+      LoadProfile(installation.profiles + "/basic.toml", installation.profiles);
+  if (!profile) {
+    fprintf(stderr, "belljar-bench: %s\n", profile.error().ToString().c_str());
+    exit(5);
+  }
+  return std::move(*profile);
+}
+
+// The rows, in the order in which they are printed.
+struct Rows {
+  Row small{"fork + exit + wait of a small C process", "ms", {}};
+  Row fork{"fork + exit + wait of CPython with the same modules", "ms", {}};
+  Row fork_run{"the same, running 1+1", "ms", {}};
+  Row fork_sealed{"the same, with every namespace, Landlock and seccomp", "ms", {}};
+  Row cold{"python3 -I -S -c pass, cold", "ms", {}};
+  Row bwrap{"bwrap --unshare-all python3 -I -S -c pass", "ms", {}};
+  Row run{"belljar, library: 1+1, spares ready", "ms", {}};
+  Row run_worker{"  of it from sending to the report read", "ms", {}};
+  Row back_to_back{"belljar, library: 1+1, back to back", "ms", {}};
+  Row first{"belljar, library: open to first result", "ms", {}};
+  Row command{"belljar run -c 'print(1)', the whole command", "ms", {}};
+  Row load_1{"belljar, executions a second, 1 client", "/s", {}};
+  Row load_2{"belljar, executions a second, 2 clients", "/s", {}};
+  Row load_8{"belljar, executions a second, 8 clients", "/s", {}};
+  Row worker_cpu{"CPU of a worker, clone to reaped", "ms", {}};
+  Row host_cpu{"CPU of the host a run", "ms", {}};
+  Row zygote_cpu{"CPU of the zygote a run", "ms", {}};
+  Row memory{"private memory of a waiting spare", "MiB", {}};
+  Row stdio{"belljar serve, stdio: execute_code, spares ready", "ms", {}};
+  Row http{"belljar serve, HTTP keep-alive: execute_code", "ms", {}};
+  Row http_1{"belljar serve, HTTP: calls a second, 1 client", "/s", {}};
+  Row http_8{"belljar serve, HTTP: calls a second, 8 clients", "/s", {}};
+  Row server_cpu{"CPU of the server's own process a call, 8 clients", "ms", {}};
+  Row stdio_ready{"belljar serve, stdio: start to initialize answered", "ms", {}};
+  Row stdio_first{"belljar serve, stdio: start to first result", "ms", {}};
+  Row http_ready{"belljar serve, HTTP: start to /readyz", "ms", {}};
+  Row idle{"belljar serve, idle: proportional memory in all", "MiB", {}};
+
+  std::vector<Row> All() const {
+    return {small,      fork,         fork_run,    fork_sealed, cold,       bwrap,  run,
+            run_worker, back_to_back, first,       command,     load_1,     load_2, load_8,
+            worker_cpu, host_cpu,     zygote_cpu,  memory,      stdio,      http,   http_1,
+            http_8,     server_cpu,   stdio_ready, stdio_first, http_ready, idle};
+  }
+};
+
+double Since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+// The servers do not say when all their spares wait again: some ten times what that takes.
+void SettleServers() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
+
+std::string CommandOf(const Installation& installation) {
+  return fs::path(installation.zygote).parent_path() / "belljar";
+}
+
+// Of servers that have worked and do no more. Before anything else here has loaded an interpreter:
+// what is shared counts for half.
+Series MeasureIdleMemory(const std::string& command) {
+  Series series;
+  for (int i = 0; i < 3; ++i) {
+    const ServerProcess server(command, ServerProcess::Transport::kHttp);
+    HttpClient client(server);
+    for (int call = 0; call < 50; ++call) client.Call();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    series.Add(ProportionalMemory(server));
+  }
+  return series;
+}
+
+class Bench {
+ public:
+  Bench(const Options& options, Series idle_memory)
+      : options_(options),
+        installation_(*Installation::Find()),
+        profile_(BasicOrExit(installation_)),
+        small_({Beside("belljar-bench-floor-c")}),
+        python_(PythonFloor()),
+        sandbox_(OpenOrExit(profile_, kSpares)),
+        command_(CommandOf(installation_)),
+        stdio_server_(command_, ServerProcess::Transport::kStdio),
+        http_server_(command_, ServerProcess::Transport::kHttp),
+        stdio_(stdio_server_),
+        http_(http_server_) {
+    const char* chosen = getenv("BELLJAR_PYTHON");
+    interpreter_ = chosen ? chosen : "/usr/bin/python3";
+    rows_.idle.series = std::move(idle_memory);
+  }
+
+  BenchReport Run() {
+    for (int round = 0; round < options_.rounds; ++round) {
+      Round();
+      if (round % options_.every == 0) SlowRound();
+    }
+    for (int i = 0; i < 3; ++i) LoadRound();
+    return {Machine(interpreter_), rows_.All(), Goals(), rows_.fork.name};
+  }
+
+ private:
+  static std::string Beside(const char* program) {
+    return fs::read_symlink("/proc/self/exe").parent_path() / program;
+  }
+
+  std::vector<std::string> PythonFloor() const {
+    std::vector<std::string> command = {Beside("belljar-bench-floor-python")};
+    for (const ModuleExports& module : profile_.modules) command.push_back(module.name);
+    return command;
+  }
+
+  void Round() {
+    Settle(*sandbox_, kSpares);
+    rows_.small.series.Add(small_.Sample('f'));
+    rows_.fork.series.Add(python_.Sample('f'));
+    rows_.fork_run.series.Add(python_.Sample('r'));
+    rows_.fork_sealed.series.Add(python_.Sample('s'));
+    Settle(*sandbox_, kSpares);
+    const RunTime time = TimeRun(*sandbox_);
+    rows_.run.series.Add(time.total);
+    rows_.run_worker.series.Add(time.worker);
+    SettleServers();
+    rows_.stdio.series.Add(TimeCall(stdio_));
+    SettleServers();
+    rows_.http.series.Add(TimeCall(http_));
+    SettleServers();
+  }
+
+  template <typename Client>
+  static double TimeCall(Client& client) {
+    const auto start = std::chrono::steady_clock::now();
+    client.Call();
+    return Since(start);
+  }
+
+  void SlowRound() {
+    Settle(*sandbox_, kSpares);
+    rows_.cold.series.Add(TimeCommand({interpreter_, "-I", "-S", "-c", "pass"}));
+    rows_.bwrap.series.Add(
+        TimeCommand({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev",
+                     "/dev", interpreter_, "-I", "-S", "-c", "pass"}));
+    rows_.first.series.Add(TimeFirstResult(profile_));
+    rows_.command.series.Add(TimeCommand({command_, "run", "-c", "print(1)"}));
+    Settle(*sandbox_, kSpares);
+    for (const double mebibytes : PrivateMemoryOfSpares(*sandbox_)) {
+      rows_.memory.series.Add(mebibytes);
+    }
+    const ServerStart stdio = TimeServerStart(command_, ServerProcess::Transport::kStdio);
+    rows_.stdio_ready.series.Add(stdio.ready);
+    rows_.stdio_first.series.Add(stdio.result);
+    rows_.http_ready.series.Add(TimeServerStart(command_, ServerProcess::Transport::kHttp).ready);
+    // More than there are spares, so that most of them have to wait for a clone.
+    for (int i = 0; i < 20; ++i) rows_.back_to_back.series.Add(TimeRun(*sandbox_).total);
+  }
+
+  void LoadRound() {
+    const std::pair<int, Row*> kLoads[] = {
+        {1, &rows_.load_1}, {2, &rows_.load_2}, {8, &rows_.load_8}};
+    for (const auto& [clients, row] : kLoads) {
+      Settle(*sandbox_, kSpares);
+      const Load load = MeasureLoad(*sandbox_, clients, options_.load);
+      row->series.Add(load.per_second);
+      if (clients != 2) continue;
+      rows_.worker_cpu.series.Add(load.worker_cpu);
+      rows_.host_cpu.series.Add(load.host_cpu);
+      rows_.zygote_cpu.series.Add(load.zygote_cpu);
+    }
+    for (const auto& [clients, row] : {std::pair(1, &rows_.http_1), std::pair(8, &rows_.http_8)}) {
+      SettleServers();
+      const ServerLoad load = MeasureServerLoad(http_server_, clients, options_.load);
+      row->series.Add(load.per_second);
+      if (clients == 8) rows_.server_cpu.series.Add(load.server_cpu);
+    }
+  }
+
+  std::vector<Goal> Goals() const {
+    const double best = std::max(
+        {rows_.load_1.series.median(), rows_.load_2.series.median(), rows_.load_8.series.median()});
+    return {
+        {"p50 of a run, as a multiple of that CPython's fork", "x",
+         rows_.run.series.median() / rows_.fork.series.median(), 1.0},
+        {"CPU of a worker", "ms", rows_.worker_cpu.series.median(), 1.5},
+        {"executions a second, best of 1, 2 and 8 clients", "/s", best, 1000, true},
+        {"private memory of a waiting spare", "MiB", rows_.memory.series.median(), 1.5},
+        {"open to first result", "ms", rows_.first.series.median(), 150},
+        {"p50 of execute_code over stdio, as that multiple", "x",
+         rows_.stdio.series.median() / rows_.fork.series.median(), 1.0},
+        {"p50 of execute_code over HTTP, as that multiple", "x",
+         rows_.http.series.median() / rows_.fork.series.median(), 1.5},
+        {"calls a second over HTTP, 8 clients", "/s", rows_.http_8.series.median(), 1000, true},
+        {"idle server, proportional memory in all", "MiB", rows_.idle.series.median(), 60},
+        {"start of a server to ready, the slower transport", "ms",
+         std::max(rows_.stdio_ready.series.median(), rows_.http_ready.series.median()), 200},
+    };
+  }
+
+  const Options options_;
+  const Installation installation_;
+  const Profile profile_;
+  Floor small_;
+  Floor python_;
+  std::unique_ptr<Sandbox> sandbox_;
+  const std::string command_;
+  const ServerProcess stdio_server_;
+  const ServerProcess http_server_;
+  StdioClient stdio_;
+  HttpClient http_;
+  std::string interpreter_;
+  Rows rows_;
+};
+
+}  // namespace
+}  // namespace belljar
+
+int main(int argc, char** argv) {
+  const belljar::Options options = belljar::ReadOptions(argc, argv);
+  const belljar::Result<belljar::Installation> installation = belljar::Installation::Find();
+  if (!installation) {
+    fprintf(stderr, "belljar-bench: %s\n", installation.error().ToString().c_str());
+    return 5;
+  }
+  belljar::WarnWhenBusy();
+  belljar::Series idle = belljar::MeasureIdleMemory(belljar::CommandOf(*installation));
+  const belljar::BenchReport report = belljar::Bench(options, std::move(idle)).Run();
+  if (options.json) {
+    belljar::PrintJson(report);
+  } else {
+    belljar::PrintTable(report);
+  }
+  return 0;
+}

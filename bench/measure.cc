@@ -1,0 +1,158 @@
+#include "bench/measure.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+[[noreturn]] void Exit(const std::string& why) {
+  fprintf(stderr, "belljar-bench: %s\n", why.c_str());
+  exit(5);
+}
+
+Request OnePlusOne(const Profile& profile) {
+  Request request;
+  request.source = "1+1";
+  request.limits = profile.default_limits;
+  return request;
+}
+
+double CpuOf(int who) {
+  rusage usage;
+  getrusage(who, &usage);
+  const auto milliseconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+  };
+  return milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+}
+
+std::string ReadWord(const fs::path& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
+
+pid_t ParentOf(const fs::path& process) {
+  std::ifstream file(process / "status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("PPid:")) return atoi(line.c_str() + 5);
+  }
+  return -1;
+}
+
+// Sum of Private_Clean, Private_Dirty and Private_Hugetlb; negative when it may not be read.
+double PrivateMebibytes(const fs::path& process) {
+  std::ifstream file(process / "smaps_rollup");
+  double kibibytes = 0;
+  bool any = false;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("Private_")) continue;
+    kibibytes += atof(line.c_str() + line.find(':') + 1);
+    any = true;
+  }
+  return any ? kibibytes / 1024 : -1;
+}
+
+}  // namespace
+
+double CpuOfProcess(pid_t pid) {
+  clockid_t clock;
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+std::unique_ptr<Sandbox> OpenOrExit(const Profile& profile, size_t spares) {
+  SandboxOptions options;
+  options.profile = profile;
+  options.spares = spares;
+  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(options));
+  if (!sandbox) Exit(sandbox.error().ToString());
+  return std::move(*sandbox);
+}
+
+void Settle(const Sandbox& sandbox, size_t spares) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (sandbox.counters().waiting < spares) {
+    if (std::chrono::steady_clock::now() > deadline) Exit("the pool does not fill");
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+RunTime TimeRun(Sandbox& sandbox) {
+  const Request request = OnePlusOne(sandbox.profile());
+  const auto start = std::chrono::steady_clock::now();
+  const Result<Outcome> outcome = sandbox.Run(request);
+  const Milliseconds total = std::chrono::steady_clock::now() - start;
+  if (!outcome) Exit(outcome.error().ToString());
+  if (outcome->result_json != "2") Exit("a run went wrong: " + OutcomeToJson(*outcome));
+  return {total.count(), Milliseconds(outcome->usage.wall_time).count()};
+}
+
+Load MeasureLoad(Sandbox& sandbox, int clients, std::chrono::milliseconds duration) {
+  const pid_t zygote = sandbox.counters().zygote_pid;
+  const double zygote_before = CpuOfProcess(zygote);
+  const double workers_before = CpuOf(RUSAGE_CHILDREN);
+  const double host_before = CpuOf(RUSAGE_SELF);
+  const auto start = std::chrono::steady_clock::now();
+  std::atomic<int> runs = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([&] {
+      while (std::chrono::steady_clock::now() - start < duration) {
+        TimeRun(sandbox);
+        ++runs;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Milliseconds elapsed = std::chrono::steady_clock::now() - start;
+  const double count = runs;
+  Load load;
+  load.per_second = count / elapsed.count() * 1e3;
+  load.worker_cpu = (CpuOf(RUSAGE_CHILDREN) - workers_before) / count;
+  load.host_cpu = (CpuOf(RUSAGE_SELF) - host_before) / count;
+  // A rotated zygote is one of the children by now.
+  if (sandbox.counters().zygote_pid == zygote) {
+    load.zygote_cpu = (CpuOfProcess(zygote) - zygote_before) / count;
+  }
+  return load;
+}
+
+std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox) {
+  std::vector<double> memory;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const int pid = atoi(entry.path().filename().c_str());
+    if (pid <= 0 || pid == sandbox.counters().zygote_pid) continue;
+    if (ParentOf(entry.path()) != getpid()) continue;
+    // A worker keeps the name of what it was cloned from.
+    if (ReadWord(entry.path() / "comm") != "belljar-zygote") continue;
+    memory.push_back(PrivateMebibytes(entry.path()));
+  }
+  return memory;
+}
+
+double TimeFirstResult(const Profile& profile) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::unique_ptr<Sandbox> sandbox = OpenOrExit(profile, 1);
+  TimeRun(*sandbox);
+  return Milliseconds(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace belljar

@@ -1,0 +1,48 @@
+// Belljar itself under measurement, through the library.
+#ifndef BELLJAR_BENCH_MEASURE_H_
+#define BELLJAR_BENCH_MEASURE_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "engine/core/profile.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar {
+
+// Ends the program with a message when it cannot be opened.
+std::unique_ptr<Sandbox> OpenOrExit(const Profile& profile, size_t spares);
+
+// Blocks until every spare waits, and a moment longer, so that nothing of the refill is left on the
+// processors.
+void Settle(const Sandbox& sandbox, size_t spares);
+
+struct RunTime {
+  double total = 0;   // ms, as the caller of Run sees it
+  double worker = 0;  // ms, of it from sending the request to having read the report
+};
+RunTime TimeRun(Sandbox& sandbox);
+
+struct Load {
+  double per_second = 0;
+  double worker_cpu = 0;  // ms a run: user and system time of the workers, sealing included
+  double host_cpu = 0;    // ms a run: of this process
+  double zygote_cpu = 0;  // ms a run
+};
+Load MeasureLoad(Sandbox& sandbox, int clients, std::chrono::milliseconds duration);
+
+// MiB that only that process has, for each waiting worker.
+std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox);
+
+// Milliseconds from Sandbox::Open to the first outcome.
+double TimeFirstResult(const Profile& profile);
+
+// Milliseconds of user and system time; 0 when the process is gone.
+double CpuOfProcess(pid_t pid);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_BENCH_MEASURE_H_

@@ -1,0 +1,78 @@
+#include "bench/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace belljar {
+
+double Series::Quantile(double q) const {
+  if (samples_.empty()) return 0;
+  std::vector<double> sorted = samples_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+namespace {
+
+double Base(const BenchReport& report) {
+  for (const Row& row : report.rows) {
+    if (row.name == report.base) return row.series.median();
+  }
+  return 0;
+}
+
+}  // namespace
+
+void PrintTable(const BenchReport& report) {
+  printf("%s\n\n", report.machine.c_str());
+  printf("%-58s %9s %9s %9s %8s %6s  %s\n", "", "least", "median", "p99", "x floor", "n", "unit");
+  const double base = Base(report);
+  for (const Row& row : report.rows) {
+    if (row.series.count() == 0) {
+      printf("%-58s %10s\n", row.name.c_str(), "not here");
+      continue;
+    }
+    char ratio[32] = "";
+    if (row.unit == "ms" && base > 0)
+      snprintf(ratio, sizeof ratio, "%.2f", row.series.median() / base);
+    printf("%-58s %9.3f %9.3f %9.3f %8s %6zu  %s\n", row.name.c_str(), row.series.Quantile(0),
+           row.series.median(), row.series.Quantile(0.99), ratio, row.series.count(),
+           row.unit.c_str());
+  }
+  printf("\nx floor: as a multiple of \"%s\"\n\n", report.base.c_str());
+  for (const Goal& goal : report.goals) {
+    printf("%-58s %10.3f  goal %s %.3f %s  %s\n", goal.name.c_str(), goal.value,
+           goal.at_least ? ">=" : "<=", goal.goal, goal.unit.c_str(),
+           goal.reached() ? "reached" : "NOT REACHED");
+  }
+}
+
+void PrintJson(const BenchReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["machine"] = report.machine;
+  json["base"] = report.base;
+  const double base = Base(report);
+  for (const Row& row : report.rows) {
+    Json entry = {{"name", row.name}, {"unit", row.unit}, {"samples", row.series.count()}};
+    if (row.series.count() > 0) {
+      entry["least"] = row.series.Quantile(0);
+      entry["median"] = row.series.median();
+      entry["p99"] = row.series.Quantile(0.99);
+      if (row.unit == "ms" && base > 0) entry["times_floor"] = row.series.median() / base;
+    }
+    json["rows"].push_back(entry);
+  }
+  for (const Goal& goal : report.goals) {
+    json["goals"].push_back({{"name", goal.name},
+                             {"unit", goal.unit},
+                             {"value", goal.value},
+                             {goal.at_least ? "at_least" : "at_most", goal.goal},
+                             {"reached", goal.reached()}});
+  }
+  printf("%s\n", json.dump(2).c_str());
+}
+
+}  // namespace belljar

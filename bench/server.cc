@@ -1,0 +1,302 @@
+#include "bench/server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "bench/measure.h"
+
+extern char** environ;
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr std::chrono::seconds kPatience{30};
+constexpr std::string_view kRight = "\"result\":4";
+
+[[noreturn]] void Exit(const std::string& why) {
+  fprintf(stderr, "belljar-bench: %s\n", why.c_str());
+  exit(5);
+}
+
+// --- requests -----------------------------------------------------------------------------------
+
+constexpr char kInitialize[] =
+    R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+    R"("capabilities":{},"clientInfo":{"name":"belljar-bench","version":"1"}}})";
+constexpr char kInitialized[] = R"({"jsonrpc":"2.0","method":"notifications/initialized"})";
+constexpr char kCall[] =
+    R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code",)"
+    R"("arguments":{"code":"result = 2 + 2"}}})";
+constexpr char kStatelessCall[] =
+    R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{)"
+    R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+    R"("io.modelcontextprotocol/clientCapabilities":{}},"name":"execute_code",)"
+    R"("arguments":{"code":"result = 2 + 2"}}})";
+
+std::string HttpRequest(const ServerProcess& server) {
+  const std::string body = kStatelessCall;
+  return "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(server.port()) +
+         "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+         "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: execute_code\r\n"
+         "Content-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+// --- descriptors --------------------------------------------------------------------------------
+
+void WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written <= 0) Exit("the server has closed its end");
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void ReadMore(int fd, std::string& text) {
+  std::array<char, 16384> part;
+  const ssize_t size = read(fd, part.data(), part.size());
+  if (size <= 0) Exit("the server has closed its end; what it had sent: " + text);
+  text.append(part.data(), static_cast<size_t>(size));
+}
+
+sockaddr_in Loopback(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+// Free a moment ago. The server could find one for itself, but only its log would tell.
+uint16_t FreePort() {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = Loopback(0);
+  socklen_t size = sizeof address;
+  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    Exit("no port on 127.0.0.1");
+  }
+  return ntohs(address.sin_port);
+}
+
+// An owner of nothing when nobody listens.
+UniqueFd Connect(uint16_t port) {
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = Loopback(port);
+  if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return UniqueFd();
+  }
+  const int on = 1;
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return socket;
+}
+
+// The length of the whole answer, once its header is there.
+std::optional<size_t> AnswerSize(const std::string& answer) {
+  const size_t end = answer.find("\r\n\r\n");
+  if (end == std::string::npos) return std::nullopt;
+  constexpr std::string_view kLength = "\r\ncontent-length:";
+  std::string header = answer.substr(0, end);
+  for (char& c : header) c = static_cast<char>(tolower(c));
+  const size_t at = header.find(kLength);
+  if (at == std::string::npos) Exit("an answer without Content-Length: " + answer);
+  return end + 4 + strtoull(header.c_str() + at + kLength.size(), nullptr, 10);
+}
+
+void ReadAnswer(int socket, std::string& answer) {
+  answer.clear();
+  std::optional<size_t> size;
+  while (!size || answer.size() < *size) {
+    ReadMore(socket, answer);
+    if (!size) size = AnswerSize(answer);
+  }
+}
+
+bool IsReady(const ServerProcess& server) {
+  const UniqueFd socket = Connect(server.port());
+  if (!socket) return false;
+  WriteAll(socket.get(), "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1:" +
+                             std::to_string(server.port()) + "\r\nConnection: close\r\n\r\n");
+  std::string answer;
+  ReadAnswer(socket.get(), answer);
+  return answer.starts_with("HTTP/1.1 200 ");
+}
+
+// --- /proc --------------------------------------------------------------------------------------
+
+// The number behind `name` at the start of a line; negative where there is none.
+double FieldOf(const fs::path& file, std::string_view name) {
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with(name)) return atof(line.c_str() + name.size());
+  }
+  return -1;
+}
+
+// `root` and every process below it.
+std::set<pid_t> Tree(pid_t root) {
+  std::map<pid_t, pid_t> parents;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const pid_t pid = atoi(entry.path().filename().c_str());
+    if (pid > 0) parents[pid] = static_cast<pid_t>(FieldOf(entry.path() / "status", "PPid:"));
+  }
+  std::set<pid_t> tree = {root};
+  for (size_t before = 0; before != tree.size();) {
+    before = tree.size();
+    for (const auto& [pid, parent] : parents) {
+      if (tree.contains(parent)) tree.insert(pid);
+    }
+  }
+  return tree;
+}
+
+}  // namespace
+
+ServerProcess::ServerProcess(const std::string& command, Transport transport) {
+  std::vector<std::string> words = {command, "serve"};
+  if (transport == Transport::kHttp) {
+    port_ = FreePort();
+    words.insert(words.end(), {"--http", "127.0.0.1:" + std::to_string(port_)});
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  int in[2], out[2];
+  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) Exit("no pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  const int failed =
+      posix_spawn(&pid_, command.c_str(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(in[0]);
+  close(out[1]);
+  input_.Reset(in[1]);
+  output_.Reset(out[0]);
+  if (failed != 0) Exit("cannot start " + command);
+}
+
+ServerProcess::~ServerProcess() {
+  kill(pid_, SIGTERM);
+  waitpid(pid_, nullptr, 0);
+}
+
+StdioClient::StdioClient(const ServerProcess& server)
+    : input_(server.input()), output_(server.output()) {
+  Send(kInitialize);
+  const std::string answer = Receive();
+  if (answer.find("\"protocolVersion\"") == std::string::npos) {
+    Exit("initialize was answered by " + answer);
+  }
+  Send(kInitialized);
+}
+
+void StdioClient::Send(const std::string& line) const { WriteAll(input_, line + "\n"); }
+
+std::string StdioClient::Receive() {
+  size_t end;
+  while ((end = unread_.find('\n')) == std::string::npos) ReadMore(output_, unread_);
+  std::string line = unread_.substr(0, end);
+  unread_.erase(0, end + 1);
+  return line;
+}
+
+void StdioClient::Call() {
+  Send(kCall);
+  const std::string answer = Receive();
+  if (answer.find(kRight) == std::string::npos) Exit("a call was answered by " + answer);
+}
+
+HttpClient::HttpClient(const ServerProcess& server) : request_(HttpRequest(server)) {
+  const auto deadline = Clock::now() + kPatience;
+  while (!IsReady(server)) {
+    if (Clock::now() > deadline) Exit("the server does not become ready");
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+  socket_ = Connect(server.port());
+  if (!socket_) Exit("the server does not take connections");
+}
+
+void HttpClient::Call() {
+  WriteAll(socket_.get(), request_);
+  ReadAnswer(socket_.get(), answer_);
+  if (answer_.find(kRight) == std::string::npos) Exit("a call was answered by " + answer_);
+}
+
+ServerLoad MeasureServerLoad(const ServerProcess& server, int clients,
+                             std::chrono::milliseconds duration) {
+  std::vector<HttpClient> connections;
+  for (int i = 0; i < clients; ++i) connections.emplace_back(server);
+  const double cpu_before = CpuOfProcess(server.pid());
+  const auto start = Clock::now();
+  std::atomic<int> calls = 0;
+  std::vector<std::thread> threads;
+  for (HttpClient& connection : connections) {
+    threads.emplace_back([&] {
+      while (Clock::now() - start < duration) {
+        connection.Call();
+        ++calls;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Milliseconds elapsed = Clock::now() - start;
+  const double count = calls;
+  return {count / elapsed.count() * 1e3, (CpuOfProcess(server.pid()) - cpu_before) / count};
+}
+
+double ProportionalMemory(const ServerProcess& server) {
+  double kibibytes = 0;
+  for (const pid_t pid : Tree(server.pid())) {
+    const double size = FieldOf("/proc/" + std::to_string(pid) + "/smaps_rollup", "Pss:");
+    if (size < 0) return -1;
+    kibibytes += size;
+  }
+  return kibibytes / 1024;
+}
+
+ServerStart TimeServerStart(const std::string& command, ServerProcess::Transport transport) {
+  const auto start = Clock::now();
+  const auto since = [&] { return Milliseconds(Clock::now() - start).count(); };
+  const ServerProcess server(command, transport);
+  ServerStart time;
+  if (transport == ServerProcess::Transport::kStdio) {
+    StdioClient client(server);
+    time.ready = since();
+    client.Call();
+  } else {
+    HttpClient client(server);
+    time.ready = since();
+    client.Call();
+  }
+  time.result = since();
+  return time;
+}
+
+}  // namespace belljar

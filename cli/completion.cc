@@ -1,0 +1,87 @@
+#include "cli/completion.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cli/completion_scripts.h"
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "engine/core/text.h"
+#include "engine/outside/profile_catalogue.h"
+
+namespace belljar {
+namespace {
+
+// What the installation adds to what the parser knows.
+struct Offers {
+  std::vector<std::string> profiles;
+  std::vector<std::string> modules;  // of any profile
+};
+
+// Without an installation there is nothing to offer: completion of the options still works.
+Offers CollectOffers() {
+  Offers offers;
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) return offers;
+  offers.profiles = catalogue->Names();
+  std::set<std::string> modules;
+  for (const Profile& profile : catalogue->profiles()) {
+    for (std::string& name : ModuleNames(profile)) modules.insert(std::move(name));
+  }
+  offers.modules.assign(modules.begin(), modules.end());
+  return offers;
+}
+
+CompletionOption Describe(const CLI::Option& option, const Offers& offers) {
+  CompletionOption described;
+  described.names = NamesOf(option);
+  described.help = option.get_description();
+  described.takes_value = TakesValue(option);
+  if (!described.takes_value) return described;
+  described.type = option.get_type_name();
+  described.takes_file = described.type == kFileType || described.type == kProfileType;
+  described.values = ChoicesOf(option);
+  if (described.type == kProfileType) described.values = offers.profiles;
+  if (described.type == kModuleType) described.values = offers.modules;
+  return described;
+}
+
+CompletionCommand Describe(const CLI::App& parser, const std::string& name, const Offers& offers) {
+  CompletionCommand command{name, parser.get_description(), {}};
+  for (const CLI::Option* option : parser.get_options()) {
+    command.options.push_back(Describe(*option, offers));
+  }
+  return command;
+}
+
+int Execute(const CLI::App& app, const std::string& shell) {
+  const Offers offers = CollectOffers();
+  std::vector<CompletionCommand> commands = {Describe(app, "", offers)};
+  for (const CLI::App* parser : app.get_subcommands([](const CLI::App*) { return true; })) {
+    commands.push_back(Describe(*parser, parser->get_name(), offers));
+  }
+  if (shell == "bash") return Answer(BashScript(commands), kExitOk);
+  if (shell == "zsh") return Answer(ZshScript(commands), kExitOk);
+  return Answer(FishScript(commands), kExitOk);
+}
+
+}  // namespace
+
+Command MakeCompletionCommand(CLI::App& app) {
+  const std::vector<std::string> shells = {"bash", "zsh", "fish"};
+  auto shell = std::make_shared<std::optional<std::string>>();
+  CLI::App* parser = app.add_subcommand("completion", "Print a completion script for a shell");
+  AddText(parser, "SHELL", *shell, JoinChoices(shells), "the shell")->required();
+  SetExamples(parser, {"source <(belljar completion bash)  # this session of bash",
+                       "belljar completion zsh > ~/.zfunc/_belljar  # zsh: a folder of fpath",
+                       "belljar completion fish | source  # this session of fish"});
+  return {parser, [&app, shell, shells] {
+            if (std::find(shells.begin(), shells.end(), **shell) == shells.end()) {
+              return UsageError("completion",
+                                Quoted(**shell) + " is none of " + JoinChoices(shells));
+            }
+            return Execute(app, **shell);
+          }};
+}
+
+}  // namespace belljar

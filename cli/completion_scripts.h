@@ -1,0 +1,32 @@
+// The three shells' completion scripts as text, from one neutral description of the commands.
+#ifndef BELLJAR_CLI_COMPLETION_SCRIPTS_H_
+#define BELLJAR_CLI_COMPLETION_SCRIPTS_H_
+
+#include <string>
+#include <vector>
+
+namespace belljar {
+
+struct CompletionOption {
+  std::vector<std::string> names;  // with their dashes; none: a positional
+  std::string help;
+  std::string type;  // as in help: "TIME"
+  bool takes_value = false;
+  bool takes_file = false;
+  std::vector<std::string> values;  // what may be written, as far as it is a list
+};
+
+struct CompletionCommand {
+  std::string name;  // empty: belljar itself
+  std::string help;
+  std::vector<CompletionOption> options;
+};
+
+// `commands[0]` is belljar itself.
+std::string BashScript(const std::vector<CompletionCommand>& commands);
+std::string ZshScript(const std::vector<CompletionCommand>& commands);
+std::string FishScript(const std::vector<CompletionCommand>& commands);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_COMPLETION_SCRIPTS_H_

@@ -1,0 +1,162 @@
+#include "cli/config.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/server_options.h"
+#include "engine/core/text.h"
+#include "server/config/settings.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  ConfigSources sources;
+  bool json = false;
+  bool toml = false;
+};
+
+// --- the table --------------------------------------------------------------------------------
+
+struct Row {
+  std::string key;
+  std::string value;
+  std::string source;
+};
+
+Row SettingRow(const SettingValue& setting) {
+  const std::string note = setting.note.empty() ? "" : " (" + setting.note + ")";
+  return {setting.key, Printable(setting.value) + note, setting.source};
+}
+
+std::string ShareOf(const Caller& caller) {
+  std::string share;
+  if (caller.profiles) {
+    share += ", profiles:";
+    for (const std::string& name : *caller.profiles) share += " " + Printable(name);
+  }
+  if (caller.rate > 0) {
+    share += ", rate: " + Json(caller.rate).dump() + "/s, burst: " + std::to_string(caller.burst);
+  }
+  if (caller.concurrency > 0) share += ", concurrency: " + std::to_string(caller.concurrency);
+  return share;
+}
+
+Row TokenRow(const TokenValue& token) {
+  return {"token " + token.caller.name, "set, from " + token.from + ShareOf(token.caller),
+          token.source};
+}
+
+std::string Table(const std::vector<Row>& rows) {
+  // A long value pushes its own source aside and nobody else's.
+  constexpr size_t kWidestValue = 40;
+  size_t key_width = 0;
+  size_t value_width = 0;
+  for (const Row& row : rows) {
+    key_width = std::max(key_width, row.key.size());
+    if (row.value.size() <= kWidestValue) value_width = std::max(value_width, row.value.size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = row.key;
+    line.resize(key_width + 2, ' ');
+    line += row.value;
+    line.resize(std::max(line.size(), key_width + 2 + value_width) + 2, ' ');
+    text += line + row.source + "\n";
+  }
+  return text;
+}
+
+std::string AsText(const LoadedConfig& loaded) {
+  std::vector<Row> rows = {{"setting", "value", "from"}};
+  for (const SettingValue& setting : loaded.settings) rows.push_back(SettingRow(setting));
+  for (const TokenValue& token : loaded.tokens) rows.push_back(TokenRow(token));
+  const std::string file = loaded.file.empty() ? "none" : Printable(loaded.file);
+  return "configuration file: " + file + "\n\n" + Table(rows);
+}
+
+// --- JSON -------------------------------------------------------------------------------------
+
+Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json ToJson(const SettingValue& value) {
+  const Setting& setting = *FindSetting(value.key);
+  Json variables = Json::array({setting.Variable()});
+  if (!setting.familiar.empty()) variables.push_back(setting.familiar);
+  return {{"key", value.key},
+          {"value", value.literal.empty() ? Json() : Json::parse(value.literal)},
+          {"text", value.value},
+          {"source", value.source},
+          {"note", OrNull(value.note)},
+          {"environment", variables},
+          {"flag", OrNull(setting.flag)},
+          {"type", setting.form() == Form::kSwitch ? "true|false" : setting.value_type},
+          {"help", setting.help}};
+}
+
+Json ToJson(const TokenValue& token) {
+  const Caller& caller = token.caller;
+  return {{"name", caller.name},
+          {"from", token.from},
+          {"source", token.source},
+          {"profiles", caller.profiles ? Json(*caller.profiles) : Json()},
+          {"rate", caller.rate},
+          {"burst", caller.burst},
+          {"concurrency", caller.concurrency}};
+}
+
+std::string AsJson(const LoadedConfig& loaded) {
+  Json settings = Json::array();
+  for (const SettingValue& setting : loaded.settings) settings.push_back(ToJson(setting));
+  Json tokens = Json::array();
+  for (const TokenValue& token : loaded.tokens) tokens.push_back(ToJson(token));
+  const Json object = {{"file", OrNull(loaded.file)},
+                       {"settings", settings},
+                       {"tokens", tokens},
+                       {"warnings", loaded.warnings}};
+  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
+  return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+int Execute(const Arguments& arguments) {
+  if (arguments.json && arguments.toml) {
+    return UsageError("config", "--json and --toml are two answers: ask for one of them");
+  }
+  const bool reads = arguments.sources.file || arguments.sources.env_file;
+  if (arguments.sources.only_defaults && reads) {
+    return UsageError("config", "--defaults reads no --config and no --env-file");
+  }
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) return OwnFailure(catalogue.error());
+  const Result<LoadedConfig> loaded = LoadAndWarn(arguments.sources, *catalogue);
+  if (!loaded) return UsageError("config", loaded.error().ToString());
+  if (arguments.toml) return Answer(ConfigAsToml(*loaded), kExitOk);
+  return Answer(arguments.json ? AsJson(*loaded) : AsText(*loaded), kExitOk);
+}
+
+}  // namespace
+
+Command MakeConfigCommand(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* parser =
+      app.add_subcommand("config", "Show the settings of the server, and what says so");
+  AddConfigOptions(parser, arguments->sources);
+  parser->add_flag("--defaults", arguments->sources.only_defaults,
+                   "read nothing: what holds where nothing is set");
+  parser->add_flag("--json", arguments->json, "print one JSON object");
+  parser->add_flag("--toml", arguments->toml,
+                   "print a configuration file with these values and a comment for each");
+  SetExamples(parser, {"belljar config  # every setting, its value, and where that is from",
+                       "belljar config --env-file .env  # with the variables of a file",
+                       "belljar config --defaults --toml > config.toml  # a file to begin with",
+                       "belljar config --json  # the same for a program"});
+  return {parser, [arguments] { return Execute(*arguments); }};
+}
+
+}  // namespace belljar

@@ -1,0 +1,13 @@
+// belljar config: what the server would do, and what says so.
+#ifndef BELLJAR_CLI_CONFIG_H_
+#define BELLJAR_CLI_CONFIG_H_
+
+#include "cli/option_table.h"
+
+namespace belljar {
+
+Command MakeConfigCommand(CLI::App& app);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_CONFIG_H_

@@ -1,0 +1,90 @@
+#include "cli/console.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/exit_code.h"
+
+namespace belljar {
+
+void OpenMissingStandardStreams() {
+  for (;;) {
+    const int fd = open("/dev/null", O_RDWR);
+    if (fd < 0) _exit(kExitFailure);  // and nowhere to say so
+    if (fd > STDERR_FILENO) {
+      close(fd);
+      return;
+    }
+  }
+}
+
+Result<void> WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd writable{fd, POLLOUT, 0};
+      poll(&writable, 1, -1);
+    } else if (errno != EINTR) {
+      return SystemError(fd == STDERR_FILENO ? "write to standard error"
+                                             : "write to standard output");
+    }
+  }
+  return {};
+}
+
+int Answer(std::string_view text, int exit_code) {
+  return ExitAfterOutput(WriteAll(STDOUT_FILENO, text), exit_code);
+}
+
+int ExitAfterOutput(const Result<void>& written, int exit_code) {
+  if (written) return exit_code;
+  if (written.error().error_number == EPIPE) return ExitOfSignal(SIGPIPE);
+  return OwnFailure(written.error());
+}
+
+void Say(std::string_view text) { (void)WriteAll(STDERR_FILENO, text); }
+
+int UsageError(std::string_view command, std::string_view message) {
+  const std::string program = command.empty() ? "belljar" : "belljar " + std::string(command);
+  Say(program + ": " + std::string(message) + "\nTry \"" + program + " --help\".\n");
+  return kExitUsage;
+}
+
+int OwnFailure(const Error& error) {
+  Say("belljar: error: " + error.ToString() + "\n");
+  return kExitFailure;
+}
+
+std::string WithThousands(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string Wrapped(const std::vector<std::string>& names, size_t indent, size_t width) {
+  const std::string margin(indent, ' ');
+  std::string text;
+  size_t column = width;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string word = names[i] + (i + 1 < names.size() ? "," : "");
+    if (column + 1 + word.size() > width) {
+      text += (text.empty() ? "" : "\n") + margin;
+      column = indent;
+    } else {
+      text += ' ';
+      ++column;
+    }
+    text += word;
+    column += word.size();
+  }
+  return text + "\n";
+}
+
+}  // namespace belljar

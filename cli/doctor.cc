@@ -1,0 +1,166 @@
+#include "cli/doctor.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/sandbox_choice.h"
+#include "engine/core/text.h"
+#include "engine/core/version.h"
+#include "engine/outside/machine.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Need = MachineCheck::Need;
+
+struct Section {
+  std::string title;
+  std::vector<MachineCheck> checks;
+};
+
+MachineCheck CheckInstallation(const Result<ProfileCatalogue>& catalogue) {
+  MachineCheck check{"installation",
+                     Need::kAlways,
+                     catalogue.ok(),
+                     "",
+                     "belljar-zygote, and share/belljar with the policy and the profiles",
+                     "build with ./dev build, or install with cmake --install"};
+  check.detail = catalogue ? catalogue->installation().zygote : catalogue.error().ToString();
+  return check;
+}
+
+std::string HeldLayers(const Outcome& outcome) {
+  std::string held;
+  std::string missing;
+  for (const LayerState& layer : outcome.isolation.layers) {
+    std::string& list = layer.held ? held : missing;
+    list += (list.empty() ? "" : ", ") + layer.name;
+  }
+  return "held by " + held + (missing.empty() ? "" : "; without " + missing);
+}
+
+// A real program in a real sandbox: what all the rest is about.
+MachineCheck TryRun(const std::string& isolation, const Result<ProfileCatalogue>& catalogue) {
+  MachineCheck check{isolation,
+                     isolation == "strict" ? Need::kStrict : Need::kAlways,
+                     false,
+                     "",
+                     isolation == "strict" ? "a test program with every layer: the default"
+                                           : "a test program with --isolation standard",
+                     "see what is missing above"};
+  const auto failed = [&](const std::string& detail) {
+    check.detail = detail;
+    return check;
+  };
+  if (!catalogue) return failed("not tried: there is no installation");
+  SandboxChoice choice;
+  choice.isolation = isolation;
+  Result<SandboxOptions> options = ResolveSandbox(choice, *catalogue);
+  if (!options) return failed(options.error().ToString());
+  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(*options));
+  if (!sandbox) return failed(sandbox.error().ToString());
+  Request request;
+  request.source = "print(6 * 7)";
+  request.limits = (*sandbox)->profile().default_limits;
+  Result<Outcome> outcome = (*sandbox)->Run(request);
+  if (!outcome) return failed(outcome.error().ToString());
+  check.found = outcome->success() && outcome->stdout_stream.text == "42\n";
+  if (check.found) return failed(HeldLayers(*outcome));
+  return failed("print(6 * 7) ended as " + std::string(StatusName(outcome->status)) +
+                (outcome->error ? ": " + outcome->error->message : ""));
+}
+
+std::vector<Section> Examine() {
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  return {{"Machine", CheckKernel()},
+          {"Installation", {CheckInstallation(catalogue)}},
+          {"Test runs", {TryRun("strict", catalogue), TryRun("standard", catalogue)}},
+          {"Other programs, all optional", CheckTools()}};
+}
+
+// Strict works: what decides the exit code.
+bool IsWell(const std::vector<Section>& sections) {
+  for (const Section& section : sections) {
+    for (const MachineCheck& check : section.checks) {
+      if (check.name == "strict") return check.found;
+    }
+  }
+  return false;
+}
+
+std::string CheckText(const MachineCheck& check) {
+  constexpr size_t kNameWidth = 14;
+  const char* mark = check.found ? "yes  " : check.need == Need::kOptional ? "-    " : "NO   ";
+  const std::string margin(7, ' ');
+  std::string text = "  " + std::string(mark) + check.name;
+  text += std::string(kNameWidth - std::min(kNameWidth - 1, check.name.size()), ' ');
+  text += Printable(check.detail) + "\n" + margin + "why: " + check.why + "\n";
+  if (!check.found && !check.how.empty()) text += margin + "how: " + check.how + "\n";
+  return text;
+}
+
+std::string Text(const std::vector<Section>& sections) {
+  std::string text =
+      std::string("belljar ") + kBelljarVersion + " (CPython " + kPythonVersion + ")\n";
+  for (const Section& section : sections) {
+    text += "\n" + section.title + "\n";
+    for (const MachineCheck& check : section.checks) text += CheckText(check);
+  }
+  return text + (IsWell(sections) ? "\nStrict isolation works here.\n"
+                                  : "\nStrict isolation does not work here.\n");
+}
+
+const char* NeedName(Need need) {
+  switch (need) {
+    case Need::kAlways: return "always";
+    case Need::kStrict: return "strict";
+    case Need::kOptional: return "optional";
+  }
+  return "";
+}
+
+Json ToJson(const std::vector<Section>& sections) {
+  Json checks = Json::array();
+  for (const Section& section : sections) {
+    for (const MachineCheck& check : section.checks) {
+      checks.push_back({{"name", check.name},
+                        {"needed", NeedName(check.need)},
+                        {"found", check.found},
+                        {"detail", check.detail},
+                        {"why", check.why},
+                        {"how", check.found ? Json() : Json(check.how)}});
+    }
+  }
+  return {{"version", kBelljarVersion},
+          {"python", kPythonVersion},
+          {"ok", IsWell(sections)},
+          {"checks", checks}};
+}
+
+int Execute(bool json) {
+  const std::vector<Section> sections = Examine();
+  const int code = IsWell(sections) ? kExitOk : kExitFindings;
+  if (!json) return Answer(Text(sections), code);
+  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
+  return Answer(ToJson(sections).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n",
+                code);
+}
+
+}  // namespace
+
+Command MakeDoctorCommand(CLI::App& app) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* parser = app.add_subcommand(
+      "doctor", "Check this machine: each layer, found or not, why, and how to get it");
+  parser->add_flag("--json", *json, "print one JSON object");
+  SetExamples(parser, {"belljar doctor  # exits with 0 if strict isolation works here, else 1",
+                       "belljar doctor --json  # for a health check"});
+  return {parser, [json] { return Execute(*json); }};
+}
+
+}  // namespace belljar

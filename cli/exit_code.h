@@ -1,0 +1,35 @@
+// Exit codes: an interface (docs/cli.md). None ever changes its meaning.
+#ifndef BELLJAR_CLI_EXIT_CODE_H_
+#define BELLJAR_CLI_EXIT_CODE_H_
+
+#include "engine/core/outcome.h"
+
+namespace belljar {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFindings = 1;  // the guest's own exception, or findings
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitRefused = 3;  // by the language policy; nothing was run
+inline constexpr int kExitStopped = 4;  // by a limit, or killed
+inline constexpr int kExitFailure = 5;  // ours or this machine's, never the guest's
+
+// As a shell reports a program that a signal ended: 130 for SIGINT, 143 for SIGTERM, 141 for
+// SIGPIPE (our reader went away).
+inline constexpr int ExitOfSignal(int signal) { return 128 + signal; }
+
+inline constexpr int ExitOfStatus(Status status) {
+  switch (status) {
+    case Status::kOk: return kExitOk;
+    case Status::kException: return kExitFindings;
+    case Status::kRefused: return kExitRefused;
+    case Status::kTimeout:
+    case Status::kCpuLimit:
+    case Status::kMemoryLimit:
+    case Status::kKilled: return kExitStopped;
+  }
+  return kExitFailure;
+}
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_EXIT_CODE_H_

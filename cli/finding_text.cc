@@ -1,0 +1,18 @@
+#include "cli/finding_text.h"
+
+#include "cli/console.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+
+std::string FindingText(const std::string& path, const Finding& finding) {
+  std::string text = Printable(path);
+  if (finding.line > 0) text += ":" + std::to_string(finding.line);
+  if (finding.line > 0 && finding.column > 0) text += ":" + std::to_string(finding.column);
+  // Reasons quote names of the guest's.
+  text += ": " + finding.rule + " " + Printable(finding.reason) + "\n";
+  if (!finding.hint.empty()) text += "  hint: " + Printable(finding.hint) + "\n";
+  return text;
+}
+
+}  // namespace belljar

@@ -1,0 +1,16 @@
+// A finding as people and editors read it.
+#ifndef BELLJAR_CLI_FINDING_TEXT_H_
+#define BELLJAR_CLI_FINDING_TEXT_H_
+
+#include <string>
+
+#include "engine/core/outcome.h"
+
+namespace belljar {
+
+// "main.py:3:8: BJ201 reason" and, indented, "hint: …"; without a place where there is none.
+std::string FindingText(const std::string& path, const Finding& finding);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_FINDING_TEXT_H_

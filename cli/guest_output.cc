@@ -1,0 +1,77 @@
+#include "cli/guest_output.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/console.h"
+
+namespace belljar {
+namespace {
+
+// A pipe that poll calls writable takes this much without blocking (POSIX PIPE_BUF on Linux).
+constexpr size_t kChunk = 4096;
+
+}  // namespace
+
+GuestOutput::GuestOutput(Interruption& interruption) : interruption_(interruption) {
+  sink_.on_stdout = [this](std::string_view bytes) { Add(STDOUT_FILENO, bytes); };
+  sink_.on_stderr = [this](std::string_view bytes) { Add(STDERR_FILENO, bytes); };
+  writer_ = std::thread([this] { Write(); });
+}
+
+GuestOutput::~GuestOutput() { (void)Finish(); }
+
+Result<void> GuestOutput::Finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  changed_.notify_one();
+  if (writer_.joinable()) writer_.join();
+  if (stdout_error_) return *stdout_error_;
+  return {};
+}
+
+void GuestOutput::Add(int fd, std::string_view bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    pieces_.push_back({fd, std::string(bytes)});
+  }
+  changed_.notify_one();
+}
+
+void GuestOutput::Write() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return finishing_ || !pieces_.empty(); });
+    if (pieces_.empty()) return;
+    const Piece piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    lock.unlock();
+    WritePiece(piece);
+  }
+}
+
+void GuestOutput::WritePiece(const Piece& piece) {
+  if (piece.fd == STDOUT_FILENO ? stdout_error_.has_value() : stderr_failed_) return;
+  std::string_view left = piece.bytes;
+  while (!left.empty()) {
+    pollfd polled[] = {{piece.fd, POLLOUT, 0}, {interruption_.fd(), POLLIN, 0}};
+    if (poll(polled, 2, -1) < 0) continue;  // EINTR
+    if (!polled[0].revents) return;         // interrupted, and the reader does not read
+    const std::string_view chunk = left.substr(0, kChunk);
+    if (Result<void> written = WriteAll(piece.fd, chunk); !written) {
+      if (piece.fd == STDERR_FILENO) {
+        stderr_failed_ = true;
+      } else {
+        stdout_error_ = written.error();
+        if (written.error().error_number == EPIPE) interruption_.Raise(SIGPIPE);
+      }
+      return;
+    }
+    left.remove_prefix(chunk.size());
+  }
+}
+
+}  // namespace belljar

@@ -1,0 +1,13 @@
+// `belljar info`: what this installation offers.
+#ifndef BELLJAR_CLI_INFO_H_
+#define BELLJAR_CLI_INFO_H_
+
+#include "cli/option_table.h"
+
+namespace belljar {
+
+Command MakeInfoCommand(CLI::App& app);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_INFO_H_

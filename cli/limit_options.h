@@ -1,0 +1,30 @@
+// --timeout, --cpu, --memory, --max-output: the limits of one run.
+#ifndef BELLJAR_CLI_LIMIT_OPTIONS_H_
+#define BELLJAR_CLI_LIMIT_OPTIONS_H_
+
+#include <optional>
+#include <string>
+
+#include "cli/option_table.h"
+#include "engine/core/limits.h"
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+struct LimitOptions {
+  std::optional<std::string> timeout;
+  std::optional<std::string> cpu;
+  std::optional<std::string> memory;
+  std::optional<std::string> output;
+};
+
+void AddLimitOptions(CLI::App* parser, LimitOptions& options);
+
+// The profile's defaults with what was asked for in their place. Malformed, zero, or above what the
+// profile allows: an error that names the option and says what to write.
+Result<Limits> ResolveLimits(const LimitOptions& options, const Profile& profile);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_LIMIT_OPTIONS_H_

@@ -1,0 +1,62 @@
+// The command line: wires the commands to one parser and runs the one that was asked for.
+
+#include <signal.h>
+
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/completion.h"
+#include "cli/config.h"
+#include "cli/console.h"
+#include "cli/doctor.h"
+#include "cli/exit_code.h"
+#include "cli/info.h"
+#include "cli/parse.h"
+#include "cli/run.h"
+#include "cli/serve.h"
+#include "cli/validate.h"
+#include "engine/core/version.h"
+
+namespace belljar {
+namespace {
+
+int Main(const std::vector<std::string>& arguments) {
+  CLI::App app(
+      "Belljar runs Python that nobody has reason to trust, and says truthfully what held "
+      "it in.",
+      "belljar");
+  PrepareParser(app);
+  app.set_version_flag(
+      "--version", std::string("belljar ") + kBelljarVersion + " (CPython " + kPythonVersion + ")",
+      "print the version and exit");
+  const std::vector<Command> commands = {MakeRunCommand(app),       MakeValidateCommand(app),
+                                         MakeServeCommand(app),     MakeConfigCommand(app),
+                                         MakeInfoCommand(app),      MakeDoctorCommand(app),
+                                         MakeCompletionCommand(app)};
+  SetExamples(&app, {"belljar run program.py  # run a program, sealed",
+                     "belljar run -c 'print(6 * 7)'  # or a line of code",
+                     "belljar validate program.py  # what would be refused, and what to do",
+                     "belljar serve  # MCP over stdio; --http: over HTTP",
+                     "belljar doctor  # what this machine can give",
+                     "belljar run --help  # all options of a command"});
+  const std::variant<const Command*, int> parsed = Parse(app, commands, arguments);
+  if (const int* code = std::get_if<int>(&parsed)) return *code;
+  return std::get<const Command*>(parsed)->execute();
+}
+
+}  // namespace
+}  // namespace belljar
+
+int main(int count, char** arguments) {
+  belljar::OpenMissingStandardStreams();
+  // A reader that goes away is an error of write, which each place answers in its own way.
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    return belljar::Main(
+        std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count));
+  } catch (const std::exception& error) {
+    return belljar::OwnFailure(belljar::MakeError("unexpected", error.what()));
+  }
+}

@@ -1,0 +1,80 @@
+#include "cli/option_table.h"
+
+#include <algorithm>
+
+#include "cli/console.h"
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+
+CLI::Option* AddText(CLI::App* parser, const std::string& name, std::optional<std::string>& value,
+                     const std::string& type, const std::string& help) {
+  const auto store = [&value](const std::string& given) { value = given; };
+  return parser->add_option_function<std::string>(name, store, help)->type_name(type);
+}
+
+CLI::Option* AddList(CLI::App* parser, const std::string& name,
+                     std::optional<std::vector<std::string>>& values, const std::string& type,
+                     const std::string& help) {
+  // CLI11's own delimiter takes the next argument when a value splits into nothing, as "" does.
+  const auto store = [&values](const std::vector<std::string>& given) {
+    values.emplace();
+    for (const std::string& list : given) {
+      for (const std::string& item : CLI::detail::split(list, ',')) {
+        if (!item.empty()) values->push_back(item);
+      }
+    }
+  };
+  // One value for each time it is given: it must not swallow the FILE after it.
+  return parser->add_option_function<std::vector<std::string>>(name, store, help)
+      ->type_name(type)
+      ->type_size(1)
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+CLI::Option* AddChoice(CLI::App* parser, const std::string& name, std::string& value,
+                       const std::vector<std::string>& choices, const std::string& help) {
+  const auto check = [choices](std::string& given) -> std::string {
+    if (std::find(choices.begin(), choices.end(), given) != choices.end()) return "";
+    return Quoted(given) + " is none of " + JoinChoices(choices) + Suggestion(given, choices);
+  };
+  return parser->add_option(name, value, help + " (default: " + value + ")")
+      ->type_name(JoinChoices(choices))
+      ->check(CLI::Validator(check, ""));
+}
+
+std::string JoinChoices(const std::vector<std::string>& choices) {
+  return CLI::detail::join(choices, "|");
+}
+
+std::vector<std::string> ChoicesOf(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type.find('|') == std::string::npos) return {};
+  return CLI::detail::split(type, '|');
+}
+
+bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+std::vector<std::string> NamesOf(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+void SetExamples(CLI::App* parser, const std::vector<std::string>& examples) {
+  size_t widest = 0;
+  for (const std::string& example : examples) widest = std::max(widest, example.find("  # "));
+  std::string text = "Examples:";
+  for (const std::string& example : examples) {
+    const size_t comment = example.find("  # ");
+    text += "\n  " + example.substr(0, comment) + std::string(widest - comment, ' ') +
+            example.substr(comment);
+  }
+  parser->footer(text);
+}
+
+}  // namespace belljar

@@ -1,0 +1,74 @@
+#include "cli/outcome_text.h"
+
+#include <algorithm>
+
+#include "cli/console.h"
+#include "cli/finding_text.h"
+
+namespace belljar {
+namespace {
+
+std::string WholeLines(std::string text) {
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text;
+}
+
+std::string HintLine(const std::string& hint) { return hint.empty() ? "" : "hint: " + hint + "\n"; }
+
+std::string ExceptionText(const Outcome& outcome) {
+  if (!outcome.error) return "";
+  // sys.exit(n): Python says nothing there either.
+  if (outcome.exit_code) return "";
+  const GuestError& error = *outcome.error;
+  std::string text = WholeLines(error.traceback);
+  if (text.empty()) text = "belljar: " + error.type + ": " + error.message + "\n";
+  return text + HintLine(error.hint);
+}
+
+std::string RefusedText(const Outcome& outcome, const std::string& filename) {
+  std::string text;
+  for (const Finding& finding : outcome.findings) text += FindingText(filename, finding);
+  const auto& cut = outcome.truncated;
+  if (std::find(cut.begin(), cut.end(), "findings") != cut.end()) {
+    text += "belljar: there are more findings than are shown\n";
+  }
+  if (text.empty() && outcome.error) text = "belljar: " + outcome.error->message + "\n";
+  return text;
+}
+
+std::string StoppedText(const Outcome& outcome) {
+  if (!outcome.error) return "belljar: killed\n";
+  const GuestError& error = *outcome.error;
+  // A worker that could still speak says where it ran out of memory.
+  std::string message = error.message;
+  if (outcome.status == Status::kMemoryLimit) {
+    message = "stopped at " + outcome.limits.memory.ToString() + " of memory";
+  }
+  return WholeLines(error.traceback) + "belljar: " + message +
+         (error.hint.empty() ? "" : "; " + error.hint) + "\n";
+}
+
+std::string DroppedText(const char* stream, uint64_t bytes, const Limits& limits) {
+  if (bytes == 0) return "";
+  return "belljar: " + WithThousands(bytes) + " bytes of " + stream + " were dropped (limit " +
+         limits.output.ToString() + ")\n";
+}
+
+}  // namespace
+
+std::string OutcomeText(const Outcome& outcome, const std::string& filename) {
+  std::string text;
+  switch (outcome.status) {
+    case Status::kOk: break;
+    case Status::kException: text = ExceptionText(outcome); break;
+    case Status::kRefused: text = RefusedText(outcome, filename); break;
+    case Status::kTimeout:
+    case Status::kCpuLimit:
+    case Status::kMemoryLimit:
+    case Status::kKilled: text = StoppedText(outcome); break;
+  }
+  return text + DroppedText("stdout", outcome.stdout_stream.dropped_bytes, outcome.limits) +
+         DroppedText("stderr", outcome.stderr_stream.dropped_bytes, outcome.limits);
+}
+
+}  // namespace belljar

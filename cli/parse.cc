@@ -1,0 +1,144 @@
+#include "cli/parse.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+std::vector<std::string> KnownOptions(const CLI::App& parser) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : parser.get_options()) {
+    for (std::string& name : NamesOf(*option)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::vector<std::string> KnownCommands(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.parser->get_name());
+  return names;
+}
+
+// Help in two columns, the second one wrapped.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(kColumn);
+    label("SUBCOMMAND", "COMMAND");
+    label("Positionals", "Arguments");
+  }
+
+  // The name of an argument says what it is; its type is for the completion.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (!option->get_positional()) return CLI::Formatter::make_option_opts(option);
+    return option->get_name() == option->get_type_name() ? "" : " " + option->get_type_name();
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::istringstream words(option->get_description());
+    std::string text;
+    size_t column = 0;
+    for (std::string word; words >> word; column += word.size()) {
+      const bool fits = column + 1 + word.size() <= kWidth - kColumn;
+      if (!text.empty()) text += fits ? ' ' : '\n';
+      column = fits ? column + 1 : 0;
+      text += word;
+    }
+    return text;
+  }
+
+ private:
+  static constexpr size_t kColumn = 32;
+  static constexpr size_t kWidth = 100;
+};
+
+bool IsOption(const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; }
+
+// The first argument that `parser` had no use for; empty when there is none.
+std::string FirstExtra(const CLI::App& parser) {
+  // An empty argument is one too, and shown as "".
+  for (const std::string& extra : parser.remaining()) {
+    if (extra != "--") return extra.empty() ? "\"\"" : extra;
+  }
+  return "";
+}
+
+std::string UnknownOption(const CLI::App& parser, const std::string& argument) {
+  const std::string name = argument.substr(0, argument.find('='));
+  return "unknown option " + Quoted(name) + Suggestion(name, KnownOptions(parser));
+}
+
+int Unexpected(const CLI::App& parser, const std::string& argument) {
+  const std::string& command = parser.get_name();
+  if (IsOption(argument)) return UsageError(command, UnknownOption(parser, argument));
+  return UsageError(command, "unexpected argument " + Quoted(argument));
+}
+
+int UnknownCommand(const CLI::App& app, const std::vector<Command>& commands,
+                   const std::string& argument) {
+  if (IsOption(argument)) return UsageError("", UnknownOption(app, argument));
+  if (argument.ends_with(".py")) {
+    return UsageError("", "unknown command " + Quoted(argument) + "; to run a file: belljar run " +
+                              Printable(argument));
+  }
+  const std::vector<std::string> known = KnownCommands(commands);
+  return UsageError("", "unknown command " + Quoted(argument) + Suggestion(argument, known) +
+                            "\nThe commands are: " + CLI::detail::join(known, ", ") + ".");
+}
+
+const Command* Chosen(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (command.parser->parsed()) return &command;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void PrepareParser(CLI::App& app) {
+  // What is left over is judged here, where there are suggestions. Commands inherit it,
+  // and the look of the help.
+  app.allow_extras();
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "print this help and exit");
+  // More than one is not ours to parse: `belljar run info` runs the file "info".
+  app.require_subcommand(0, 1);
+}
+
+std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command>& commands,
+                                        const std::vector<std::string>& arguments) {
+  for (const Command& command : commands) command.parser->group("Commands");
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return Answer(app.help(), kExitOk);
+  } catch (const CLI::CallForVersion& version) {
+    return Answer(std::string(version.what()) + "\n", kExitOk);
+  } catch (const std::exception& error) {
+    const Command* command = Chosen(commands);
+    return UsageError(command ? command->parser->get_name() : "", Printable(error.what()));
+  }
+  if (const std::string extra = FirstExtra(app); !extra.empty()) {
+    const Command* command = Chosen(commands);
+    const bool follows_command = command && !IsOption(extra);
+    return follows_command ? Unexpected(*command->parser, extra)
+                           : UnknownCommand(app, commands, extra);
+  }
+  const Command* command = Chosen(commands);
+  if (!command) {
+    Say(app.help());
+    return kExitUsage;
+  }
+  if (const std::string extra = FirstExtra(*command->parser); !extra.empty()) {
+    return Unexpected(*command->parser, extra);
+  }
+  return command;
+}
+
+}  // namespace belljar

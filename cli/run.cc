@@ -1,0 +1,240 @@
+#include "cli/run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/guest_output.h"
+#include "cli/interruption.h"
+#include "cli/limit_options.h"
+#include "cli/outcome_text.h"
+#include "cli/sandbox_choice.h"
+#include "cli/source_file.h"
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar {
+namespace {
+
+using StringList = std::vector<std::string>;
+const StringList kLayers = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
+
+struct Arguments {
+  std::optional<std::string> file;
+  std::optional<std::string> code;
+  std::optional<std::string> standard_input;
+  std::optional<StringList> allowed_imports;
+  std::optional<StringList> without;
+  SandboxChoice sandbox;
+  LimitOptions limits;
+  std::string language = "restricted";
+  bool show_result = false;
+  bool json = false;
+};
+
+// What the arguments come to.
+struct Job {
+  SandboxOptions sandbox;
+  Request request;
+  std::optional<Finding> refused;  // too long to be even handed over
+};
+
+Error Usage(std::string message) { return MakeError(std::move(message), ""); }
+
+// Where the program is: "-" for standard input.
+Result<std::string> ChooseFile(const Arguments& arguments) {
+  if (arguments.file) return *arguments.file;
+  if (!isatty(STDIN_FILENO)) return std::string("-");
+  return Usage(
+      "which program?\n"
+      "  belljar run program.py         a file\n"
+      "  belljar run -c 'print(6*7)'    code on the command line\n"
+      "  belljar run - < program.py     standard input");
+}
+
+Result<void> TakeSource(const Arguments& arguments, Job& job) {
+  if (arguments.code && arguments.file) {
+    return Usage("-c and a FILE are two programs: give one of them");
+  }
+  const Bytes bound = job.sandbox.profile.maximum_limits.source;
+  if (arguments.code) {
+    job.request.filename = "<string>";
+    job.request.source = *arguments.code;
+    return {};
+  }
+  Result<std::string> file = ChooseFile(arguments);
+  if (!file) return file.error();
+  if (*file == "-" && arguments.standard_input == "-") {
+    return Usage("standard input cannot be the program and its --stdin at once");
+  }
+  Result<SourceFile> source = ReadSourceFile(*file, bound);
+  if (!source) return source.error();
+  job.request.filename = source->name;
+  if (source->is_too_long) job.refused = TooLongFinding(*source, bound);
+  job.request.source = std::move(source->bytes);
+  return {};
+}
+
+Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
+  if (!arguments.standard_input) return {};
+  // A guest could not hold more than this, and /dev/zero has no end.
+  const Bytes bound = job.request.limits.memory;
+  Result<SourceFile> input = ReadSourceFile(*arguments.standard_input, bound);
+  if (!input) return input.error();
+  if (input->is_too_long) {
+    return Usage("--stdin " + Quoted(*arguments.standard_input) +
+                 " is more than the memory limit of " + bound.ToString() + "; raise --memory");
+  }
+  job.request.standard_input = std::move(input->bytes);
+  return {};
+}
+
+Result<void> TakeImports(const Arguments& arguments, Job& job) {
+  if (!arguments.allowed_imports) return {};
+  if (arguments.language == "full") {
+    return Usage("--allow-import narrows the language policy, and --language full has none");
+  }
+  const StringList known = ModuleNames(job.sandbox.profile);
+  for (const std::string& module : *arguments.allowed_imports) {
+    if (std::find(known.begin(), known.end(), module) != known.end()) continue;
+    return Usage("--allow-import: profile " + job.sandbox.profile.name + " has no module " +
+                 Quoted(module) + Suggestion(module, known));
+  }
+  job.request.allowed_imports = arguments.allowed_imports;
+  return {};
+}
+
+Result<void> TakeLayers(const Arguments& arguments, Job& job) {
+  for (const std::string& layer : arguments.without.value_or(StringList())) {
+    if (std::find(kLayers.begin(), kLayers.end(), layer) == kLayers.end()) {
+      return Usage("--without " + Quoted(layer) + " is none of " + JoinChoices(kLayers) +
+                   Suggestion(layer, kLayers));
+    }
+    job.sandbox.without_layers.push_back(layer);
+  }
+  return {};
+}
+
+// An error is the user's.
+Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogue) {
+  Job job;
+  Result<SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
+  if (!sandbox) return sandbox.error();
+  job.sandbox = std::move(*sandbox);
+  job.sandbox.language = arguments.language == "full" ? Language::kFull : Language::kRestricted;
+  Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
+  if (!limits) return limits.error();
+  job.request.limits = *limits;
+  for (const auto take : {TakeLayers, TakeImports, TakeSource, TakeStandardInput}) {
+    if (Result<void> taken = take(arguments, job); !taken) return taken.error();
+  }
+  return job;
+}
+
+int JsonIndent() { return isatty(STDOUT_FILENO) ? 2 : -1; }
+
+// Our own failure; with --json an object too, so that there is always one to read.
+int Fail(const Error& error, bool json) {
+  const int code = OwnFailure(error);
+  if (!json) return code;
+  const nlohmann::ordered_json object = {
+      {"success", false},
+      {"status", "error"},
+      {"error", {{"type", "BelljarError"}, {"message", error.ToString()}}}};
+  return Answer(
+      object.dump(JsonIndent(), ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+          "\n",
+      code);
+}
+
+// What a program would have come to that is too long to be sent to a worker.
+Outcome Refusal(const Job& job) {
+  Outcome outcome;
+  outcome.status = Status::kRefused;
+  outcome.findings = {*job.refused};
+  outcome.error = GuestError{.type = "PolicyError",
+                             .message = job.refused->rule + " " + job.refused->reason,
+                             .traceback = "",
+                             .hint = job.refused->hint};
+  outcome.limits = job.request.limits;
+  outcome.isolation.mode = job.sandbox.isolation == IsolationMode::kStrict ? "strict" : "standard";
+  outcome.isolation.language = job.sandbox.language == Language::kFull ? "full" : "restricted";
+  return outcome;
+}
+
+int Report(const Outcome& outcome, const Arguments& arguments, const std::string& filename) {
+  int code = ExitOfStatus(outcome.status);
+  if (arguments.json) return Answer(OutcomeToJson(outcome, JsonIndent()) + "\n", code);
+  if (arguments.show_result && outcome.result_repr) {
+    code = Answer(*outcome.result_repr + "\n", code);
+  }
+  Say(OutcomeText(outcome, filename));
+  return code;
+}
+
+int RunJob(const Arguments& arguments, Job job) {
+  Interruption interruption;
+  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(job.sandbox));
+  if (!sandbox) return Fail(sandbox.error(), arguments.json);
+  GuestOutput output(interruption);
+  RunOptions options;
+  options.cancel_fd = interruption.fd();
+  if (!arguments.json) options.sink = &output.sink();
+  Result<Outcome> outcome = (*sandbox)->Run(job.request, options);
+  const Result<void> written = output.Finish();
+  if (interruption.signal() != 0) {
+    // Ctrl-C reaches our whole process group: a zygote that it ended is no failure of ours.
+    const int code = ExitOfSignal(interruption.signal());
+    if (!arguments.json || !outcome) return code;
+    return Answer(OutcomeToJson(*outcome, JsonIndent()) + "\n", code);
+  }
+  if (!outcome) return Fail(outcome.error(), arguments.json);
+  const int code = Report(*outcome, arguments, job.request.filename);
+  return ExitAfterOutput(written, code);
+}
+
+int Execute(const Arguments& arguments) {
+  Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) return Fail(catalogue.error(), arguments.json);
+  Result<Job> job = Prepare(arguments, *catalogue);
+  if (!job) return UsageError("run", job.error().ToString());
+  if (job->refused) return Report(Refusal(*job), arguments, job->request.filename);
+  return RunJob(arguments, std::move(*job));
+}
+
+}  // namespace
+
+Command MakeRunCommand(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
+  AddText(parser, "FILE", arguments->file, kFileType, "the program; - or nothing: standard input");
+  AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
+  AddText(parser, "--stdin", arguments->standard_input, kFileType,
+          "what the program reads as standard input; -: ours (default: none)");
+  AddSandboxOptions(parser, arguments->sandbox);
+  AddLimitOptions(parser, arguments->limits);
+  AddList(parser, "--allow-import", arguments->allowed_imports, kModuleType,
+          "only these of the profile's modules; again or with commas for more, '' for none");
+  AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
+            "the language policy; full: none, the kernel's layers alone");
+  AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
+          "leave a layer out, to test that the others hold; the result says so");
+  parser->add_flag("--show-result", arguments->show_result,
+                   "print the repr of the last expression, or else of the variable \"result\"");
+  parser->add_flag("--json", arguments->json,
+                   "print one JSON object instead of the program's output");
+  SetExamples(parser, {"belljar run program.py  # its output live, its traceback on stderr",
+                       "belljar run -c 'print(sum(range(10)))'  # code on the command line",
+                       "belljar run - < program.py  # the program from standard input",
+                       "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
+                       "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
+                       "belljar run program.py --allow-import math,json  # fewer modules",
+                       "belljar run program.py --json  # result, output, usage, isolation"});
+  return {parser, [arguments] { return Execute(*arguments); }};
+}
+
+}  // namespace belljar

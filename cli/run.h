@@ -1,0 +1,13 @@
+// `belljar run`: one program, its output live, its end as an exit code.
+#ifndef BELLJAR_CLI_RUN_H_
+#define BELLJAR_CLI_RUN_H_
+
+#include "cli/option_table.h"
+
+namespace belljar {
+
+Command MakeRunCommand(CLI::App& app);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_RUN_H_

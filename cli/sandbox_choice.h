@@ -1,0 +1,28 @@
+// --profile and --isolation: the sandbox that a command runs code in.
+#ifndef BELLJAR_CLI_SANDBOX_CHOICE_H_
+#define BELLJAR_CLI_SANDBOX_CHOICE_H_
+
+#include <optional>
+#include <string>
+
+#include "cli/option_table.h"
+#include "engine/core/result.h"
+#include "engine/outside/profile_catalogue.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar {
+
+struct SandboxChoice {
+  std::optional<std::string> profile;
+  std::string isolation = "strict";
+};
+
+void AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
+
+// Options for a sandbox that this process runs few programs in. An error is the user's.
+Result<SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
+                                      const ProfileCatalogue& catalogue);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_SANDBOX_CHOICE_H_

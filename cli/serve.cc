@@ -1,0 +1,78 @@
+#include "cli/serve.h"
+
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/interruption.h"
+#include "cli/server_options.h"
+#include "engine/core/text.h"
+#include "server/config/settings.h"
+#include "server/config/values.h"
+#include "server/serve.h"
+
+namespace belljar {
+namespace {
+
+struct Arguments {
+  ConfigSources sources;
+  bool check = false;
+};
+
+std::string Place(const ServerConfig& config) {
+  if (!config.http) return "stdio";
+  return "http://" + FormatListenAddress({config.http->address, config.http->port}) + "/mcp";
+}
+
+int ReportCheck(const LoadedConfig& loaded) {
+  const ServerConfig& config = loaded.config;
+  std::string profiles;
+  for (const std::string& name : config.execution.profiles) {
+    profiles += (profiles.empty() ? "" : ", ") + Printable(name);
+  }
+  Say("belljar: the configuration is good: " + Place(config) +
+      ", tokens: " + std::to_string(config.tokens.size()) + ", profiles: " + profiles +
+      ", file: " + (loaded.file.empty() ? "none" : Printable(loaded.file)) + "\n");
+  return kExitOk;
+}
+
+// Somebody who tries the command out would otherwise see nothing at all.
+void ExplainStdio() {
+  Say("belljar serve: this is a terminal, and what is expected here is MCP, one JSON message a "
+      "line.\nA client starts the server itself:\n"
+      "  claude mcp add belljar -- belljar serve\n"
+      "or reaches one over HTTP:\n"
+      "  belljar serve --http\n"
+      "Ctrl-D ends it.\n");
+}
+
+int Execute(const Arguments& arguments) {
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) return OwnFailure(catalogue.error());
+  const Result<LoadedConfig> loaded = LoadAndWarn(arguments.sources, *catalogue);
+  if (!loaded) return UsageError("serve", loaded.error().ToString());
+  if (arguments.check) return ReportCheck(*loaded);
+  Interruption interruption;
+  if (!loaded->config.http && isatty(STDIN_FILENO)) ExplainStdio();
+  const Result<void> served = Serve(loaded->config, *catalogue, interruption.fd());
+  return served ? kExitOk : OwnFailure(served.error());
+}
+
+}  // namespace
+
+Command MakeServeCommand(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* parser = app.add_subcommand("serve", "Serve MCP to clients, over stdio or HTTP");
+  AddConfigOptions(parser, arguments->sources);
+  AddSettingOptions(parser, arguments->sources);
+  parser->add_flag("--check", arguments->check, "judge the configuration, open nothing, and exit");
+  SetExamples(parser, {"belljar serve  # MCP over stdio: what a client starts",
+                       "belljar serve --http  # HTTP at http://127.0.0.1:9015/mcp",
+                       "belljar serve --http 0.0.0.0:9015 --token-file token  # for other machines",
+                       "belljar serve --timeout 5 --memory 64m  # defaults of calls",
+                       "belljar serve --env-file .env  # settings of the environment from a file",
+                       "belljar serve --check  # is the configuration right?"});
+  return {parser, [arguments] { return Execute(*arguments); }};
+}
+
+}  // namespace belljar

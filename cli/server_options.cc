@@ -1,0 +1,91 @@
+#include "cli/server_options.h"
+
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "server/config/settings.h"
+
+namespace belljar {
+namespace {
+
+constexpr char kListenFlag[] = "--http";
+
+std::string HelpOf(const Setting& setting) {
+  const Draft defaults;
+  const std::string usual = ShowField(setting, defaults);
+  if (setting.form() == Form::kSwitch || usual == "none") return setting.help;
+  return setting.help + " (default: " + usual + ")";
+}
+
+// --http alone is the usual address: the value may be left out.
+void AddListenOption(CLI::App* parser, const Setting& setting, ConfigSources& sources) {
+  const auto store = [&sources](const std::string& given) {
+    sources.flags[kListenFlag] = {given.empty() ? std::to_string(HttpConfig().port) : given};
+  };
+  parser->add_option_function<std::string>(kListenFlag, store, HelpOf(setting))
+      ->type_name("[" + setting.value_type + "]")
+      ->expected(0, 1);
+}
+
+void AddSettingOption(CLI::App* parser, const Setting& setting, ConfigSources& sources) {
+  const std::string& flag = setting.flag;
+  if (flag == kListenFlag) return AddListenOption(parser, setting, sources);
+  if (setting.form() == Form::kSwitch) {
+    const auto store = [&sources, flag](int64_t) { sources.flags[flag] = {"true"}; };
+    parser->add_flag_function(flag, store, HelpOf(setting));
+    return;
+  }
+  if (setting.form() == Form::kList) {
+    const auto store = [&sources, flag](const std::vector<std::string>& given) {
+      std::vector<std::string>& values = sources.flags[flag];
+      for (const std::string& list : given) {
+        for (std::string& item : SplitList(list)) values.push_back(std::move(item));
+      }
+    };
+    // One value for each time it is given.
+    parser->add_option_function<std::vector<std::string>>(flag, store, HelpOf(setting))
+        ->type_name(setting.value_type)
+        ->type_size(1)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+    return;
+  }
+  const auto store = [&sources, flag](const std::string& given) { sources.flags[flag] = {given}; };
+  parser->add_option_function<std::string>(flag, store, HelpOf(setting))
+      ->type_name(setting.value_type);
+}
+
+std::vector<std::string> Environment() {
+  std::vector<std::string> strings;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    strings.emplace_back(*entry);
+  }
+  return strings;
+}
+
+}  // namespace
+
+void AddConfigOptions(CLI::App* parser, ConfigSources& sources) {
+  AddText(parser, "--config", sources.file, kFileType,
+          "the configuration (default: $BELLJAR_CONFIG, else ~/.config/belljar/config.toml, else "
+          "/etc/belljar/config.toml; the first that exists)");
+  AddText(parser, "--env-file", sources.env_file, kFileType,
+          "variables besides those of the environment, such as .env (default: none is read)");
+}
+
+void AddSettingOptions(CLI::App* parser, ConfigSources& sources) {
+  for (const Setting& setting : Settings()) {
+    if (!setting.flag.empty()) AddSettingOption(parser, setting, sources);
+  }
+}
+
+Result<LoadedConfig> LoadAndWarn(ConfigSources sources, const ProfileCatalogue& catalogue) {
+  sources.environment = Environment();
+  Result<LoadedConfig> loaded = LoadConfig(sources, catalogue);
+  if (!loaded) return loaded;
+  for (const std::string& warning : loaded->warnings) Say("belljar: warning: " + warning + "\n");
+  return loaded;
+}
+
+}  // namespace belljar

@@ -1,0 +1,27 @@
+// The options of `belljar serve`, made from the table of settings, and what a command line and the
+// environment come to.
+#ifndef BELLJAR_CLI_SERVER_OPTIONS_H_
+#define BELLJAR_CLI_SERVER_OPTIONS_H_
+
+#include <optional>
+#include <string>
+
+#include "cli/option_table.h"
+#include "engine/core/result.h"
+#include "engine/outside/profile_catalogue.h"
+#include "server/config/load.h"
+
+namespace belljar {
+
+// --config and --env-file: where settings are read from.
+void AddConfigOptions(CLI::App* parser, ConfigSources& sources);
+
+// One option for each setting that has a flag.
+void AddSettingOptions(CLI::App* parser, ConfigSources& sources);
+
+// With the environment of this process; what is doubtful is said on standard error.
+Result<LoadedConfig> LoadAndWarn(ConfigSources sources, const ProfileCatalogue& catalogue);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_SERVER_OPTIONS_H_

@@ -1,0 +1,56 @@
+#include "cli/source_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "engine/core/fd.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+Result<SourceFile> ReadBounded(int fd, const std::string& what, std::string name, Bytes bound) {
+  SourceFile source;
+  source.name = std::move(name);
+  struct stat status;
+  if (fstat(fd, &status) != 0) return SystemError("read " + what);
+  // Said before reading: "Is a directory" comes from read(2) only.
+  if (S_ISDIR(status.st_mode)) return SystemErrorOf(EISDIR, "read " + what);
+  Result<std::string> bytes = ReadAll(fd, bound.count);
+  if (bytes) {
+    source.bytes = std::move(*bytes);
+    source.size = source.bytes.size();
+    return source;
+  }
+  if (bytes.error().error_number != EFBIG) {
+    return SystemErrorOf(bytes.error().error_number, "read " + what);
+  }
+  source.is_too_long = true;
+  if (S_ISREG(status.st_mode)) source.size = static_cast<uint64_t>(status.st_size);
+  return source;
+}
+
+}  // namespace
+
+Result<SourceFile> ReadSourceFile(const std::string& path, Bytes bound) {
+  if (path == "-") return ReadBounded(STDIN_FILENO, "standard input", "<stdin>", bound);
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return SystemError("open " + Quoted(path));
+  return ReadBounded(fd.get(), Quoted(path), path, bound);
+}
+
+Finding TooLongFinding(const SourceFile& source, Bytes bound) {
+  Finding finding;
+  finding.rule = "BJ002";
+  finding.name = "source-too-large";
+  finding.reason = source.size > bound.count
+                       ? "source is " + WithThousands(source.size) + " bytes"
+                       : "source is more than " + WithThousands(bound.count) + " bytes";
+  finding.reason += "; the limit is " + bound.ToString();
+  finding.hint = "pass data as standard input or as a file instead of inside the source";
+  return finding;
+}
+
+}  // namespace belljar

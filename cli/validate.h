@@ -1,0 +1,13 @@
+// `belljar validate`: what the policy would refuse, in files, without running them.
+#ifndef BELLJAR_CLI_VALIDATE_H_
+#define BELLJAR_CLI_VALIDATE_H_
+
+#include "cli/option_table.h"
+
+namespace belljar {
+
+Command MakeValidateCommand(CLI::App& app);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_VALIDATE_H_

@@ -1,0 +1,31 @@
+// Bytes: an amount of memory or data with its unit in its type.
+#ifndef BELLJAR_ENGINE_CORE_BYTES_H_
+#define BELLJAR_ENGINE_CORE_BYTES_H_
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+struct Bytes {
+  uint64_t count = 0;
+
+  constexpr auto operator<=>(const Bytes&) const = default;
+
+  static constexpr Bytes Kibi(uint64_t n) { return {n << 10}; }
+  static constexpr Bytes Mebi(uint64_t n) { return {n << 20}; }
+
+  // "128m", "1g", "64k", "4096"; 1k = 1024. The field's usual suffixes: k, m, g, also "kb", "kib",
+  // …
+  static Result<Bytes> Parse(std::string_view text);
+  // The shortest exact form that Parse reads: "128m", "1000".
+  std::string ToString() const;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_BYTES_H_

@@ -1,0 +1,51 @@
+// The shared memory between one worker and the host: three append-only buffers, each with its
+// length word. No allocator, no mutex and no pointer lives here: a killed or hostile worker would
+// take those with it. The worker writes; the host reads, and believes nothing: every length is
+// clamped and every byte copied out before it is looked at.
+//
+// A print is a memcpy and a store, and what was printed before a SIGKILL stays.
+#ifndef BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_
+#define BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/core/bytes.h"
+
+namespace belljar {
+
+inline constexpr size_t kMaxRecordedSyscalls = 32;
+
+struct CaptureHeader {
+  std::atomic<uint64_t> stdout_size;
+  std::atomic<uint64_t> stdout_dropped;
+  std::atomic<uint64_t> stderr_size;
+  std::atomic<uint64_t> stderr_dropped;
+  std::atomic<uint64_t> report_size;
+  std::atomic<uint32_t> out_of_memory;  // set by the allocator just before it ends the worker
+  std::atomic<uint32_t> denied_count;   // system calls that the filter turned into EPERM
+  struct {
+    std::atomic<uint32_t> number;
+    std::atomic<uint32_t> count;
+  } denied[kMaxRecordedSyscalls];
+};
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+// Where the buffers lie in the region. The same on both sides: made from the same three sizes.
+struct CaptureLayout {
+  Bytes output;  // capacity of stdout and of stderr
+  Bytes report;
+
+  static constexpr size_t kHeaderSize = 4096;
+  static_assert(sizeof(CaptureHeader) <= kHeaderSize);
+
+  size_t stdout_offset() const { return kHeaderSize; }
+  size_t stderr_offset() const { return stdout_offset() + output.count; }
+  size_t report_offset() const { return stderr_offset() + output.count; }
+  size_t size() const { return report_offset() + report.count; }
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_

@@ -1,0 +1,73 @@
+#include "engine/core/fd.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace belljar {
+
+void UniqueFd::Reset(int fd) {
+  // Linux closes the descriptor even where close() reports EINTR: never repeat it.
+  if (fd_ >= 0) close(fd_);
+  fd_ = fd;
+}
+
+Result<UniqueFd> CreateSealedMemory(const char* name, size_t size) {
+  UniqueFd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return SystemError("create shared memory");
+  if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return SystemError("size shared memory");
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return SystemError("seal shared memory");
+  }
+  return fd;
+}
+
+Result<UniqueFd> CreateMemoryFile(const char* name, std::string_view content) {
+  UniqueFd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return SystemError("create memory file");
+  while (!content.empty()) {
+    const ssize_t written = write(fd.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return SystemError("write memory file");
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+  if (lseek(fd.get(), 0, SEEK_SET) != 0) return SystemError("rewind memory file");
+  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
+    return SystemError("seal memory file");
+  }
+  return fd;
+}
+
+Result<std::string> ReadAll(int fd, size_t limit) {
+  std::string content;
+  size_t used = 0;
+  for (;;) {
+    // One byte over the limit tells a file of exactly `limit` bytes from a longer one.
+    const size_t room = std::min<size_t>(std::max<size_t>(used, 4096), limit + 1 - used);
+    content.resize(used + room);
+    const ssize_t got = read(fd, content.data() + used, room);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return SystemError("read");
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
+    if (used > limit) {
+      return SystemErrorOf(EFBIG, "read", "more than " + std::to_string(limit) + " bytes");
+    }
+  }
+  content.resize(used);
+  return content;
+}
+
+Result<std::string> ReadFile(const std::string& path, size_t limit) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return SystemError("open " + path);
+  Result<std::string> content = ReadAll(fd.get(), limit);
+  if (!content) {
+    return SystemErrorOf(content.error().error_number, "read " + path, content.error().detail);
+  }
+  return content;
+}
+
+}  // namespace belljar

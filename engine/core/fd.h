@@ -1,0 +1,51 @@
+// UniqueFd: the owner of one file descriptor. Every descriptor that crosses a function boundary and
+// is owned travels in one of these; a plain int parameter is borrowed.
+#ifndef BELLJAR_ENGINE_CORE_FD_H_
+#define BELLJAR_ENGINE_CORE_FD_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(other.Release()) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    if (this != &other) Reset(other.Release());
+    return *this;
+  }
+  UniqueFd(const UniqueFd&) = delete;
+  UniqueFd& operator=(const UniqueFd&) = delete;
+  ~UniqueFd() { Reset(); }
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int Release() { return std::exchange(fd_, -1); }
+  void Reset(int fd = -1);
+
+ private:
+  int fd_ = -1;
+};
+
+// An anonymous file of exactly `size` bytes that no holder can shrink or grow: a peer that
+// truncated it would make every reader of a mapping take SIGBUS.
+Result<UniqueFd> CreateSealedMemory(const char* name, size_t size);
+
+// An anonymous read-only file that holds `content`.
+Result<UniqueFd> CreateMemoryFile(const char* name, std::string_view content);
+
+// The whole of a regular file, a memory file or a /proc file, but no more than `limit` bytes: past
+// it the answer is an error (EFBIG), never a part.
+Result<std::string> ReadAll(int fd, size_t limit);
+Result<std::string> ReadFile(const std::string& path, size_t limit);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_FD_H_

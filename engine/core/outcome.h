@@ -1,0 +1,122 @@
+// Outcome: what the guest did. Never what our machine failed to do: that is an Error (result.h).
+#ifndef BELLJAR_ENGINE_CORE_OUTCOME_H_
+#define BELLJAR_ENGINE_CORE_OUTCOME_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/limits.h"
+
+namespace belljar {
+
+enum class Status {
+  kOk,
+  kException,  // an uncaught exception, SyntaxError and a non-zero sys.exit included
+  kRefused,    // by the language policy; nothing was run
+  kTimeout,    // wall clock
+  kCpuLimit,
+  kMemoryLimit,
+  kKilled,  // anything else that ended the worker: a signal, a hostile system call, os._exit
+};
+std::string_view StatusName(Status status);
+
+// One thing that the policy refuses.
+struct Finding {
+  std::string rule;  // "BJ201"
+  std::string name;  // "import-not-allowed"
+  int line = 0;      // 1-based; 0: the whole source
+  int column = 0;    // 1-based
+  int end_line = 0;
+  int end_column = 0;
+  std::string reason;
+  std::string hint;     // what to do instead
+  std::string profile;  // the profile that would allow it, or empty
+};
+
+struct GuestError {
+  std::string type;
+  std::string message;
+  int line = 0;
+  int column = 0;
+  int end_line = 0;
+  int end_column = 0;
+  std::string traceback;
+  std::string hint;
+};
+
+// What a validated source looks like, from its syntax tree.
+struct Analysis {
+  std::vector<std::string> imports;  // dotted names of modules, sorted, each once
+  int branches = 0;                  // places where the program takes one way or another
+  int nesting = 0;                   // of blocks and functions within each other, at the deepest
+};
+
+struct Usage {
+  std::chrono::microseconds wall_time{0};
+  std::chrono::microseconds cpu_time{0};
+  uint64_t max_rss_bytes = 0;
+};
+
+struct Stream {
+  std::string text;  // bytes as the guest wrote them
+  uint64_t dropped_bytes = 0;
+};
+
+struct SecurityEvent {
+  std::string layer;   // "seccomp"
+  std::string action;  // "denied" or "killed"
+  std::string detail;  // "socket"
+  uint64_t count = 1;
+};
+
+// One layer of the seal as it was seen on this worker.
+struct LayerState {
+  std::string name;
+  bool held = false;
+  std::string detail;
+};
+
+struct Isolation {
+  std::string mode;      // "strict", "standard"
+  std::string language;  // "restricted", "full"
+  std::vector<LayerState> layers;
+};
+
+struct Outcome {
+  Status status = Status::kKilled;
+  std::string execution_id;
+  std::optional<int> exit_code;            // of sys.exit
+  std::optional<std::string> result_json;  // valid JSON text
+  std::optional<std::string> result_repr;
+  Stream stdout_stream;
+  Stream stderr_stream;
+  std::vector<std::string> variables;
+  std::optional<GuestError> error;
+  std::vector<Finding> findings;
+  std::optional<Analysis> analysis;    // of a validated source that is Python
+  std::vector<std::string> truncated;  // report parts that were cut: "result", "traceback", …
+  Usage usage;
+  Limits limits;
+  Isolation isolation;
+  std::vector<SecurityEvent> security_events;
+
+  bool success() const { return status == Status::kOk; }
+};
+
+// The object that `belljar run --json` prints and that execute_code returns. UTF-8: bytes of the
+// guest's output that are not are replaced by U+FFFD.
+std::string OutcomeToJson(const Outcome& outcome, int indent = -1);
+
+// The object "limits" of an outcome, and of a profile in `belljar info --json`.
+std::string LimitsToJson(const Limits& limits);
+
+// The array that `belljar validate --format json` prints for one file.
+std::string FindingsToJson(const std::vector<Finding>& findings, int indent = -1);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_OUTCOME_H_

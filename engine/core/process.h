@@ -1,0 +1,66 @@
+// Process: the owner of one child, held by pidfd, so that a recycled pid can never be hit.
+//
+// Its end is the end of the child: the destructor kills and reaps. In the host a Process is a
+// zygote or a worker; both are the host's own children (workers are cloned with CLONE_PARENT).
+#ifndef BELLJAR_ENGINE_CORE_PROCESS_H_
+#define BELLJAR_ENGINE_CORE_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+
+struct clone_args;  // <linux/sched.h>
+
+namespace belljar {
+
+// clone3, or clone where there is none: Docker's filter answers ENOSYS to clone3, whose flags a
+// filter cannot see. What clone has no room for (CLONE_CLEAR_SIGHAND, CLONE_INTO_CGROUP) is left
+// out then. Returns the child's pid, 0 in the child, or -1 with errno. Async-signal-safe.
+pid_t CloneProcess(const clone_args& arguments);
+
+// How a child ended, as the kernel told its parent.
+struct ExitReport {
+  bool known = false;  // false: somebody else in this program reaped it (SIGCHLD set to SIG_IGN)
+  int exit_code = -1;  // of a child that called exit; else -1
+  int signal = 0;      // that killed it; else 0
+  std::chrono::microseconds cpu_time{0};
+  uint64_t max_rss_bytes = 0;
+};
+
+class Process {
+ public:
+  Process() = default;
+  Process(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+  ~Process() { Destroy(); }
+
+  // As the host's PID namespace numbers it; valid until Wait or Destroy, since the child stays a
+  // zombie until then.
+  pid_t pid() const { return pid_; }
+  // Readable once the child has ended.
+  int pidfd() const { return pidfd_.get(); }
+  explicit operator bool() const { return static_cast<bool>(pidfd_); }
+
+  void Kill() const;
+  // Blocks until the child has ended, and reaps it. Afterwards the owner is empty.
+  ExitReport Wait();
+  // Kill and Wait. Any thread.
+  ExitReport Destroy();
+
+  // CPU time used so far by a child that has not been reaped.
+  std::chrono::microseconds CpuTime() const;
+
+ private:
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_PROCESS_H_

@@ -1,0 +1,19 @@
+// Names that nobody can guess, from the kernel's generator.
+#ifndef BELLJAR_ENGINE_CORE_RANDOM_H_
+#define BELLJAR_ENGINE_CORE_RANDOM_H_
+
+#include <array>
+#include <span>
+#include <string>
+
+namespace belljar {
+
+// Of getrandom(2): 128 bits, aborts where there are none to be had.
+std::array<unsigned char, 16> RandomBytes();
+
+// Two lower-case digits a byte.
+std::string Hex(std::span<const unsigned char> bytes);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_RANDOM_H_

@@ -1,0 +1,27 @@
+// Request: one piece of code and how to run it. A plain value; the same for every backend.
+#ifndef BELLJAR_ENGINE_CORE_REQUEST_H_
+#define BELLJAR_ENGINE_CORE_REQUEST_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/core/limits.h"
+
+namespace belljar {
+
+struct Request {
+  enum class Mode { kRun, kValidate };
+
+  Mode mode = Mode::kRun;
+  std::string source;                // bytes as given; the worker decodes them
+  std::string filename = "main.py";  // as tracebacks and findings name it
+  std::optional<std::string> standard_input;
+  // Narrows the profile's modules; nullopt: all of them.
+  std::optional<std::vector<std::string>> allowed_imports;
+  Limits limits;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_REQUEST_H_

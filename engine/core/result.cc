@@ -1,0 +1,29 @@
+#include "engine/core/result.h"
+
+#include <cstring>
+
+namespace belljar {
+
+std::string Error::ToString() const {
+  std::string text = operation;
+  if (error_number != 0) {
+    const char* name = strerrorname_np(error_number);
+    text += std::string(": ") + strerror(error_number) + " (" + (name ? name : "?") + ")";
+  }
+  if (!detail.empty()) text += ": " + detail;
+  return text;
+}
+
+Error SystemError(std::string operation, std::string detail) {
+  return SystemErrorOf(errno, std::move(operation), std::move(detail));
+}
+
+Error SystemErrorOf(int error_number, std::string operation, std::string detail) {
+  return Error{std::move(operation), error_number, std::move(detail)};
+}
+
+Error MakeError(std::string operation, std::string detail) {
+  return Error{std::move(operation), 0, std::move(detail)};
+}
+
+}  // namespace belljar

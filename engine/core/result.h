@@ -1,0 +1,74 @@
+// Result<T>: what a function returns when our own machine can fail.
+//
+//   Result<UniqueFd> fd = OpenProfile(path);
+//   if (!fd) return fd.error();
+//   Use(*fd);
+//
+// What the guest did is never an Error: that is an Outcome (outcome.h). A broken invariant aborts.
+#ifndef BELLJAR_ENGINE_CORE_RESULT_H_
+#define BELLJAR_ENGINE_CORE_RESULT_H_
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace belljar {
+
+// What our machine failed to do: the operation, the errno where a system call said no, and what the
+// reader can do about it.
+struct Error {
+  std::string operation;
+  int error_number = 0;
+  std::string detail;
+
+  // "mount private root: Operation not permitted (EPERM): user namespaces are switched off"
+  std::string ToString() const;
+};
+
+// Call it straight after the failing system call: it reads errno.
+Error SystemError(std::string operation, std::string detail = {});
+Error SystemErrorOf(int error_number, std::string operation, std::string detail = {});
+Error MakeError(std::string operation, std::string detail);
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
+
+  bool ok() const { return state_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  // Precondition: ok().
+  T& operator*() & { return std::get<0>(state_); }
+  const T& operator*() const& { return std::get<0>(state_); }
+  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
+
+  // Precondition: !ok().
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT
+
+  bool ok() const { return !error_.has_value(); }
+  explicit operator bool() const { return ok(); }
+  const Error& error() const { return *error_; }
+
+ private:
+  std::optional<Error> error_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_RESULT_H_

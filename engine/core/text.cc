@@ -1,0 +1,72 @@
+#include "engine/core/text.h"
+
+#include <cstdio>
+
+namespace belljar {
+namespace {
+
+bool IsControl(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return first < 0x20 || first == 0x7f;
+  // C1 controls, U+0080 to U+009F: terminals obey them too.
+  return first == 0xc2 && static_cast<unsigned char>(sequence[1]) < 0xa0;
+}
+
+}  // namespace
+
+size_t SequenceLength(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return i < text.size() && byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef) {
+    const bool second = follows(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf);
+    return second && follows(2) ? 3 : 0;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    const bool second = follows(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf);
+    return second && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string Printable(std::string_view text) {
+  std::string printable;
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
+    if (length == 0 || IsControl(sequence)) {
+      for (const char byte : sequence) {
+        char escape[5];
+        snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(byte));
+        printable += escape;
+      }
+    } else {
+      printable += sequence;
+    }
+    text.remove_prefix(sequence.size());
+  }
+  return printable;
+}
+
+std::string Quoted(std::string_view text) {
+  constexpr size_t kLongest = 80;
+  const bool cut = text.size() > kLongest;
+  return "\"" + Printable(text.substr(0, kLongest)) + (cut ? "…\"" : "\"");
+}
+
+size_t CompletePrefix(std::string_view text) {
+  // A character that is not finished yet is its lead byte and what follows, three bytes at most.
+  for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xc0) == 0x80) continue;
+    const size_t wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return back < wanted ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
+}  // namespace belljar

@@ -1,0 +1,27 @@
+// Text that came from outside: what of it is UTF-8, and how to show the rest.
+#ifndef BELLJAR_ENGINE_CORE_TEXT_H_
+#define BELLJAR_ENGINE_CORE_TEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace belljar {
+
+// Bytes of the well-formed UTF-8 sequence that `text` begins with; 0 if it begins with none.
+// Overlong forms and surrogates are not well-formed (RFC 3629). Precondition: not empty.
+size_t SequenceLength(std::string_view text);
+
+// How much of `text` does not end in the middle of a UTF-8 character, for output that comes in
+// pieces.
+size_t CompletePrefix(std::string_view text);
+
+// `text` with control characters and bytes that are not UTF-8 as \xNN, for names that come from
+// outside: a file name may hold a newline or a terminal's escape sequence.
+std::string Printable(std::string_view text);
+// The same in double quotes, shortened past 80 bytes.
+std::string Quoted(std::string_view text);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_TEXT_H_

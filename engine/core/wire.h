@@ -1,0 +1,65 @@
+// The messages between the processes.
+//
+//   host ──StartMessage (memfd with JSON)──▶ zygote ──"ready" or an error──▶ host      once
+//   host ──SpawnMessage + {socket, capture}──▶ zygote ──SpawnReply + {pidfd}──▶ host   per worker
+//   host ──RequestHeader, metadata, source, stdin──▶ worker ──WorkerSignal──▶ host     once each
+//
+// Host and zygote talk over SOCK_SEQPACKET, host and worker over SOCK_STREAM. All structures are
+// the same binary on both sides (one build, one machine); the host checks every field it receives.
+#ifndef BELLJAR_ENGINE_CORE_WIRE_H_
+#define BELLJAR_ENGINE_CORE_WIRE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace belljar {
+
+// Descriptor of the control socket in a new zygote.
+inline constexpr int kZygoteControlFd = 3;
+
+// In answer to the start message the zygote sends one text message: this word, or what went wrong.
+inline constexpr std::string_view kZygoteReady = "ready";
+inline constexpr size_t kMaxZygoteAnswer = 16 * 1024;
+
+struct SpawnMessage {
+  uint32_t magic = 0x424a5350;  // "BJSP"
+};
+
+struct SpawnReply {
+  int32_t error_number = 0;
+  int32_t pid = 0;  // as the zygote's PID namespace numbers it: the host's own
+};
+
+struct RequestHeader {
+  uint32_t magic = 0x424a5251;  // "BJRQ"
+  uint32_t metadata_size = 0;   // JSON: what the Python half needs
+  uint64_t source_size = 0;
+  uint64_t stdin_size = 0;  // plus one; 0: no standard input was given
+  uint64_t memory_limit = 0;
+  uint64_t output_limit = 0;
+  uint64_t file_size_limit = 0;
+  uint64_t cpu_limit_seconds = 0;
+};
+
+struct WorkerSignal {
+  enum Kind : uint32_t {
+    kSealed = 0x424a4f4b,  // waiting for its request; value: 1 if Landlock refused its self-test
+    kFailed = 0x424a4641,  // a step of the seal failed; step and errno
+    kDone = 0x424a444e,    // the report is in the capture region
+  };
+  uint32_t kind = 0;
+  uint32_t step = 0;
+  uint32_t value = 0;
+};
+
+template <typename T>
+std::string_view AsBytes(const T& message) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const char*>(&message), sizeof message};
+}
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_CORE_WIRE_H_

@@ -1,0 +1,94 @@
+#include "engine/inside/capture.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace belljar {
+namespace {
+
+struct Capture {
+  Mapping region;
+  CaptureLayout layout;
+  uint64_t output_limit = 0;
+  CaptureHeader* header = nullptr;
+};
+
+// Never destroyed: the worker ends by a kill, and the zygote never has one.
+Capture& TheCapture() {
+  static Capture* capture = new Capture;
+  return *capture;
+}
+
+// Cached, because the signal handler and the allocator may not go through a function-local static.
+CaptureHeader* g_header = nullptr;
+
+}  // namespace
+
+void SetCapture(Mapping region, CaptureLayout layout) {
+  Capture& capture = TheCapture();
+  capture.region = std::move(region);
+  capture.layout = layout;
+  capture.output_limit = layout.output.count;
+  capture.header = reinterpret_cast<CaptureHeader*>(capture.region.data());
+  g_header = capture.header;
+  // The first page of each part, so that a short run takes no fault for them.
+  for (const size_t offset : {size_t{0}, layout.stdout_offset(), layout.report_offset()}) {
+    capture.region.data()[offset] = std::byte{0};
+  }
+}
+
+void SetOutputLimit(uint64_t bytes) {
+  TheCapture().output_limit = std::min(bytes, TheCapture().layout.output.count);
+}
+
+void WriteOutput(CaptureStreamKind kind, std::string_view bytes) {
+  const Capture& capture = TheCapture();
+  if (!capture.header) return;
+  const bool is_stdout = kind == CaptureStreamKind::kStdout;
+  std::atomic<uint64_t>& size =
+      is_stdout ? capture.header->stdout_size : capture.header->stderr_size;
+  std::atomic<uint64_t>& dropped =
+      is_stdout ? capture.header->stdout_dropped : capture.header->stderr_dropped;
+  const size_t offset = is_stdout ? capture.layout.stdout_offset() : capture.layout.stderr_offset();
+  const uint64_t used = size.load(std::memory_order_relaxed);
+  const uint64_t room = capture.output_limit - std::min(used, capture.output_limit);
+  const uint64_t kept = std::min<uint64_t>(bytes.size(), room);
+  memcpy(capture.region.data() + offset + used, bytes.data(), kept);
+  // Released after the bytes, so that a host that streams never reads ahead of them.
+  size.store(used + kept, std::memory_order_release);
+  if (kept < bytes.size()) dropped.fetch_add(bytes.size() - kept, std::memory_order_relaxed);
+}
+
+bool WriteReport(std::string_view report) {
+  const Capture& capture = TheCapture();
+  if (!capture.header || report.size() > capture.layout.report.count) return false;
+  memcpy(capture.region.data() + capture.layout.report_offset(), report.data(), report.size());
+  capture.header->report_size.store(report.size(), std::memory_order_release);
+  return true;
+}
+
+void RecordDeniedSyscall(uint32_t number) {
+  if (!g_header) return;
+  const uint32_t used = std::min<uint32_t>(g_header->denied_count.load(), kMaxRecordedSyscalls);
+  for (uint32_t i = 0; i < used; ++i) {
+    if (g_header->denied[i].number.load() == number) {
+      g_header->denied[i].count.fetch_add(1);
+      return;
+    }
+  }
+  const uint32_t slot = g_header->denied_count.fetch_add(1);
+  if (slot >= kMaxRecordedSyscalls) return;
+  g_header->denied[slot].number.store(number);
+  g_header->denied[slot].count.store(1);
+}
+
+void EndForMemory() {
+  if (!g_header) return;
+  g_header->out_of_memory.store(1);
+  // SIGKILL to itself would not reach it: a worker is init of its PID namespace.
+  _exit(kOutOfMemoryExit);
+}
+
+}  // namespace belljar

@@ -1,0 +1,15 @@
+// Turns a system call that the filter refuses into an ordinary EPERM, and notes which it was.
+#ifndef BELLJAR_ENGINE_INSIDE_DENIALS_H_
+#define BELLJAR_ENGINE_INSIDE_DENIALS_H_
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// Zygote, once: the handler is inherited by every worker. The filter itself refuses to let guest
+// code replace it; should it be lost all the same, SIGSYS kills.
+Result<void> InstallDenialHandler();
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_INSIDE_DENIALS_H_

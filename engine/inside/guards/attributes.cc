@@ -1,0 +1,525 @@
+// Loads and stores whose safety depends on the object: names that begin with an underscore, public
+// stores, and every access by a name that is computed.
+//
+// Hooks that the transformer puts around a target (the attribute access itself stays native
+// bytecode):
+//   @private(o)._x      -> o itself when its class is pure, else a View that judges `_x`
+//   @dunder(o).__dict__ -> a View that judges the name
+//   @write(o).x = v     -> o itself, or TypeError
+#include <cstddef>
+#include <string_view>
+
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+namespace {
+
+PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
+
+std::string_view Text(PyObject* exact_str) {
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(exact_str, &length);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  return {text, static_cast<size_t>(length)};
+}
+
+PyObject* super_thisclass = nullptr;  // the member descriptors: attribute look-up on a super object
+PyObject* super_self = nullptr;       // asks the guest's class first
+PyObject* super_self_class = nullptr;
+
+PyObject* ReadMember(PyObject* descriptor, PyObject* object) {
+  return Py_TYPE(descriptor)
+      ->tp_descr_get(descriptor, object, reinterpret_cast<PyObject*>(Py_TYPE(object)));
+}
+
+// The class that answers super().name.
+PyTypeObject* FindInSuper(PyObject* object, PyObject* name) {
+  PyObject* after = ReadMember(super_thisclass, object);
+  PyObject* start = ReadMember(super_self_class, object);
+  PyTypeObject* found = nullptr;
+  if (after != nullptr && start != nullptr && PyType_Check(start)) {
+    PyObject* mro = AsType(start)->tp_mro;
+    bool passed = false;
+    for (Py_ssize_t i = 0; mro != nullptr && i < PyTuple_GET_SIZE(mro); ++i) {
+      PyObject* base = PyTuple_GET_ITEM(mro, i);
+      if (passed && PyDict_GetItemWithError(TypeDict(AsType(base)), name) != nullptr) {
+        found = AsType(base);
+        break;
+      }
+      passed = passed || base == after;
+    }
+  }
+  PyErr_Clear();
+  Py_XDECREF(after);
+  Py_XDECREF(start);
+  return found;
+}
+
+// True when what answers to `name` is the guest's own: its class, its instance, its function.
+bool GuestResolves(PyObject* target, PyObject* name) {
+  PyTypeObject* type = Py_TYPE(target);
+  if (PyType_Check(target)) {
+    PyTypeObject* meta_owner = FindInMro(type, name);
+    if (meta_owner != nullptr && !IsGuestClass(meta_owner)) return false;
+    PyTypeObject* owner = FindInMro(AsType(target), name);
+    return owner == nullptr || IsGuestClass(owner);
+  }
+  if (PyObject_TypeCheck(target, &PySuper_Type)) {
+    PyTypeObject* owner = FindInSuper(target, name);
+    return owner == nullptr || IsGuestClass(owner);
+  }
+  PyTypeObject* owner = FindInMro(type, name);
+  if (owner != nullptr) {
+    if (IsGuestClass(owner)) return true;
+    return PyTuple_Check(target) && PySet_Contains(state.tuple_names, name) == 1;
+  }
+  return IsGuestClass(type) || IsGuestFunction(target) || IsProxy(target) ||
+         type == AsType(state.namespace_type) || IsOpenPackageType(type);
+}
+
+PyObject* Sealed(PyObject* target, PyObject* name, PyObject* result) {
+  if (result != nullptr && PyModule_Check(result)) {
+    Py_DECREF(result);
+    return Refuse("BJ301", target, name, "is a module; import it by its name");
+  }
+  return result;
+}
+
+// What a metaclass could use to answer for a class's order or patterns; CheckNamespace refuses the
+// same when the metaclass is made.
+bool ForbiddenOnMetaclass(PyObject* target, PyObject* name) {
+  if (!PyType_Check(target) || !PyType_IsSubtype(AsType(target), &PyType_Type)) return false;
+  return PyUnicode_CompareWithASCIIString(name, "mro") == 0 ||
+         PyUnicode_CompareWithASCIIString(name, "__getattr__") == 0;
+}
+
+// --- object.__setattr__ and its kin: the same method, with the target and name judged
+// ---------------
+
+struct Setter {
+  PyObject_HEAD PyObject* method;
+  PyObject* self;   // the bound object, or nullptr
+  PyObject* owner;  // unbound: the class it was taken from
+  bool deletes;
+  vectorcallfunc vectorcall;
+};
+
+void SetterDealloc(PyObject* object) {
+  auto* self = reinterpret_cast<Setter*>(object);
+  Py_XDECREF(self->method);
+  Py_XDECREF(self->self);
+  Py_XDECREF(self->owner);
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
+  auto* self = reinterpret_cast<Setter*>(object);
+  const Py_ssize_t given = PyVectorcall_NARGS(flags);
+  const Py_ssize_t wanted = (self->deletes ? 1 : 2) + (self->self == nullptr ? 1 : 0);
+  if (given != wanted || (names != nullptr && PyTuple_GET_SIZE(names) != 0)) {
+    PyErr_Format(PyExc_TypeError, "%s expected %zd arguments, got %zd",
+                 self->deletes ? "__delattr__" : "__setattr__", wanted, given);
+    return nullptr;
+  }
+  PyObject* target = self->self == nullptr ? *args++ : self->self;
+  // A method written in Python takes anything for `self`, and may pass the store on to what that
+  // says it stands for (typing's aliases: `__origin__`).
+  if (self->owner != nullptr && !PyObject_TypeCheck(target, AsType(self->owner))) {
+    PyErr_Format(PyExc_TypeError, "descriptor requires a '%.200s' object, not '%.200s'",
+                 AsType(self->owner)->tp_name, Py_TYPE(target)->tp_name);
+    return nullptr;
+  }
+  // Judged as setattr() would be, then done by the base class's own method: GuardedSet itself would
+  // call the guest's override again.
+  PyObject* name = args[0];
+  const NameKind kind = Judge(name);
+  if (kind == NameKind::kError) return nullptr;
+  const bool own = PyType_Check(target) ? IsGuestClass(AsType(target))
+                                        : IsGuestClass(Py_TYPE(target)) || IsGuestFunction(target);
+  const bool plain = kind == NameKind::kPublic || kind == NameKind::kPrivate;
+  if (ForbiddenOnMetaclass(target, name)) {
+    return Refuse("BJ304", target, name, "may not be set on a metaclass");
+  }
+  if (!own && !(kind == NameKind::kPublic && MayWritePublic(target))) {
+    return Refuse("BJ305", target, name, "may not be set: it is not the program's own");
+  }
+  if (!plain) {
+    if (GuardedSet(target, name, self->deletes ? nullptr : args[1]) < 0) return nullptr;
+    Py_RETURN_NONE;
+  }
+  PyObject* stack[4] = {nullptr, target, name, self->deletes ? nullptr : args[1]};
+  PyObject** first = self->self == nullptr ? stack + 1 : stack + 2;
+  const auto count = static_cast<size_t>(wanted);
+  return PyObject_Vectorcall(self->method, first, count | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+}
+
+PyTypeObject setter_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "method-wrapper",
+    .tp_basicsize = sizeof(Setter),
+    .tp_dealloc = SetterDealloc,
+    .tp_vectorcall_offset = offsetof(Setter, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};
+
+// `target` may be a class (the method comes unbound), a super object or an instance (bound).
+PyObject* MakeSetter(PyObject* target, PyObject* name, bool deletes) {
+  PyObject* method = PyObject_GetAttr(target, name);
+  if (method == nullptr || IsGuestFunction(method)) return method;
+  PyObject* self = nullptr;
+  if (PyObject_TypeCheck(target, &PySuper_Type)) {
+    self = ReadMember(super_self, target);
+    if (self == nullptr || self == Py_None) {
+      Py_XDECREF(self);
+      Py_DECREF(method);
+      return Refuse("BJ301", target, name, "needs a bound super()");
+    }
+  } else if (!PyType_Check(target)) {
+    self = Py_NewRef(target);
+  }
+  auto* made = PyObject_New(Setter, &setter_type);
+  if (made == nullptr) {
+    Py_XDECREF(self);
+    Py_DECREF(method);
+    return nullptr;
+  }
+  made->method = method;
+  made->self = self;
+  made->owner = PyType_Check(target) ? Py_NewRef(target) : nullptr;
+  made->deletes = deletes;
+  made->vectorcall = SetterCall;
+  return reinterpret_cast<PyObject*>(made);
+}
+
+// --- names with two underscores on either side
+// --------------------------------------------------------
+
+PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
+  const std::string_view text = Text(name);
+  const bool is_class = PyType_Check(target);
+  bool allowed = false;
+  if (text == "__setattr__" || text == "__delattr__") {
+    return MakeSetter(target, name, text == "__delattr__");
+  }
+  if (text == "__dict__") {
+    // An instance's own attributes. A class's dict would show the library's internals.
+    allowed = !is_class && (IsGuestClass(Py_TYPE(target)) ||
+                            (PyFunction_Check(target) && IsGuestFunction(target)) ||
+                            Py_TYPE(target) == AsType(state.namespace_type));
+  } else if (text == "__mro__" || text == "__bases__" || text == "__base__" ||
+             text == "__abstractmethods__") {
+    allowed = is_class && IsGuestClass(AsType(target));
+  } else if (text == "__get__") {
+    allowed = PyFunction_Check(target) || Py_TYPE(target) == &PyProperty_Type ||
+              Py_TYPE(target) == &PyClassMethod_Type || Py_TYPE(target) == &PyStaticMethod_Type ||
+              GuestResolves(target, name);
+  } else if (text == "__self__" || text == "__func__" || text == "__defaults__" ||
+             text == "__kwdefaults__") {
+    allowed = IsGuestFunction(target);
+  } else if (text == "__wrapped__") {
+    PyObject* wrapped = PyObject_GetAttr(target, name);
+    if (wrapped == nullptr || IsGuestFunction(wrapped)) return wrapped;
+    Py_DECREF(wrapped);
+  } else {
+    allowed = GuestResolves(target, name);
+  }
+  if (allowed) return Sealed(target, name, PyObject_GetAttr(target, name));
+  return Refuse("BJ301", target, name, "belongs to the interpreter");
+}
+
+int RefuseStore(PyObject* target, PyObject* name, const char* reason) {
+  Refuse("BJ304", target, name, reason);
+  return -1;
+}
+
+int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
+  const std::string_view text = Text(name);
+  if (text == "__class__") return RefuseStore(target, name, "may not be set");
+  if (PyType_Check(target)) {
+    PyTypeObject* type = AsType(target);
+    if (!IsGuestClass(type)) return RefuseStore(target, name, "may not be set");
+    if (PySet_Contains(state.class_dunders, name) != 1) {
+      return RefuseStore(target, name, "may not be set");
+    }
+    if (text == "__match_args__" && value != nullptr) {
+      PyObject* checked = CheckMatchArgs(value);
+      if (checked == nullptr) return -1;
+      const int result = PyObject_SetAttr(target, name, checked);
+      Py_DECREF(checked);
+      return result;
+    }
+    return PyObject_SetAttr(target, name, value);
+  }
+  if (IsGuestFunction(target) && !PyMethod_Check(target)) {
+    if (PySet_Contains(state.function_dunders, name) == 1) {
+      return PyObject_SetAttr(target, name, value);
+    }
+    return RefuseStore(target, name, "may not be set");
+  }
+  if (PyExceptionInstance_Check(target) && PySet_Contains(state.exception_dunders, name) == 1) {
+    return PyObject_SetAttr(target, name, value);
+  }
+  if (PyExceptionInstance_Check(target) && text == "__traceback__" && value == Py_None) {
+    return PyObject_SetAttr(target, name, value);
+  }
+  if (IsGuestClass(Py_TYPE(target))) {
+    // __dict__ only as a plain dict: the interpreter takes any subclass and then bypasses it
+    // anyway.
+    if (text == "__dict__" && value != nullptr && PyDict_CheckExact(value)) {
+      return PyObject_SetAttr(target, name, value);
+    }
+    if (text == "__doc__" || (text != "__dict__" && GuestResolves(target, name))) {
+      return PyObject_SetAttr(target, name, value);
+    }
+  }
+  return RefuseStore(target, name, "may not be set");
+}
+
+bool MayWritePrivate(PyObject* target) {
+  if (PyType_Check(target)) return IsGuestClass(AsType(target));
+  return IsGuestClass(Py_TYPE(target)) || (IsGuestFunction(target) && !PyMethod_Check(target)) ||
+         Py_TYPE(target) == AsType(state.namespace_type) || IsOpenPackageType(Py_TYPE(target));
+}
+
+}  // namespace
+
+bool MayWritePublic(PyObject* target) {
+  PyTypeObject* type = Py_TYPE(target);
+  if ((type->tp_flags & kGuestMade) != 0) return true;
+  if (PyType_Check(target)) {
+    return IsGuestClass(AsType(target)) || IsOpenPackageType(AsType(target));
+  }
+  if (PyFunction_Check(target)) return IsGuestFunction(target);
+  if (PyModule_Check(target) || IsProxy(target)) return false;
+  if (PyExceptionInstance_Check(target) || IsGuestClass(type)) return true;
+  if (PySet_Contains(state.writable_types, reinterpret_cast<PyObject*>(type)) == 1) return true;
+  return IsOpenPackageType(type);
+}
+
+PyObject* GuardedGet(PyObject* target, PyObject* name) {
+  switch (Judge(name)) {
+    case NameKind::kPublic:
+    case NameKind::kNativeDunder: return Sealed(target, name, PyObject_GetAttr(target, name));
+    case NameKind::kPrivate:
+      if (GuestResolves(target, name)) {
+        return Sealed(target, name, PyObject_GetAttr(target, name));
+      }
+      return Refuse("BJ302", target, name, "is private to a class that the program did not make");
+    case NameKind::kGuardedDunder: return GuardedDunderGet(target, name);
+    case NameKind::kRefused: return Refuse("BJ303", target, name, "belongs to the interpreter");
+    case NameKind::kError: return nullptr;
+  }
+  return nullptr;
+}
+
+int GuardedSet(PyObject* target, PyObject* name, PyObject* value) {
+  const NameKind kind = Judge(name);
+  if (kind != NameKind::kError && ForbiddenOnMetaclass(target, name)) {
+    return RefuseStore(target, name, "may not be set on a metaclass");
+  }
+  switch (kind) {
+    case NameKind::kPublic:
+      if (IsProxy(target)) return PyObject_SetAttr(target, name, value);  // raises, naming itself
+      if (MayWritePublic(target)) return PyObject_SetAttr(target, name, value);
+      Refuse("BJ305", target, name, "may not be set: it is not the program's own");
+      return -1;
+    case NameKind::kPrivate:
+      if (MayWritePrivate(target)) return PyObject_SetAttr(target, name, value);
+      Refuse("BJ302", target, name, "is private to a class that the program did not make");
+      return -1;
+    case NameKind::kNativeDunder:
+    case NameKind::kGuardedDunder: return GuardedDunderSet(target, name, value);
+    case NameKind::kRefused:
+      // The program's own attribute may carry the name of an interpreter's: only loads are risky.
+      return RefuseStore(target, name, "belongs to the interpreter");
+    case NameKind::kError: return -1;
+  }
+  return -1;
+}
+
+namespace {
+
+// --- View: the object behind a hook when the name has to be judged
+// -----------------------------------
+
+struct View {
+  PyObject_HEAD PyObject* target;
+};
+
+void ViewDealloc(PyObject* object) {
+  Py_XDECREF(reinterpret_cast<View*>(object)->target);
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyObject* ViewGet(PyObject* object, PyObject* name) {
+  return GuardedGet(reinterpret_cast<View*>(object)->target, name);
+}
+
+int ViewSet(PyObject* object, PyObject* name, PyObject* value) {
+  return GuardedSet(reinterpret_cast<View*>(object)->target, name, value);
+}
+
+PyTypeObject view_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "object",
+    .tp_basicsize = sizeof(View),
+    .tp_dealloc = ViewDealloc,
+    .tp_getattro = ViewGet,
+    .tp_setattro = ViewSet,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};
+
+PyObject* MakeView(PyObject* target) {
+  auto* view = PyObject_New(View, &view_type);
+  if (view == nullptr) return nullptr;
+  view->target = Py_NewRef(target);
+  return reinterpret_cast<PyObject*>(view);
+}
+
+PyObject* PrivateHook(PyObject* /*module*/, PyObject* target) {
+  constexpr unsigned long kOwn = kGuestMade | kPure;
+  PyTypeObject* type = Py_TYPE(target);
+  if ((type->tp_flags & kOwn) == kOwn && !PyType_Check(target)) return Py_NewRef(target);
+  if (type == &PyType_Type && (AsType(target)->tp_flags & kOwn) == kOwn) return Py_NewRef(target);
+  return MakeView(target);
+}
+
+PyObject* DunderHook(PyObject* /*module*/, PyObject* target) { return MakeView(target); }
+
+PyObject* WriteHook(PyObject* /*module*/, PyObject* target) {
+  if ((Py_TYPE(target)->tp_flags & kGuestMade) != 0) return Py_NewRef(target);
+  if (MayWritePublic(target) || IsProxy(target)) return Py_NewRef(target);
+  const bool is_type = PyType_Check(target);
+  PyErr_Format(PyExc_TypeError,
+               "[BJ305] attributes of %s'%.200s'%s may not be set: it is not the program's own",
+               is_type ? "class " : "", (is_type ? AsType(target) : Py_TYPE(target))->tp_name,
+               is_type ? "" : " object");
+  return nullptr;
+}
+
+// --- getattr, setattr, hasattr, delattr, vars, dir
+// -----------------------------------------------------
+
+bool CountArgs(const char* name, Py_ssize_t given, Py_ssize_t low, Py_ssize_t high) {
+  if (given >= low && given <= high) return true;
+  PyErr_Format(PyExc_TypeError, "%s expected %zd to %zd arguments, got %zd", name, low, high,
+               given);
+  return false;
+}
+
+PyObject* GetAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("getattr", count, 2, 3)) return nullptr;
+  PyObject* result = GuardedGet(args[0], args[1]);
+  if (result == nullptr && count == 3 && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+    PyErr_Clear();
+    return Py_NewRef(args[2]);
+  }
+  return result;
+}
+
+PyObject* HasAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("hasattr", count, 2, 2)) return nullptr;
+  PyObject* result = GuardedGet(args[0], args[1]);
+  if (result == nullptr) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return nullptr;
+    PyErr_Clear();
+    Py_RETURN_FALSE;
+  }
+  Py_DECREF(result);
+  Py_RETURN_TRUE;
+}
+
+PyObject* SetAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("setattr", count, 3, 3)) return nullptr;
+  if (GuardedSet(args[0], args[1], args[2]) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* DelAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("delattr", count, 2, 2)) return nullptr;
+  if (GuardedSet(args[0], args[1], nullptr) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* Vars(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (count == 0) {
+    PyErr_SetString(PyExc_TypeError,
+                    "[BJ501] vars() without an object would hand out the program's own scope; "
+                    "keep the values in a dict");
+    return nullptr;
+  }
+  if (!CountArgs("vars", count, 1, 1)) return nullptr;
+  PyObject* name = PyUnicode_InternFromString("__dict__");
+  if (name == nullptr) return nullptr;
+  PyObject* result = GuardedDunderGet(args[0], name);
+  Py_DECREF(name);
+  return result;
+}
+
+PyObject* Dir(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("dir", count, 0, 1)) return nullptr;
+  PyObject* names = PyObject_Dir(count == 0 ? nullptr : args[0]);
+  if (names == nullptr || count != 0) return names;
+  for (Py_ssize_t i = PyList_GET_SIZE(names) - 1; i >= 0; --i) {
+    PyObject* name = PyList_GET_ITEM(names, i);
+    const bool ours = PyUnicode_Check(name) && PyUnicode_GET_LENGTH(name) > 0 &&
+                      PyUnicode_READ_CHAR(name, 0) == '@';
+    const bool builtins =
+        PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__builtins__") == 0;
+    if ((ours || builtins) && PyList_SetSlice(names, i, i + 1, nullptr) < 0) {
+      Py_DECREF(names);
+      return nullptr;
+    }
+  }
+  return names;
+}
+
+PyObject* IsGuestClassMethod(PyObject* /*module*/, PyObject* object) {
+  return PyBool_FromLong(PyType_Check(object) && IsGuestClass(AsType(object)));
+}
+
+PyObject* IsGuestFunctionMethod(PyObject* /*module*/, PyObject* object) {
+  return PyBool_FromLong(IsGuestFunction(object));
+}
+
+PyObject* CheckMatchArgsMethod(PyObject* /*module*/, PyObject* value) {
+  return CheckMatchArgs(value);
+}
+
+template <typename Function>
+PyCFunction Erase(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
+}  // namespace
+
+PyMethodDef attribute_methods[] = {
+    {"private", PrivateHook, METH_O, nullptr},
+    {"dunder", DunderHook, METH_O, nullptr},
+    {"write", WriteHook, METH_O, nullptr},
+    {"getattr", Erase(GetAttr), METH_FASTCALL, "getattr(object, name[, default]) -> value"},
+    {"hasattr", Erase(HasAttr), METH_FASTCALL, "hasattr(object, name) -> bool"},
+    {"setattr", Erase(SetAttr), METH_FASTCALL, "setattr(object, name, value)"},
+    {"delattr", Erase(DelAttr), METH_FASTCALL, "delattr(object, name)"},
+    {"vars", Erase(Vars), METH_FASTCALL, "vars(object) -> dict"},
+    {"dir", Erase(Dir), METH_FASTCALL, "dir([object]) -> list of names"},
+    {"is_guest_class", IsGuestClassMethod, METH_O, nullptr},
+    {"is_guest_function", IsGuestFunctionMethod, METH_O, nullptr},
+    {"check_match_args", CheckMatchArgsMethod, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+bool ReadyAttributeTypes(PyObject* /*module*/) {
+  if (PyType_Ready(&setter_type) < 0 || PyType_Ready(&view_type) < 0) return false;
+  auto* super_type = reinterpret_cast<PyObject*>(&PySuper_Type);
+  super_thisclass = PyObject_GetAttrString(super_type, "__thisclass__");
+  super_self = PyObject_GetAttrString(super_type, "__self__");
+  super_self_class = PyObject_GetAttrString(super_type, "__self_class__");
+  return super_thisclass != nullptr && super_self != nullptr && super_self_class != nullptr;
+}
+
+}  // namespace belljar::guards

@@ -1,0 +1,328 @@
+// Every class that comes into being after the freeze passes through here.
+//
+// A class statement, type(name, bases, namespace), a metaclass's super().__new__, namedtuple(),
+// NamedTuple, Enum('E', ...), dataclass(slots=True) and types.new_class all end in the tp_new of
+// `type`. Guarding that one slot is what makes the rule complete: wrapping __build_class__ and the
+// name `type` would leave type(C)('X', (), ns), C.__class__ and every metaclass of the library
+// open.
+//
+// The guard copies the namespace into an exact dict, so that what was checked is what is used,
+// checks its names and the bases, and marks the finished class as made by the guest. Until it is
+// finished
+// (__set_name__ and __init_subclass__ already see it) it stands in `pending`.
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+namespace {
+
+newfunc original_new = nullptr;
+allocfunc original_alloc = nullptr;
+// Classes allocated by `type` and not finished yet. Never dereferenced: only compared.
+std::vector<const PyTypeObject*> pending;
+int creating = 0;
+
+PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
+
+bool IsMetaclass(PyObject* bases) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(bases, i);
+    if (PyType_Check(base) && PyType_IsSubtype(AsType(base), &PyType_Type)) return true;
+  }
+  return false;
+}
+
+bool CheckBases(PyObject* bases) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(bases, i);
+    if (!PyType_Check(base)) continue;  // `type` refuses it in its own words
+    PyTypeObject* type = AsType(base);
+    if (IsGuestClass(type) || (type->tp_flags & kSubclassable) != 0) continue;
+    if ((type->tp_flags & Py_TPFLAGS_BASETYPE) == 0 || IsOpenPackageType(type)) continue;
+    PyErr_Format(
+        PyExc_TypeError,
+        "[BJ404] class '%.200s' may not be derived from; hold an instance and delegate to it",
+        type->tp_name);
+    return false;
+  }
+  return true;
+}
+
+// `__slots__` makes attributes too. Anything but a plain container of plain str is first turned
+// into a tuple, so that it cannot answer differently the second time.
+bool CheckSlots(PyObject* names) {
+  PyObject* key = PyUnicode_InternFromString("__slots__");
+  if (key == nullptr) return false;
+  PyObject* slots = PyDict_GetItemWithError(names, key);
+  bool fine = !PyErr_Occurred();
+  if (fine && slots != nullptr && !PyUnicode_CheckExact(slots)) {
+    PyObject* copy = PySequence_Tuple(slots);
+    fine = copy != nullptr;
+    for (Py_ssize_t i = 0; fine && i < PyTuple_GET_SIZE(copy); ++i) {
+      PyObject* name = PyTuple_GET_ITEM(copy, i);
+      if (!PyUnicode_CheckExact(name)) {
+        PyErr_SetString(PyExc_TypeError, "[BJ403] __slots__ items must be plain strings");
+        fine = false;
+      } else if (IsDunder(name) && PyUnicode_CompareWithASCIIString(name, "__dict__") != 0 &&
+                 PyUnicode_CompareWithASCIIString(name, "__weakref__") != 0) {
+        PyErr_Format(PyExc_TypeError, "[BJ403] %R may not be a slot", name);
+        fine = false;
+      }
+    }
+    if (fine && !PyDict_CheckExact(slots)) fine = PyDict_SetItem(names, key, copy) == 0;
+    Py_XDECREF(copy);
+  } else if (fine && slots != nullptr && IsDunder(slots)) {
+    PyErr_Format(PyExc_TypeError, "[BJ403] %R may not be a slot", slots);
+    fine = false;
+  }
+  Py_DECREF(key);
+  return fine;
+}
+
+bool CheckNamespace(PyObject* names, bool metaclass) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  PyObject* match_args = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(names, &position, &name, &value)) {
+    if (!PyUnicode_CheckExact(name)) {
+      // A key with an __eq__ of its own could answer look-ups for other names.
+      PyErr_SetString(PyExc_TypeError, "[BJ403] names in a class must be plain strings");
+      return false;
+    }
+    if (metaclass && (PyUnicode_CompareWithASCIIString(name, "mro") == 0 ||
+                      PyUnicode_CompareWithASCIIString(name, "__getattr__") == 0)) {
+      PyErr_Format(PyExc_TypeError, "[BJ403] a metaclass may not define %R", name);
+      return false;
+    }
+    if (!IsDunder(name)) continue;
+    const int allowed = PySet_Contains(state.class_dunders, name);
+    if (allowed < 0) return false;
+    if (allowed == 0) {
+      const int made = PySet_Contains(state.made_dunders, name);
+      if (made < 0) return false;
+      if (made == 0) {
+        PyErr_Format(PyExc_TypeError, "[BJ403] a class may not define %R", name);
+        return false;
+      }
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "__match_args__") == 0) match_args = value;
+  }
+  if (match_args != nullptr) {
+    PyObject* checked = CheckMatchArgs(match_args);
+    if (checked == nullptr) return false;
+    const int set = PyDict_SetItemString(names, "__match_args__", checked);
+    Py_DECREF(checked);
+    if (set < 0) return false;
+  }
+  return CheckSlots(names);
+}
+
+// Library code that makes a class because its caller asked for one.
+bool IsClassMachinery(PyObject* globals) {
+  constexpr std::string_view kModules[] = {"abc",
+                                           "enum",
+                                           "typing",
+                                           "types",
+                                           "dataclasses",
+                                           "collections",
+                                           "belljar_policy.replacements"};
+  PyObject* name = PyDict_GetItemString(globals, "__name__");
+  const char* text =
+      name != nullptr && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  return text != nullptr && std::ranges::find(kModules, text) != std::end(kModules);
+}
+
+// A host module that is being imported defines its classes unhindered: nearer than any guest frame
+// stands one of importlib. Without strict_classes any other host frame counts too (profiles whose
+// libraries make classes at run time; their wall is the kernel's), but for the class machinery,
+// which stands between a guest's class statement and `type` whenever there is a metaclass.
+bool MadeByHost() {
+  if (InGuestFrame()) return false;
+  PyFrameObject* frame = PyEval_GetFrame();
+  Py_XINCREF(frame);
+  bool host = frame == nullptr;
+  while (frame != nullptr) {
+    PyObject* builtins = PyFrame_GetBuiltins(frame);
+    PyObject* globals = PyFrame_GetGlobals(frame);
+    const bool guest = builtins == state.guest_builtins;
+    host = !guest && (globals == state.bootstrap_globals ||
+                      (!state.strict_classes && !IsClassMachinery(globals)));
+    Py_XDECREF(builtins);
+    Py_XDECREF(globals);
+    PyFrameObject* back = guest || host ? nullptr : PyFrame_GetBack(frame);
+    // No guest frame anywhere: the host itself, before or after the guest.
+    if (back == nullptr && !guest && !host) host = true;
+    Py_DECREF(frame);
+    frame = back;
+  }
+  return host;
+}
+
+bool HasPrivateNames(PyTypeObject* type) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  PyObject* names = TypeDict(type);
+  while (PyDict_Next(names, &position, &name, &value)) {
+    if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0) continue;
+    if (PyUnicode_READ_CHAR(name, 0) != '_' || IsDunder(name)) continue;
+    // Every abstract class and protocol has its own of these two, the guest's too.
+    if (PyUnicode_CompareWithASCIIString(name, "_abc_impl") == 0) continue;
+    if (PyUnicode_CompareWithASCIIString(name, "_is_protocol") == 0) continue;
+    return true;
+  }
+  return false;
+}
+
+void MarkGuestMade(PyTypeObject* type) {
+  bool pure = type->tp_mro != nullptr;
+  for (Py_ssize_t i = 0; pure && i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+    PyTypeObject* base = AsType(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (base != type && (base->tp_flags & kGuestMade) == 0 && HasPrivateNames(base)) pure = false;
+  }
+  type->tp_flags |= pure ? kGuestMade | kPure : kGuestMade;
+}
+
+PyObject* GuardedAlloc(PyTypeObject* metatype, Py_ssize_t items) {
+  PyObject* object = original_alloc(metatype, items);
+  if (object != nullptr && creating > 0) pending.push_back(AsType(object));
+  return object;
+}
+
+PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
+  if (!state.frozen || PyTuple_GET_SIZE(args) != 3 || MadeByHost()) {
+    return original_new(metatype, args, kwargs);
+  }
+  PyObject* bases = PyTuple_GET_ITEM(args, 1);
+  PyObject* names = PyTuple_GET_ITEM(args, 2);
+  if (!PyTuple_Check(bases) || !PyDict_Check(names)) return original_new(metatype, args, kwargs);
+  if (!CheckBases(bases)) return nullptr;
+  names = PyDict_Copy(names);
+  if (names == nullptr) return nullptr;
+  const bool metaclass = IsMetaclass(bases);
+  PyObject* checked = nullptr;
+  if (CheckNamespace(names, metaclass)) {
+    checked = PyTuple_Pack(3, PyTuple_GET_ITEM(args, 0), bases, names);
+  }
+  Py_DECREF(names);
+  if (checked == nullptr) return nullptr;
+  const size_t depth = pending.size();
+  ++creating;
+  PyObject* made = original_new(metatype, checked, kwargs);
+  --creating;
+  pending.resize(std::min(depth, pending.size()));
+  Py_DECREF(checked);
+  if (made == nullptr || !PyType_Check(made)) return made;
+  PyTypeObject* type = AsType(made);
+  MarkGuestMade(type);
+  // type_new gives every heap type the plain allocator.
+  if (metaclass) type->tp_alloc = GuardedAlloc;
+  return made;
+}
+
+// Metaclasses made before the freeze inherited the old slots.
+bool PatchMetaclasses(PyTypeObject* metatype) {
+  if (metatype->tp_new == original_new) metatype->tp_new = GuardedNew;
+  metatype->tp_alloc = GuardedAlloc;
+  PyObject* subclasses =
+      PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyType_Type), "__subclasses__", "O",
+                          reinterpret_cast<PyObject*>(metatype));
+  if (subclasses == nullptr) return false;
+  bool fine = true;
+  for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(subclasses); ++i) {
+    fine = PatchMetaclasses(AsType(PyList_GET_ITEM(subclasses, i)));
+  }
+  Py_DECREF(subclasses);
+  return fine;
+}
+
+}  // namespace
+
+PyObject* TypeDict(PyTypeObject* type) {
+#if PY_VERSION_HEX >= 0x030C0000
+  PyObject* dict = PyType_GetDict(type);  // static types keep theirs elsewhere since 3.12
+  Py_XDECREF(dict);                       // the type holds it
+  return dict;
+#else
+  return type->tp_dict;
+#endif
+}
+
+PyTypeObject* FindInMro(PyTypeObject* type, PyObject* name) {
+  PyObject* mro = type->tp_mro;
+  if (mro == nullptr) return nullptr;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
+    PyTypeObject* base = AsType(PyTuple_GET_ITEM(mro, i));
+    if (PyDict_GetItemWithError(TypeDict(base), name) != nullptr) return base;
+    if (PyErr_Occurred()) PyErr_Clear();
+  }
+  return nullptr;
+}
+
+bool IsGuestClass(const PyTypeObject* type) {
+  if ((type->tp_flags & kGuestMade) != 0) return true;
+  return !pending.empty() && std::find(pending.begin(), pending.end(), type) != pending.end();
+}
+
+bool InGuestFrame() {
+  return state.guest_builtins != nullptr && PyEval_GetBuiltins() == state.guest_builtins;
+}
+
+bool AskedByGuest() { return !MadeByHost(); }
+
+bool IsGuestFunction(PyObject* object) {
+  if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
+  return PyFunction_Check(object) && state.guest_builtins != nullptr &&
+         reinterpret_cast<PyFunctionObject*>(object)->func_builtins == state.guest_builtins;
+}
+
+PyObject* CheckMatchArgs(PyObject* value) {
+  if (!PyTuple_CheckExact(value)) {
+    PyErr_SetString(PyExc_TypeError, "[BJ307] __match_args__ must be a plain tuple of names");
+    return nullptr;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+    PyObject* name = PyTuple_GET_ITEM(value, i);
+    const NameKind kind = Judge(name);
+    if (kind == NameKind::kError) return nullptr;
+    // A pattern loads the attribute natively from whatever isinstance() lets through.
+    if (kind == NameKind::kPrivate) return PyTuple_GetSlice(value, 0, i);
+    if (kind != NameKind::kPublic && kind != NameKind::kNativeDunder) {
+      PyErr_Format(PyExc_TypeError, "[BJ307] %R may not be in __match_args__", name);
+      return nullptr;
+    }
+  }
+  return Py_NewRef(value);
+}
+
+bool IsOpenPackageType(PyTypeObject* type) {
+  if (state.open_packages == nullptr || PySet_GET_SIZE(state.open_packages) == 0) return false;
+  PyObject* package = nullptr;
+  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
+    PyObject* module = PyDict_GetItemString(TypeDict(type), "__module__");
+    if (module == nullptr || !PyUnicode_CheckExact(module)) return false;
+    package = Py_NewRef(module);
+  } else {
+    package = PyUnicode_FromString(type->tp_name);
+    if (package == nullptr) return false;
+  }
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(package);
+  const Py_ssize_t dot = PyUnicode_FindChar(package, '.', 0, length, 1);
+  PyObject* top = PyUnicode_Substring(package, 0, dot < 0 ? length : dot);
+  Py_DECREF(package);
+  const bool open = top != nullptr && PySet_Contains(state.open_packages, top) == 1;
+  Py_XDECREF(top);
+  return open;
+}
+
+bool InstallClassHooks() {
+  original_new = PyType_Type.tp_new;
+  original_alloc = PyType_Type.tp_alloc;
+  return PatchMetaclasses(&PyType_Type);
+}
+
+}  // namespace belljar::guards

@@ -1,0 +1,254 @@
+// The interpreter's own types, hardened at the freeze: a second line behind the compile-time names.
+//
+// Tripwires: attributes that lead out of the sandbox (f.__globals__, gen.gi_frame, ...) are
+// replaced, in the types that have them, by descriptors that answer library code and refuse a
+// guest's frame. A dynamic look-up that no table knows about still meets them when it runs in C
+// under a guest's frame.
+//
+// Library classes become immutable (Py_TPFLAGS_IMMUTABLETYPE), so that no route, setattr() of some
+// decorator included, can change what other code relies on, and no object's __class__ can move.
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+namespace {
+
+enum class Trip {
+  kGuestFrame,
+  kModuleResult,      // refused to a guest when it would give a module
+  kForeignResult,     // None to a guest when it would give what is not its own
+  kRootOrGuestFrame,  // refused to anyone for `object` and `type`
+};
+
+struct Tripwire {
+  PyObject_HEAD PyObject* original;
+  PyObject* name;
+  Trip trip;
+};
+
+Tripwire* AsTripwire(PyObject* object) { return reinterpret_cast<Tripwire*>(object); }
+
+bool IsOwn(PyObject* value) {
+  if (PyType_Check(value)) return IsGuestClass(reinterpret_cast<PyTypeObject*>(value));
+  return IsGuestClass(Py_TYPE(value)) || IsProxy(value) || PyUnicode_CheckExact(value) ||
+         PyLong_CheckExact(value);
+}
+
+PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
+  Tripwire* self = AsTripwire(object);
+  if (target == nullptr) {
+    if (InGuestFrame()) {
+      return Refuse("BJ303", type == nullptr ? Py_None : type, self->name,
+                    "belongs to the interpreter");
+    }
+    return Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
+  }
+  const bool root = self->trip == Trip::kRootOrGuestFrame &&
+                    (target == reinterpret_cast<PyObject*>(&PyBaseObject_Type) ||
+                     target == reinterpret_cast<PyObject*>(&PyType_Type));
+  const bool by_result = self->trip == Trip::kModuleResult || self->trip == Trip::kForeignResult;
+  if (root || (!by_result && InGuestFrame())) {
+    return Refuse("BJ303", target, self->name, "belongs to the interpreter");
+  }
+  PyObject* value = Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
+  if (value == nullptr || !by_result) return value;
+  // Library code that a guest called may leave it where the guest finds it (partialmethod does).
+  if (self->trip == Trip::kModuleResult && PyModule_Check(value) && AskedByGuest()) {
+    Py_DECREF(value);
+    return Refuse("BJ303", target, self->name, "belongs to the interpreter");
+  }
+  if (self->trip == Trip::kForeignResult && InGuestFrame() && !IsOwn(value)) {
+    Py_DECREF(value);
+    Py_RETURN_NONE;
+  }
+  return value;
+}
+
+int TripwireSet(PyObject* object, PyObject* target, PyObject* value) {
+  Tripwire* self = AsTripwire(object);
+  descrsetfunc set = Py_TYPE(self->original)->tp_descr_set;
+  if (set == nullptr || (self->trip == Trip::kGuestFrame && InGuestFrame())) {
+    Refuse("BJ303", target, self->name, "belongs to the interpreter");
+    return -1;
+  }
+  return set(self->original, target, value);
+}
+
+PyObject* TripwireRepr(PyObject* object) { return PyObject_Repr(AsTripwire(object)->original); }
+
+// inspect and doctest look at these on the descriptors of a class.
+PyObject* TripwireGetAttr(PyObject* object, PyObject* name) {
+  if (InGuestFrame()) return PyObject_GenericGetAttr(object, name);
+  PyObject* value = PyObject_GenericGetAttr(object, name);
+  if (value != nullptr || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+  PyErr_Clear();
+  return PyObject_GetAttr(AsTripwire(object)->original, name);
+}
+
+PyTypeObject data_tripwire_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "getset_descriptor",
+    .tp_basicsize = sizeof(Tripwire),
+    .tp_repr = TripwireRepr,
+    .tp_getattro = TripwireGetAttr,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_descr_get = TripwireGet,
+    .tp_descr_set = TripwireSet,
+};
+
+// A method is no data descriptor: it must not gain tp_descr_set.
+PyTypeObject method_tripwire_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "method_descriptor",
+    .tp_basicsize = sizeof(Tripwire),
+    .tp_repr = TripwireRepr,
+    .tp_getattro = TripwireGetAttr,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_descr_get = TripwireGet,
+};
+
+bool Install(PyTypeObject* type, const char* name, Trip trip = Trip::kGuestFrame) {
+  PyObject* names = TypeDict(type);
+  PyObject* old = PyDict_GetItemString(names, name);
+  if (old == nullptr) return true;  // not in this version
+  if (Py_TYPE(old)->tp_descr_get == nullptr) return true;
+  const bool data = Py_TYPE(old)->tp_descr_set != nullptr;
+  auto* wire = PyObject_New(Tripwire, data ? &data_tripwire_type : &method_tripwire_type);
+  if (wire == nullptr) return false;
+  wire->original = Py_NewRef(old);
+  wire->name = PyUnicode_InternFromString(name);
+  wire->trip = trip;
+  const bool fine = PyDict_SetItemString(names, name, reinterpret_cast<PyObject*>(wire)) == 0;
+  Py_DECREF(wire);
+  PyType_Modified(type);
+  return fine;
+}
+
+// A type without a C name of its own, taken from an object: `types.FrameType` and the like.
+PyTypeObject* Named(PyObject* types, const char* name) {
+  PyObject* type = PyObject_GetAttrString(types, name);
+  if (type == nullptr) PyErr_Clear();
+  Py_XDECREF(type);  // the module keeps it
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+bool InstallTripwires() {
+  struct Wire {
+    const char* type;
+    const char* names[7];
+  };
+  // Why: each of these is one step from a frame, a code object or a real namespace.
+  constexpr Wire kWires[] = {
+      {"FunctionType", {"__globals__", "__code__", "__closure__", "__builtins__"}},
+      {"FrameType",
+       {"f_back", "f_builtins", "f_code", "f_globals", "f_locals", "f_trace", "f_generator"}},
+      {"GeneratorType", {"gi_frame", "gi_code"}},
+      {"CoroutineType", {"cr_frame", "cr_code"}},
+      {"AsyncGeneratorType", {"ag_frame", "ag_code"}},
+      {"TracebackType", {"tb_frame", "tb_next"}},
+      {"CellType", {"cell_contents"}},
+  };
+  PyObject* types = PyImport_ImportModule("types");
+  if (types == nullptr) return false;
+  bool fine = true;
+  for (const Wire& wire : kWires) {
+    PyTypeObject* type = Named(types, wire.type);
+    for (const char* name : wire.names) {
+      if (type != nullptr && name != nullptr) fine = fine && Install(type, name);
+    }
+  }
+  Py_DECREF(types);
+  return fine && Install(&PyCFunction_Type, "__self__", Trip::kModuleResult) &&
+         Install(&PyType_Type, "__subclasses__", Trip::kRootOrGuestFrame) &&
+         Install(reinterpret_cast<PyTypeObject*>(PyExc_AttributeError), "obj",
+                 Trip::kForeignResult) &&
+         Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseException), "__traceback__");
+}
+
+newfunc original_function_new = nullptr;
+newfunc original_code_new = nullptr;
+
+PyObject* FunctionNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  if (AskedByGuest()) {  // library code that calls back would make one in a guest's name
+    PyErr_SetString(PyExc_TypeError, "[BJ502] functions are made by def and lambda only");
+    return nullptr;
+  }
+  return original_function_new(type, args, kwargs);
+}
+
+PyObject* CodeNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  if (AskedByGuest()) {
+    PyErr_SetString(PyExc_TypeError, "[BJ502] code objects may not be made");
+    return nullptr;
+  }
+  return original_code_new(type, args, kwargs);
+}
+
+// A mappingproxy compares and merges by handing the dict below it to the other operand: a guest's
+// __eq__ or __ror__ would get a dict of the library's to write to. It gets the proxy instead.
+richcmpfunc original_proxy_compare = nullptr;
+binaryfunc original_proxy_or = nullptr;
+
+PyObject* ProxyCompare(PyObject* self, PyObject* other, int operation) {
+  if (IsGuestClass(Py_TYPE(other))) Py_RETURN_NOTIMPLEMENTED;
+  return original_proxy_compare(self, other, operation);
+}
+
+PyObject* ProxyOr(PyObject* left, PyObject* right) {
+  if (IsGuestClass(Py_TYPE(left)) || IsGuestClass(Py_TYPE(right))) Py_RETURN_NOTIMPLEMENTED;
+  return original_proxy_or(left, right);
+}
+
+void ReduceMappingProxy() {
+  PyTypeObject* type = &PyDictProxy_Type;
+  original_proxy_compare = type->tp_richcompare;
+  original_proxy_or = type->tp_as_number->nb_or;
+  type->tp_richcompare = ProxyCompare;
+  type->tp_as_number->nb_or = ProxyOr;
+  // The methods by their names (__eq__, __or__) hold the slots' functions on their own.
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(TypeDict(type), &position, &name, &value)) {
+    if (Py_TYPE(value) != &PyWrapperDescr_Type) continue;
+    void*& wrapped = reinterpret_cast<PyWrapperDescrObject*>(value)->d_wrapped;
+    if (wrapped == reinterpret_cast<void*>(original_proxy_compare)) {
+      wrapped = reinterpret_cast<void*>(ProxyCompare);
+    } else if (wrapped == reinterpret_cast<void*>(original_proxy_or)) {
+      wrapped = reinterpret_cast<void*>(ProxyOr);
+    }
+  }
+}
+
+// Marks `type` and everything below it that lives on the heap.
+bool MakeImmutable(PyTypeObject* type, PyObject* subclasses_of) {
+  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && !IsOpenPackageType(type)) {
+    type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+  }
+  PyObject* below = PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
+  if (below == nullptr) return false;
+  bool fine = true;
+  for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(below); ++i) {
+    fine = MakeImmutable(reinterpret_cast<PyTypeObject*>(PyList_GET_ITEM(below, i)), subclasses_of);
+  }
+  Py_DECREF(below);
+  return fine;
+}
+
+}  // namespace
+
+bool ReadyHardeningTypes() {
+  return PyType_Ready(&data_tripwire_type) == 0 && PyType_Ready(&method_tripwire_type) == 0;
+}
+
+bool InstallHardening() {
+  PyObject* subclasses_of = PyDict_GetItemString(TypeDict(&PyType_Type), "__subclasses__");
+  if (subclasses_of == nullptr || !MakeImmutable(&PyBaseObject_Type, subclasses_of)) return false;
+  original_function_new = PyFunction_Type.tp_new;
+  original_code_new = PyCode_Type.tp_new;
+  ReduceMappingProxy();
+  PyFunction_Type.tp_new = FunctionNew;
+  PyCode_Type.tp_new = CodeNew;
+  return InstallTripwires();
+}
+
+}  // namespace belljar::guards

@@ -1,0 +1,120 @@
+// The module `_belljar_guards`: configure() takes the tables, freeze() closes the wall.
+#include <iterator>
+
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+
+State state;
+
+namespace {
+
+struct Setting {
+  const char* key;
+  PyObject** slot;
+};
+
+PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
+  const Setting table[] = {
+      {"guest_builtins", &state.guest_builtins},
+      {"refused_names", &state.refused_names},
+      {"native_dunders", &state.native_dunders},
+      {"class_dunders", &state.class_dunders},
+      {"made_dunders", &state.made_dunders},
+      {"function_dunders", &state.function_dunders},
+      {"exception_dunders", &state.exception_dunders},
+      {"tuple_names", &state.tuple_names},
+      {"writable_types", &state.writable_types},
+      {"open_packages", &state.open_packages},
+      {"namespace_type", &state.namespace_type},
+      {"is_normalized", &state.is_normalized},
+      {"modules", &state.modules},
+      {"internal_modules", &state.internal_modules},
+      {"bootstrap_globals", &state.bootstrap_globals},
+      {"formatter_parser", &state.formatter_parser},
+      {"field_name_split", &state.field_name_split},
+  };
+  if (state.frozen) {
+    PyErr_SetString(PyExc_RuntimeError, "the guards are frozen");
+    return nullptr;
+  }
+  if (!PyDict_CheckExact(settings) ||
+      PyDict_GET_SIZE(settings) != static_cast<Py_ssize_t>(std::size(table)) + 2) {
+    PyErr_SetString(PyExc_ValueError, "configure() needs every setting, and no other");
+    return nullptr;
+  }
+  for (const Setting& setting : table) {
+    PyObject* value = PyDict_GetItemString(settings, setting.key);
+    if (value == nullptr) {
+      PyErr_Format(PyExc_ValueError, "configure() misses '%s'", setting.key);
+      return nullptr;
+    }
+    Py_XSETREF(*setting.slot, Py_NewRef(value));
+  }
+  PyObject* strict = PyDict_GetItemString(settings, "strict_classes");
+  PyObject* subclassable = PyDict_GetItemString(settings, "subclassable");
+  if (strict == nullptr || subclassable == nullptr || !PyList_CheckExact(subclassable)) {
+    PyErr_SetString(PyExc_ValueError, "configure() misses 'strict_classes' or 'subclassable'");
+    return nullptr;
+  }
+  state.strict_classes = strict == Py_True;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subclassable); ++i) {
+    PyObject* type = PyList_GET_ITEM(subclassable, i);
+    if (!PyType_Check(type)) {
+      PyErr_Format(PyExc_ValueError, "'subclassable' holds %R, which is not a class", type);
+      return nullptr;
+    }
+    reinterpret_cast<PyTypeObject*>(type)->tp_flags |= kSubclassable;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* Freeze(PyObject* /*module*/, PyObject* /*unused*/) {
+  if (state.frozen || state.guest_builtins == nullptr) {
+    PyErr_SetString(PyExc_RuntimeError, "freeze() comes once, after configure()");
+    return nullptr;
+  }
+  if (!InstallClassHooks() || !InstallFormatGuards() || !InstallHardening()) return nullptr;
+  state.frozen = true;
+  Py_RETURN_NONE;
+}
+
+PyObject* AllowModules(PyObject* /*module*/, PyObject* names) {
+  if (names != Py_None && !PyFrozenSet_CheckExact(names)) {
+    PyErr_SetString(PyExc_TypeError, "allow_modules() takes a frozenset or None");
+    return nullptr;
+  }
+  Py_XSETREF(state.allowed_modules, names == Py_None ? nullptr : Py_NewRef(names));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef module_methods[] = {
+    {"configure", Configure, METH_O, nullptr},
+    {"freeze", Freeze, METH_NOARGS, nullptr},
+    {"allow_modules", AllowModules, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_belljar_guards",
+    .m_doc = "The native half of Belljar's language policy.",
+    .m_size = -1,
+    .m_methods = module_methods,
+};
+
+}  // namespace
+}  // namespace belljar::guards
+
+PyObject* PyInit__belljar_guards() {
+  using namespace belljar::guards;  // NOLINT(google-build-using-namespace)
+  PyObject* module = PyModule_Create(&definition);
+  if (module == nullptr) return nullptr;
+  if (PyModule_AddFunctions(module, attribute_methods) < 0 ||
+      PyModule_AddFunctions(module, proxy_methods) < 0 || !ReadyAttributeTypes(module) ||
+      !ReadyProxyType(module) || !ReadyGetterTypes(module) || !ReadyHardeningTypes()) {
+    Py_DECREF(module);
+    return nullptr;
+  }
+  return module;
+}

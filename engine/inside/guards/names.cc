@@ -1,0 +1,52 @@
+// The judgement on an attribute name that is only known at run time. The compile-time judgement in
+// policy/belljar_policy/transformer.py reads the same tables.
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+
+bool IsDunder(PyObject* name) {
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
+  return length > 4 && PyUnicode_READ_CHAR(name, 0) == '_' && PyUnicode_READ_CHAR(name, 1) == '_' &&
+         PyUnicode_READ_CHAR(name, length - 1) == '_' &&
+         PyUnicode_READ_CHAR(name, length - 2) == '_';
+}
+
+NameKind Judge(PyObject* name) {
+  if (!PyUnicode_CheckExact(name)) {
+    // A str subclass may answer startswith() with a lie and still reach the real attribute.
+    PyErr_Format(PyExc_TypeError, "[BJ306] attribute name must be a plain str, not '%.200s'",
+                 Py_TYPE(name)->tp_name);
+    return NameKind::kError;
+  }
+  if (!PyUnicode_IS_ASCII(name)) {
+    PyObject* form = PyUnicode_FromString("NFKC");
+    if (form == nullptr) return NameKind::kError;
+    PyObject* normal = PyObject_CallFunctionObjArgs(state.is_normalized, form, name, nullptr);
+    Py_DECREF(form);
+    if (normal == nullptr) return NameKind::kError;
+    Py_DECREF(normal);
+    if (normal != Py_True) {
+      PyErr_Format(PyExc_AttributeError, "[BJ306] attribute name %R is not in NFKC form", name);
+      return NameKind::kError;
+    }
+  }
+  const int refused = PySet_Contains(state.refused_names, name);
+  if (refused != 0) return refused < 0 ? NameKind::kError : NameKind::kRefused;
+  if (PyUnicode_GET_LENGTH(name) == 0 || PyUnicode_READ_CHAR(name, 0) != '_') {
+    return NameKind::kPublic;
+  }
+  if (!IsDunder(name)) return NameKind::kPrivate;
+  const int native = PySet_Contains(state.native_dunders, name);
+  if (native < 0) return NameKind::kError;
+  return native != 0 ? NameKind::kNativeDunder : NameKind::kGuardedDunder;
+}
+
+PyObject* Refuse(const char* rule, PyObject* target, PyObject* name, const char* reason) {
+  const bool is_type = PyType_Check(target);
+  const PyTypeObject* type = is_type ? reinterpret_cast<PyTypeObject*>(target) : Py_TYPE(target);
+  PyErr_Format(PyExc_AttributeError, "[%s] attribute %R of %s'%.200s'%s %s", rule, name,
+               is_type ? "class " : "", type->tp_name, is_type ? "" : " object", reason);
+  return nullptr;
+}
+
+}  // namespace belljar::guards

@@ -1,0 +1,205 @@
+// Proxy: what `import` hands to a guest in place of a module. It holds a reviewed dict that is
+// never handed out, has no __dict__, cannot be written to, and no Python code can make one after
+// freeze().
+//
+// And the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
+// the running frame's __import__ too; it passes a list as fromlist and takes the module from
+// sys.modules by itself afterwards, so what such a call gets from here is only None: there is
+// nothing to abuse.
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+namespace {
+
+struct Proxy {
+  PyObject_HEAD PyObject* name;
+  PyObject* doc;
+  PyObject* exports;  // dict: name -> object
+  PyObject* live;     // dict: name -> callable without arguments, asked at each load; or nullptr
+};
+
+extern PyTypeObject proxy_type;
+
+Proxy* AsProxy(PyObject* object) { return reinterpret_cast<Proxy*>(object); }
+
+PyObject* ProxyGet(PyObject* object, PyObject* name) {
+  Proxy* self = AsProxy(object);
+  PyObject* value = PyDict_GetItemWithError(self->exports, name);
+  if (value != nullptr) return Py_NewRef(value);
+  if (PyErr_Occurred()) return nullptr;
+  if (self->live != nullptr) {
+    PyObject* ask = PyDict_GetItemWithError(self->live, name);
+    if (ask != nullptr) return PyObject_CallNoArgs(ask);
+    if (PyErr_Occurred()) return nullptr;
+  }
+  if (PyUnicode_CheckExact(name)) {
+    if (PyUnicode_CompareWithASCIIString(name, "__name__") == 0) return Py_NewRef(self->name);
+    if (PyUnicode_CompareWithASCIIString(name, "__doc__") == 0) return Py_NewRef(self->doc);
+    if (PyUnicode_CompareWithASCIIString(name, "__class__") == 0) {
+      return Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+    }
+  }
+  PyErr_Format(PyExc_AttributeError, "module '%U' has no attribute '%S' in this sandbox",
+               self->name, name);
+  return nullptr;
+}
+
+int ProxySet(PyObject* object, PyObject* name, PyObject* /*value*/) {
+  PyErr_Format(PyExc_AttributeError, "[BJ305] module '%U' is read-only: '%S' may not be set",
+               AsProxy(object)->name, name);
+  return -1;
+}
+
+PyObject* ProxyRepr(PyObject* object) {
+  return PyUnicode_FromFormat("<module '%U'>", AsProxy(object)->name);
+}
+
+PyObject* ProxyDir(PyObject* object, PyObject* /*unused*/) {
+  Proxy* self = AsProxy(object);
+  PyObject* names = PyDict_Keys(self->exports);
+  if (names == nullptr) return nullptr;
+  if (self->live != nullptr) {
+    PyObject* more = PyDict_Keys(self->live);
+    const int extended = more == nullptr ? -1
+                                         : PyList_SetSlice(names, PyList_GET_SIZE(names),
+                                                           PyList_GET_SIZE(names), more);
+    Py_XDECREF(more);
+    if (extended < 0) {
+      Py_DECREF(names);
+      return nullptr;
+    }
+  }
+  if (PyList_Sort(names) < 0) {
+    Py_DECREF(names);
+    return nullptr;
+  }
+  return names;
+}
+
+PyMethodDef proxy_type_methods[] = {
+    {"__dir__", ProxyDir, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyTypeObject proxy_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "module",
+    .tp_basicsize = sizeof(Proxy),
+    .tp_repr = ProxyRepr,
+    .tp_getattro = ProxyGet,
+    .tp_setattro = ProxySet,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_methods = proxy_type_methods,
+};
+
+// Proxies live as long as the process: made before the fork, freed by its end.
+PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
+  PyObject* name = nullptr;
+  PyObject* doc = nullptr;
+  PyObject* exports = nullptr;
+  PyObject* live = nullptr;
+  if (state.frozen) {
+    PyErr_SetString(PyExc_RuntimeError, "no module may be made after freeze()");
+    return nullptr;
+  }
+  if (!PyArg_ParseTuple(args, "UOO!|O!", &name, &doc, &PyDict_Type, &exports, &PyDict_Type,
+                        &live)) {
+    return nullptr;
+  }
+  PyObject* copy = PyDict_Copy(exports);
+  if (copy == nullptr) return nullptr;
+  auto* made = PyObject_New(Proxy, &proxy_type);
+  if (made == nullptr) {
+    Py_DECREF(copy);
+    return nullptr;
+  }
+  made->name = Py_NewRef(name);
+  made->doc = Py_NewRef(doc);
+  made->exports = copy;
+  made->live = live == nullptr || PyDict_GET_SIZE(live) == 0 ? nullptr : PyDict_Copy(live);
+  return reinterpret_cast<PyObject*>(made);
+}
+
+bool HasExport(PyObject* proxy, PyObject* name) {
+  Proxy* self = AsProxy(proxy);
+  return PyDict_Contains(self->exports, name) == 1 ||
+         (self->live != nullptr && PyDict_Contains(self->live, name) == 1);
+}
+
+PyObject* ExportNames(PyObject* /*module*/, PyObject* object) {
+  if (!IsProxy(object)) {
+    PyErr_SetString(PyExc_TypeError, "expected a module of the sandbox");
+    return nullptr;
+  }
+  return ProxyDir(object, nullptr);
+}
+
+PyObject* NotAvailable(PyObject* name) {
+  PyErr_Format(PyExc_ModuleNotFoundError, "[BJ201] module '%U' is not available in this sandbox",
+               name);
+  return nullptr;
+}
+
+// __import__(name, globals, locals, fromlist, level)
+PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (count < 1 || !PyUnicode_CheckExact(args[0])) {
+    PyErr_SetString(PyExc_TypeError, "__import__() needs the name of a module");
+    return nullptr;
+  }
+  PyObject* name = args[0];
+  PyObject* names = count > 3 ? args[3] : Py_None;
+  if (count > 4 && PyLong_Check(args[4]) && PyObject_IsTrue(args[4]) == 1) {
+    PyErr_SetString(PyExc_ImportError, "[BJ204] there is no package to import from");
+    return nullptr;
+  }
+  if (PyList_CheckExact(names)) {
+    if (PySet_Contains(state.internal_modules, name) == 1 ||
+        PyDict_Contains(state.modules, name) == 1) {
+      Py_RETURN_NONE;
+    }
+    return NotAvailable(name);
+  }
+  PyObject* found = PyDict_GetItemWithError(state.modules, name);
+  if (found == nullptr) return PyErr_Occurred() ? nullptr : NotAvailable(name);
+  if (state.allowed_modules != nullptr && PySet_Contains(state.allowed_modules, name) != 1) {
+    PyErr_Format(PyExc_ModuleNotFoundError, "[BJ205] module '%U' is not among this call's imports",
+                 name);
+    return nullptr;
+  }
+  if (names == Py_None || (PyTuple_CheckExact(names) && PyTuple_GET_SIZE(names) == 0)) {
+    // `import a.b` binds a.
+    const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
+    if (dot < 0) return Py_NewRef(found);
+    PyObject* top = PyUnicode_Substring(name, 0, dot);
+    if (top == nullptr) return nullptr;
+    found = PyDict_GetItemWithError(state.modules, top);
+    Py_DECREF(top);
+    return found == nullptr ? NotAvailable(name) : Py_NewRef(found);
+  }
+  if (!PyTuple_CheckExact(names)) return NotAvailable(name);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    // IMPORT_FROM falls back to sys.modules["a.b"] for a name that the module lacks: a real module.
+    if (!HasExport(found, PyTuple_GET_ITEM(names, i))) {
+      PyErr_Format(PyExc_ImportError, "[BJ202] cannot import name '%S' from '%U' in this sandbox",
+                   PyTuple_GET_ITEM(names, i), name);
+      return nullptr;
+    }
+  }
+  return Py_NewRef(found);
+}
+
+}  // namespace
+
+bool IsProxy(PyObject* object) { return Py_TYPE(object) == &proxy_type; }
+
+PyMethodDef proxy_methods[] = {
+    {"Proxy", MakeProxy, METH_VARARGS, "Proxy(name, doc, exports[, live]) -> module"},
+    {"export_names", ExportNames, METH_O, nullptr},
+    {"import_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Import)), METH_FASTCALL,
+     nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+bool ReadyProxyType(PyObject* /*module*/) { return PyType_Ready(&proxy_type) == 0; }
+
+}  // namespace belljar::guards

@@ -1,0 +1,181 @@
+#include "engine/inside/hot_pages.h"
+
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/core/mapping.h"
+#include "engine/core/process.h"
+#include "engine/inside/interpreter.h"
+
+namespace belljar {
+namespace {
+
+constexpr size_t kMaxMaps = 1 << 20;
+// A profile with a large heap would have every worker copy too much that it may not need.
+constexpr size_t kMaxPinnedBytes = 4 << 20;
+
+// /proc/<pid>/pagemap, one word a page (Documentation/admin-guide/mm/pagemap.rst).
+constexpr uint64_t kPresent = uint64_t{1} << 63;
+constexpr uint64_t kFileOrShared = uint64_t{1} << 61;
+constexpr uint64_t kMappedByUsAlone = uint64_t{1} << 56;
+
+struct Range {
+  uintptr_t begin;
+  uintptr_t end;
+};
+
+// The private writable mappings, from lines such as "55d0-55d4 rw-p 00000000 00:00 0 [heap]".
+Result<std::vector<Range>> WritableMappings() {
+  Result<std::string> maps = ReadFile("/proc/self/maps", kMaxMaps);
+  if (!maps) return maps.error();
+  std::vector<Range> ranges;
+  std::istringstream lines(*maps);
+  for (std::string line; std::getline(lines, line);) {
+    Range range;
+    char permissions[5] = {};
+    if (sscanf(line.c_str(), "%lx-%lx %4s", &range.begin, &range.end, permissions) == 3 &&
+        std::string_view(permissions) == "rw-p") {
+      ranges.push_back(range);
+    }
+  }
+  return ranges;
+}
+
+// One pagemap word for every page of `mappings`, in memory that is shared: to write into memory of
+// our own would make its pages look written to by the rehearsal.
+class PageMap {
+ public:
+  static Result<PageMap> Prepare(std::vector<Range> mappings) {
+    PageMap map;
+    map.file_ = UniqueFd(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    if (!map.file_) return SystemError("open /proc/self/pagemap");
+    size_t pages = 0;
+    for (const Range& range : mappings) pages += PagesIn(range);
+    Result<UniqueFd> memory = CreateSealedMemory("belljar-pagemap", pages * sizeof(uint64_t));
+    if (!memory) return memory.error();
+    Result<Mapping> words = Mapping::Map(memory->get(), pages * sizeof(uint64_t));
+    if (!words) return words.error();
+    map.words_ = std::move(*words);
+    map.mappings_ = std::move(mappings);
+    return map;
+  }
+
+  Result<void> Read() const {
+    std::byte* to = words_.data();
+    for (const Range& range : mappings_) {
+      const size_t size = PagesIn(range) * sizeof(uint64_t);
+      const auto from = static_cast<off_t>(range.begin / kPageSize * sizeof(uint64_t));
+      if (pread(file_.get(), to, size, from) != static_cast<ssize_t>(size)) {
+        return SystemError("read /proc/self/pagemap");
+      }
+      to += size;
+    }
+    return {};
+  }
+
+  // The pages that were ours alone at Read. While a clone is alive those are the ones that it has
+  // written to: every other page is still shared with it.
+  std::vector<iovec> OwnPages() const {
+    std::vector<iovec> own;
+    const auto* word = reinterpret_cast<const uint64_t*>(words_.data());
+    for (const Range& range : mappings_) {
+      for (uintptr_t page = range.begin; page < range.end; page += kPageSize, ++word) {
+        if (!(*word & kPresent) || (*word & kFileOrShared) || !(*word & kMappedByUsAlone)) continue;
+        if (!own.empty() && EndOf(own.back()) == page) {
+          own.back().iov_len += kPageSize;
+        } else {
+          own.push_back({reinterpret_cast<void*>(page), kPageSize});
+        }
+      }
+    }
+    return own;
+  }
+
+ private:
+  static constexpr size_t kPageSize = 4096;  // of x86-64, and of aarch64 as Debian builds it
+
+  static size_t PagesIn(const Range& range) { return (range.end - range.begin) / kPageSize; }
+  static uintptr_t EndOf(const iovec& part) {
+    return reinterpret_cast<uintptr_t>(part.iov_base) + part.iov_len;
+  }
+
+  UniqueFd file_;
+  Mapping words_;
+  std::vector<Range> mappings_;
+};
+
+Result<UniqueFd> Pin(const std::vector<iovec>& pages) {
+  io_uring_params parameters{};
+  UniqueFd ring(static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters)));
+  if (!ring) return SystemError("io_uring_setup");
+  if (syscall(SYS_io_uring_register, ring.get(), IORING_REGISTER_BUFFERS, pages.data(),
+              pages.size()) != 0) {
+    return SystemError("pin hot pages", "see RLIMIT_MEMLOCK");
+  }
+  return ring;
+}
+
+// A clone that has run `rehearse` and waits to be killed.
+Result<Process> Rehearse(const std::function<void()>& rehearse) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return SystemError("pipe");
+  const UniqueFd done_read(ends[0]);
+  UniqueFd done_write(ends[1]);
+  int pidfd = -1;
+  clone_args arguments{};
+  arguments.flags = CLONE_PIDFD;
+  arguments.pidfd = reinterpret_cast<uint64_t>(&pidfd);
+  arguments.exit_signal = SIGCHLD;
+  const pid_t zygote = getpid();
+  BeforeClone();
+  const pid_t pid = CloneProcess(arguments);
+  if (pid == 0) {
+    // Not one of the host's own: when the zygote goes, nobody else would end it.
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != zygote) _exit(1);
+    rehearse();
+    done_write.Reset();
+    for (;;) pause();
+  }
+  const int error_number = errno;
+  AfterCloneInZygote();
+  if (pid < 0) return SystemErrorOf(error_number, "clone a rehearsal");
+  Process clone(pid, UniqueFd(pidfd));
+  done_write.Reset();
+  // The end of the pipe is the clone's word that it is done, or its death.
+  for (char ignored; read(done_read.get(), &ignored, 1) < 0 && errno == EINTR;) {
+  }
+  return clone;
+}
+
+}  // namespace
+
+Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse) {
+  Result<std::vector<Range>> mappings = WritableMappings();
+  if (!mappings) return mappings.error();
+  Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
+  if (!map) return map.error();
+  Result<Process> clone = Rehearse(rehearse);
+  if (!clone) return clone.error();
+  Result<void> read = map->Read();
+  clone->Destroy();
+  if (!read) return read.error();
+  const std::vector<iovec> pages = map->OwnPages();
+  size_t total = 0;
+  for (const iovec& part : pages) total += part.iov_len;
+  if (total > kMaxPinnedBytes) {
+    return MakeError("pin hot pages", "a clone writes to more than is worth pinning");
+  }
+  return Pin(pages);
+}
+
+}  // namespace belljar

@@ -1,0 +1,130 @@
+#include "engine/inside/interpreter.h"
+
+#include <pybind11/embed.h>
+
+#include "engine/inside/capture.h"
+#include "engine/inside/memory.h"
+
+extern "C" PyObject* PyInit__belljar_guards();
+
+namespace belljar {
+namespace {
+
+namespace py = pybind11;
+
+// Looked up once in the zygote and never released: a worker ends by a kill.
+struct Runner {
+  py::object rehearse, reseed, execute;
+  py::object loads;
+};
+Runner* g_runner = nullptr;
+
+bool Append(PyWideStringList* list, const std::string& path) {
+  wchar_t* wide = Py_DecodeLocale(path.c_str(), nullptr);
+  if (!wide) return false;
+  const PyStatus status = PyWideStringList_Append(list, wide);
+  PyMem_RawFree(wide);
+  return !PyStatus_Exception(status);
+}
+
+Result<void> Initialize(const std::vector<std::string>& package_paths) {
+  PyConfig config;
+  PyConfig_InitIsolatedConfig(&config);
+  config.site_import = 0;
+  config.write_bytecode = 0;
+  config.install_signal_handlers = 0;
+  config.module_search_paths_set = 1;
+  bool ok = true;
+  for (const std::string& path : package_paths) ok &= Append(&config.module_search_paths, path);
+  ok &= Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB);
+  ok &= Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB "/lib-dynload");
+  if (ok) {
+    const PyStatus status = Py_InitializeFromConfig(&config);
+    PyConfig_Clear(&config);
+    if (!PyStatus_Exception(status)) return {};
+    return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+  }
+  PyConfig_Clear(&config);
+  return MakeError("start Python", "a package path cannot be decoded");
+}
+
+void Prepare(const InterpreterOptions& options) {
+  const py::object loads = py::module_::import("json").attr("loads");
+  const py::module_ runner = py::module_::import("belljar_runner");
+  runner.attr("prepare")(loads(options.profile), loads(options.other_profiles));
+  g_runner =
+      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads};
+  runner.attr("specialise")();
+  // What is left to import is the standard library, by C code and by --language full.
+  py::list path;
+  path.append(BELLJAR_PYTHON_STDLIB);
+  path.append(BELLJAR_PYTHON_STDLIB "/lib-dynload");
+  py::module_::import("sys").attr("path") = path;
+}
+
+template <typename Call>
+Result<void> Translate(const char* operation, Call call) {
+  try {
+    call();
+    return {};
+  } catch (const std::exception& failure) {
+    return MakeError(operation, failure.what());
+  }
+}
+
+py::dict MakeRequest(std::string_view metadata, const std::string* standard_input) {
+  py::dict request = g_runner->loads(py::str(metadata.data(), metadata.size()));
+  request["stdin"] = standard_input ? py::object(py::bytes(*standard_input)) : py::none();
+  return request;
+}
+
+// Of the form that the host sends, for the rehearsal alone.
+constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restricted",
+    "filename":"main.py","allowed_imports":null,"max_source":1,"max_result":1,"max_report":1})";
+
+}  // namespace
+
+Result<void> StartInterpreter(const InterpreterOptions& options) {
+  InstallMemoryGuard();
+  if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
+    return MakeError("start Python", "no memory for the module table");
+  }
+  if (Result<void> done = Initialize(options.package_paths); !done) return done;
+  if (Result<void> done = InstallCaptureStreams(); !done) return done;
+  return Translate("prepare the profile", [&] { Prepare(options); });
+}
+
+std::string StandardLibraryPath() { return BELLJAR_PYTHON_STDLIB; }
+
+void FreezeInterpreter() {
+  const py::module_ gc = py::module_::import("gc");
+  gc.attr("collect")();
+  gc.attr("freeze")();
+}
+
+void BeforeClone() { PyOS_BeforeFork(); }
+void AfterCloneInZygote() { PyOS_AfterFork_Parent(); }
+
+Result<void> AfterCloneInWorker() {
+  PyOS_AfterFork_Child();
+  return Translate("reseed", [] { g_runner->reseed(); });
+}
+
+Result<void> RehearseRequest() {
+  return Translate("rehearse", [] {
+    MakeRequest(kSampleMetadata, nullptr);
+    g_runner->rehearse();
+  });
+}
+
+std::string ExecuteRequest(std::string_view metadata, std::string_view source,
+                           const std::string* standard_input) {
+  try {
+    const py::dict request = MakeRequest(metadata, standard_input);
+    return g_runner->execute(request, py::bytes(source.data(), source.size())).cast<py::bytes>();
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+}  // namespace belljar

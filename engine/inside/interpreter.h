@@ -1,0 +1,49 @@
+// The embedded CPython: brought up once in the zygote, used once in a worker. The only C++ that
+// knows the Python half (runner.py).
+#ifndef BELLJAR_ENGINE_INSIDE_INTERPRETER_H_
+#define BELLJAR_ENGINE_INSIDE_INTERPRETER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+struct InterpreterOptions {
+  std::vector<std::string> package_paths;  // where belljar_runner, belljar_policy, … are
+  std::string profile;                     // JSON
+  std::string other_profiles;              // JSON: profile name -> module names
+};
+
+// Zygote: starts an isolated interpreter (no environment, no site, random hash seed), imports the
+// profile's modules and builds the policy. The error holds the Python exception.
+Result<void> StartInterpreter(const InterpreterOptions& options);
+
+// The directory of the standard library, as the interpreter found it.
+std::string StandardLibraryPath();
+
+// Zygote, last before the first clone: collects garbage and freezes what is left, so that a
+// worker's collector never touches shared pages.
+void FreezeInterpreter();
+
+// Around clone3: what os.fork does around fork.
+void BeforeClone();
+void AfterCloneInZygote();
+// Also reseeds every generator that the interpreter holds: raw clone3 runs no atfork handlers of C
+// libraries, and each worker is pid 1 of its namespace, which is what they would have looked at.
+Result<void> AfterCloneInWorker();
+
+// A clone that is thrown away: does all that a request does, for no one (hot_pages.h).
+Result<void> RehearseRequest();
+
+// Worker: runs one request and returns the report (UTF-8 JSON). `metadata` is a JSON object; see
+// runner.py for its keys. An empty report means that the Python half itself failed.
+std::string ExecuteRequest(std::string_view metadata, std::string_view source,
+                           const std::string* standard_input);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_INSIDE_INTERPRETER_H_

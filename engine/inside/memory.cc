@@ -1,0 +1,41 @@
+#include "engine/inside/memory.h"
+
+#include <Python.h>
+
+#include "engine/inside/capture.h"
+
+namespace belljar {
+namespace {
+
+PyMemAllocatorEx g_raw;
+PyObjectArenaAllocator g_arena;
+
+void* OrEnd(void* memory) {
+  if (!memory) EndForMemory();
+  return memory;
+}
+
+void* Allocate(void*, size_t size) { return OrEnd(g_raw.malloc(g_raw.ctx, size)); }
+void* AllocateZeroed(void*, size_t count, size_t size) {
+  return OrEnd(g_raw.calloc(g_raw.ctx, count, size));
+}
+void* Reallocate(void*, void* old, size_t size) {
+  return OrEnd(g_raw.realloc(g_raw.ctx, old, size));
+}
+void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
+
+void* AllocateArena(void*, size_t size) { return OrEnd(g_arena.alloc(g_arena.ctx, size)); }
+void FreeArena(void*, void* arena, size_t size) { g_arena.free(g_arena.ctx, arena, size); }
+
+}  // namespace
+
+void InstallMemoryGuard() {
+  PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &g_raw);
+  PyMemAllocatorEx raw{nullptr, Allocate, AllocateZeroed, Reallocate, Free};
+  PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);
+  PyObject_GetArenaAllocator(&g_arena);
+  PyObjectArenaAllocator arena{nullptr, AllocateArena, FreeArena};
+  PyObject_SetArenaAllocator(&arena);
+}
+
+}  // namespace belljar

@@ -1,0 +1,14 @@
+// A limit is a kill: an allocation that the kernel refuses (RLIMIT_AS) ends the worker, before
+// Python can turn it into a MemoryError that guest code could catch and outlive.
+#ifndef BELLJAR_ENGINE_INSIDE_MEMORY_H_
+#define BELLJAR_ENGINE_INSIDE_MEMORY_H_
+
+namespace belljar {
+
+// Zygote, before Python starts. Wraps the raw allocator, where every allocation past 512 bytes
+// ends, and the arenas, where the smaller ones come from; so the cost is on large allocations only.
+void InstallMemoryGuard();
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_INSIDE_MEMORY_H_

@@ -1,0 +1,54 @@
+"""The Python half of a worker (`belljar_runner`): from the request's bytes to the report's bytes.
+
+Theory of operation
+-------------------
+C++ (`engine/inside/interpreter.cc`) calls five functions, in this order and each once:
+
+    zygote   prepare()   before any guest code: builds the policy and imports all that a request
+                         may need, because a sealed worker should read no file on its way
+             specialise() brings the bytecode of a request's path into its final form
+    a clone  rehearse()  shows the zygote which pages a request writes to (hot_pages.h)
+    worker   reseed()    after the clone: no two workers share a random number
+    worker   execute()   the one request:
+
+        bytes ─source─▶ text ─policy or source─▶ code ─exec─▶ namespace or exception
+                                                  │                    │
+                                              findings            plain_data, bounded_repr,
+                                                  │               tracebacks, hints
+                                                  └──────▶ report ◀────┘
+
+A worker is used once and then killed. So nothing here is undone after a request, nothing that the
+guest made is released (its finalizers would run among our frames), and no atexit handler or thread
+is waited for.
+
+What runs here shares an interpreter with the guest. In the restricted language the guest cannot
+reach it. With `language: "full"` it can, and may break it: the host treats every report as hostile,
+and all that this package owes it is an answer, whatever the guest did. Hence the rules: a value of
+the guest is looked at through its exact type and never asked for an attribute where a slot can be
+read instead; every text and every loop has a bound; nothing escapes `execute`.
+
+The request: `mode` "run" | "validate", `language` "restricted" | "full", `filename` (default
+"main.py"), `allowed_imports` list | None (restricted only: with the policy off there is nothing
+that could hold it), `stdin` bytes | None, and `max_source`, `max_result`, `max_report` in bytes.
+
+The report, a JSON object in UTF-8:
+
+    status       "ok" | "exception" | "refused" | "memory_limit"
+    exit_code    of sys.exit, else null
+    has_result   whether there was a result; `result` is null too when it is not plain data
+    result       the last expression, or else the global `result` (its form: plain_data.py)
+    result_repr  its repr, bounded; null without a result
+    variables    names bound at top level, in order of definition
+    error        null or {type, message, line, column, end_line, end_column, traceback, hint};
+                 lines and columns count from 1, an end column is one past the last character
+    findings     what the policy refuses: {rule, name, line, column, end_line, end_column, reason,
+                 hint, profile}
+    analysis     of a validated source that is Python: {imports, branches, nesting} (analysis.py)
+    truncated    which of these were cut: {result, result_repr, traceback, findings, variables,
+                 message, imports}
+"""
+
+from .execute import execute, prepare, rehearse, specialise
+from .randomness import reseed
+
+__all__ = ["execute", "prepare", "rehearse", "reseed", "specialise"]

@@ -1,0 +1,443 @@
+"""One request: compile, run, report."""
+
+import builtins
+import gc
+import importlib
+import io
+import linecache
+import sys
+import tracemalloc  # noqa: F401 (what `warnings` would import when it shows one)
+import warnings
+from _sitebuiltins import Quitter
+from collections.abc import Mapping
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from . import report as reports
+from .analysis import analyse
+from .bounded_repr import bounded_repr
+from .hints import Surroundings, hint_for
+from .plain_data import encode
+from .report import Report, bounded_findings, error_fields, finding_fields, refusal
+from .source import (
+    RESULT_NAME,
+    compile_full,
+    complete_location,
+    decode,
+    nested_too_deeply,
+)
+from .tracebacks import (
+    NOWHERE,
+    describe,
+    describe_barely,
+    exact_text,
+    message_of,
+    place_of,
+    place_of_syntax_error,
+    traceback_of,
+)
+
+MAX_REPR = 4096
+
+_exit_argument_of = vars(SystemExit)["code"].__get__
+
+# Nothing was refused, and the source is in the request: only its size is left to say.
+_REHEARSAL = {
+    "mode": "run",
+    "language": "restricted",
+    "filename": "main.py",
+    "allowed_imports": None,
+    "stdin": b"",
+    "max_source": 1 << 20,
+    "max_result": 1 << 20,
+    "max_report": 1 << 20,
+}
+# What nearly every request touches, and no more: each page that this writes to is memory that every
+# waiting spare holds.
+_REHEARSAL_SOURCE = b"1\n"
+
+# CPython 3.11 rewrites the bytecode it runs until it is specialised. Done in the zygote it is done
+# once and on shared pages; so this goes wide, and often enough for the interpreter's counters.
+_SPECIALISING_RUNS = 32
+_SPECIALISING_SOURCE = b"""\
+class Point:
+    def __init__(self, x: int) -> None:
+        self.x = x
+def total(points):
+    result = 0
+    for point in points:
+        result += point.x
+        point.x -= 1
+    return result
+values = {"a": [Point(i).x + 1.5 for i in range(3)], "b": f"{total([Point(1)])}"}
+values
+"""
+
+
+class _NoInput(io.TextIOWrapper):
+    """sys.stdin when none was given: empty for readers, a clear error for input()."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8")
+        self._is_input_next = False
+
+    def fileno(self) -> int:
+        # input() asks for this right before it reads a line, and survives the exception.
+        self._is_input_next = True
+        return super().fileno()
+
+    def readline(self, size: int = -1, /) -> str:
+        if self._is_input_next:
+            self._is_input_next = False
+            raise EOFError("no standard input was given")
+        return super().readline(size)
+
+
+class _Prepared:
+    """What the zygote hands down to its workers."""
+
+    policy: Any = None
+    modules_elsewhere: Mapping[str, str] = {}
+    module_types: tuple[type, ...] = (ModuleType,)
+    no_input: Any = None
+    recursion_limit = 1000
+    kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
+
+
+_prepared = _Prepared()
+
+
+def prepare(profile: dict[str, Any], other_profiles: dict[str, list[str]]) -> None:
+    """Zygote, once: builds the policy. `other_profiles`: profile name -> its modules."""
+    policy_package = importlib.import_module("belljar_policy")
+    policy = policy_package.Policy(profile, other_profiles=other_profiles)
+    if policy.RESULT_NAME != RESULT_NAME:
+        raise RuntimeError(f"belljar_policy stores the result in {policy.RESULT_NAME!r}")
+    _prepared.policy = policy
+    _prepared.modules_elsewhere = {
+        module: name for name, modules in reversed(other_profiles.items()) for module in modules
+    }
+    # What `import` hands to restricted code is not a real module.
+    proxies = getattr(policy_package, "MODULE_TYPES", ())
+    _prepared.module_types = (ModuleType, *proxies)
+    _prepared.no_input = _NoInput()
+    _prepared.recursion_limit = sys.getrecursionlimit()
+
+
+def specialise() -> None:
+    """Zygote: makes the interpreter rewrite our code to its final form, before any clone."""
+    for _ in range(_SPECIALISING_RUNS):
+        _execute_into_the_void(_SPECIALISING_SOURCE)
+
+
+def rehearse() -> None:
+    """A clone that is thrown away: writes to the pages that nearly every request will write to."""
+    _execute_into_the_void(_REHEARSAL_SOURCE)
+
+
+def _execute_into_the_void(source: bytes) -> None:
+    """One whole request, and everything as it was before."""
+    main = sys.modules.get("__main__")
+    stdin, argv = sys.stdin, sys.argv
+    collects = gc.isenabled()
+    try:
+        execute(_REHEARSAL, source)
+    finally:
+        linecache.cache.pop(_REHEARSAL["filename"], None)
+        sys.stdin, sys.argv = stdin, argv
+        if main is None:
+            sys.modules.pop("__main__", None)
+        else:
+            sys.modules["__main__"] = main
+        if collects:
+            gc.enable()
+
+
+def execute(
+    request: dict[str, Any],
+    source: bytes,
+    *,
+    _out_of_memory: bytes = reports.OUT_OF_MEMORY,
+    _unreportable: bytes = reports.UNREPORTABLE,
+) -> bytes:
+    """Worker, once: the report. Raises nothing, whatever the guest has done.
+
+    In the full language that includes deleting our globals and the built-ins, so the last resort
+    uses neither: its answers are defaults of parameters, and its `except` names nothing.
+    """
+    try:
+        try:
+            return _execute(request, source).to_bytes(request["max_report"])
+        except MemoryError:
+            return _out_of_memory
+    except:  # noqa: E722
+        return _unreportable
+
+
+def _execute(request: dict[str, Any], source: bytes) -> Report:
+    validates = request["mode"] == "validate"
+    filename = request.get("filename") or "main.py"
+    if len(source) > request["max_source"]:
+        return _refused([_too_large(len(source), request["max_source"])], validates)
+    text = ""
+    try:
+        text = decode(source, filename)
+        code, findings = _compile(text, filename, request)
+    except SyntaxError as error:
+        complete_location(error, text, filename)
+        return _not_compiled(error, filename, validates)
+    except (RecursionError, MemoryError):
+        return _not_compiled(nested_too_deeply(filename), filename, validates)
+    except Exception as error:
+        # No code without a verdict: a source that the policy chokes on is a refused source.
+        findings = [_not_checked(error)]
+    if validates:
+        return _validated(findings, text, filename)
+    if findings:
+        return _refused(findings, validates)
+    return _run(code, text, filename, request)
+
+
+def _compile(
+    text: str, filename: str, request: dict[str, Any]
+) -> tuple[CodeType | None, list[dict[str, Any]]]:
+    # CPython's warnings about the source quote its line.
+    lines = io.StringIO(text).readlines()
+    linecache.cache[filename] = (len(text), None, lines, filename)
+    if request["language"] == "full":
+        return compile_full(text, filename), []
+    allowed = request["allowed_imports"]
+    if allowed is not None:
+        allowed = frozenset(allowed)
+    policy = _prepared.policy
+    if request["mode"] == "validate":
+        return None, [f.as_dict() for f in policy.check(text, filename, allowed)]
+    compiled = policy.compile(text, filename, allowed)
+    if compiled.findings:
+        return None, [finding.as_dict() for finding in compiled.findings]
+    return compiled.code, []
+
+
+def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
+    namespace = _new_namespace(request["language"], filename)
+    given = frozenset(namespace)
+    _connect_stdin(request["stdin"])
+    sys.argv = [filename]
+    failure: BaseException | None = None
+    try:
+        exec(code, namespace)
+    except BaseException as error:
+        failure = error
+    _prepared.kept = failure
+    _leave_guest()
+    if failure is None:
+        report = Report("ok")
+    elif issubclass(type(failure), SystemExit):
+        report = _exited(failure, text, filename)
+    elif issubclass(type(failure), MemoryError):
+        return _memory_ran_out(failure, text, filename, namespace, request)
+    else:
+        report = _failed("exception", failure, text, filename, request)
+    _flush()
+    report.variables = _variables(namespace, given)
+    if failure is None or report.exit_code is not None:
+        _add_result(report, namespace, request["max_result"])
+    return report
+
+
+def _new_namespace(language: str, filename: str) -> dict[str, Any]:
+    """The globals of a new `__main__`, which dataclasses and pickle look up by that name."""
+    if language != "full":
+        namespace = _prepared.policy.guest_globals(name="__main__")
+        main = sys.modules.get("__main__")
+        if main is not None and main.__dict__ is namespace:
+            return namespace
+        main = ModuleType("__main__")
+        main.__dict__.update(namespace)
+    else:
+        main = ModuleType("__main__")
+        main.__dict__.update(__builtins__=builtins, __file__=filename)
+        # The `site` module, which would do this, is not loaded.
+        for name in ("exit", "quit"):
+            setattr(builtins, name, Quitter(name, "Ctrl-D"))
+    sys.modules["__main__"] = main
+    return main.__dict__
+
+
+def _connect_stdin(data: bytes | None) -> None:
+    # Strict, as CPython's own in a UTF-8 locale: sys.stdin.buffer is there for other bytes.
+    if data is None:
+        sys.stdin = _prepared.no_input
+    else:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="strict")
+
+
+def _leave_guest() -> None:
+    """From here on only our code runs, but for what we ask of the guest's objects."""
+    sys.settrace(None)
+    sys.setprofile(None)
+    gc.disable()  # a collection would run the guest's finalizers among our frames
+    sys.setrecursionlimit(_prepared.recursion_limit)
+
+
+def _flush() -> None:
+    """The streams may be the guest's own by now."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            continue
+
+
+def _variables(namespace: dict[str, Any], given: frozenset[str]) -> list[str]:
+    names = []
+    for name, value in list(namespace.items()):
+        if (
+            type(name) is str
+            and name not in given
+            and name[:1] not in {"_", "@"}
+            and not issubclass(type(value), _prepared.module_types)
+        ):
+            names.append(name)
+            if len(names) == reports.MAX_VARIABLES:
+                break
+    return names
+
+
+def _add_result(report: Report, namespace: dict[str, Any], max_bytes: int) -> None:
+    value = namespace.get(RESULT_NAME)
+    if value is None:
+        if "result" not in namespace:
+            return
+        value = namespace["result"]
+    report.has_result = True
+    report.result_json, report.truncated["result"] = encode(value, max_bytes)
+    report.result_repr, report.truncated["result_repr"] = bounded_repr(value, MAX_REPR)
+
+
+def _failed(
+    status: str, failure: BaseException, text: str, filename: str, request: dict[str, Any]
+) -> Report:
+    lines = text.split("\n")
+    around = Surroundings(
+        is_restricted=request["language"] != "full",
+        has_stdin=request["stdin"] is not None,
+        modules_elsewhere=_prepared.modules_elsewhere,
+    )
+    try:
+        # Again: the guest may have emptied the cache.
+        linecache.cache[filename] = (len(text), None, [line + "\n" for line in lines], filename)
+        described = describe(failure, filename, lines)
+    except Exception:
+        described = describe_barely(failure)
+    report = Report(
+        status,
+        error=error_fields(
+            described.type,
+            described.message,
+            described.place,
+            described.text,
+            hint_for(failure, around),
+        ),
+    )
+    report.truncated["message"] = described.message_was_cut
+    report.truncated["traceback"] = described.text_was_cut
+    return report
+
+
+def _exited(failure: BaseException, text: str, filename: str) -> Report:
+    """sys.exit, as CPython's own main treats its argument."""
+    argument = _exit_argument_of(failure)
+    if argument is None:
+        return Report("ok", exit_code=0)
+    if issubclass(type(argument), int):
+        code = int.__index__(argument)
+        if not -(2**31) <= code < 2**31:
+            code = 255
+    else:
+        code = 1
+        try:
+            sys.stderr.write(exact_text(str(argument)) + "\n")
+        except BaseException:
+            pass  # as CPython does
+    if code == 0:
+        return Report("ok", exit_code=0)
+    place = place_of(failure, filename, text.split("\n"))
+    message = message_of(failure)[:1000]
+    return Report("exception", exit_code=code, error=error_fields("SystemExit", message, place))
+
+
+def _memory_ran_out(
+    failure: BaseException,
+    text: str,
+    filename: str,
+    namespace: dict[str, Any],
+    request: dict[str, Any],
+) -> Report:
+    """Frees what the guest holds, then says where it was."""
+    warnings.simplefilter("ignore")  # of coroutines that now end unawaited
+    namespace.clear()
+    entry: TracebackType | None = traceback_of(failure)
+    while entry is not None:
+        try:
+            entry.tb_frame.clear()
+        except RuntimeError:  # ours, which still run
+            pass
+        entry = entry.tb_next
+    report = _failed("memory_limit", failure, text, filename, request)
+    _flush()
+    return report
+
+
+def _validated(findings: list[dict[str, Any]], text: str, filename: str) -> Report:
+    report = _refused(findings, validates=True) if findings else Report("ok")
+    report.analysis, report.truncated["imports"] = analyse(text, filename)
+    return report
+
+
+def _refused(findings: list[dict[str, Any]], validates: bool) -> Report:
+    bounded = bounded_findings(findings)
+    report = Report("refused", findings=bounded)
+    report.truncated["findings"] = len(bounded) < len(findings)
+    if not validates:
+        report.error = refusal(bounded)
+    return report
+
+
+def _not_compiled(error: SyntaxError, filename: str, validates: bool) -> Report:
+    place = place_of_syntax_error(error)
+    # What the compiler was doing when it met the error is nobody's business.
+    error.__cause__ = None
+    described = describe(error.with_traceback(None), filename, ())
+    if validates:
+        kind = described.type
+        reason = described.message if kind == "SyntaxError" else f"{kind}: {described.message}"
+        return _refused([finding_fields("BJ001", "syntax-error", place, reason, "")], validates)
+    fields = error_fields(described.type, described.message, place, described.text)
+    return Report("exception", error=fields)
+
+
+def _too_large(size: int, limit: int) -> dict[str, Any]:
+    return finding_fields(
+        "BJ002",
+        "source-too-large",
+        NOWHERE,
+        f"source is {_megabytes(size)}; the limit is {_megabytes(limit)}",
+        "pass data as standard input or as a file instead of inside the source",
+    )
+
+
+def _not_checked(error: Exception) -> dict[str, Any]:
+    return finding_fields(
+        "BJ003",
+        "source-not-checked",
+        NOWHERE,
+        f"the language policy could not judge this source ({type(error).__name__})",
+        "please report this source; it should have been judged",
+    )
+
+
+def _megabytes(size: int) -> str:
+    if size < 1 << 20:
+        return f"{size} bytes" if size < 1 << 10 else f"{size / (1 << 10):.1f} KB"
+    return f"{size / (1 << 20):.1f} MB"

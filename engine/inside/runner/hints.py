@@ -1,0 +1,92 @@
+"""What to do about an uncaught exception, where a short answer is likely to be the right one."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the guest could not see from inside."""
+
+    is_restricted: bool = True
+    has_stdin: bool = False
+    modules_elsewhere: Mapping[str, str] = field(default_factory=dict)  # module -> profile
+
+
+_NO_CODE = "code that is made at run time is not available; write it out as a function"
+
+# Built-ins that the language policy withholds.
+_WITHHELD = {
+    "open": "files are not available here; pass data as standard input, or use a profile that has "
+    "a /workspace",
+    "eval": _NO_CODE + "; for literals use ast.literal_eval or json.loads",
+    "exec": _NO_CODE,
+    "compile": _NO_CODE,
+    "__import__": "use the import statement",
+    "globals": "keep such names in a dict of your own",
+    "locals": "keep such names in a dict of your own",
+    "vars": "keep such names in a dict of your own",
+    "exit": "use sys.exit, raise SystemExit, or let the program end",
+    "quit": "use sys.exit, raise SystemExit, or let the program end",
+    "breakpoint": "there is no debugger here; print what you want to see",
+    "help": "there is no pager here; print what you want to see",
+}
+
+
+def _end_of_input(_: BaseException, around: Surroundings) -> str:
+    if around.has_stdin:
+        return "the standard input that was given has no more lines"
+    return "pass standard input with --stdin or the stdin argument"
+
+
+def _unknown_name(error: Any, around: Surroundings) -> str | None:
+    name = error.name
+    return _WITHHELD.get(name) if around.is_restricted and type(name) is str else None
+
+
+def _missing_module(error: Any, around: Surroundings) -> str | None:
+    name = error.name
+    if type(name) is not str:
+        return None
+    root = name.partition(".")[0]
+    if profile := around.modules_elsewhere.get(name) or around.modules_elsewhere.get(root):
+        return f"the profile {profile!r} has this module"
+    return "only the modules of the profile are there; nothing can be installed in the sandbox"
+
+
+def _recursion(_: BaseException, __: Surroundings) -> str:
+    return (
+        f"calls were nested {sys.getrecursionlimit()} deep; check the condition that ends the "
+        "recursion, or use a loop"
+    )
+
+
+def _memory(_: BaseException, __: Surroundings) -> str:
+    return "work on smaller parts of the data at a time, or ask for a higher memory limit"
+
+
+def _permission(_: BaseException, __: Surroundings) -> str:
+    return "the sandbox refuses this; its profile lists what is allowed"
+
+
+# The first class that the exception is an instance of.
+_HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | None]], ...] = (
+    (EOFError, _end_of_input),
+    (NameError, _unknown_name),
+    (ModuleNotFoundError, _missing_module),
+    (RecursionError, _recursion),
+    (MemoryError, _memory),
+    (PermissionError, _permission),
+)
+
+
+def hint_for(error: BaseException, around: Surroundings) -> str | None:
+    try:
+        for cls, make in _HINTS:
+            if issubclass(type(error), cls):
+                return make(error, around)
+    except BaseException:  # an attribute of a guest's own subclass
+        pass
+    return None

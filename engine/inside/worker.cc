@@ -1,0 +1,103 @@
+#include "engine/inside/worker.h"
+
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+
+#include "engine/core/mapping.h"
+#include "engine/core/socket.h"
+#include "engine/core/wire.h"
+#include "engine/inside/capture.h"
+#include "engine/inside/interpreter.h"
+#include "engine/seal/rlimits.h"
+
+namespace belljar {
+namespace {
+
+constexpr int kUnused = 0;       // the host closed the socket before it sent a request
+constexpr int kSealFailed = 87;  // the host was told why
+constexpr int kReportFailed = 88;
+
+void Signal(int socket, const WorkerSignal& signal) {
+  const std::string_view parts[] = {AsBytes(signal)};
+  // The host being gone shows at the next read.
+  (void)SendAll(socket, parts, Clock::now() + std::chrono::seconds(10)).ok();
+}
+
+[[noreturn]] void Fail(int socket, SealStep step, int error_number) {
+  Signal(socket,
+         {WorkerSignal::kFailed, static_cast<uint32_t>(step), static_cast<uint32_t>(error_number)});
+  _exit(kSealFailed);
+}
+
+struct ReceivedRequest {
+  RequestHeader header;
+  std::string metadata;
+  std::string source;
+  std::optional<std::string> standard_input;
+};
+
+void ReceiveOrExit(int socket, void* to, size_t size) {
+  if (!ReceiveExactly(socket, to, size)) _exit(kUnused);
+}
+
+ReceivedRequest ReceiveRequest(int socket) {
+  ReceivedRequest request;
+  ReceiveOrExit(socket, &request.header, sizeof request.header);
+  const RequestHeader& header = request.header;
+  if (header.magic != RequestHeader{}.magic) _exit(kUnused);
+  request.metadata.resize(header.metadata_size);
+  ReceiveOrExit(socket, request.metadata.data(), request.metadata.size());
+  request.source.resize(header.source_size);
+  ReceiveOrExit(socket, request.source.data(), request.source.size());
+  if (header.stdin_size > 0) {
+    request.standard_input.emplace(header.stdin_size - 1, '\0');
+    ReceiveOrExit(socket, request.standard_input->data(), request.standard_input->size());
+  }
+  return request;
+}
+
+// Lowers what the seal set at the zygote's ceiling to what this request asks for.
+bool LowerLimits(const SealPlan& plan, const PreparedSeal& prepared, const RequestHeader& header) {
+  if (!plan.rlimits) return true;
+  Limits limits = plan.ceiling;
+  limits.memory.count = header.memory_limit;
+  limits.file_size.count = header.file_size_limit;
+  limits.cpu = std::chrono::seconds(header.cpu_limit_seconds);
+  return ApplyRlimits(limits, prepared.base_address_space);
+}
+
+}  // namespace
+
+void RunWorker(const SealPlan& plan, const PreparedSeal& prepared, UniqueFd socket,
+               UniqueFd capture_memory, CaptureLayout layout) {
+  Result<Mapping> region = Mapping::Map(capture_memory.get(), layout.size());
+  if (!region) Fail(socket.get(), SealStep::kCapture, region.error().error_number);
+  SetCapture(std::move(*region), layout);
+
+  const SealFailure failure = SealWorker(plan, prepared, socket.get());
+  if (failure.step != SealStep::kNone) Fail(socket.get(), failure.step, failure.error_number);
+  // The seal has closed it.
+  (void)capture_memory.Release();
+
+  if (!AfterCloneInWorker()) Fail(socket.get(), SealStep::kPython, 0);
+  Signal(socket.get(), {WorkerSignal::kSealed, 0, LandlockRefusesRoot() ? 1u : 0u});
+
+  const ReceivedRequest request = ReceiveRequest(socket.get());
+  if (!LowerLimits(plan, prepared, request.header)) {
+    Fail(socket.get(), SealStep::kRlimits, errno);
+  }
+  SetOutputLimit(request.header.output_limit);
+  const std::string report =
+      ExecuteRequest(request.metadata, request.source,
+                     request.standard_input ? &*request.standard_input : nullptr);
+  if (report.empty() || !WriteReport(report)) _exit(kReportFailed);
+  Signal(socket.get(), {WorkerSignal::kDone, 0, 0});
+  // The host kills; EOF means that it died first.
+  for (char ignored; ReceiveExactly(socket.get(), &ignored, 1);) {
+  }
+  _exit(kUnused);
+}
+
+}  // namespace belljar

@@ -1,0 +1,18 @@
+// A worker: one clone of the zygote, sealed, used for one request, killed.
+#ifndef BELLJAR_ENGINE_INSIDE_WORKER_H_
+#define BELLJAR_ENGINE_INSIDE_WORKER_H_
+
+#include "engine/core/capture_layout.h"
+#include "engine/core/fd.h"
+#include "engine/seal/seal.h"
+
+namespace belljar {
+
+// Seals itself, says so on `socket`, waits for its request, runs it, reports, and waits to be
+// killed. EOF on `socket` at any time while it waits means that the host has no more use for it.
+[[noreturn]] void RunWorker(const SealPlan& plan, const PreparedSeal& prepared, UniqueFd socket,
+                            UniqueFd capture_memory, CaptureLayout layout);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_INSIDE_WORKER_H_

@@ -1,0 +1,59 @@
+#include "engine/outside/capture_reader.h"
+
+#include <algorithm>
+
+#include "engine/seal/seccomp.h"
+
+namespace belljar {
+
+Result<CaptureReader> CaptureReader::Create(CaptureLayout layout) {
+  CaptureReader reader;
+  reader.layout_ = layout;
+  Result<UniqueFd> memory = CreateSealedMemory("belljar-capture", layout.size());
+  if (!memory) return memory.error();
+  reader.memory_ = std::move(*memory);
+  Result<Mapping> mapping = Mapping::Map(reader.memory_.get(), layout.size());
+  if (!mapping) return mapping.error();
+  reader.mapping_ = std::move(*mapping);
+  return reader;
+}
+
+std::string CaptureReader::Copy(size_t offset, uint64_t from, uint64_t to) const {
+  if (from >= to) return {};
+  const char* start = reinterpret_cast<const char*>(mapping_.data()) + offset;
+  return std::string(start + from, start + to);
+}
+
+std::string CaptureReader::StdoutSince(uint64_t from, uint64_t limit) const {
+  const uint64_t size = header().stdout_size.load(std::memory_order_acquire);
+  return Copy(layout_.stdout_offset(), from, std::min({size, limit, layout_.output.count}));
+}
+
+std::string CaptureReader::StderrSince(uint64_t from, uint64_t limit) const {
+  const uint64_t size = header().stderr_size.load(std::memory_order_acquire);
+  return Copy(layout_.stderr_offset(), from, std::min({size, limit, layout_.output.count}));
+}
+
+uint64_t CaptureReader::StdoutDropped() const { return header().stdout_dropped.load(); }
+uint64_t CaptureReader::StderrDropped() const { return header().stderr_dropped.load(); }
+
+std::string CaptureReader::Report(uint64_t limit) const {
+  const uint64_t size = header().report_size.load(std::memory_order_acquire);
+  return Copy(layout_.report_offset(), 0, std::min({size, limit, layout_.report.count}));
+}
+
+bool CaptureReader::OutOfMemory() const { return header().out_of_memory.load() != 0; }
+
+std::vector<SecurityEvent> CaptureReader::DeniedSyscalls() const {
+  std::vector<SecurityEvent> events;
+  const uint32_t used =
+      std::min<uint32_t>(header().denied_count.load(), uint32_t{kMaxRecordedSyscalls});
+  for (uint32_t i = 0; i < used; ++i) {
+    const auto& denied = header().denied[i];
+    events.push_back({"seccomp", "denied", SyscallName(static_cast<int>(denied.number.load())),
+                      denied.count.load()});
+  }
+  return events;
+}
+
+}  // namespace belljar

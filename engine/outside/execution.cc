@@ -1,0 +1,224 @@
+#include "engine/outside/execution.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/wire.h"
+#include "engine/outside/observe.h"
+#include "engine/outside/report.h"
+
+namespace belljar {
+namespace {
+
+constexpr std::chrono::milliseconds kStreamInterval{20};
+// Beyond the result itself: traceback, findings, variables.
+constexpr uint64_t kReportOverhead = 512 * 1024;
+
+uint64_t MaxReport(const Request& request) { return request.limits.result.count + kReportOverhead; }
+
+std::string Metadata(const Request& request, std::string_view language) {
+  nlohmann::json json = {
+      {"mode", request.mode == Request::Mode::kRun ? "run" : "validate"},
+      {"language", language},
+      {"filename", request.filename},
+      {"allowed_imports", nullptr},
+      {"max_source", request.limits.source.count},
+      {"max_result", request.limits.result.count},
+      {"max_report", MaxReport(request)},
+  };
+  if (request.allowed_imports) json["allowed_imports"] = *request.allowed_imports;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+GuestError Stopped(std::string type, std::string message, std::string hint) {
+  GuestError error;
+  error.type = std::move(type);
+  error.message = std::move(message);
+  error.hint = std::move(hint);
+  return error;
+}
+
+std::string SignalName(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
+
+}  // namespace
+
+Execution::Execution(Worker worker, const Request& request, const RunOptions& options,
+                     std::string_view language)
+    : worker_(std::move(worker)),
+      request_(request),
+      options_(options),
+      language_(language),
+      start_(Clock::now()),
+      deadline_(start_ + request.limits.timeout),
+      // One thread cannot use CPU time faster than the clock runs.
+      cpu_check_(start_ + request.limits.cpu),
+      next_stream_(start_ + kStreamInterval) {}
+
+Result<Outcome> Execution::Run() {
+  if (Result<void> sent = SendRequest(); !sent) return sent.error();
+  Result<End> end = Watch();
+  if (!end) return end.error();
+  return Collect(*end);
+}
+
+Result<void> Execution::SendRequest() {
+  const std::string metadata = Metadata(request_, language_);
+  RequestHeader header;
+  header.metadata_size = static_cast<uint32_t>(metadata.size());
+  header.source_size = request_.source.size();
+  header.stdin_size = request_.standard_input ? request_.standard_input->size() + 1 : 0;
+  header.memory_limit = request_.limits.memory.count;
+  header.output_limit = request_.limits.output.count;
+  header.file_size_limit = request_.limits.file_size.count;
+  header.cpu_limit_seconds =
+      static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
+  const std::string_view parts[] = {
+      AsBytes(header), metadata, request_.source,
+      request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
+  Result<void> sent = SendAll(worker_.socket.get(), parts, deadline_);
+  if (!sent) return MakeError("send request", "the worker died: " + sent.error().ToString());
+  return sent;
+}
+
+Deadline Execution::NextCheck() const {
+  Deadline next = std::min(deadline_, cpu_check_);
+  if (options_.sink) next = std::min(next, next_stream_);
+  return next;
+}
+
+// Any bytes at all end the run: what they claim is judged by the report alone.
+bool Execution::Reported() {
+  WorkerSignal signal;
+  const ssize_t got = recv(worker_.socket.get(), &signal, sizeof signal, MSG_DONTWAIT);
+  return got == sizeof signal && signal.kind == WorkerSignal::kDone;
+}
+
+Result<Execution::End> Execution::Watch() {
+  pollfd watched[] = {{worker_.socket.get(), POLLIN, 0},
+                      {worker_.process.pidfd(), POLLIN, 0},
+                      {options_.cancel_fd, POLLIN, 0}};
+  for (;;) {
+    const int ready = poll(watched, 3, PollTimeout(NextCheck()));
+    if (ready < 0 && errno != EINTR) return SystemError("watch a worker");
+    if (ready > 0) {
+      if (watched[0].revents & POLLIN && Reported()) return End::kReported;
+      if (watched[2].revents) return End::kCancelled;
+      // A closed socket or a nonsense message is as good as a death: Collect kills what is left.
+      if (watched[0].revents || watched[1].revents) return End::kDied;
+    }
+    const Deadline now = Clock::now();
+    if (now >= deadline_) return End::kTimeout;
+    if (now >= cpu_check_) {
+      const auto left = request_.limits.cpu - worker_.process.CpuTime();
+      if (left <= left.zero()) return End::kCpuLimit;
+      cpu_check_ = now + std::max<std::chrono::microseconds>(left, std::chrono::milliseconds(1));
+    }
+    if (options_.sink && now >= next_stream_) {
+      Stream();
+      next_stream_ = now + kStreamInterval;
+    }
+  }
+}
+
+void Execution::Stream() {
+  if (!options_.sink) return;
+  const uint64_t limit = request_.limits.output.count;
+  const std::string out = worker_.capture.StdoutSince(streamed_stdout_, limit);
+  streamed_stdout_ += out.size();
+  if (!out.empty() && options_.sink->on_stdout) options_.sink->on_stdout(out);
+  const std::string err = worker_.capture.StderrSince(streamed_stderr_, limit);
+  streamed_stderr_ += err.size();
+  if (!err.empty() && options_.sink->on_stderr) options_.sink->on_stderr(err);
+}
+
+Outcome Execution::Collect(End end) {
+  // The clock stops before the kill.
+  const auto wall_time = Clock::now() - start_;
+  Outcome outcome;
+  outcome.limits = request_.limits;
+  outcome.isolation.layers = std::move(worker_.layers);
+  const bool reported =
+      end == End::kReported && ReadReport(worker_.capture.Report(MaxReport(request_)), outcome);
+  outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
+  if (reported) {
+    // Nothing of the guest runs any more: what the kernel has counted so far is the account.
+    outcome.usage.cpu_time = worker_.process.CpuTime();
+    outcome.usage.max_rss_bytes = MaxRss(worker_.status_fd.get());
+    // Whoever retires the worker kills it: by then nobody waits any more.
+    CollectOutput(outcome);
+    return outcome;
+  }
+  worker_.process.Kill();
+  const ExitReport exit = worker_.process.Wait();
+  outcome.usage.cpu_time = exit.cpu_time;
+  outcome.usage.max_rss_bytes = exit.max_rss_bytes;
+  CollectOutput(outcome);
+  Explain(end, exit, outcome);
+  return outcome;
+}
+
+void Execution::CollectOutput(Outcome& outcome) {
+  if (options_.sink_gets_the_rest) Stream();
+  const uint64_t limit = request_.limits.output.count;
+  outcome.stdout_stream = {worker_.capture.StdoutSince(0, limit), worker_.capture.StdoutDropped()};
+  outcome.stderr_stream = {worker_.capture.StderrSince(0, limit), worker_.capture.StderrDropped()};
+  outcome.security_events = worker_.capture.DeniedSyscalls();
+}
+
+void Execution::Explain(End end, const ExitReport& exit, Outcome& outcome) {
+  const auto set = [&](Status status, GuestError error) {
+    outcome.status = status;
+    outcome.error = std::move(error);
+  };
+  const Limits& limits = request_.limits;
+  if (end == End::kTimeout) {
+    return set(
+        Status::kTimeout,
+        Stopped("Timeout", "stopped after " + FormatDuration(limits.timeout) + " of wall time",
+                "make the program do less, or raise the timeout"));
+  }
+  const bool out_of_cpu =
+      end == End::kCpuLimit || exit.signal == SIGXCPU ||
+      (exit.known && end == End::kDied && exit.signal == SIGKILL && exit.cpu_time >= limits.cpu);
+  if (out_of_cpu) {
+    return set(Status::kCpuLimit,
+               Stopped("CpuLimit", "stopped after " + FormatDuration(limits.cpu) + " of CPU time",
+                       "make the program do less, or raise the CPU limit"));
+  }
+  if (end == End::kCancelled) return set(Status::kKilled, Stopped("Cancelled", "cancelled", ""));
+  if (worker_.capture.OutOfMemory()) {
+    return set(Status::kMemoryLimit,
+               Stopped("MemoryLimit", "stopped at " + limits.memory.ToString() + " of memory",
+                       "use less memory at a time, or raise the memory limit"));
+  }
+  if (exit.signal == SIGSYS) {
+    outcome.security_events.push_back(
+        {"seccomp", "killed", "a system call of the hostile list", 1});
+    return set(Status::kKilled, Stopped("Killed", "killed for a hostile system call", ""));
+  }
+  if (end == End::kReported) {
+    return set(Status::kKilled, Stopped("Killed", "the worker's report was not readable", ""));
+  }
+  if (exit.exit_code >= 0) {
+    return set(Status::kKilled,
+               Stopped("Killed",
+                       "the process ended itself with code " + std::to_string(exit.exit_code), ""));
+  }
+  std::string hint;
+  if (exit.signal == SIGSEGV) hint = "often a recursion too deep for the C stack";
+  set(Status::kKilled,
+      Stopped("Killed",
+              exit.known ? "killed by " + SignalName(exit.signal)
+                         : "ended for a reason that this program did not get to see",
+              hint));
+}
+
+}  // namespace belljar

@@ -1,0 +1,63 @@
+// Execution: one request in one worker, from sending it to the worker's death.
+//
+//   Execution execution(std::move(worker), request, options, "restricted");
+//   Result<Outcome> outcome = execution.Run();
+//   pool.Retire(execution.TakeWorker());
+//
+// The host enforces here what the worker cannot be asked for: the wall clock, the CPU time, the
+// cancellation. Whatever happens, the worker has been killed when Run returns. Taking a process
+// apart costs the kernel more than a short run does, so reaping it is left to whoever takes the
+// worker.
+#ifndef BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
+#define BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/core/outcome.h"
+#include "engine/core/request.h"
+#include "engine/core/result.h"
+#include "engine/core/socket.h"
+#include "engine/outside/backend.h"
+#include "engine/outside/worker.h"
+
+namespace belljar {
+
+class Execution {
+ public:
+  Execution(Worker worker, const Request& request, const RunOptions& options,
+            std::string_view language);
+
+  Result<Outcome> Run();
+
+  // After Run; to be killed, if it has not been.
+  Worker TakeWorker() { return std::move(worker_); }
+
+ private:
+  enum class End { kReported, kDied, kTimeout, kCpuLimit, kCancelled };
+
+  Result<void> SendRequest();
+  Result<End> Watch();
+  bool Reported();
+  Deadline NextCheck() const;
+  void Stream();
+  Outcome Collect(End end);
+  void CollectOutput(Outcome& outcome);
+  void Explain(End end, const ExitReport& exit, Outcome& outcome);
+
+  Worker worker_;
+  const Request& request_;
+  const RunOptions& options_;
+  const std::string_view language_;
+  Deadline start_;
+  Deadline deadline_;
+  Deadline cpu_check_;
+  Deadline next_stream_;
+  uint64_t streamed_stdout_ = 0;
+  uint64_t streamed_stderr_ = 0;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_

@@ -1,0 +1,31 @@
+// Where the parts of this installation are: beside the program in a build tree, or below its
+// prefix.
+#ifndef BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_
+#define BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_
+
+#include <string>
+#include <string_view>
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+struct Installation {
+  std::string zygote;         // the program
+  std::string policy;         // folder of the package belljar_policy
+  std::string runner;         // folder of the module belljar_runner
+  std::string site_packages;  // third-party packages that the policy and the profiles need
+  std::string profiles;       // folder of *.toml
+
+  // Looks from the running program: <dir>/belljar-zygote with <dir>/share/belljar (build tree),
+  // the folder above it (test programs), or <prefix>/libexec/belljar and <prefix>/share/belljar.
+  static Result<Installation> Find();
+
+  // Of one of site_packages, by its name in lower case; empty where it is not found. From the name
+  // of its folder of metadata: the host runs no Python to ask.
+  std::string PackageVersion(std::string_view package) const;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_

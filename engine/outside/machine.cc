@@ -1,0 +1,175 @@
+#include "engine/outside/machine.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+#include "engine/outside/probe.h"
+#include "engine/seal/cgroup.h"
+#include "engine/seal/landlock.h"
+
+namespace belljar {
+namespace {
+
+using Need = MachineCheck::Need;
+
+// The words of a small file of /proc or /sys; none when it cannot be read.
+std::vector<std::string> WordsOf(const std::string& path) {
+  std::vector<std::string> words;
+  Result<std::string> text = ReadFile(path, 1 << 20);
+  if (!text) return words;
+  std::istringstream stream(*text);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+bool Contains(const std::vector<std::string>& words, const std::string& word) {
+  for (const std::string& each : words) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+MachineCheck CheckVersion() {
+  utsname system{};
+  uname(&system);
+  int major = 0;
+  int minor = 0;
+  sscanf(system.release, "%d.%d", &major, &minor);
+  return {"kernel",
+          Need::kAlways,
+          major > 5 || (major == 5 && minor >= 13),
+          std::string("Linux ") + system.release + ", " + system.machine,
+          "5.13 has all the calls that the seal is made of; 6.7 and 6.12 add to Landlock",
+          "use a kernel of 5.13 or later"};
+}
+
+// Each switch that is known to forbid user namespaces, where this machine has it set so.
+std::string NamespaceAdvice() {
+  const struct {
+    const char* path;
+    const char* forbidding;
+    const char* advice;
+  } kSwitches[] = {
+      {"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"},
+      {"/proc/sys/kernel/unprivileged_userns_clone", "0",
+       "sysctl kernel.unprivileged_userns_clone=1"},
+      {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+       "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for "
+       "belljar with \"userns,\" in it"},
+  };
+  std::string advice;
+  for (const auto& item : kSwitches) {
+    if (WordsOf(item.path) != std::vector<std::string>{item.forbidding}) continue;
+    advice += (advice.empty() ? "as root: " : "; ") + std::string(item.advice);
+  }
+  if (advice.empty()) {
+    advice =
+        "no switch of this kernel forbids them, so a container around us does: allow clone3, "
+        "unshare, mount and pivot_root in its seccomp profile, or use --isolation standard";
+  }
+  return advice;
+}
+
+MachineCheck CheckNamespaces() {
+  const Result<void> probed = ProbeNamespaces();
+  return {
+      "namespaces",
+      Need::kStrict,
+      probed.ok(),
+      probed ? "user, mount, pid, net, ipc, uts and cgroup can be made" : probed.error().ToString(),
+      "they take away the host's files, processes, network and IPC",
+      probed ? "" : NamespaceAdvice()};
+}
+
+MachineCheck CheckLandlock() {
+  const int abi = LandlockAbi();
+  std::string detail = "this kernel has none, or it is switched off";
+  if (abi > 0) {
+    detail = "ABI " + std::to_string(abi) + ": files";
+    if (abi >= 3) detail += ", truncation";
+    if (abi >= 4) detail += ", TCP";
+    if (abi >= 5) detail += ", device ioctls";
+    if (abi >= 6) detail += ", abstract sockets, signals";
+  }
+  return {"landlock",
+          Need::kStrict,
+          abi > 0,
+          detail,
+          "it refuses files, TCP (Linux 6.7), abstract sockets and signals (6.12) should a "
+          "namespace slip",
+          "needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK and \"landlock\" in the boot parameter "
+          "lsm="};
+}
+
+MachineCheck CheckSeccomp() {
+  const std::vector<std::string> actions = WordsOf("/proc/sys/kernel/seccomp/actions_avail");
+  const bool found = Contains(actions, "kill_process") && Contains(actions, "trap");
+  return {
+      "seccomp",
+      Need::kAlways,
+      found,
+      found ? "filters with the actions kill_process and trap" : "no filters, or none that kill",
+      "it leaves the guest only the system calls on its profile's list",
+      "needs Linux 4.14 with CONFIG_SECCOMP_FILTER, and /proc"};
+}
+
+MachineCheck CheckCgroup() {
+  const Result<std::string> parent = FindCgroupParent();
+  return {"cgroup",
+          Need::kOptional,
+          parent.ok(),
+          parent ? "a leaf can be made below " + *parent : parent.error().ToString(),
+          "it bounds the memory and the processes of all workers together",
+          "needs cgroup v2 with memory and pids, and a group that is ours to write: systemd-run "
+          "--user --scope belljar …"};
+}
+
+std::string FindProgram(const std::string& name) {
+  const char* path = getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (folder.empty()) continue;  // the current folder is no place for tools
+    const std::string program = folder + "/" + name;
+    if (access(program.c_str(), X_OK) == 0) return program;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<MachineCheck> CheckKernel() {
+  std::vector<MachineCheck> checks = {CheckVersion(), CheckNamespaces(), CheckLandlock(),
+                                      CheckCgroup(), CheckSeccomp()};
+  return checks;
+}
+
+std::vector<MachineCheck> CheckTools() {
+  const struct {
+    const char* name;
+    const char* why;
+  } kTools[] = {
+      {"bwrap", "the benchmark compares with it"},
+      {"docker", "for runs in a container, which are planned"},
+      {"podman", "for runs in a container, which are planned"},
+      {"runsc", "gVisor: a kernel of its own for runs in a container, which are planned"},
+  };
+  std::vector<MachineCheck> checks;
+  for (const auto& tool : kTools) {
+    const std::string program = FindProgram(tool.name);
+    const char* package = tool.name == std::string("bwrap")    ? "bubblewrap"
+                          : tool.name == std::string("docker") ? "docker.io"
+                                                               : tool.name;
+    checks.push_back({tool.name, Need::kOptional, !program.empty(),
+                      program.empty() ? "not on PATH" : program, tool.why,
+                      "on Debian: apt-get install " + std::string(package)});
+  }
+  return checks;
+}
+
+}  // namespace belljar

@@ -1,0 +1,163 @@
+#include "engine/outside/observe.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "engine/core/fd.h"
+#include "engine/seal/seal.h"
+
+namespace belljar {
+namespace {
+
+constexpr size_t kMaxProcFile = 64 * 1024;
+
+// The value of "Key:\tvalue" in /proc/<pid>/status, or of a row of /proc/<pid>/limits.
+std::string_view Field(std::string_view text, std::string_view key) {
+  size_t at = text.starts_with(key) ? 0 : text.find("\n" + std::string(key));
+  if (at == std::string_view::npos) return {};
+  if (text[at] == '\n') ++at;
+  at += key.size();
+  std::string_view value = text.substr(at, text.find('\n', at) - at);
+  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+  return value;
+}
+
+bool IsZero(std::string_view digits) {
+  return !digits.empty() && digits.find_first_not_of('0') == std::string_view::npos;
+}
+
+constexpr const char* kNamespaces[] = {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"};
+using NamespaceInodes = decltype(OwnSeal::namespaces);
+static_assert(std::size(kNamespaces) == std::tuple_size_v<NamespaceInodes>);
+
+// `process` is a folder of /proc.
+Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
+  NamespaceInodes inodes;
+  for (size_t i = 0; i < inodes.size(); ++i) {
+    const std::string path = process + "/ns/" + kNamespaces[i];
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0) return SystemError("look at " + path);
+    inodes[i] = status.st_ino;
+  }
+  return inodes;
+}
+
+LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& ours) {
+  std::string shared;
+  for (size_t i = 0; i < theirs.size(); ++i) {
+    if (theirs[i] == ours[i]) shared += (shared.empty() ? "" : " ") + std::string(kNamespaces[i]);
+  }
+  if (!shared.empty()) return {"namespaces", false, "shared with the host: " + shared};
+  return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
+}
+
+LayerState PrivilegeLayer(std::string_view status) {
+  std::string missing;
+  const auto require = [&](bool held, const char* what) {
+    if (!held) missing += (missing.empty() ? "" : ", ") + std::string(what);
+  };
+  require(Field(status, "NoNewPrivs:") == "1", "no_new_privs");
+  for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"}) {
+    require(IsZero(Field(status, set)), set);
+  }
+  // "real effective saved filesystem": root in any of them is root.
+  const std::string uids = "\t" + std::string(Field(status, "Uid:")) + "\t";
+  require(uids.find("\t0\t") == std::string::npos, "unprivileged uid");
+  if (missing.empty())
+    return {"privileges", true, "no_new_privs, no capabilities, unprivileged uid"};
+  return {"privileges", false, "missing: " + missing};
+}
+
+LayerState RlimitLayer(std::string_view limits) {
+  std::string missing;
+  for (const char* row : {"Max address space", "Max cpu time", "Max file size", "Max processes",
+                          "Max core file size"}) {
+    if (Field(limits, row).starts_with("unlimited")) {
+      missing += (missing.empty() ? "" : ", ") + std::string(row);
+    }
+  }
+  if (missing.empty()) {
+    return {"rlimits", true, "memory, CPU, file size, descriptors, processes, no core"};
+  }
+  return {"rlimits", false, "unlimited: " + missing};
+}
+
+int FilterCount(std::string_view status) {
+  int count = 0;
+  const std::string_view text = Field(status, "Seccomp_filters:");
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
+LayerState SeccompLayer(std::string_view status, int own_filters, int filters) {
+  const int added = FilterCount(status) - own_filters;
+  if (Field(status, "Seccomp:") == "2" && added >= filters) return {"seccomp", true, "allow-list"};
+  return {"seccomp", false,
+          std::to_string(std::max(added, 0)) + " of " + std::to_string(filters) + " filters"};
+}
+
+}  // namespace
+
+bool IsInCgroup(pid_t pid, const std::string& leaf) {
+  const Result<std::string> cgroup =
+      ReadFile("/proc/" + std::to_string(pid) + "/cgroup", kMaxProcFile);
+  return cgroup && Field(*cgroup, "0::").ends_with("/" + leaf);
+}
+
+Result<UniqueFd> OpenStatus(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/status";
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return SystemError("open " + path);
+  return fd;
+}
+
+uint64_t MaxRss(int status_fd) {
+  char status[4096];
+  const ssize_t size = pread(status_fd, status, sizeof status, 0);
+  if (size <= 0) return 0;
+  const std::string_view peak = Field({status, static_cast<size_t>(size)}, "VmHWM:");
+  uint64_t kibibytes = 0;
+  std::from_chars(peak.data(), peak.data() + peak.size(), kibibytes);
+  return kibibytes * 1024;
+}
+
+Result<OwnSeal> OwnSeal::Read() {
+  Result<std::string> status = ReadFile("/proc/self/status", kMaxProcFile);
+  if (!status) return status.error();
+  Result<NamespaceInodes> namespaces = ReadNamespaces("/proc/self");
+  if (!namespaces) return namespaces.error();
+  return OwnSeal{*namespaces, FilterCount(*status)};
+}
+
+Result<std::vector<LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid, int status_fd,
+                                            bool landlock_refused, int filters) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  Result<std::string> status = ReadAll(status_fd, kMaxProcFile);
+  if (!status) return status.error();
+  if (Field(*status, "PPid:") != std::to_string(getpid())) {
+    return MakeError("observe worker", "process " + std::to_string(pid) + " is not our child");
+  }
+  Result<std::string> limits = ReadFile(folder + "/limits", kMaxProcFile);
+  if (!limits) return limits.error();
+  Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
+  // An ordinary user may look into a user namespace of its own making only: a worker that is in
+  // none cannot be looked at, and then nothing is claimed.
+  const bool hidden = !namespaces && namespaces.error().error_number == EACCES;
+  if (!namespaces && !hidden) return namespaces.error();
+  return std::vector<LayerState>{
+      hidden ? LayerState{"namespaces", false, "shared with the host"}
+             : NamespaceLayer(*namespaces, own.namespaces),
+      PrivilegeLayer(*status), RlimitLayer(*limits),
+      LayerState{"landlock", landlock_refused,
+                 landlock_refused ? "files, TCP, abstract sockets, signals" : "not in force"},
+      SeccompLayer(*status, own.seccomp_filters, filters)};
+}
+
+}  // namespace belljar

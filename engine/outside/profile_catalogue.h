@@ -1,0 +1,40 @@
+// The profiles of this installation, and the choice of one by name or file.
+#ifndef BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
+#define BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+#include "engine/outside/installation.h"
+
+namespace belljar {
+
+class ProfileCatalogue {
+ public:
+  // An error is this installation's failure.
+  static Result<ProfileCatalogue> Open();
+
+  const Installation& installation() const { return installation_; }
+  const std::vector<Profile>& profiles() const { return profiles_; }
+  std::vector<std::string> Names() const;
+
+  // A name, or the path of an operator's own file: with a slash in it, or ending in ".toml". An
+  // error is the user's.
+  Result<Profile> Choose(const std::string& name_or_file) const;
+
+ private:
+  ProfileCatalogue(Installation installation, std::vector<Profile> profiles)
+      : installation_(std::move(installation)), profiles_(std::move(profiles)) {}
+
+  Installation installation_;
+  std::vector<Profile> profiles_;
+};
+
+// Names of all modules of `profile`.
+std::vector<std::string> ModuleNames(const Profile& profile);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_

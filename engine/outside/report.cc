@@ -1,0 +1,126 @@
+#include "engine/outside/report.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "engine/core/json_reader.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+
+std::string Text(const json& object, const char* key) {
+  const json& value = object.at(key);
+  return value.is_null() ? std::string() : value.get<std::string>();
+}
+
+// json's own conversion would take true, 2.5 and 1e300 too.
+int Integer(const json& value) {
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<uint64_t>() <= INT_MAX
+                        : value.is_number_integer() && value.get<int64_t>() >= INT_MIN;
+  if (!fits) throw std::runtime_error("not an int");
+  return value.get<int>();
+}
+
+int Position(const json& object, const char* key) {
+  const json& value = object.at(key);
+  return value.is_null() ? 0 : Integer(value);
+}
+
+// A text or a number would be iterated over as a list of itself.
+const json& List(const json& object, const char* key) {
+  const json& value = object.at(key);
+  if (!value.is_array()) throw std::runtime_error("not a list");
+  return value;
+}
+
+Status ReadStatus(const std::string& name) {
+  // The limits are the host's to declare, but for memory, which only the worker sees as such.
+  for (Status status : {Status::kOk, Status::kException, Status::kRefused, Status::kMemoryLimit}) {
+    if (StatusName(status) == name) return status;
+  }
+  throw std::runtime_error("unknown status");
+}
+
+Finding ReadFinding(const json& object) {
+  return {Text(object, "rule"),       Text(object, "name"),         Position(object, "line"),
+          Position(object, "column"), Position(object, "end_line"), Position(object, "end_column"),
+          Text(object, "reason"),     Text(object, "hint"),         Text(object, "profile")};
+}
+
+GuestError ReadError(const json& object) {
+  return {Text(object, "type"),       Text(object, "message"),      Position(object, "line"),
+          Position(object, "column"), Position(object, "end_line"), Position(object, "end_column"),
+          Text(object, "traceback"),  Text(object, "hint")};
+}
+
+int Count(const json& object, const char* key) {
+  const int count = Integer(object.at(key));
+  if (count < 0) throw std::runtime_error("a negative count");
+  return count;
+}
+
+Analysis ReadAnalysis(const json& object) {
+  Analysis analysis{{}, Count(object, "branches"), Count(object, "nesting")};
+  const json& imports = List(object, "imports");
+  if (imports.size() > kMaxImports) throw std::runtime_error("too many imports");
+  for (const json& name : imports) {
+    analysis.imports.push_back(name.get<std::string>());
+    if (analysis.imports.back().size() > kMaxImportBytes) throw std::runtime_error("too long");
+  }
+  return analysis;
+}
+
+// A name of the runner's only. The object that the outcome is shown as has "stdout" and "stderr"
+// beside these, which are the host's to count; and as many names as a hostile worker likes would be
+// looked up in each other.
+std::vector<std::string> ReadTruncated(const json& object) {
+  constexpr std::string_view kParts[] = {"result",    "result_repr", "traceback", "findings",
+                                         "variables", "message",     "imports"};
+  if (!object.is_object()) throw std::runtime_error("not an object");
+  std::vector<std::string> truncated;
+  for (const auto& [part, cut] : object.items()) {
+    if (std::find(std::begin(kParts), std::end(kParts), part) == std::end(kParts)) {
+      throw std::runtime_error("unknown part");
+    }
+    if (cut.get<bool>()) truncated.push_back(part);
+  }
+  return truncated;
+}
+
+}  // namespace
+
+bool ReadReport(std::string_view report, Outcome& outcome) {
+  JsonReading reading = ReadJson(report, {.depth = kMaxReportDepth});
+  if (std::holds_alternative<JsonFailure>(reading)) return false;
+  try {
+    const json object = std::get<json>(std::move(reading));
+    Outcome read = outcome;
+    read.status = ReadStatus(object.at("status").get<std::string>());
+    if (!object.at("exit_code").is_null()) read.exit_code = Integer(object["exit_code"]);
+    if (object.at("has_result").get<bool>() && !object.at("result").is_null()) {
+      read.result_json = object["result"].dump();
+    }
+    if (!object.at("result_repr").is_null()) read.result_repr = Text(object, "result_repr");
+    for (const json& name : List(object, "variables")) {
+      read.variables.push_back(name.get<std::string>());
+    }
+    if (!object.at("error").is_null()) read.error = ReadError(object["error"]);
+    for (const json& finding : List(object, "findings")) {
+      read.findings.push_back(ReadFinding(finding));
+    }
+    if (!object.at("analysis").is_null()) read.analysis = ReadAnalysis(object["analysis"]);
+    read.truncated = ReadTruncated(object.at("truncated"));
+    outcome = std::move(read);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace belljar

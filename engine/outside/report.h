@@ -1,0 +1,26 @@
+// Reads the report of a worker: JSON that a hostile process may have written.
+#ifndef BELLJAR_ENGINE_OUTSIDE_REPORT_H_
+#define BELLJAR_ENGINE_OUTSIDE_REPORT_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "engine/core/outcome.h"
+
+namespace belljar {
+
+// Nesting past this is refused before a tree of it is built.
+inline constexpr int kMaxReportDepth = 256;
+
+// More imports than this, or longer names, are none that the runner wrote.
+inline constexpr size_t kMaxImports = 200;
+inline constexpr size_t kMaxImportBytes = 800;
+
+// Fills what the worker knows of the outcome: status, result, error, findings, analysis,
+// variables. False,
+// with `outcome` unchanged, when the report is not of the form that runner.py writes.
+bool ReadReport(std::string_view report, Outcome& outcome);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_REPORT_H_

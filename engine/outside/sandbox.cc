@@ -1,0 +1,172 @@
+#include "engine/outside/sandbox.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/core/random.h"
+#include "engine/outside/installation.h"
+#include "engine/outside/local_backend.h"
+#include "engine/outside/probe.h"
+#include "engine/seal/landlock.h"
+#include "engine/seal/seal.h"
+#include "engine/seal/seccomp.h"
+
+namespace belljar {
+namespace {
+
+// Findings, traceback and variables, beside the result.
+constexpr Bytes kReportOverhead = Bytes::Mebi(1);
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// RFC 9562 version 4.
+std::string NewExecutionId() {
+  std::array<unsigned char, 16> bytes = RandomBytes();
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
+  std::string id = Hex(bytes);
+  for (const unsigned dash : {8u, 13u, 18u, 23u}) id.insert(dash, 1, '-');
+  return id;
+}
+
+constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
+
+// The allow-list with what spawning needs for the zygote; for a worker, spawning taken away again.
+Result<void> CompileFilters(const Profile& profile, SealPlan& plan) {
+  const std::vector<std::string>& spawning = profile.spawning_syscalls;
+  std::vector<SyscallRule> allowed = profile.allowed_syscalls;
+  std::vector<std::string> hostile;
+  for (const std::string& name : spawning) allowed.push_back({name});
+  for (const std::string& name : profile.hostile_syscalls) {
+    if (!Contains(spawning, name)) hostile.push_back(name);
+  }
+  Result<std::vector<sock_filter>> filter = CompileFilter(allowed, hostile);
+  if (!filter) return filter.error();
+  plan.zygote_filter = std::move(*filter);
+  filter = CompileRefusal(spawning, profile.hostile_syscalls);
+  if (!filter) return filter.error();
+  plan.filter = std::move(*filter);
+  return {};
+}
+
+Result<SealPlan> Plan(const SandboxOptions& options) {
+  for (const std::string& layer : options.without_layers) {
+    if (std::find(std::begin(kLayers), std::end(kLayers), layer) == std::end(kLayers)) {
+      return MakeError("leave out layer \"" + layer + "\"",
+                       "the layers are namespaces, privileges, rlimits, landlock, seccomp");
+    }
+  }
+  SealPlan plan;
+  const auto wanted = [&](const char* layer) { return !Contains(options.without_layers, layer); };
+  const bool standard = options.isolation == IsolationMode::kStandard;
+  plan.namespaces = wanted("namespaces") && !(standard && !ProbeNamespaces());
+  plan.privileges = wanted("privileges");
+  plan.rlimits = wanted("rlimits");
+  plan.landlock = wanted("landlock") && !(standard && LandlockAbi() == 0);
+  plan.seccomp = wanted("seccomp");
+  plan.paths = options.profile.paths;
+  plan.ceiling = options.profile.maximum_limits;
+  if (Result<void> compiled = CompileFilters(options.profile, plan); !compiled) {
+    return compiled.error();
+  }
+  return plan;
+}
+
+void PlaceInCgroup(SparePoolOptions& pool) {
+  Result<std::string> parent = FindCgroupParent();
+  if (parent) {
+    Result<CgroupLeaf> leaf = CgroupLeaf::Create(*parent, DefaultCgroupLimits());
+    if (leaf) {
+      pool.cgroup.emplace(std::move(*leaf));
+    } else {
+      pool.no_cgroup = leaf.error().ToString();
+    }
+  } else {
+    pool.no_cgroup = parent.error().ToString();
+  }
+}
+
+const char* ModeName(IsolationMode mode) {
+  return mode == IsolationMode::kStrict ? "strict" : "standard";
+}
+const char* LanguageName(Language language) {
+  return language == Language::kRestricted ? "restricted" : "full";
+}
+
+}  // namespace
+
+std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
+  std::vector<std::string> required;
+  for (const char* layer : kLayers) {
+    const bool optional =
+        options.isolation == IsolationMode::kStandard &&
+        (layer == std::string_view("namespaces") || layer == std::string_view("landlock"));
+    if (!optional && !Contains(options.without_layers, layer)) required.push_back(layer);
+  }
+  return required;
+}
+
+Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
+  Result<Installation> installation = Installation::Find();
+  if (!installation) return installation.error();
+  Result<SealPlan> plan = Plan(options);
+  if (!plan) return plan.error();
+  SparePoolOptions pool;
+  pool.zygote.installation = std::move(*installation);
+  pool.zygote.profile_document = options.profile.document;
+  pool.zygote.other_profiles = options.other_profiles;
+  pool.zygote.layout = {plan->ceiling.output,
+                        Bytes{plan->ceiling.result.count + kReportOverhead.count}};
+  pool.zygote.plan = std::move(*plan);
+  pool.spares = options.spares;
+  pool.rotate_after_workers = options.rotate_after_workers;
+  PlaceInCgroup(pool);
+  pool.required_layers = RequiredLayers(options);
+  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(pool)));
+}
+
+Sandbox::Sandbox(SandboxOptions options, SparePoolOptions pool)
+    : options_(std::move(options)),
+      backend_(std::make_unique<LocalBackend>(std::move(pool), ModeName(options_.isolation),
+                                              LanguageName(options_.language))) {}
+
+Sandbox::~Sandbox() = default;
+
+Result<void> Sandbox::Check(const Request& request) const {
+  const Limits& asked = request.limits;
+  const Limits& most = options_.profile.maximum_limits;
+  const auto over = [&](const char* name, const std::string& value, const std::string& limit) {
+    return MakeError("check limits", std::string(name) + " " + value + " is over the maximum of " +
+                                         limit + " of profile " + options_.profile.name);
+  };
+  if (asked.timeout > most.timeout) {
+    return over("timeout", FormatDuration(asked.timeout), FormatDuration(most.timeout));
+  }
+  if (asked.cpu > most.cpu) return over("cpu", FormatDuration(asked.cpu), FormatDuration(most.cpu));
+  const struct {
+    const char* name;
+    Bytes asked;
+    Bytes most;
+  } kSizes[] = {{"memory", asked.memory, most.memory},
+                {"output", asked.output, most.output},
+                {"result", asked.result, most.result},
+                {"source", asked.source, most.source},
+                {"file size", asked.file_size, most.file_size}};
+  for (const auto& size : kSizes) {
+    if (size.asked > size.most) return over(size.name, size.asked.ToString(), size.most.ToString());
+  }
+  return {};
+}
+
+Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) {
+  if (Result<void> checked = Check(request); !checked) return checked.error();
+  Result<Outcome> outcome = backend_->Run(request, options);
+  if (outcome) outcome->execution_id = NewExecutionId();
+  return outcome;
+}
+
+SparePool::Counters Sandbox::counters() const { return backend_->pool().counters(); }
+
+}  // namespace belljar

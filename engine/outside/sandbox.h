@@ -1,0 +1,77 @@
+// Sandbox: what everyone else calls. One profile, one way of sealing it, many runs.
+//
+//   SandboxOptions options;                      // profile "basic", strict, restricted
+//   auto sandbox = Sandbox::Open(options);
+//   if (!sandbox) return sandbox.error();        // our machine: no namespaces, no profile, …
+//   Request request;
+//   request.source = "print('hello')\n6 * 7";
+//   request.limits = (*sandbox)->profile().default_limits;
+//   Result<Outcome> outcome = (*sandbox)->Run(request);   // the guest: ok, exception, timeout, …
+//
+// Open returns before the first worker is ready; Run waits for one.
+#ifndef BELLJAR_ENGINE_OUTSIDE_SANDBOX_H_
+#define BELLJAR_ENGINE_OUTSIDE_SANDBOX_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core/outcome.h"
+#include "engine/core/profile.h"
+#include "engine/core/request.h"
+#include "engine/core/result.h"
+#include "engine/outside/backend.h"
+#include "engine/outside/spare_pool.h"
+
+namespace belljar {
+
+enum class IsolationMode {
+  kStrict,    // every layer, or no run
+  kStandard,  // privileges, rlimits, seccomp, and Landlock where there is one; says what is missing
+};
+
+enum class Language {
+  kRestricted,  // the language policy in force
+  kFull,        // the kernel jail alone: an operator's choice, never a caller's
+};
+
+struct SandboxOptions {
+  Profile profile;
+  // Name -> modules of the other profiles: a refused import names the one that has it.
+  std::string other_profiles = "{}";
+  IsolationMode isolation = IsolationMode::kStrict;
+  Language language = Language::kRestricted;
+  // Layers to leave out ("landlock", …), for tests that one layer holds without another. Every
+  // outcome shows it.
+  std::vector<std::string> without_layers;
+  size_t spares = 4;
+  uint64_t rotate_after_workers = 10'000;
+};
+
+// The layers that must be seen on a worker before it gets a request: what the mode promises, less
+// what was left out by name. In the order of the seal.
+std::vector<std::string> RequiredLayers(const SandboxOptions& options);
+
+class Sandbox {
+ public:
+  static Result<std::unique_ptr<Sandbox>> Open(SandboxOptions options);
+  ~Sandbox();
+
+  const Profile& profile() const { return options_.profile; }
+
+  // Limits above the profile's maximum are an error that names them.
+  Result<Outcome> Run(const Request& request, const RunOptions& options = {});
+
+  SparePool::Counters counters() const;
+
+ private:
+  Sandbox(SandboxOptions options, SparePoolOptions pool);
+  Result<void> Check(const Request& request) const;
+
+  const SandboxOptions options_;
+  const std::unique_ptr<class LocalBackend> backend_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_SANDBOX_H_

@@ -1,0 +1,25 @@
+// Worker: the host's hold on one sealed, waiting, single-use process.
+#ifndef BELLJAR_ENGINE_OUTSIDE_WORKER_H_
+#define BELLJAR_ENGINE_OUTSIDE_WORKER_H_
+
+#include <vector>
+
+#include "engine/core/fd.h"
+#include "engine/core/outcome.h"
+#include "engine/core/process.h"
+#include "engine/outside/capture_reader.h"
+
+namespace belljar {
+
+// Destroying it kills the process.
+struct Worker {
+  CaptureReader capture;
+  UniqueFd socket;
+  UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
+  std::vector<LayerState> layers;  // as observed on this process
+  Process process;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_WORKER_H_

@@ -1,0 +1,171 @@
+#include "engine/outside/zygote_process.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/wire.h"
+#include "engine/seal/namespaces.h"
+
+namespace belljar {
+namespace {
+
+// What the child of the clone needs; all of it made before, since between clone and exec only
+// async-signal-safe calls are allowed (the host has threads).
+struct Descriptors {
+  int null;
+  int control;
+  int errors;
+  int maps_written;  // read end of a pipe: one byte once the id maps stand
+};
+
+[[noreturn]] void ExecZygote(const char* program, const Descriptors& fds, bool namespaces) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  // What the host ignores (SIGHUP under nohup) stays ignored across exec; the guest's is not to.
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  char written;
+  if (read(fds.maps_written, &written, 1) != 1) _exit(1);
+  if (namespaces && !KeepCapabilitiesAcrossExec()) _exit(1);
+  // Above the numbers that they are about to be moved onto.
+  const int control = fcntl(fds.control, F_DUPFD_CLOEXEC, 10);
+  const int errors = fcntl(fds.errors, F_DUPFD_CLOEXEC, 10);
+  const int null = fcntl(fds.null, F_DUPFD_CLOEXEC, 10);
+  if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(errors, 2) < 0 ||
+      dup2(control, kZygoteControlFd) < 0) {
+    _exit(1);
+  }
+  close_range(kZygoteControlFd + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+  // Nothing of the host's environment: it may hold secrets, and Python is configured without it.
+  const char* const arguments[] = {"belljar-zygote", nullptr};
+  const char* const environment[] = {"LC_ALL=C.UTF-8", "TZ=UTC", nullptr};
+  execve(program, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
+  dprintf(2, "exec %s: %s", program, strerrordesc_np(errno));
+  _exit(1);
+}
+
+Result<std::string> StartMessage(const ZygoteOptions& options) {
+  try {
+    return nlohmann::json{{"package_paths",
+                           {options.installation.runner, options.installation.policy,
+                            options.installation.site_packages}},
+                          {"profile", options.profile_document},
+                          {"other_profiles", options.other_profiles},
+                          {"capture_output", options.layout.output.count},
+                          {"capture_report", options.layout.report.count},
+                          {"seal", SealPlanToJson(options.plan)}}
+        .dump();
+  } catch (const nlohmann::json::exception&) {
+    return MakeError("start zygote",
+                     "the path of the installation is not UTF-8: " + options.installation.runner);
+  }
+}
+
+std::string Advice(int error_number) {
+  if (error_number == EPERM || error_number == ENOSPC || error_number == EINVAL) {
+    return "this machine does not allow user namespaces here; \"belljar doctor\" tells more, and "
+           "--isolation standard runs without them";
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd) {
+  auto pair = CreateSocketPair(SOCK_SEQPACKET);
+  if (!pair) return pair.error();
+  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return SystemError("open /dev/null");
+  UniqueFd errors(memfd_create("belljar-zygote-errors", MFD_CLOEXEC));
+  if (!errors) return SystemError("create memory file");
+  int pipe_ends[2];
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return SystemError("pipe");
+  const UniqueFd pipe_read(pipe_ends[0]);
+  UniqueFd pipe_write(pipe_ends[1]);
+
+  int pidfd = -1;
+  clone_args arguments{};
+  arguments.flags =
+      CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (options.plan.namespaces ? ZygoteNamespaceFlags() : 0);
+  arguments.pidfd = reinterpret_cast<uint64_t>(&pidfd);
+  arguments.exit_signal = SIGCHLD;
+  if (cgroup_fd >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<uint64_t>(cgroup_fd);
+  }
+  const pid_t pid = CloneProcess(arguments);
+  if (pid < 0) {
+    return SystemError("clone a zygote", options.plan.namespaces ? Advice(errno) : "");
+  }
+  if (pid == 0) {
+    close(pipe_write.Release());
+    ExecZygote(options.installation.zygote.c_str(),
+               {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
+               options.plan.namespaces);
+  }
+  ZygoteProcess zygote(Process(pid, UniqueFd(pidfd)), std::move(pair->first), std::move(errors));
+  if (options.plan.namespaces) {
+    if (Result<void> done = WriteIdMaps(pid); !done) return done.error();
+  }
+  if (write(pipe_write.get(), "1", 1) != 1) return SystemError("start zygote");
+
+  Result<std::string> message = StartMessage(options);
+  if (!message) return message.error();
+  Result<UniqueFd> start = CreateMemoryFile("belljar-start", *message);
+  if (!start) return start.error();
+  const int descriptors[] = {start->get()};
+  if (Result<void> sent = SendMessage(zygote.control_.get(), "start", descriptors); !sent) {
+    return sent.error();
+  }
+  return zygote;
+}
+
+Result<void> ZygoteProcess::FinishStart() {
+  Result<Message> answer = ReceiveMessage(control_.get(), kMaxZygoteAnswer);
+  if (answer && answer->bytes == kZygoteReady) return {};
+  if (answer && !answer->bytes.empty()) return MakeError("start zygote", answer->bytes);
+  // It died without a word on the socket: its stderr is what there is.
+  process_.Destroy();
+  lseek(errors_.get(), 0, SEEK_SET);
+  Result<std::string> said = ReadAll(errors_.get(), 64 * 1024);
+  return MakeError("start zygote", said && !said->empty() ? *said : "it died without a word");
+}
+
+Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) {
+  const int descriptors[] = {socket, capture_memory};
+  return SendMessage(control_.get(), AsBytes(SpawnMessage{}), descriptors);
+}
+
+Result<Process> ZygoteProcess::ReceiveWorker() {
+  SpawnReply reply;
+  const ssize_t peeked = recv(control_.get(), &reply, sizeof reply, MSG_PEEK);
+  Result<Message> message = ReceiveMessage(control_.get(), sizeof(SpawnReply));
+  if (!message && message.error().error_number == EMSGSIZE && peeked == sizeof reply) {
+    // There was no descriptor left for the pidfd. The worker is our child all the same, and until
+    // it is reaped its pid is nobody else's.
+    kill(reply.pid, SIGKILL);
+    waitpid(reply.pid, nullptr, __WALL);
+    return SystemErrorOf(EMFILE, kCloneRefused, "no descriptor is left to hold it by");
+  }
+  if (!message) return message.error();
+  if (message->bytes.size() != sizeof reply) {
+    return MakeError("spawn worker", "the zygote has died");
+  }
+  memcpy(&reply, message->bytes.data(), sizeof reply);
+  if (reply.error_number != 0) return SystemErrorOf(reply.error_number, kCloneRefused);
+  if (message->descriptors.size() != 1) return MakeError("spawn worker", "no pidfd");
+  return Process(reply.pid, std::move(message->descriptors[0]));
+}
+
+}  // namespace belljar

@@ -1,0 +1,67 @@
+// The host's handle on one zygote: start it, ask it for workers, end it.
+//
+// All of it on one thread, which must outlive every worker: it is the parent whose death they are
+// killed by (PR_SET_PDEATHSIG counts threads, not processes).
+#ifndef BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_
+#define BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_
+
+#include <string>
+
+#include "engine/core/capture_layout.h"
+#include "engine/core/fd.h"
+#include "engine/core/process.h"
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+#include "engine/core/socket.h"
+#include "engine/outside/installation.h"
+#include "engine/seal/seal.h"
+
+namespace belljar {
+
+// Error.operation of a request that the kernel refused (EAGAIN, ENOMEM, …): the zygote lives on.
+inline constexpr char kCloneRefused[] = "clone a worker";
+
+struct ZygoteOptions {
+  Installation installation;
+  std::string profile_document;  // JSON
+  std::string other_profiles;    // JSON: profile name -> module names
+  SealPlan plan;
+  CaptureLayout layout;
+};
+
+class ZygoteProcess {
+ public:
+  // Clones and execs, and returns while the zygote still loads.
+  // Into the cgroup whose directory `cgroup_fd` is; -1: our own.
+  static Result<ZygoteProcess> Launch(const ZygoteOptions& options, int cgroup_fd = -1);
+
+  // Readable when the zygote has answered its start message or has died.
+  int control_fd() const { return control_.get(); }
+
+  // Reads that answer. An error says why the zygote could not start.
+  Result<void> FinishStart();
+
+  // Asks for a clone that will seal itself. `socket` and `capture_memory` are borrowed, and not
+  // needed afterwards. Several may be asked for before the first answer is read.
+  Result<void> RequestWorker(int socket, int capture_memory);
+
+  // The answer to the oldest open request; blocks until control_fd() is readable.
+  Result<Process> ReceiveWorker();
+
+  // Ends it. Answers that it has sent before can still be received.
+  void Kill() { process_.Destroy(); }
+
+  pid_t pid() const { return process_.pid(); }
+
+ private:
+  ZygoteProcess(Process process, UniqueFd control, UniqueFd errors)
+      : process_(std::move(process)), control_(std::move(control)), errors_(std::move(errors)) {}
+
+  Process process_;
+  UniqueFd control_;
+  UniqueFd errors_;  // what the zygote wrote to its stderr before it was sealed
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_

@@ -1,0 +1,132 @@
+#include "engine/seal/cgroup.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <sstream>
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kPrefix[] = "belljar-";
+constexpr size_t kMaxFile = 1 << 20;
+
+// Where cgroup2 is mounted, from lines such as
+// "42 32 0:37 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw".
+std::string MountPoint(const std::string& mountinfo) {
+  std::istringstream lines(mountinfo);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t dash = line.find(" - cgroup2 ");
+    if (dash == std::string::npos) continue;
+    std::istringstream fields(line);
+    std::string id, parent, device, root, point;
+    fields >> id >> parent >> device >> root >> point;
+    if (root == "/") return point;
+  }
+  return "";
+}
+
+// Our own cgroup, from the line "0::/user.slice/session-1.scope".
+std::string OwnCgroup(const std::string& cgroup) {
+  std::istringstream lines(cgroup);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("0::/")) return line.substr(3);
+  }
+  return "";
+}
+
+bool HasWord(const std::string& text, const std::string& word) {
+  std::istringstream words(text);
+  for (std::string each; words >> each;) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+Result<void> WriteTo(int directory, const char* file, const std::string& text) {
+  const UniqueFd fd(openat(directory, file, O_WRONLY | O_CLOEXEC));
+  if (!fd) return SystemError(std::string("open ") + file);
+  if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return SystemError(std::string("write ") + file);
+  }
+  return {};
+}
+
+// Only empty leaves can be removed, so a wrong guess harms nobody.
+void RemoveAbandoned(const std::string& parent) {
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, code)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kPrefix)) continue;
+    const int pid = atoi(name.c_str() + sizeof kPrefix - 1);
+    if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH) rmdir(entry.path().c_str());
+  }
+}
+
+}  // namespace
+
+Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
+                                     const std::string& cgroup_file) {
+  const char kOperation[] = "find a cgroup";
+  Result<std::string> mountinfo = ReadFile(mountinfo_file, kMaxFile);
+  if (!mountinfo) return mountinfo.error();
+  const std::string mount = MountPoint(*mountinfo);
+  if (mount.empty()) return MakeError(kOperation, "cgroup v2 is not mounted");
+  Result<std::string> cgroup = ReadFile(cgroup_file, kMaxFile);
+  if (!cgroup) return cgroup.error();
+  const std::string own = OwnCgroup(*cgroup);
+  if (own.empty()) return MakeError(kOperation, "this process is in no cgroup v2");
+  const std::string parent = own == "/" ? mount : mount + fs::path(own).parent_path().string();
+  Result<std::string> handed_on = ReadFile(parent + "/cgroup.subtree_control", kMaxFile);
+  if (!handed_on) return handed_on.error();
+  if (!HasWord(*handed_on, "memory") || !HasWord(*handed_on, "pids")) {
+    return MakeError(kOperation, parent + " does not hand the memory and pids controllers on");
+  }
+  // Moving a process takes write access to the cgroup.procs of the common ancestor (cgroups(7)).
+  if (access(parent.c_str(), W_OK) != 0 || access((parent + "/cgroup.procs").c_str(), W_OK) != 0) {
+    return SystemError(kOperation, parent + " is not delegated to this user");
+  }
+  return parent;
+}
+
+CgroupLimits DefaultCgroupLimits() {
+  struct sysinfo machine;
+  if (sysinfo(&machine) != 0) abort();  // its only error is a bad pointer
+  return {Bytes{uint64_t{machine.totalram} * machine.mem_unit / 5 * 4}, 1000};
+}
+
+Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const CgroupLimits& limits) {
+  static std::atomic<int> count{0};
+  RemoveAbandoned(parent);
+  const std::string name = kPrefix + std::to_string(getpid()) + "-" + std::to_string(++count);
+  const std::string path = parent + "/" + name;
+  if (mkdir(path.c_str(), 0755) != 0) return SystemError("create cgroup " + path);
+  CgroupLeaf leaf(parent, name, UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (!leaf.directory_) return SystemError("open cgroup " + path);
+  Result<void> done = WriteTo(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
+  if (!done) return done.error();
+  if (done = WriteTo(leaf.fd(), "pids.max", std::to_string(limits.pids)); !done) {
+    return done.error();
+  }
+  // Absent where the kernel counts no swap.
+  (void)WriteTo(leaf.fd(), "memory.swap.max", "0").ok();
+  return leaf;
+}
+
+CgroupLeaf::CgroupLeaf(CgroupLeaf&& other) noexcept
+    : parent_(std::move(other.parent_)),
+      name_(std::exchange(other.name_, "")),
+      directory_(std::move(other.directory_)) {}
+
+CgroupLeaf::~CgroupLeaf() {
+  if (!name_.empty()) rmdir((parent_ + "/" + name_).c_str());
+}
+
+}  // namespace belljar

@@ -1,0 +1,163 @@
+#include "engine/seal/namespaces.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "engine/core/fd.h"
+#include "engine/seal/seal.h"
+
+namespace belljar {
+namespace {
+
+// An empty directory that every Linux has and that the private root may be built over: the mount is
+// seen in our own mount namespace only.
+constexpr char kStage[] = "/tmp";
+constexpr char kHostName[] = "belljar";
+
+Result<void> WriteTo(pid_t child, const char* file, const std::string& text) {
+  const std::string path = "/proc/" + std::to_string(child) + "/" + file;
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd) return SystemError("open " + path);
+  if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return SystemError("write " + path);
+  }
+  return {};
+}
+
+// A path of the host as a mount that is not attached anywhere yet.
+struct Tree {
+  std::string path;
+  bool is_directory = false;
+  UniqueFd mount;
+};
+
+Result<void> Restrict(int mount, uint64_t attributes, unsigned flags) {
+  mount_attr change{};
+  change.attr_set = attributes;
+  if (syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &change, sizeof change) != 0) {
+    return SystemError("restrict a mount", "needs Linux 5.12");
+  }
+  return {};
+}
+
+Result<std::vector<Tree>> CloneTrees(const std::vector<PathRule>& paths) {
+  std::vector<Tree> trees;
+  for (const PathRule& rule : paths) {
+    UniqueFd mount(static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, rule.path.c_str(),
+                                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+    if (!mount) {
+      if (rule.optional && errno == ENOENT) continue;
+      return SystemError("show " + rule.path, "a path that the profile needs");
+    }
+    struct stat status;
+    if (fstat(mount.get(), &status) != 0) return SystemError("stat " + rule.path);
+    constexpr uint64_t kReadOnly = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+    if (Result<void> done = Restrict(mount.get(), kReadOnly, AT_RECURSIVE); !done) {
+      return done.error();
+    }
+    trees.push_back({rule.path, S_ISDIR(status.st_mode), std::move(mount)});
+  }
+  return trees;
+}
+
+// Shows the tree at its own path below kStage.
+Result<void> Attach(const Tree& tree) {
+  const std::filesystem::path target = kStage + tree.path;
+  std::error_code code;
+  std::filesystem::create_directories(tree.is_directory ? target : target.parent_path(), code);
+  if (code) return SystemErrorOf(code.value(), "create " + target.string());
+  if (!tree.is_directory) {
+    UniqueFd file(open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
+    if (!file) return SystemError("create " + target.string());
+  }
+  if (syscall(SYS_move_mount, tree.mount.get(), "", AT_FDCWD, target.c_str(),
+              MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+    return SystemError("show " + tree.path);
+  }
+  return {};
+}
+
+// Root is not mapped in its own new user namespace, and what is not mapped can create no file.
+Result<void> TakeMappedIdentity() {
+  if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresgid");
+  if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresuid");
+  return {};
+}
+
+}  // namespace
+
+uint64_t ZygoteNamespaceFlags() {
+  return CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+}
+
+uint64_t WorkerNamespaceFlags() { return CLONE_NEWPID; }
+
+Result<void> WriteIdMaps(pid_t child) {
+  const bool root = geteuid() == 0;
+  const auto map = [&](uint32_t outside) {
+    return std::to_string(kSandboxUid) + " " + std::to_string(outside) + " 1";
+  };
+  // Without CAP_SETGID outside, user_namespaces(7) asks for setgroups to be given up first.
+  if (!root) {
+    if (Result<void> done = WriteTo(child, "setgroups", "deny"); !done) return done;
+  }
+  if (Result<void> done = WriteTo(child, "uid_map", map(root ? kSandboxUid : geteuid())); !done) {
+    return done;
+  }
+  return WriteTo(child, "gid_map", map(root ? kSandboxUid : getegid()));
+}
+
+bool KeepCapabilitiesAcrossExec() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2];
+  if (syscall(SYS_capget, &header, sets) != 0) return false;
+  for (__user_cap_data_struct& set : sets) set.inheritable = set.permitted;
+  if (syscall(SYS_capset, &header, sets) != 0) return false;
+  for (int capability = 0; capability <= 63; ++capability) {
+    const uint32_t bit = uint32_t{1} << (capability % 32);
+    if (!(sets[capability / 32].permitted & bit)) continue;
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0) return false;
+  }
+  return true;
+}
+
+Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths) {
+  if (sethostname(kHostName, sizeof kHostName - 1) != 0) return SystemError("set host name");
+  // Nothing mounted from here on may propagate to the host.
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return SystemError("make mounts private");
+  }
+  // Taken with the identity that may still walk there: an installation below /root, for one.
+  Result<std::vector<Tree>> trees = CloneTrees(paths);
+  if (!trees) return trees.error();
+  // Denied to an ordinary user, who keeps its groups; they map to nobody here.
+  (void)setgroups(0, nullptr);
+  if (Result<void> done = TakeMappedIdentity(); !done) return done;
+  if (mount("belljar", kStage, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=0755") != 0) {
+    return SystemError("mount private root");
+  }
+  for (const Tree& tree : *trees) {
+    if (Result<void> done = Attach(tree); !done) return done;
+  }
+  if (chdir(kStage) != 0) return SystemError("enter private root");
+  // pivot_root(".", ".") stacks the old root on the new one; the detach then takes it away
+  // (pivot_root(2), NOTES).
+  if (syscall(SYS_pivot_root, ".", ".") != 0) return SystemError("pivot_root");
+  if (umount2(".", MNT_DETACH) != 0) return SystemError("detach host root");
+  if (chdir("/") != 0) return SystemError("chdir /");
+  const UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return Restrict(root.get(), MOUNT_ATTR_RDONLY, 0);
+}
+
+}  // namespace belljar

@@ -1,0 +1,42 @@
+#include "engine/seal/privileges.h"
+
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/seal/seal.h"
+
+namespace belljar {
+
+Result<void> DropIdentity(bool keep_namespace_capabilities) {
+  // Real root, without a user namespace. In one, the private root has settled who we are; without,
+  // an ordinary user stays itself.
+  if (geteuid() == 0) {
+    if (setgroups(0, nullptr) != 0) return SystemError("setgroups");
+    if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresgid");
+    if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresuid");
+  }
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return SystemError("set no_new_privs");
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
+    return SystemError("clear ambient capabilities");
+  }
+  // EINVAL ends the list that this kernel knows; without CAP_SETPCAP there is nothing to drop from.
+  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
+      return SystemError("drop bounding capability");
+    }
+  }
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return SystemError("set undumpable");
+  if (!keep_namespace_capabilities && !DropPrivileges()) return SystemError("drop capabilities");
+  return {};
+}
+
+bool DropPrivileges() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2] = {};
+  return syscall(SYS_capset, &header, none) == 0;
+}
+
+}  // namespace belljar

@@ -1,0 +1,19 @@
+// Layer 2, privileges: nothing to lose and nothing to gain.
+#ifndef BELLJAR_ENGINE_SEAL_PRIVILEGES_H_
+#define BELLJAR_ENGINE_SEAL_PRIVILEGES_H_
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// Zygote: takes the sandbox uid and gid where it is root, sets no_new_privs, empties the bounding
+// and ambient sets, becomes undumpable. Capabilities over its own namespaces stay when
+// `keep_namespace_capabilities`: clone3 with CLONE_NEWPID asks for them.
+Result<void> DropIdentity(bool keep_namespace_capabilities);
+
+// Worker: the rest. Empties all capability sets. Async-signal-safe; false sets errno.
+bool DropPrivileges();
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_SEAL_PRIVILEGES_H_

@@ -1,0 +1,34 @@
+#include "engine/seal/rlimits.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+
+namespace belljar {
+
+bool ApplyRlimits(const Limits& limits, uint64_t base_address_space) {
+  // The host enforces the CPU limit to the millisecond; this one, in whole seconds, is for the case
+  // that the host is late. SIGKILL comes at the hard limit whatever the guest does with SIGXCPU.
+  const auto cpu = std::chrono::ceil<std::chrono::seconds>(limits.cpu).count() + 1;
+  const struct {
+    __rlimit_resource resource;
+    rlim_t value;
+  } kLimits[] = {
+      {RLIMIT_AS, base_address_space + limits.memory.count},
+      {RLIMIT_CPU, static_cast<rlim_t>(cpu)},
+      {RLIMIT_FSIZE, limits.file_size.count},
+      {RLIMIT_NOFILE, limits.open_files},
+      {RLIMIT_NPROC, limits.processes},
+      {RLIMIT_CORE, 0},
+      {RLIMIT_MEMLOCK, 0},
+      {RLIMIT_MSGQUEUE, 0},
+      {RLIMIT_SIGPENDING, 64},
+  };
+  for (const auto& limit : kLimits) {
+    const rlimit both{limit.value, limit.value};
+    if (setrlimit(limit.resource, &both) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace belljar

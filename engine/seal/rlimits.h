@@ -1,0 +1,19 @@
+// Layer 3, rlimits: resources, as the kernel counts them for one process.
+#ifndef BELLJAR_ENGINE_SEAL_RLIMITS_H_
+#define BELLJAR_ENGINE_SEAL_RLIMITS_H_
+
+#include <cstdint>
+
+#include "engine/core/limits.h"
+
+namespace belljar {
+
+// Sets soft and hard limits of the calling process; hard, so that nothing inside can raise them.
+// `base_address_space` bytes come on top of limits.memory. Lowering them again later is allowed,
+// which is how one request asks for less than its zygote's ceiling. Async-signal-safe; false sets
+// errno.
+bool ApplyRlimits(const Limits& limits, uint64_t base_address_space);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_SEAL_RLIMITS_H_

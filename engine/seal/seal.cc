@@ -1,0 +1,167 @@
+#include "engine/seal/seal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "engine/seal/landlock.h"
+#include "engine/seal/namespaces.h"
+#include "engine/seal/privileges.h"
+#include "engine/seal/rlimits.h"
+#include "engine/seal/seccomp.h"
+
+namespace belljar {
+namespace {
+
+Result<uint64_t> AddressSpaceInUse() {
+  Result<std::string> statm = ReadFile("/proc/self/statm", 4096);
+  if (!statm) return statm.error();
+  return std::stoull(*statm) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+bool CloseAllBut(int kept_fd) {
+  const auto kept = static_cast<unsigned>(kept_fd);
+  if (kept > 3 && syscall(SYS_close_range, 3u, kept - 1, 0) != 0) return false;
+  return syscall(SYS_close_range, kept + 1, ~0u, 0) == 0;
+}
+
+// One instruction is one 64-bit word.
+std::vector<uint64_t> Encode(const std::vector<sock_filter>& filter) {
+  static_assert(sizeof(sock_filter) == sizeof(uint64_t));
+  std::vector<uint64_t> words(filter.size());
+  // An empty vector may have no data to point at, which memcpy must not be given.
+  if (!filter.empty()) memcpy(words.data(), filter.data(), filter.size() * sizeof(uint64_t));
+  return words;
+}
+
+std::vector<sock_filter> Decode(const std::vector<uint64_t>& words) {
+  std::vector<sock_filter> filter(words.size());
+  if (!words.empty()) memcpy(filter.data(), words.data(), words.size() * sizeof(uint64_t));
+  return filter;
+}
+
+std::vector<PathRule> Resolve(std::vector<PathRule> paths, const std::string& stdlib) {
+  for (PathRule& rule : paths) {
+    if (rule.path == "{stdlib}") rule.path = stdlib;
+  }
+  return paths;
+}
+
+}  // namespace
+
+Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib) {
+  PreparedSeal prepared;
+  // Measured first: afterwards there is no /proc.
+  Result<uint64_t> base = AddressSpaceInUse();
+  if (!base) return base.error();
+  prepared.base_address_space = *base;
+
+  const std::vector<PathRule> paths = Resolve(plan.paths, stdlib);
+  if (plan.namespaces) {
+    if (Result<void> done = EnterPrivateRoot(paths); !done) return done.error();
+  }
+  if (plan.landlock) {
+    Result<UniqueFd> ruleset = CreateLandlockRuleset(paths);
+    if (!ruleset) return ruleset.error();
+    prepared.landlock_ruleset = std::move(*ruleset);
+  }
+  if (plan.privileges) {
+    if (Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
+  }
+  if (plan.seccomp && !plan.zygote_filter.empty() && !InstallFilter(plan.zygote_filter)) {
+    return SystemError("install the zygote's filter");
+  }
+  return prepared;
+}
+
+SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd) {
+  // The parent is the host's own spawning thread (CLONE_PARENT): when the host goes, we go.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
+  if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
+  if (plan.rlimits && !ApplyRlimits(plan.ceiling, prepared.base_address_space)) {
+    return {SealStep::kRlimits, errno};
+  }
+  if (plan.landlock && !RestrictByLandlock(prepared.landlock_ruleset.get())) {
+    return {SealStep::kLandlock, errno};
+  }
+  // The ruleset and whatever else the zygote holds: nothing of it is the guest's.
+  if (!CloseAllBut(kept_fd)) return {SealStep::kDescriptors, errno};
+  if (plan.seccomp && !InstallFilter(plan.filter)) return {SealStep::kSeccomp, errno};
+  return {};
+}
+
+bool LandlockRefusesRoot() {
+  const UniqueFd root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return !root && errno == EACCES;
+}
+
+const char* SealStepName(SealStep step) {
+  switch (step) {
+    case SealStep::kNone: return "none";
+    case SealStep::kDeathSignal: return "parent death signal";
+    case SealStep::kPrivileges: return "privileges";
+    case SealStep::kRlimits: return "rlimits";
+    case SealStep::kLandlock: return "landlock";
+    case SealStep::kDescriptors: return "descriptors";
+    case SealStep::kSeccomp: return "seccomp";
+    case SealStep::kPython: return "python after clone";
+    case SealStep::kCapture: return "capture";
+  }
+  return "unknown";
+}
+
+std::string SealPlanToJson(const SealPlan& plan) {
+  nlohmann::json json = {{"namespaces", plan.namespaces},
+                         {"privileges", plan.privileges},
+                         {"rlimits", plan.rlimits},
+                         {"landlock", plan.landlock},
+                         {"seccomp", plan.seccomp},
+                         {"paths", nlohmann::json::array()},
+                         {"memory", plan.ceiling.memory.count},
+                         {"cpu_ms", plan.ceiling.cpu.count()},
+                         {"output", plan.ceiling.output.count},
+                         {"result", plan.ceiling.result.count},
+                         {"file_size", plan.ceiling.file_size.count},
+                         {"open_files", plan.ceiling.open_files},
+                         {"processes", plan.ceiling.processes},
+                         {"zygote_filter", Encode(plan.zygote_filter)},
+                         {"filter", Encode(plan.filter)}};
+  for (const PathRule& rule : plan.paths) {
+    json["paths"].push_back({{"path", rule.path}, {"optional", rule.optional}});
+  }
+  return json.dump();
+}
+
+Result<SealPlan> SealPlanFromJson(std::string_view text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    SealPlan plan;
+    json.at("namespaces").get_to(plan.namespaces);
+    json.at("privileges").get_to(plan.privileges);
+    json.at("rlimits").get_to(plan.rlimits);
+    json.at("landlock").get_to(plan.landlock);
+    json.at("seccomp").get_to(plan.seccomp);
+    json.at("memory").get_to(plan.ceiling.memory.count);
+    plan.ceiling.cpu = std::chrono::milliseconds(json.at("cpu_ms").get<int64_t>());
+    json.at("output").get_to(plan.ceiling.output.count);
+    json.at("result").get_to(plan.ceiling.result.count);
+    json.at("file_size").get_to(plan.ceiling.file_size.count);
+    json.at("open_files").get_to(plan.ceiling.open_files);
+    json.at("processes").get_to(plan.ceiling.processes);
+    for (const auto& rule : json.at("paths")) {
+      plan.paths.push_back({rule.at("path").get<std::string>(), rule.at("optional").get<bool>()});
+    }
+    plan.zygote_filter = Decode(json.at("zygote_filter"));
+    plan.filter = Decode(json.at("filter"));
+    return plan;
+  } catch (const nlohmann::json::exception& failure) {
+    return MakeError("read seal plan", failure.what());
+  }
+}
+
+}  // namespace belljar

@@ -1,0 +1,99 @@
+// The seal: what takes away everything a worker does not need, layer by layer, in this order.
+//
+//   1 namespaces   user, mount, pid, net, ipc, uts, cgroup     host clone + zygote (namespaces.h)
+//   2 privileges   no_new_privs, no capabilities, not dumpable, unprivileged uid   (privileges.h)
+//   3 rlimits      memory, CPU, file size, descriptors, processes, no core          (rlimits.h)
+//   4 landlock     files, TCP, abstract sockets, signals                           (landlock.h)
+//   5 cgroup       aggregate memory, processes, CPU: the host places the zygote      (cgroup.h)
+//   6 seccomp      allow-list of system calls, last                                 (seccomp.h)
+//
+// What serves all workers of a zygote is done once, in SealZygote; what must be each worker's own
+// is done in SealWorker, between clone and the first byte of guest data.
+//
+//   Result<PreparedSeal> seal = SealZygote(plan, stdlib);     // zygote: Python is up, no guest
+//   data
+//   ... clone ...
+//   SealFailure failure = SealWorker(plan, *seal, socket);    // worker: async-signal-safe
+//   if (failure.step != SealStep::kNone) _exit(…);
+//
+// Nothing here asks for root. Nothing here weakens silently: a layer that cannot be applied is a
+// failure, and leaving one out takes a plan that says so.
+#ifndef BELLJAR_ENGINE_SEAL_SEAL_H_
+#define BELLJAR_ENGINE_SEAL_SEAL_H_
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/fd.h"
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// The uid and gid that guest code has inside. As root the zygote really becomes this user; as an
+// ordinary user it is the name that its own uid has in the user namespace ("nobody", by custom).
+inline constexpr uint32_t kSandboxUid = 65534;
+
+struct SealPlan {
+  // Which layers to apply. Privileges, rlimits and seccomp can only be left out by an operator's
+  // explicit `--without`, which exists so that each layer can be tested to hold alone.
+  bool namespaces = true;
+  bool privileges = true;
+  bool rlimits = true;
+  bool landlock = true;
+  bool seccomp = true;
+
+  std::vector<PathRule> paths;  // readable trees; everything else does not exist
+  Limits ceiling;               // the most any request of this zygote may ask for
+  // Each applied last in its process. What the zygote's allows its workers inherit, and a worker's
+  // own can only take away from that; an empty one is not installed.
+  std::vector<sock_filter> zygote_filter;
+  std::vector<sock_filter> filter;
+};
+
+std::string SealPlanToJson(const SealPlan& plan);
+Result<SealPlan> SealPlanFromJson(std::string_view json);
+
+// What the zygote holds ready for its workers.
+struct PreparedSeal {
+  UniqueFd landlock_ruleset;        // empty when the plan leaves Landlock out
+  uint64_t base_address_space = 0;  // bytes that a worker has before it has done anything
+};
+
+// Builds the private root and gives up identity and privilege. `stdlib` replaces "{stdlib}".
+// Afterwards the process holds only what clone3 needs. Not reversible, also not on failure.
+Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib);
+
+enum class SealStep : uint32_t {
+  kNone = 0,
+  kDeathSignal,
+  kPrivileges,
+  kRlimits,
+  kLandlock,
+  kDescriptors,
+  kSeccomp,
+  kPython,  // after the seal: bringing the interpreter back up after clone
+  kCapture,
+};
+const char* SealStepName(SealStep step);
+
+struct SealFailure {
+  SealStep step = SealStep::kNone;
+  int error_number = 0;
+};
+
+// Layers 2 to 6 on the calling worker, which keeps no descriptor but 0, 1, 2 (all /dev/null) and
+// `kept_fd`. Async-signal-safe.
+SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd);
+
+// True when Landlock refuses what nothing else here would: listing the root directory. The worker
+// asks this of itself while it still runs only our code.
+bool LandlockRefusesRoot();
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_SEAL_SEAL_H_

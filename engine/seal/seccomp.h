@@ -1,0 +1,40 @@
+// Layer 6, seccomp: an allow-list of system calls, as data (profiles/*.toml), compiled by
+// libseccomp.
+//
+//   allowed    runs
+//   hostile    SECCOMP_RET_KILL_PROCESS: ptrace, bpf, mount, io_uring, …; also any foreign ABI
+//   the rest   SECCOMP_RET_TRAP: the worker's SIGSYS handler notes it and makes it return EPERM,
+//              so that ordinary code gets an ordinary exception. Where the handler is gone, the
+//              signal kills.
+//   clone3, clone(CLONE_VM)   EPERM without the signal, since libc makes them with signals blocked
+#ifndef BELLJAR_ENGINE_SEAL_SECCOMP_H_
+#define BELLJAR_ENGINE_SEAL_SECCOMP_H_
+
+#include <linux/filter.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// Host: an unknown call name is an error that names it.
+Result<std::vector<sock_filter>> CompileFilter(const std::vector<SyscallRule>& allowed,
+                                               const std::vector<std::string>& hostile);
+
+// Allows everything but `refused`: those of them that are hostile kill, the rest is trapped. What
+// is stacked on a filter can only take away from it (seccomp(2)).
+Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
+                                                const std::vector<std::string>& hostile);
+
+// Zygote or worker. Needs no_new_privs. Async-signal-safe; false sets errno.
+bool InstallFilter(const std::vector<sock_filter>& filter);
+
+// "openat" for 257 on x86-64; "system call 9999" for one without a name.
+std::string SyscallName(int number);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_SEAL_SECCOMP_H_

@@ -1,0 +1,158 @@
+"""The language wall: which Python runs, and what it can reach.
+
+    policy = Policy(profile)                 # zygote, once: proxies, builtins, guards; then frozen
+    compiled = policy.compile(source)        # worker: check, transform, compile
+    if not compiled.findings:
+        exec(compiled.code, policy.guest_globals())
+
+docs/policy.md says how it works and what it does not claim.
+"""
+
+from __future__ import annotations
+
+import _string
+import ast
+import types
+import unicodedata
+from dataclasses import dataclass, field
+from importlib import _bootstrap  # type: ignore[attr-defined]
+from typing import Any
+
+import _belljar_guards as guards
+
+from . import namespace, replacements, tables
+from .findings import Finding
+from .modules import ModuleTable, ProfileError
+from .transformer import Transformer, keep_result
+
+__all__ = ["MODULE_TYPES", "RESULT_NAME", "Compiled", "Finding", "Policy", "ProfileError"]
+
+RESULT_NAME = tables.RESULT_NAME
+MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
+"""The types of what `import` hands to a guest."""
+
+_TOO_DEEP = tables.RULES["BJ002"].reason
+
+
+@dataclass(slots=True)
+class Compiled:
+    """What compile() gives: code if there are no findings."""
+
+    code: types.CodeType | None
+    findings: list[Finding] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Policy:
+    """One profile's rules, ready to judge source and to build what a guest runs in.
+
+    Building one changes this interpreter for good (guards.freeze): one per process, before any
+    guest code, with every module that guests will use already imported.
+    """
+
+    RESULT_NAME = RESULT_NAME
+
+    def __init__(
+        self, profile: dict[str, Any], *, other_profiles: dict[str, list[str]] | None = None
+    ) -> None:
+        # A profile that gives io.open gives files, the builtin open() included.
+        has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
+        replacements.reduce_library(has_files)
+        self.modules = ModuleTable(profile, other_profiles or {})
+        self._builtins = namespace.make_builtins(has_files)
+        guards.configure(self._guard_settings())
+        self._warm()
+        guards.freeze()
+
+    def _guard_settings(self) -> dict[str, Any]:
+        subclassable = self.modules.subclassable | {
+            value for value in self._builtins.values() if isinstance(value, type)
+        }
+        # super() decides who answers for an attribute; bool and the like refuse by themselves.
+        subclassable.discard(super)
+        return {
+            "guest_builtins": self._builtins,
+            "refused_names": frozenset(tables.REFUSED_NAMES),
+            "native_dunders": frozenset(tables.NATIVE_DUNDERS),
+            "class_dunders": frozenset(tables.CLASS_DUNDERS),
+            "made_dunders": frozenset(tables.MADE_DUNDERS),
+            "function_dunders": tables.FUNCTION_DUNDERS,
+            "exception_dunders": tables.EXCEPTION_DUNDERS,
+            "tuple_names": tables.TUPLE_NAMES,
+            "writable_types": set(self.modules.writable),
+            "open_packages": self.modules.open_packages,
+            "namespace_type": types.SimpleNamespace,
+            "is_normalized": unicodedata.is_normalized,
+            "modules": dict(self.modules.proxies),
+            "internal_modules": self.modules.internal,
+            "bootstrap_globals": vars(_bootstrap),
+            "formatter_parser": _string.formatter_parser,
+            "field_name_split": _string.formatter_field_name_split,
+            "strict_classes": not self.modules.open_packages,
+            "subclassable": list(subclassable),
+        }
+
+    def _warm(self) -> None:
+        """One pass over every path, so that no worker is the first to take it."""
+        self.compile("class A:\n    def f(self):\n        self.x = self._y\nA\n")
+
+    def compile(
+        self,
+        source: str,
+        filename: str = "main.py",
+        allowed_imports: frozenset[str] | None = None,
+    ) -> Compiled:
+        """Checks, transforms and compiles one program.
+
+        `allowed_imports` narrows the profile's modules for this program, when it runs too.
+        Raises SyntaxError for what is not Python.
+        """
+        try:
+            tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
+            allowed = self.modules.narrowed(allowed_imports)
+            transformer = Transformer(self.modules, allowed)
+            transformer.check(tree)
+            if transformer.findings:
+                return Compiled(None, transformer.findings, transformer.warnings)
+            keep_result(tree)
+            code = compile(tree, filename, "exec", 0, True, 0)
+        except (RecursionError, MemoryError):
+            raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
+        except SyntaxError:
+            raise
+        except ValueError as error:  # NUL bytes, lone surrogates
+            raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
+        guards.allow_modules(allowed)
+        return Compiled(code, [], transformer.warnings)
+
+    def check(
+        self,
+        source: str,
+        filename: str = "main.py",
+        allowed_imports: frozenset[str] | None = None,
+    ) -> list[Finding]:
+        """All findings of compile(); what is not Python is one too."""
+        try:
+            return self.compile(source, filename, allowed_imports).findings
+        except SyntaxError as error:
+            return [_syntax_finding(error)]
+
+    def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
+        """Fresh globals for exec(), registered as the module `name`."""
+        return namespace.make_main(self._builtins, name)
+
+
+def _syntax_finding(error: SyntaxError) -> Finding:
+    rule = "BJ002" if error.msg == _TOO_DEEP else "BJ001"
+    name, reason, hint = tables.RULES[rule]
+    line, column = error.lineno or 0, error.offset or 0
+    return Finding(
+        line,
+        column,
+        getattr(error, "end_lineno", None) or line,
+        getattr(error, "end_offset", None) or column,
+        rule,
+        name,
+        reason.format(error.msg),
+        hint,
+    )

@@ -1,0 +1,184 @@
+"""The modules of a profile: from its tables to the proxies that `import` hands out.
+
+A profile's entry:
+
+    [modules.json]
+    why = "data interchange"
+    exports = ["dumps", "loads", …]
+    replace = { loads = "belljar_policy.replacements:loads" }
+    synthetic = true                # no such module is imported: every export is replaced
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import types
+from typing import Any
+
+import _belljar_guards as guards
+
+from . import reviewed
+
+_KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
+_REPLACEMENTS = "belljar_policy.replacements"
+
+
+class ProfileError(ValueError):
+    """The profile's tables do not fit together, or not this Python."""
+
+
+def _resolve(where: str) -> Any:
+    module, _, name = where.partition(":")
+    if not name:
+        raise ProfileError(f"{where!r}: expected 'module:name'")
+    return getattr(importlib.import_module(module), name)
+
+
+class ModuleTable:
+    """What a profile's `[modules]` and `[imports]` give, resolved against this Python."""
+
+    def __init__(self, profile: dict[str, Any], other_profiles: dict[str, list[str]]) -> None:
+        self.profile_name = str(profile.get("name", ""))
+        self.proxies: dict[str, Any] = {}
+        self.subclassable: set[type] = set()
+        self.writable: set[type] = set()
+        self.missing: list[str] = []  # exports that this Python does not have
+        self._exports: dict[str, frozenset[str]] = {}
+        self._other_profiles = other_profiles
+        self.open_packages = reviewed.OPEN_PACKAGES & {
+            name.partition(".")[0] for name in profile.get("modules", {})
+        }
+        if self.open_packages:  # they come with the others
+            self.open_packages = reviewed.OPEN_PACKAGES
+        imports = profile.get("imports", {})
+        self.internal = frozenset(imports.get("internal", ()))
+        for name in self.internal:
+            try:
+                importlib.import_module(name)
+            except ImportError:
+                self.missing.append(name)
+        self._build(profile.get("modules", {}))
+
+    def _build(self, entries: dict[str, dict[str, Any]]) -> None:
+        names = set(entries)
+        for name in entries:
+            parts = name.split(".")
+            names.update(".".join(parts[:i]) for i in range(1, len(parts)))
+        contents: dict[str, tuple[str | None, dict[str, Any], dict[str, Any]]] = {}
+        for name in sorted(names):
+            contents[name] = self._contents(name, entries.get(name, {}))
+        # Children first: a parent's proxy is complete when it is made.
+        for name in sorted(names, key=lambda name: -name.count(".")):
+            doc, exports, live = contents[name]
+            exports = {key: self._as_proxy(name, key, value) for key, value in exports.items()}
+            for child, proxy in self.proxies.items():
+                if child.rpartition(".")[0] == name:
+                    exports[child.rpartition(".")[2]] = proxy
+            self.proxies[name] = guards.Proxy(name, doc, exports, live)
+            self._exports[name] = frozenset(exports) | frozenset(live)
+        self._add_future()
+
+    def _add_future(self) -> None:
+        future = importlib.import_module("__future__")
+        features = {name: getattr(future, name) for name in future.all_feature_names}
+        self.proxies["__future__"] = guards.Proxy("__future__", future.__doc__, features)
+
+    def _contents(
+        self, name: str, entry: dict[str, Any]
+    ) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
+        unknown = set(entry) - _KNOWN_KEYS
+        if unknown:
+            raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")
+        replace = entry.get("replace", {})
+        synthetic = entry.get("synthetic", False)
+        real = None if synthetic else self._import(name, bool(entry))
+        asked = reviewed.LIVE.get(name, "").split()
+        exports: dict[str, Any] = {}
+        live: dict[str, Any] = {}
+        for export in entry.get("exports", ()):
+            if export in replace:
+                exports[export] = _resolve(replace[export])
+            elif synthetic:
+                found = _resolve(f"{_REPLACEMENTS}:{name}_{export}")
+                (live if export in asked else exports)[export] = found
+            elif real is not None and hasattr(real, export):
+                exports[export] = getattr(real, export)
+            else:
+                self.missing.append(f"{name}.{export}")
+        for table, classes in (
+            (reviewed.SUBCLASSABLE, self.subclassable),
+            (reviewed.WRITABLE, self.writable),
+        ):
+            for cls in table.get(name, "").split():
+                found = exports.get(cls)
+                if isinstance(found, type):
+                    classes.add(found)
+        return (getattr(real, "__doc__", None), exports, live)
+
+    def _import(self, name: str, required: bool) -> types.ModuleType | None:
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            if required:
+                raise ProfileError(f"[modules.{name}]: cannot be imported: {error}") from error
+            return None
+
+    def _as_proxy(self, module: str, name: str, value: Any) -> Any:
+        if not isinstance(value, types.ModuleType):
+            return value
+        full = f"{module}.{name}"
+        if full in self.proxies:
+            return self.proxies[full]
+        raise ProfileError(
+            f"[modules.{module}] exports {name!r}, a module: give it an entry of its own"
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._exports
+
+    def exports(self, name: str) -> frozenset[str]:
+        """The names that `from name import …` may use."""
+        return self._exports[name]
+
+    def narrowed(self, allowed: frozenset[str] | None) -> frozenset[str] | None:
+        """What a caller's list leaves: the modules it names, their parts and their parents."""
+        if allowed is None:
+            return None
+        return frozenset(
+            name
+            for name in self.proxies
+            if name == "__future__"
+            or name in allowed
+            or any(name.startswith(f"{a}.") or a.startswith(f"{name}.") for a in allowed)
+        )
+
+    def profile_with(self, name: str) -> str | None:
+        """The first other profile that has the module."""
+        for profile, modules in self._other_profiles.items():
+            if profile != self.profile_name and name in modules:
+                return profile
+        return None
+
+    def near_modules(self, name: str, profile: str | None) -> str:
+        """A hint: the profile that has the module, one of nearly that name, or what there is."""
+        here = f"Available here: {', '.join(self._top_level())}."
+        if profile is not None:
+            return f"The {profile!r} profile has it. {here}"
+        near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
+        return f"Did you mean {near[0]!r}? {here}" if near else here
+
+    def near_names(self, module: str, name: str) -> str:
+        """A hint: where the name is, one that comes near, or what the module gives."""
+        elsewhere = [other for other in sorted(self._exports) if name in self._exports[other]]
+        if elsewhere:
+            return f"It is in {elsewhere[0]!r}: from {elsewhere[0]} import {name}."
+        exports = sorted(self._exports[module])
+        near = difflib.get_close_matches(name, exports, n=1, cutoff=0.75)
+        if near:
+            return f"Did you mean {near[0]!r}?"
+        more = ", …" if len(exports) > 20 else ""
+        return f"It gives: {', '.join(exports[:20])}{more}."
+
+    def _top_level(self) -> list[str]:
+        return sorted(name for name in self._exports if "." not in name)

@@ -1,0 +1,53 @@
+"""What a guest finds in its scope: the builtins and the hooks, and a `__main__` of its own."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from typing import Any
+
+import _belljar_guards as guards
+
+from . import replacements, tables
+
+
+def make_builtins(has_files: bool) -> dict[str, Any]:
+    """The guest's builtins. The hooks stand among them under names that no source can spell."""
+    found: dict[str, Any] = {}
+    for name in tables.BUILTINS:
+        if hasattr(builtins, name):
+            found[name] = getattr(builtins, name)
+    for name, value in vars(builtins).items():
+        if isinstance(value, type) and issubclass(value, BaseException):
+            found[name] = value
+    found.update(
+        getattr=guards.getattr,
+        setattr=guards.setattr,
+        hasattr=guards.hasattr,
+        delattr=guards.delattr,
+        vars=guards.vars,
+        dir=guards.dir,
+        input=replacements.builtin_input,
+        exit=replacements.builtin_exit,
+        quit=replacements.builtin_exit,
+        __import__=guards.import_module,
+    )
+    if has_files:
+        found["open"] = builtins.open
+    found[tables.HOOK_PRIVATE] = guards.private
+    found[tables.HOOK_DUNDER] = guards.dunder
+    found[tables.HOOK_WRITE] = guards.write
+    return found
+
+
+def make_main(guest_builtins: dict[str, Any], name: str) -> dict[str, Any]:
+    """Globals of a new module, registered: dataclasses looks a class's module up by its name."""
+    replacements.protect_streams()
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    scope = vars(module)
+    for extra in ("__loader__", "__spec__", "__package__"):
+        scope.pop(extra, None)
+    scope["__builtins__"] = guest_builtins
+    return scope

@@ -1,0 +1,80 @@
+"""Library classes, reviewed one by one: what they are is the same in every profile.
+
+A class that stands here was read for methods that look attributes up by names a subclass or an
+instance supplies (contextlib.redirect_stdout's `_stream`, dataclasses.Field's `name`): those are
+not in the tables. A class in no table can be used, but neither derived from nor written to.
+"""
+
+from __future__ import annotations
+
+# A guest's class may derive from these.
+SUBCLASSABLE: dict[str, str] = {
+    "random": "Random",
+    "statistics": "NormalDist",
+    "decimal": "Decimal",
+    "fractions": "Fraction",
+    "numbers": "Number Complex Real Rational Integral",
+    "collections": "ChainMap Counter OrderedDict UserDict UserList UserString defaultdict deque",
+    "collections.abc": (
+        "Awaitable Coroutine AsyncIterable AsyncIterator AsyncGenerator Hashable Iterable "
+        "Iterator Generator Reversible Sized Container Callable Collection Set MutableSet Mapping "
+        "MutableMapping MappingView KeysView ItemsView ValuesView Sequence MutableSequence "
+        "ByteString"
+    ),
+    "functools": "partial",
+    "array": "array",
+    "graphlib": "TopologicalSorter",
+    "string": "Template",
+    "textwrap": "TextWrapper",
+    "difflib": "SequenceMatcher Differ HtmlDiff",
+    "pprint": "PrettyPrinter",
+    "reprlib": "Repr",
+    "json": "JSONDecoder JSONEncoder",
+    "csv": "Dialect DictReader DictWriter excel excel_tab unix_dialect Sniffer",
+    "configparser": "ConfigParser RawConfigParser BasicInterpolation ExtendedInterpolation",
+    "html.parser": "HTMLParser",
+    "xml.etree.ElementTree": "Element TreeBuilder",
+    "datetime": "date datetime time timedelta tzinfo",
+    "calendar": "Calendar TextCalendar HTMLCalendar",
+    "zoneinfo": "ZoneInfo",
+    "uuid": "UUID",
+    "enum": "Enum EnumMeta EnumType Flag IntEnum IntFlag ReprEnum StrEnum auto",
+    "typing": (
+        "Generic Protocol SupportsAbs SupportsBytes SupportsComplex SupportsFloat SupportsIndex "
+        "SupportsInt SupportsRound"
+    ),
+    "types": "SimpleNamespace",
+    "abc": "ABC ABCMeta",
+    "contextlib": (
+        "AbstractAsyncContextManager AbstractContextManager AsyncExitStack ContextDecorator "
+        "ExitStack nullcontext suppress"
+    ),
+    "io": "BytesIO StringIO",
+}
+
+# Their instances take public attributes: decimal.getcontext().prec = 5.
+WRITABLE: dict[str, str] = {
+    "decimal": "Context",
+    "collections": "UserDict UserList UserString ChainMap defaultdict",
+    "textwrap": "TextWrapper",
+    "pprint": "PrettyPrinter",
+    "reprlib": "Repr",
+    "json": "JSONDecoder JSONEncoder",
+    "csv": "DictReader DictWriter",
+    "configparser": "ConfigParser RawConfigParser",
+    "xml.etree.ElementTree": "Element ElementTree",
+    "types": "SimpleNamespace",
+}
+
+# Asked at each load, by a function of that name in replacements.py.
+LIVE: dict[str, str] = {
+    "sys": "argv stderr stdin stdout",
+}
+
+# Packages that make and change classes while they run. Their own types stay unhardened, and classes
+# made by library code are not checked: no language policy contains these, the kernel jail does.
+OPEN_PACKAGES = frozenset({
+    "IPython", "PIL", "contourpy", "cycler", "dateutil", "joblib", "kiwisolver", "matplotlib",
+    "mpl_toolkits", "mpmath", "narwhals", "numpy", "pandas", "patsy", "plotly", "pyparsing", "pytz",
+    "requests", "scipy", "seaborn", "sklearn", "statsmodels", "sympy", "threadpoolctl",
+})  # fmt: skip

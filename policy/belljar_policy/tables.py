@@ -1,0 +1,362 @@
+"""The rules of the language wall, as data. transformer.py and the native guards read them.
+
+Every entry says why. A name that stands in no table is treated as the strictest kind that fits it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from RestrictedPython.transformer import INSPECT_ATTRIBUTES
+
+
+class Rule(NamedTuple):
+    """One rule: `reason` is a format with the offender's name, `hint` says what to do instead."""
+
+    name: str
+    reason: str
+    hint: str
+
+
+# BJ0 source, BJ1 names, BJ2 imports, BJ3 attributes, BJ4 statements and classes, BJ5 builtins.
+# Those marked "run time" are raised by the guards with the id in the message.
+RULES: dict[str, Rule] = {
+    "BJ001": Rule("syntax-error", "{0}", "Correct the syntax."),
+    "BJ002": Rule(
+        "too-deeply-nested",
+        "too deeply nested to be compiled",
+        "Split the expression or the blocks into smaller parts.",
+    ),
+    "BJ101": Rule(
+        "reserved-name",
+        "the name {0!r} may not be bound here",
+        "Names with two underscores on either side belong to Python; choose another name.",
+    ),
+    "BJ102": Rule(
+        "interpreter-name",
+        "the name {0!r} gives access to the interpreter",
+        "Leave it out: nothing in the sandbox needs it.",
+    ),
+    "BJ201": Rule(
+        "import-not-allowed",
+        "module {0!r} is not available in profile {1!r}",
+        "{2}",
+    ),
+    "BJ202": Rule(
+        "name-not-exported",
+        "module {0!r} has no {1!r} in profile {2!r}",
+        "{3}",
+    ),
+    "BJ203": Rule(
+        "star-import",
+        "'from {0} import *' hides where names come from",
+        "Name what you need: from {0} import name.",
+    ),
+    "BJ204": Rule(
+        "relative-import",
+        "there is no package to import from",
+        "The program is one file: import by the module's full name.",
+    ),
+    "BJ205": Rule(
+        "import-narrowed",
+        "module {0!r} is not among the imports this call allows",
+        "Add it to allowed_imports, or do without it.",
+    ),
+    "BJ206": Rule("lazy-import", "lazy imports are not available", "Use a plain import statement."),
+    "BJ301": Rule(
+        "interpreter-attribute",
+        "the attribute {0!r} gives access to the interpreter",
+        "{1}",
+    ),
+    # run time: BJ302 a private attribute of a class that the guest did not make
+    "BJ303": Rule(
+        "frame-attribute",
+        "the attribute {0!r} leads to frames, code or namespaces",
+        "Choose another name for an attribute of your own; frames are not available.",
+    ),
+    "BJ304": Rule(
+        "attribute-not-writable",
+        "the attribute {0!r} may not be set or deleted",
+        "{1}",
+    ),
+    # run time: BJ305 a store to what is not the guest's; BJ306 a computed name that is no plain str
+    "BJ307": Rule(
+        "pattern-attribute",
+        "{0!r} may not be matched in a class pattern",
+        "Bind the object first and read the attribute in the case's body.",
+    ),
+    # run time: BJ308 such an attribute in a format string
+    "BJ401": Rule(
+        "statement-not-allowed",
+        "{0} is not known to this policy",
+        "Write it with the statements of Python 3.11.",
+    ),
+    "BJ402": Rule(
+        "except-star",
+        "except* may run the interpreter into undefined behaviour (CVE-2025-22153)",
+        "Catch ExceptionGroup with except and look at its .exceptions.",
+    ),
+    "BJ403": Rule(
+        "special-method",
+        "a class may not define {0!r}",
+        "{1}",
+    ),
+    # run time: BJ404 a base class that may not be derived from
+    "BJ501": Rule("builtin-not-available", "{0!r} is not available", "{1}"),
+    # run time: BJ502 a callable that does less here than in plain Python
+}
+
+HINT_GENERIC = "Use the public operation that it implements."
+
+# --- syntax -------------------------------------------------------------------------------------
+
+# Kinds of node that are walked without a rule of their own. Loads are native on purpose: what may
+# be reached is decided by what is handed in, by attribute names and by the guards.
+PLAIN_NODES: dict[str, tuple[str, ...]] = {
+    "the skeleton of a program": ("Module", "Expr", "Pass"),
+    "control flow acts on nothing by itself": (
+        "If", "For", "While", "Break", "Continue", "Return", "Raise", "Assert", "Try", "With",
+        "withitem", "IfExp", "Match", "match_case",
+    ),
+    "async code has the rules of plain code; no event loop is here to run it": (
+        "AsyncFor", "AsyncWith", "Await",
+    ),
+    "values that are made, not reached": (
+        "Constant", "List", "Tuple", "Set", "Dict", "JoinedStr", "FormattedValue", "TemplateStr",
+        "Interpolation", "ListComp", "SetComp", "DictComp", "GeneratorExp", "comprehension",
+        "Starred", "Yield", "YieldFrom", "Slice",
+    ),
+    "operators call methods that are reachable anyway": (
+        "UnaryOp", "BinOp", "BoolOp", "Compare", "Call",
+    ),
+    "an item's load or store is a method call; what may be indexed is what was handed in": (
+        "Subscript",
+    ),
+    "stores: the targets below them are checked": (
+        "Assign", "AugAssign", "AnnAssign", "Delete", "NamedExpr",
+    ),
+    "patterns: the nodes that bind or load are checked on their own": (
+        "MatchValue", "MatchSingleton", "MatchSequence", "MatchOr",
+    ),
+}  # fmt: skip
+
+# Kinds with a method visit_X in transformer.py.
+CHECKED_NODES = (
+    "Name", "Attribute", "FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef", "Import",
+    "ImportFrom", "ExceptHandler", "Global", "Nonlocal", "MatchAs", "MatchStar", "MatchMapping",
+    "MatchClass", "keyword", "Try", "TryStar", "TypeAlias", "TypeVar", "ParamSpec", "TypeVarTuple",
+)  # fmt: skip
+
+# Fields that hold no expression or statement.
+NOT_WALKED = frozenset({
+    "ctx", "op", "ops", "type_comment", "kind", "conversion", "simple", "is_async", "level", "id",
+    "attr", "name", "arg", "names", "type_ignores", "str", "lineno", "rest", "kwd_attrs",
+})  # fmt: skip
+
+# --- names --------------------------------------------------------------------------------------
+
+# What any module may call itself.
+MODULE_DUNDERS = frozenset({
+    "__all__", "__author__", "__authors__", "__contact__", "__copyright__", "__credits__",
+    "__date__", "__deprecated__", "__doc__", "__email__", "__license__", "__maintainer__",
+    "__revision__", "__status__", "__title__", "__url__", "__version__",
+})  # fmt: skip
+
+# Loaded as plain names. `__class__` is the cell that super() uses.
+LOADABLE_DUNDER_NAMES = MODULE_DUNDERS | {
+    "__name__", "__debug__", "__class__", "__annotations__", "__file__", "__package__",
+    "__module__", "__qualname__",
+}  # fmt: skip
+
+# --- special methods ----------------------------------------------------------------------------
+
+# What a class of the guest may define, by what Python uses it for.
+_OPERATORS = (
+    "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or "
+    "radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand rxor ror "
+    "iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ixor ior "
+    "neg pos abs invert complex int float index round trunc floor ceil "
+    "lt le eq ne gt ge hash bool"
+)
+_PROTOCOLS = (
+    "len length_hint getitem setitem delitem missing contains iter next reversed "
+    "call enter exit await aiter anext aenter aexit fspath bytes sizeof dir"
+)
+_TEXT = "repr str format doc"
+_LIFE = "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy replace"
+_ATTRIBUTES = "getattr setattr delattr get set delete slots match_args annotations"
+_CLASSES = "instancecheck subclasscheck isabstractmethod mro_entries orig_bases"
+
+CLASS_DUNDERS = frozenset(
+    f"__{word}__"
+    for words in (_OPERATORS, _PROTOCOLS, _TEXT, _LIFE, _ATTRIBUTES, _CLASSES)
+    for word in words.split()
+) | {"__version__", "__author__", "__hash__"}
+
+# Refused in classes, with what to do instead. The rest that is in no table is refused as well.
+CLASS_DUNDERS_REFUSED: dict[str, str] = {
+    "__getattribute__": "Define __getattr__: it is called for attributes that are missing.",
+    "__del__": "Use a context manager (__enter__ and __exit__) to release things.",
+    "__class__": "An object may not lie about its type.",
+    "__dict__": "Keep the attributes in __slots__ or in a dict of your own.",
+    "__reduce__": "Define __copy__ and __deepcopy__; pickling is not available.",
+    "__reduce_ex__": "Define __copy__ and __deepcopy__; pickling is not available.",
+    "__getstate__": "Define __copy__ and __deepcopy__; pickling is not available.",
+    "__setstate__": "Define __copy__ and __deepcopy__; pickling is not available.",
+    "__getnewargs__": "Define __copy__ and __deepcopy__; pickling is not available.",
+    "__getnewargs_ex__": "Define __copy__ and __deepcopy__; pickling is not available.",
+    "__prepare__": "A class body always runs in a plain dict; use __init_subclass__.",
+    "__module__": "Every class of the program belongs to __main__.",
+    "__name__": "Name the class in its class statement.",
+    "__qualname__": "Name the class in its class statement.",
+    "__wrapped__": "Use functools.wraps.",
+}
+
+# In the namespace of a class for other reasons than that the source defines them.
+MADE_DUNDERS = frozenset({
+    # the compiler
+    "__module__", "__qualname__", "__classcell__", "__classdictcell__", "__static_attributes__",
+    "__firstlineno__", "__type_params__", "__annotate__", "__annotate_func__",
+    "__annotations_cache__", "__classdict__", "__conditional_annotations__",
+    # typing, abc, enum
+    "__parameters__", "__total__", "__required_keys__", "__optional_keys__", "__readonly_keys__",
+    "__mutable_keys__", "__protocol_attrs__", "__non_callable_proto_members__", "__closed__",
+    "__extra_items__", "__abstractmethods__",
+    # namedtuple; dataclass(slots=True) makes a class of a finished one
+    "__getnewargs__", "__dataclass_fields__", "__dataclass_params__", "__weakref__",
+})  # fmt: skip
+
+# --- attributes ---------------------------------------------------------------------------------
+
+# Loaded natively: they describe, or they are what an operator calls.
+NATIVE_DUNDERS = (
+    CLASS_DUNDERS
+    | MODULE_DUNDERS
+    | {
+        "__class__", "__name__", "__qualname__", "__module__", "__annotations__", "__members__",
+        "__type_params__", "__origin__", "__args__", "__parameters__", "__metadata__",
+        "__bound__", "__constraints__", "__orig_bases__", "__orig_class__", "__total__",
+        "__required_keys__", "__optional_keys__", "__cause__", "__context__",
+        "__suppress_context__", "__notes__", "__getformat__", "__bool__",
+        "__supertype__", "__covariant__", "__contravariant__", "__value__", "__final__",
+        "__thisclass__", "__array__", "__array_interface__", "__array_priority__",
+    }
+) - {
+    # Judged with the object: see GuardedDunderGet in engine/inside/guards/attributes.cc.
+    "__setattr__", "__delattr__", "__get__", "__set__", "__delete__", "__getattr__", "__set_name__",
+    "__match_args__", "__slots__", "__mro_entries__",
+}  # fmt: skip
+
+# Refused wherever they are named, with a hint of their own.
+REFUSED_DUNDERS: dict[str, str] = {
+    "__globals__": "Pass what a function needs as arguments.",
+    "__code__": "Code objects are not available.",
+    "__closure__": "Use nonlocal to reach the variables of an enclosing function.",
+    "__builtins__": "Use the builtins by their names.",
+    "__subclasses__": "Register classes by hand, for example in __init_subclass__.",
+    "__subclasscheck_cache__": HINT_GENERIC,
+    "__traceback__": "The exception's text and type are available; its frames are not.",
+    "__reduce__": "Use copy.copy or copy.deepcopy; pickling is not available.",
+    "__reduce_ex__": "Use copy.copy or copy.deepcopy; pickling is not available.",
+    "__getstate__": "Use copy.copy or copy.deepcopy; pickling is not available.",
+    "__setstate__": "Use copy.copy or copy.deepcopy; pickling is not available.",
+    "__getnewargs__": "Use copy.copy or copy.deepcopy; pickling is not available.",
+    "__getattribute__": "Use getattr(object, name).",
+    "__prepare__": HINT_GENERIC,
+    "__objclass__": HINT_GENERIC,
+    "__text_signature__": HINT_GENERIC,
+    "__signature__": HINT_GENERIC,
+    "__loader__": "Use a plain import statement.",
+    "__spec__": "Use a plain import statement.",
+    "__path__": "Use a plain import statement.",
+    "__file__": "There are no files.",
+    "__cached__": "There are no files.",
+    "__import__": "Use a plain import statement.",
+    "__build_class__": "Use a class statement.",
+    "__annotate__": "Use __annotations__.",
+    "__annotate_func__": "Use __annotations__.",
+    "__evaluate__": "Annotations are not evaluated later.",
+    "__forward_code__": "Annotations are not evaluated later.",
+    "__dataclass_fields__": "Use dataclasses.fields.",
+    "__dataclass_params__": "Use dataclasses.fields.",
+    "__weakref__": HINT_GENERIC,
+    "__func_code__": HINT_GENERIC,
+    "__roles__": HINT_GENERIC,
+}
+
+REFUSED_STORES: dict[str, str] = {
+    "__class__": "Make a new object of the other class.",
+    "__bases__": "Name the bases in the class statement.",
+    "__mro__": "Name the bases in the class statement.",
+    "__defaults__": "Give the defaults in the def statement.",
+    "__kwdefaults__": "Give the defaults in the def statement.",
+}
+
+# Public-looking names that lead from generators, coroutines, frames and code to the rest.
+# RestrictedPython names those that leave the sandbox; the others would only tell of the machine.
+REFUSED_ATTRIBUTES = frozenset(INSPECT_ATTRIBUTES) | {
+    "co_argcount", "co_cellvars", "co_consts", "co_exceptiontable", "co_filename",
+    "co_firstlineno", "co_flags", "co_freevars", "co_kwonlyargcount", "co_lines", "co_linetable",
+    "co_lnotab", "co_name", "co_names", "co_nlocals", "co_positions", "co_posonlyargcount",
+    "co_qualname", "co_stacksize", "co_varnames", "cell_contents",
+    "f_lasti", "f_lineno", "f_trace_lines", "f_trace_opcodes", "tb_lasti", "tb_lineno",
+    "func_code", "func_globals", "func_closure", "func_defaults", "func_dict",
+    "im_func", "im_self", "im_class",
+}  # fmt: skip
+
+# What the guards refuse for any object.
+REFUSED_NAMES = REFUSED_ATTRIBUTES | frozenset(REFUSED_DUNDERS)
+
+# May be set on a function that the guest made.
+FUNCTION_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__", "__annotations__",
+                              "__isabstractmethod__", "__wrapped__"})  # fmt: skip
+
+# May be set on any exception.
+EXCEPTION_DUNDERS = frozenset({"__cause__", "__context__", "__suppress_context__", "__notes__"})
+
+# The public interface of named tuples begins with an underscore.
+TUPLE_NAMES = frozenset({"_asdict", "_fields", "_field_defaults", "_make", "_replace"})
+
+# --- builtins -----------------------------------------------------------------------------------
+
+BUILTINS = (
+    "None False True Ellipsis NotImplemented "
+    "abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex dict "
+    "divmod enumerate filter float format frozenset hash hex id int isinstance issubclass iter len "
+    "list map max memoryview min next object oct ord pow print property range repr reversed round "
+    "set slice sorted staticmethod str sum super tuple type zip __build_class__"
+).split()
+# `format(value, spec)` calls __format__ only; exceptions are added as a class in namespace.py.
+
+MISSING_BUILTINS: dict[str, str] = {
+    "open": "io.StringIO is available; the 'filesystem' profile has open().",
+    "eval": "Compute the value directly; json.loads reads data.",
+    "exec": "Write the code out: the program is run once as a whole.",
+    "compile": "Write the code out: the program is run once as a whole.",
+    "globals": "Keep the values in a dict.",
+    "locals": "Keep the values in a dict.",
+    "breakpoint": "Use print(): there is no terminal to debug in.",
+    "help": "Read the documentation outside: there is no pager here.",
+    "copyright": "There is no interactive interpreter here.",
+    "credits": "There is no interactive interpreter here.",
+    "license": "There is no interactive interpreter here.",
+    "reload": "A module is loaded once.",
+}
+
+REFUSED_LOADS: dict[str, str] = {
+    "__builtins__": "Use the builtins by their names.",
+    "__import__": "Use a plain import statement.",
+    "__loader__": "Use a plain import statement.",
+    "__spec__": "Use a plain import statement.",
+    "__build_class__": "Use a class statement.",
+    "__path__": "Use a plain import statement.",
+    "__cached__": "There are no files.",
+}
+
+# --- generated names ----------------------------------------------------------------------------
+
+# No source can spell them: '@' is an operator.
+HOOK_PRIVATE = "@private"
+HOOK_DUNDER = "@dunder"
+HOOK_WRITE = "@write"
+RESULT_NAME = "@result"

@@ -1,0 +1,458 @@
+"""From a checked syntax tree to one that may run: RestrictedPython's transformer with our tables.
+
+Loads stay native bytecode. Three things are changed in the tree, all by wrapping the target of an
+attribute in a call, so that the access itself, its order and its evaluation stay CPython's:
+
+    o._x          @private(o)._x        load, store, delete, augmented
+    o.__dict__    @dunder(o).__dict__   names whose safety depends on the object
+    o.x = v       @write(o).x = v       stores and deletes of public names
+
+The walk is a work list, not a recursion: a chain of a thousand `+` is ordinary, and a visitor
+method per node costs more than everything else together. Scopes wait in a queue of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from RestrictedPython import RestrictingNodeTransformer
+
+from . import tables
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from .modules import ModuleTable
+
+_LOAD = ast.Load()
+_STORE = ast.Store()
+
+
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(field for field in kind._fields if field not in tables.NOT_WALKED)
+
+
+def _plain_nodes() -> dict[type, tuple[str, ...]]:
+    plain: dict[type, tuple[str, ...]] = {type(None): (), ast.Constant: ()}
+    for kinds in tables.PLAIN_NODES.values():
+        for name in kinds:
+            kind = getattr(ast, name, None)
+            if kind is not None and kind is not ast.Constant and name not in tables.CHECKED_NODES:
+                plain[kind] = _fields_of(kind)
+    return plain
+
+
+class _Scope:
+    """A block of code: what kind it is, and the class node if it is a class body."""
+
+    __slots__ = ("allowed", "class_node", "kind", "uses_hooks")
+
+    def __init__(self, kind: str, class_node: ast.ClassDef | None = None) -> None:
+        self.kind = kind
+        self.class_node = class_node
+        self.uses_hooks = False
+        self.allowed = _BINDABLE[kind]
+
+
+# Names with two underscores on either side that a binding may use, by kind of scope. A function may
+# define them because class decorators do.
+_BINDABLE = {
+    "module": tables.MODULE_DUNDERS,
+    "function": tables.CLASS_DUNDERS,
+    "class": tables.CLASS_DUNDERS,
+}
+
+
+def _is_dunder(name: str) -> bool:
+    return len(name) > 4 and name[:2] == "__" and name[-2:] == "__"
+
+
+class Transformer(RestrictingNodeTransformer):
+    """Checks one module's tree and changes it in place. Used once."""
+
+    _plain = _plain_nodes()
+
+    def __init__(self, modules: ModuleTable, allowed_imports: frozenset[str] | None) -> None:
+        super().__init__()
+        self.findings: list[Finding] = []
+        self._modules = modules
+        self._allowed_imports = allowed_imports
+        self._scope = _Scope("module")
+        self._stack: list[ast.AST] = []
+        self._waiting: list[tuple[_Scope, list[ast.AST]]] = []
+        self._optional_imports: set[int] = set()
+        # Uses of absent builtins count only if the program binds no such name anywhere.
+        self._missing: list[tuple[ast.Name, str]] = []
+        self._bound: set[str] = set()
+
+    # --- the walk -------------------------------------------------------------------------------
+
+    def check(self, tree: ast.Module) -> None:
+        """Fills `findings` and `warnings`; the tree is fit to be compiled if there are none."""
+        self._waiting.append((self._scope, [tree]))
+        plain = self._plain
+        handlers = _HANDLERS
+        while self._waiting:
+            self._scope, self._stack = self._waiting.pop()
+            stack = self._stack
+            while stack:
+                node = stack.pop()
+                kind = node.__class__
+                fields = plain.get(kind)
+                if fields is None:
+                    handler = handlers.get(kind)
+                    if handler is None:
+                        self.generic_visit(node)
+                    else:
+                        handler(self, node)
+                    continue
+                for field in fields:
+                    child = getattr(node, field)
+                    if child.__class__ is list:
+                        stack.extend(child)
+                    else:
+                        stack.append(child)
+            if self._scope.uses_hooks and self._scope.class_node is not None:
+                self._declare_hooks(self._scope.class_node)
+        for node, name in self._missing:
+            if name not in self._bound:
+                self.refuse(node, "BJ501", name, tables.MISSING_BUILTINS[name])
+        self.findings.sort()
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """RestrictedPython's entry."""
+        assert isinstance(node, ast.Module)
+        self.check(node)
+        return node
+
+    def not_allowed(self, node: ast.AST) -> None:
+        """A kind of node that no table knows: refused until it is reviewed."""
+        self.refuse(node, "BJ401", node.__class__.__name__)
+
+    def refuse(self, node: ast.AST, rule: str, *parts: str, profile: str | None = None) -> None:
+        """Records a finding of `rule` at `node`."""
+        self.findings.append(self._finding(node, rule, parts, profile))
+
+    @staticmethod
+    def _finding(node: ast.AST, rule: str, parts: tuple[str, ...], profile: str | None) -> Finding:
+        name, reason, hint = tables.RULES[rule]
+        line = getattr(node, "lineno", 0)
+        column = getattr(node, "col_offset", -1) + 1
+        return Finding(
+            line,
+            column,
+            getattr(node, "end_lineno", None) or line,
+            (getattr(node, "end_col_offset", None) or column - 1) + 1,
+            rule,
+            name,
+            reason.format(*parts),
+            hint.format(*parts),
+            profile,
+        )
+
+    def _push(self, node: ast.AST | list | None) -> None:
+        if node.__class__ is list:
+            self._stack.extend(node)
+        elif node is not None:
+            self._stack.append(node)
+
+    def _declare_hooks(self, node: ast.ClassDef) -> None:
+        """A class body looks names up in its namespace first, which a metaclass may have made."""
+        body = node.body
+        first = body[0]
+        is_doc = (
+            isinstance(first, ast.Expr)
+            and isinstance(first.value, ast.Constant)
+            and isinstance(first.value.value, str)
+        )
+        statement = ast.Global(names=[tables.HOOK_PRIVATE, tables.HOOK_DUNDER, tables.HOOK_WRITE])
+        body.insert(1 if is_doc else 0, ast.copy_location(statement, first))
+
+    # --- binding: every site comes here ---------------------------------------------------------
+
+    def check_binding(self, node: ast.AST, name: str | None) -> None:
+        """The one gate for names that the program binds, whatever the construct."""
+        if name is None or name[0] != "_":
+            if name in tables.MISSING_BUILTINS:
+                self._bound.add(name)
+            return
+        if not _is_dunder(name) or name in self._scope.allowed:
+            return
+        if self._scope.kind == "class":
+            hint = tables.CLASS_DUNDERS_REFUSED.get(name, "Choose another name.")
+            self.refuse(node, "BJ403", name, hint)
+        else:
+            self.refuse(node, "BJ101", name)
+
+    check_name = check_binding  # RestrictedPython's name for it, with fewer exceptions
+
+    def visit_Name(self, node: ast.Name) -> None:
+        name = node.id
+        if node.ctx.__class__ is not ast.Load:
+            if name[0] == "_" or name in tables.MISSING_BUILTINS:
+                self.check_binding(node, name)
+        elif name[0] == "_":
+            if _is_dunder(name) and name not in tables.LOADABLE_DUNDER_NAMES:
+                if name in tables.REFUSED_LOADS or name not in self._scope.allowed:
+                    self.refuse(node, "BJ102", name)
+        elif name in tables.MISSING_BUILTINS:
+            self._missing.append((node, name))
+
+    def _check_arguments(self, arguments: ast.arguments) -> None:
+        for arg in (
+            *arguments.posonlyargs,
+            *arguments.args,
+            arguments.vararg,
+            *arguments.kwonlyargs,
+            arguments.kwarg,
+        ):
+            if arg is not None:
+                self.check_binding(arg, arg.arg)
+                if arg.annotation is not None:
+                    self._stack.append(arg.annotation)
+        self._stack.extend(arguments.defaults)
+        self._stack.extend(arguments.kw_defaults)
+
+    def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.check_binding(node, node.name)
+        inner = _Scope("function")
+        # The arguments bind in the function, their defaults and annotations run outside.
+        outer, self._scope = self._scope, inner
+        self._check_arguments(node.args)
+        self._scope = outer
+        self._push(node.decorator_list)
+        self._push(node.returns)
+        self._push(getattr(node, "type_params", None))
+        self._waiting.append((inner, list(node.body)))
+
+    visit_FunctionDef = _visit_function
+    visit_AsyncFunctionDef = _visit_function
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        inner = _Scope("function")
+        outer, self._scope = self._scope, inner
+        self._check_arguments(node.args)
+        self._scope = outer
+        self._waiting.append((inner, [node.body]))
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self.check_binding(node, node.name)
+        self._push(node.bases)
+        self._push(node.keywords)
+        self._push(node.decorator_list)
+        self._push(getattr(node, "type_params", None))
+        self._waiting.append((_Scope("class", node), list(node.body)))
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        self.check_binding(node, node.name)
+        self._push(node.type)
+        self._push(node.body)
+
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
+        for name in node.names:
+            # A dunder that a class may define would otherwise be bound one scope further out.
+            if _is_dunder(name) and name not in tables.MODULE_DUNDERS:
+                self.refuse(node, "BJ101", name)
+            else:
+                self.check_binding(node, name)
+
+    visit_Nonlocal = visit_Global
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        name = node.arg
+        if name is not None and _is_dunder(name):
+            self.refuse(node, "BJ101", name)
+        self._push(node.value)
+
+    def visit_TypeVar(self, node: ast.AST) -> None:
+        self.check_binding(node, node.name)  # type: ignore[attr-defined]
+        self._push(getattr(node, "bound", None))
+        self._push(getattr(node, "default_value", None))
+
+    visit_ParamSpec = visit_TypeVar
+    visit_TypeVarTuple = visit_TypeVar
+
+    def visit_TypeAlias(self, node: ast.AST) -> None:
+        self._push(node.name)  # type: ignore[attr-defined]
+        self._push(node.type_params)  # type: ignore[attr-defined]
+        self._push(node.value)  # type: ignore[attr-defined]
+
+    # --- patterns -------------------------------------------------------------------------------
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> None:
+        self.check_binding(node, node.name)
+        self._push(node.pattern)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> None:
+        self.check_binding(node, node.name)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        self.check_binding(node, node.rest)
+        self._push(node.keys)
+        self._push(node.patterns)
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> None:
+        """Its attributes are loaded natively, and its class may be no call: nothing to wrap."""
+        for name in node.kwd_attrs:
+            if name in tables.REFUSED_ATTRIBUTES or (
+                name[0] == "_" and name not in tables.NATIVE_DUNDERS
+            ):
+                self.refuse(node, "BJ307", name)
+        target = node.cls
+        while isinstance(target, ast.Attribute):
+            if target.attr[0] == "_" or target.attr in tables.REFUSED_ATTRIBUTES:
+                self.refuse(target, "BJ307", target.attr)
+            target = target.value
+        self._push(target)
+        self._push(node.patterns)
+        self._push(node.kwd_patterns)
+
+    # --- attributes -----------------------------------------------------------------------------
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        value = node.value
+        self._stack.append(value)
+        attr = node.attr
+        loads = node.ctx.__class__ is ast.Load
+        if attr[0] == "_":
+            if not _is_dunder(attr):
+                hook = tables.HOOK_PRIVATE
+            elif not self._check_dunder(node, attr, loads):
+                return
+            elif loads and attr in tables.NATIVE_DUNDERS:
+                return
+            else:
+                hook = tables.HOOK_DUNDER
+        elif attr in tables.REFUSED_ATTRIBUTES:
+            self.refuse(node, "BJ303", attr)
+            return
+        elif loads:
+            return
+        else:
+            # The order of a class's bases: who may set it depends on the object.
+            hook = tables.HOOK_DUNDER if attr == "mro" else tables.HOOK_WRITE
+        self._scope.uses_hooks = True
+        place = {
+            "lineno": value.lineno,
+            "col_offset": value.col_offset,
+            "end_lineno": value.end_lineno,
+            "end_col_offset": value.end_col_offset,
+        }
+        node.value = ast.Call(ast.Name(hook, _LOAD, **place), [value], [], **place)
+
+    def _check_dunder(self, node: ast.Attribute, attr: str, loads: bool) -> bool:
+        if attr in tables.REFUSED_DUNDERS:
+            self.refuse(node, "BJ301", attr, tables.REFUSED_DUNDERS[attr])
+            return False
+        if not loads and attr in tables.REFUSED_STORES:
+            self.refuse(node, "BJ304", attr, tables.REFUSED_STORES[attr])
+            return False
+        return True
+
+    # --- imports --------------------------------------------------------------------------------
+
+    def visit_Try(self, node: ast.Try) -> None:
+        """`try: import fast except ImportError: …` is how a program asks; it gets its answer."""
+        if any(_catches_import_error(handler) for handler in node.handlers):
+            self._optional_imports.update(
+                id(child) for child in node.body if isinstance(child, (ast.Import, ast.ImportFrom))
+            )
+        self._push(node.body)
+        self._push(node.handlers)
+        self._push(node.orelse)
+        self._push(node.finalbody)
+
+    def visit_TryStar(self, node: ast.AST) -> None:
+        self.refuse(node, "BJ402")
+
+    def _refuse_import(
+        self, node: ast.AST, rule: str, *parts: str, profile: str | None = None
+    ) -> None:
+        finding = self._finding(node, rule, parts, profile)
+        if id(node) in self._optional_imports:
+            self.warnings.append(str(finding))  # the import raises ImportError, which is caught
+        else:
+            self.findings.append(finding)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        if getattr(node, "is_lazy", 0):
+            self.refuse(node, "BJ206")
+            return
+        for alias in node.names:
+            self.check_binding(alias, alias.asname or alias.name.partition(".")[0])
+            self._check_module(node, alias.name)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if getattr(node, "is_lazy", 0):
+            self.refuse(node, "BJ206")
+            return
+        if node.level:
+            self.refuse(node, "BJ204")
+            return
+        module = node.module or ""
+        for alias in node.names:
+            if alias.name == "*":
+                self.refuse(node, "BJ203", module)
+                return
+            self.check_binding(alias, alias.asname or alias.name)
+        if module == "__future__" or not self._check_module(node, module):
+            return
+        exports = self._modules.exports(module)
+        for alias in node.names:
+            if alias.name not in exports:
+                near = self._modules.near_names(module, alias.name)
+                self._refuse_import(
+                    node, "BJ202", module, alias.name, self._modules.profile_name, near
+                )
+
+    def _check_module(self, node: ast.AST, name: str) -> bool:
+        if name == "__future__":
+            return True
+        if name not in self._modules:
+            profile = self._modules.profile_with(name)
+            self._refuse_import(
+                node,
+                "BJ201",
+                name,
+                self._modules.profile_name,
+                self._modules.near_modules(name, profile),
+                profile=profile,
+            )
+            return False
+        if self._allowed_imports is not None and name not in self._allowed_imports:
+            self._refuse_import(node, "BJ205", name)
+            return False
+        return True
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    kind = handler.type
+    names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    return kind is None or any(
+        isinstance(name, ast.Name)
+        and name.id in {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+        for name in names
+    )
+
+
+def keep_result(tree: ast.Module) -> None:
+    """Stores the value of the last statement, if it is an expression, under RESULT_NAME."""
+    if not tree.body:
+        return
+    last = tree.body[-1]
+    if last.__class__ is ast.Expr:
+        place = {
+            "lineno": last.lineno,
+            "col_offset": last.col_offset,
+            "end_lineno": last.end_lineno,
+            "end_col_offset": last.end_col_offset,
+        }
+        name = ast.Name(tables.RESULT_NAME, _STORE, **place)
+        tree.body[-1] = ast.Assign([name], last.value, **place)  # type: ignore[attr-defined]
+
+
+_HANDLERS = {
+    getattr(ast, name): getattr(Transformer, f"visit_{name}")
+    for name in tables.CHECKED_NODES
+    if hasattr(ast, name)
+}

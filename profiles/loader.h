@@ -1,0 +1,25 @@
+// Reads profiles/*.toml. Unknown keys, missing reasons and wrong types are refused with file, line
+// and, where a name is nearly right, a suggestion.
+#ifndef BELLJAR_PROFILES_LOADER_H_
+#define BELLJAR_PROFILES_LOADER_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// Every profile of `folder`, by name. seccomp.toml there holds the system call groups.
+Result<std::vector<Profile>> LoadProfiles(const std::string& folder);
+
+// One file of the operator's own, with the system call groups of `folder`.
+Result<Profile> LoadProfile(const std::string& file, const std::string& folder);
+
+// JSON object: name of each profile but `except` -> its module names. What refused imports name.
+std::string ModulesByProfile(const std::vector<Profile>& profiles, const std::string& except);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_PROFILES_LOADER_H_

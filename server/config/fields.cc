@@ -1,0 +1,234 @@
+// Texts into the fields of a Draft, and back.
+#include <algorithm>
+#include <charconv>
+
+#include "engine/core/limits.h"
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+#include "server/config/settings.h"
+#include "server/config/values.h"
+
+namespace belljar {
+namespace {
+
+using Time = std::chrono::milliseconds;
+using Strings = std::vector<std::string>;
+
+template <typename>
+struct IsOptional : std::false_type {};
+template <typename T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+// What is wrong with a value; the caller knows where it was written.
+struct Objection {
+  std::string text;
+};
+
+Objection OutOfRange(const std::string& least, const std::string& most) {
+  return {"write one from " + least + " to " + most};
+}
+
+template <typename T>
+using Parsed = std::variant<T, Objection>;
+
+Parsed<bool> Parse(const Setting& setting, const Strings& values, const bool*) {
+  std::string word;
+  for (const char c : values[0]) {
+    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  const auto is = [&](const Strings& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (is({"true", "1", "yes", "on"})) return true;
+  if (is({"false", "0", "no", "off"})) return false;
+  return Objection{WhatToWrite(setting)};
+}
+
+Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t*) {
+  const std::string& text = values[0];
+  uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || count < setting.least || count > setting.most) {
+    return Objection{WhatToWrite(setting)};
+  }
+  return count;
+}
+
+Parsed<Time> Parse(const Setting& setting, const Strings& values, const Time*) {
+  const Result<Time> time = ParseDuration(values[0]);
+  if (!time) return Objection{time.error().detail};
+  const Time least(setting.least);
+  const Time most(setting.most);
+  if (*time < least || *time > most) {
+    return OutOfRange(FormatDuration(least), FormatDuration(most));
+  }
+  return *time;
+}
+
+Parsed<Bytes> Parse(const Setting& setting, const Strings& values, const Bytes*) {
+  const Result<Bytes> size = Bytes::Parse(values[0]);
+  if (!size) return Objection{size.error().detail};
+  const Bytes least{setting.least};
+  const Bytes most{setting.most};
+  if (*size < least || *size > most) return OutOfRange(least.ToString(), most.ToString());
+  return *size;
+}
+
+Parsed<std::string> Parse(const Setting& setting, const Strings& values, const std::string*) {
+  const std::string& text = values[0];
+  const Strings choices = setting.choices();
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
+    return Objection{"write one of " + setting.value_type + Suggestion(text, choices)};
+  }
+  std::string objection = setting.objection ? setting.objection(text) : "";
+  if (!objection.empty()) return Objection{std::move(objection)};
+  return text;
+}
+
+Parsed<Strings> Parse(const Setting&, const Strings& values, const Strings*) { return values; }
+
+Parsed<ListenAddress> Parse(const Setting&, const Strings& values, const ListenAddress*) {
+  const Result<std::optional<ListenAddress>> listen = ParseListenAddress(values[0]);
+  if (!listen) return Objection{listen.error().detail};
+  return **listen;
+}
+
+// Every list is of texts, each judged alone.
+std::optional<Error> JudgeTexts(const Given& given) {
+  const Setting& setting = *given.setting;
+  const bool is_list = setting.form() == Form::kList;
+  for (const std::string& text : given.values) {
+    std::string objection;
+    if (!IsPlainText(text))
+      objection = "it is not UTF-8, or holds control characters";
+    else if (is_list && setting.objection)
+      objection = setting.objection(text);
+    if (!objection.empty()) return MakeError(given.origin.place + " " + Quoted(text), objection);
+  }
+  return std::nullopt;
+}
+
+std::string Show(const std::string& text) { return text; }
+std::string Show(bool value) { return value ? "true" : "false"; }
+std::string Show(size_t count) { return std::to_string(count); }
+std::string Show(Time time) { return FormatDuration(time); }
+std::string Show(Bytes size) { return size.ToString(); }
+std::string Show(const ListenAddress& listen) { return FormatListenAddress(listen); }
+std::string Show(const Strings& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  return list.empty() ? "none" : text;
+}
+
+std::string Literal(bool value) { return Show(value); }
+std::string Literal(size_t count) { return Show(count); }
+std::string Literal(const Strings& list) { return ListLiteral(list); }
+template <typename T>
+std::string Literal(const T& value) {
+  return TextLiteral(Show(value));
+}
+
+// Calls `use` with the value of the field, or answers `none` where it has none.
+template <typename Use>
+std::string WithValue(const Setting& setting, const Draft& draft, const std::string& none,
+                      const Use& use) {
+  // The table's accessors serve reading and writing.
+  const Field field = setting.field(const_cast<Draft&>(draft));
+  return std::visit(
+      [&](const auto* value) -> std::string {
+        if constexpr (IsOptional<std::remove_cvref_t<decltype(*value)>>::value) {
+          return *value ? use(**value) : none;
+        } else if constexpr (std::is_same_v<decltype(value), const std::string*>) {
+          return value->empty() ? none : use(*value);
+        } else {
+          return use(*value);
+        }
+      },
+      field);
+}
+
+}  // namespace
+
+Form Setting::form() const {
+  struct {
+    Form operator()(const std::string*) { return Form::kText; }
+    Form operator()(const bool*) { return Form::kSwitch; }
+    Form operator()(const std::optional<bool>*) { return Form::kSwitch; }
+    Form operator()(const size_t*) { return Form::kCount; }
+    Form operator()(const Time*) { return Form::kTime; }
+    Form operator()(const OptionalTime*) { return Form::kTime; }
+    Form operator()(const Bytes*) { return Form::kSize; }
+    Form operator()(const std::optional<Bytes>*) { return Form::kSize; }
+    Form operator()(const Strings*) { return Form::kList; }
+    Form operator()(const OptionalList*) { return Form::kList; }
+    Form operator()(const std::optional<ListenAddress>*) { return Form::kText; }
+  } form_of;
+  Draft draft;
+  return std::visit(form_of, field(draft));
+}
+
+std::string WhatToWrite(const Setting& setting) {
+  switch (setting.form()) {
+    case Form::kText: return "write a text in quotes";
+    case Form::kSwitch: return "write true or false";
+    case Form::kCount:
+      return "write a whole number from " + std::to_string(setting.least) + " to " +
+             std::to_string(setting.most);
+    case Form::kTime: return "write seconds, such as 30 or 1.5, or a text such as \"500ms\"";
+    case Form::kSize: return "write a number of bytes, or a text such as \"128m\"";
+    case Form::kList: return "write a list of texts, such as [\"a\", \"b\"]";
+  }
+  return "";
+}
+
+Result<void> Apply(const Given& given, Draft& draft) {
+  if (std::optional<Error> error = JudgeTexts(given)) return *error;
+  const Setting& setting = *given.setting;
+  const auto store = [&](auto* field) -> Result<void> {
+    using Type = std::remove_pointer_t<decltype(field)>;
+    if constexpr (std::is_same_v<Type, std::optional<ListenAddress>>) {
+      if (given.values[0] == "off") {
+        field->reset();
+        return {};
+      }
+    }
+    auto parsed = [&] {
+      if constexpr (IsOptional<Type>::value) {
+        return Parse(setting, given.values, static_cast<typename Type::value_type*>(nullptr));
+      } else {
+        return Parse(setting, given.values, field);
+      }
+    }();
+    if (const auto* objection = std::get_if<Objection>(&parsed)) {
+      return MakeError(given.origin.place + " " + Quoted(given.values[0]), objection->text);
+    }
+    *field = std::get<0>(std::move(parsed));
+    return {};
+  };
+  return std::visit(store, setting.field(draft));
+}
+
+Strings SplitList(std::string_view text) {
+  Strings items;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    const std::string_view item = text.substr(start, end - start);
+    const size_t first = item.find_first_not_of(" \t");
+    if (first != std::string_view::npos) {
+      items.emplace_back(item.substr(first, item.find_last_not_of(" \t") - first + 1));
+    }
+    start = end + 1;
+  }
+  return items;
+}
+
+std::string ShowField(const Setting& setting, const Draft& draft) {
+  return WithValue(setting, draft, setting.unset, [](const auto& value) { return Show(value); });
+}
+
+std::string FieldLiteral(const Setting& setting, const Draft& draft) {
+  return WithValue(setting, draft, "", [](const auto& value) { return Literal(value); });
+}
+
+}  // namespace belljar

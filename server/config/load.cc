@@ -1,0 +1,245 @@
+#include "server/config/load.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "engine/core/text.h"
+#include "server/config/environment.h"
+#include "server/config/resolve.h"
+#include "server/config/settings.h"
+#include "server/config/tokens.h"
+#include "server/config/toml_file.h"
+
+namespace belljar {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+constexpr char kUserFile[] = "/belljar/config.toml";
+constexpr char kSystemFile[] = "/etc/belljar/config.toml";
+
+// Everything that was written down somewhere, not yet judged.
+struct Inputs {
+  std::vector<Variable> from_env_file;
+  std::vector<Variable> from_environment;
+  std::string file;
+  TomlFile toml;
+
+  // The environment's own wins over the file's.
+  const Variable* Find(std::string_view name) const {
+    const Variable* variable = FindVariable(from_environment, name);
+    return variable ? variable : FindVariable(from_env_file, name);
+  }
+};
+
+std::string UserFile(const Inputs& inputs) {
+  const Variable* xdg = FindVariable(inputs.from_environment, "XDG_CONFIG_HOME");
+  // The specification: a relative one is invalid and shall be ignored.
+  if (xdg && xdg->value.starts_with('/')) return xdg->value + kUserFile;
+  const Variable* home = FindVariable(inputs.from_environment, "HOME");
+  if (home && home->value.starts_with('/')) return home->value + "/.config" + kUserFile;
+  return "";
+}
+
+// False: there is nothing of that name. One that cannot be looked at is there: reading it says why.
+bool Exists(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+// The one file that is read; empty: none.
+std::string ChooseFile(const ConfigSources& sources, const Inputs& inputs) {
+  if (sources.file) return AbsolutePath(*sources.file, {});
+  const Variable* named = inputs.Find(kConfigVariable);
+  if (named && !named->value.empty()) return AbsolutePath(named->value, {});
+  for (const std::string& path : {UserFile(inputs), std::string(kSystemFile)}) {
+    if (!path.empty() && Exists(path)) return path;
+  }
+  return "";
+}
+
+Result<Inputs> ReadInputs(const ConfigSources& sources) {
+  Inputs inputs;
+  inputs.from_environment = ReadEnvironment(sources.environment);
+  if (sources.env_file) {
+    Result<std::vector<Variable>> variables = ReadEnvironmentFile(*sources.env_file);
+    if (!variables) return variables.error();
+    inputs.from_env_file = std::move(*variables);
+  }
+  inputs.file = ChooseFile(sources, inputs);
+  if (inputs.file.empty()) return inputs;
+  Result<TomlFile> toml = ReadTomlFile(inputs.file);
+  if (!toml) return toml.error();
+  inputs.toml = std::move(*toml);
+  return inputs;
+}
+
+// A name of ours that means nothing: an error where it was written for us, a warning where it may
+// be somebody else's.
+Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
+  Strings chosen;
+  for (const TokenEntry& entry : inputs.toml.tokens) {
+    if (!entry.variable.empty()) chosen.push_back(entry.variable);
+  }
+  const Strings unknown = UnknownVariables(inputs.from_env_file, chosen);
+  if (!unknown.empty()) return MakeError(unknown[0], "");
+  for (std::string& warning : UnknownVariables(inputs.from_environment, chosen)) {
+    warnings.push_back(std::move(warning));
+  }
+  const Setting& imports = *FindSetting("execution.allowed_imports");
+  for (const std::string& name : {imports.familiar, imports.Variable()}) {
+    const Variable* variable = inputs.Find(name);
+    if (!variable || !variable->value.empty()) continue;
+    warnings.push_back(variable->origin.place +
+                       ": it is empty and counts as not set; to allow no module at all, write "
+                       "allowed_imports = [] below [execution] of the file");
+  }
+  return {};
+}
+
+std::vector<Given> SettingsOfFlags(const ConfigSources& sources) {
+  std::vector<Given> given;
+  for (const Setting& setting : Settings()) {
+    const auto found = sources.flags.find(setting.flag);
+    if (setting.flag.empty() || found == sources.flags.end()) continue;
+    Origin origin;
+    origin.kind = Origin::Kind::kFlag;
+    origin.source = "flag " + setting.flag;
+    origin.place = setting.flag;
+    given.push_back({&setting, found->second, std::move(origin)});
+  }
+  return given;
+}
+
+// From the weakest to the strongest: the last word counts, and each has to be right.
+Result<void> ApplyAll(const Inputs& inputs, const ConfigSources& sources, Loading& loading) {
+  for (const std::vector<Given>& given :
+       {inputs.toml.given, SettingsOf(inputs.from_env_file), SettingsOf(inputs.from_environment),
+        SettingsOfFlags(sources)}) {
+    for (const Given& entry : given) {
+      if (Result<void> applied = Apply(entry, loading.draft); !applied) return applied;
+      loading.origins[entry.setting->key] = entry.origin;
+    }
+  }
+  return {};
+}
+
+// --- tokens -----------------------------------------------------------------------------------
+
+Result<void> AddVariableToken(const Variable& variable, Loading& loading) {
+  Result<std::string> secret = CheckSecret(variable.value, variable.origin.place);
+  if (!secret) return secret.error();
+  LoadedToken loaded;
+  loaded.token.secret = std::move(*secret);
+  loaded.token.caller.name = kDefaultToken;
+  loaded.from = variable.origin.source;
+  loaded.origin = variable.origin;
+  loading.tokens.push_back(std::move(loaded));
+  return {};
+}
+
+Result<void> AddFileToken(const Origin& origin, Loading& loading) {
+  const std::string path = AbsolutePath(loading.draft.token_file, origin);
+  Result<std::string> secret = ReadTokenFile(path, origin.place, loading.warnings);
+  if (!secret) return secret.error();
+  LoadedToken loaded;
+  loaded.token.secret = std::move(*secret);
+  loaded.token.caller.name = kDefaultToken;
+  loaded.from = "file " + Printable(path);
+  loaded.origin = origin;
+  loading.tokens.push_back(std::move(loaded));
+  return {};
+}
+
+// The token named "default": of a variable or of http.token_file, whichever is stronger.
+Result<void> AddDefaultToken(const Inputs& inputs, Loading& loading) {
+  const Variable* variable = inputs.Find(kTokenVariable);
+  if (!variable) variable = inputs.Find(kFamiliarTokenVariable);
+  const Origin file = loading.OriginOf("http.token_file");
+  const bool has_file = !loading.draft.token_file.empty();
+  if (variable && has_file && file.kind == Origin::Kind::kEnvironment) {
+    return MakeError(file.place, "so is " + variable->name +
+                                     ", and both are the token \"default\"; set one of them");
+  }
+  if (variable && file.kind != Origin::Kind::kFlag) {
+    if (has_file) loading.notes["http.token_file"] = "not read: " + variable->name + " is stronger";
+    return AddVariableToken(*variable, loading);
+  }
+  return has_file ? AddFileToken(file, loading) : Result<void>();
+}
+
+Result<void> AddTokens(const Inputs& inputs, Loading& loading) {
+  if (Result<void> added = AddDefaultToken(inputs, loading); !added) return added;
+  std::vector<Variable> variables = inputs.from_env_file;
+  variables.insert(variables.end(), inputs.from_environment.begin(), inputs.from_environment.end());
+  for (const TokenEntry& entry : inputs.toml.tokens) {
+    Result<LoadedToken> loaded = LoadToken(entry, variables, loading.warnings);
+    if (!loaded) return loaded.error();
+    loading.tokens.push_back(std::move(*loaded));
+  }
+  return CheckTokens(loading.tokens);
+}
+
+// --- the answer -------------------------------------------------------------------------------
+
+std::vector<SettingValue> ShowSettings(const Loading& loading) {
+  std::vector<SettingValue> values;
+  for (const Setting& setting : Settings()) {
+    const Origin origin = loading.OriginOf(setting.key);
+    SettingValue value;
+    value.key = setting.key;
+    value.value = ShowField(setting, loading.draft);
+    value.literal = FieldLiteral(setting, loading.draft);
+    value.source = origin.source;
+    value.is_default = origin.kind == Origin::Kind::kDefault;
+    const auto note = loading.notes.find(setting.key);
+    if (note != loading.notes.end()) value.note = note->second;
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+LoadedConfig Finish(Loading loading, std::string file) {
+  LoadedConfig loaded;
+  loaded.file = std::move(file);
+  loaded.settings = ShowSettings(loading);
+  loaded.config = std::move(loading.draft.config);
+  if (loading.draft.listen) {
+    loaded.config.http = std::move(loading.draft.http);
+    loaded.config.http->address = loading.draft.listen->address;
+    loaded.config.http->port = loading.draft.listen->port;
+  }
+  for (LoadedToken& token : loading.tokens) {
+    loaded.tokens.push_back({token.token.caller, token.from, token.origin.source, token.file,
+                             token.variable, !token.file.empty() || !token.variable.empty()});
+    loaded.config.tokens.push_back(std::move(token.token));
+  }
+  loaded.warnings = std::move(loading.warnings);
+  return loaded;
+}
+
+}  // namespace
+
+Result<LoadedConfig> LoadConfig(const ConfigSources& sources, const ProfileCatalogue& catalogue) {
+  const ConfigSources nothing;
+  Loading loading;
+  Inputs inputs;
+  if (!sources.only_defaults) {
+    Result<Inputs> read = ReadInputs(sources);
+    if (!read) return read.error();
+    inputs = std::move(*read);
+  }
+  if (Result<void> checked = CheckVariables(inputs, loading.warnings); !checked) {
+    return checked.error();
+  }
+  if (Result<void> applied = ApplyAll(inputs, sources.only_defaults ? nothing : sources, loading);
+      !applied) {
+    return applied.error();
+  }
+  if (Result<void> added = AddTokens(inputs, loading); !added) return added.error();
+  if (Result<void> resolved = Resolve(loading, catalogue); !resolved) return resolved.error();
+  return Finish(std::move(loading), std::move(inputs.file));
+}
+
+}  // namespace belljar

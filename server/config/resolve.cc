@@ -1,0 +1,241 @@
+#include "server/config/resolve.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+#include "server/config/values.h"
+
+namespace belljar {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// What servers of this kind call tiers are profiles here.
+struct Tier {
+  const char* key;
+  const char* profile;
+  std::optional<bool> Draft::*enabled;
+};
+constexpr Tier kTiers[] = {
+    {"execution.enable_network", "network", &Draft::enable_network},
+    {"execution.enable_filesystem", "filesystem", &Draft::enable_filesystem},
+    {"execution.enable_data_science", "data-science", &Draft::enable_data_science},
+};
+constexpr char kNotInstalled[] = "not in this version: has no effect";
+
+bool Holds(const Strings& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+bool IsMissingTier(const std::string& name, const ProfileCatalogue& catalogue) {
+  const bool is_tier = std::any_of(std::begin(kTiers), std::end(kTiers),
+                                   [&](const Tier& tier) { return tier.profile == name; });
+  return is_tier && !Holds(catalogue.Names(), name);
+}
+
+bool IsOwnFile(const std::string& profile) {
+  return profile.find('/') != std::string::npos || profile.ends_with(".toml");
+}
+
+void MakePathsAbsolute(Loading& loading) {
+  Draft& draft = loading.draft;
+  if (!draft.token_file.empty()) {
+    draft.token_file = AbsolutePath(draft.token_file, loading.OriginOf("http.token_file"));
+  }
+  std::string& profile = draft.config.execution.profile;
+  if (IsOwnFile(profile)) profile = AbsolutePath(profile, loading.OriginOf("execution.profile"));
+  if (!draft.profiles) return;
+  for (std::string& name : *draft.profiles) {
+    if (IsOwnFile(name)) name = AbsolutePath(name, loading.OriginOf("execution.profiles"));
+  }
+}
+
+// Nothing is weakened by a tier that is not there: a warning, and the note that shows it.
+void NoteMissing(Loading& loading, const std::string& key, const std::string& profile) {
+  loading.notes[key] = kNotInstalled;
+  loading.warnings.push_back(loading.OriginOf(key).place + ": profile " + Quoted(profile) +
+                             " is not in this version, so calls cannot use it");
+}
+
+Result<void> ResolveTiers(Loading& loading, const ProfileCatalogue& catalogue, Strings& profiles) {
+  for (const Tier& tier : kTiers) {
+    const std::optional<bool> enabled = loading.draft.*tier.enabled;
+    if (!enabled) continue;
+    if (!*enabled) {
+      std::erase(profiles, tier.profile);
+      if (loading.draft.config.execution.profile != tier.profile) continue;
+      return MakeError(loading.OriginOf(tier.key).place,
+                       std::string("switches profile ") + tier.profile +
+                           " off, and execution.profile is that one");
+    }
+    if (IsMissingTier(tier.profile, catalogue)) {
+      NoteMissing(loading, tier.key, tier.profile);
+    } else if (!Holds(profiles, tier.profile)) {
+      profiles.push_back(tier.profile);
+    }
+  }
+  return {};
+}
+
+// The profiles that calls may name: their names, each once.
+Result<Strings> EnabledProfiles(Loading& loading, const ProfileCatalogue& catalogue) {
+  const std::string& usual = loading.draft.config.execution.profile;
+  Strings profiles;
+  for (const std::string& name : loading.draft.profiles.value_or(Strings{usual})) {
+    if (Holds(profiles, name)) continue;
+    const bool is_missing = loading.draft.profiles && IsMissingTier(name, catalogue);
+    if (is_missing && name != usual) {
+      NoteMissing(loading, "execution.profiles", name);
+    } else {
+      profiles.push_back(name);
+    }
+  }
+  if (Result<void> tiers = ResolveTiers(loading, catalogue, profiles); !tiers) return tiers.error();
+  if (!Holds(profiles, usual)) {
+    return MakeError(
+        loading.OriginOf("execution.profiles").place,
+        "lacks " + Quoted(usual) + ", the profile of calls that name none (execution.profile)");
+  }
+  return profiles;
+}
+
+Result<std::vector<Profile>> ResolveProfiles(Loading& loading, const ProfileCatalogue& catalogue) {
+  Result<Strings> names = EnabledProfiles(loading, catalogue);
+  if (!names) return names.error();
+  std::vector<Profile> profiles;
+  for (const std::string& name : *names) {
+    Result<Profile> profile = catalogue.Choose(name);
+    if (!profile) {
+      const bool is_usual = name == loading.draft.config.execution.profile;
+      const Origin origin = loading.OriginOf(is_usual ? "execution.profile" : "execution.profiles");
+      return MakeError(origin.place, profile.error().ToString());
+    }
+    profiles.push_back(std::move(*profile));
+  }
+  loading.draft.profiles = *names;
+  loading.draft.config.execution.profiles = std::move(*names);
+  return profiles;
+}
+
+Result<void> CheckLimits(const Loading& loading, const std::vector<Profile>& profiles) {
+  const ExecutionConfig& execution = loading.draft.config.execution;
+  const auto over = [&](const char* key, const std::string& asked, const Profile& profile,
+                        const std::string& most) {
+    return MakeError(loading.OriginOf(key).place + " " + asked,
+                     "the maximum of profile " + profile.name + " is " + most);
+  };
+  for (const Profile& profile : profiles) {
+    const Limits& most = profile.maximum_limits;
+    if (execution.timeout && *execution.timeout > most.timeout) {
+      return over("execution.timeout", FormatDuration(*execution.timeout), profile,
+                  FormatDuration(most.timeout));
+    }
+    if (execution.memory && *execution.memory > most.memory) {
+      return over("execution.memory", execution.memory->ToString(), profile,
+                  most.memory.ToString());
+    }
+    if (execution.output && *execution.output > most.output) {
+      return over("execution.max_output", execution.output->ToString(), profile,
+                  most.output.ToString());
+    }
+  }
+  return {};
+}
+
+Result<void> CheckImports(Loading& loading, const std::vector<Profile>& profiles) {
+  ExecutionConfig& execution = loading.draft.config.execution;
+  if (!execution.allowed_imports) return {};
+  const Origin origin = loading.OriginOf("execution.allowed_imports");
+  if (execution.language == "full") {
+    return MakeError(origin.place,
+                     "narrows the language policy, and execution.language full has none");
+  }
+  std::set<std::string> names;
+  for (const Profile& profile : profiles) {
+    for (std::string& name : ModuleNames(profile)) names.insert(std::move(name));
+  }
+  const Strings known(names.begin(), names.end());
+  Strings allowed;
+  for (const std::string& module : *execution.allowed_imports) {
+    if (names.contains(module)) {
+      if (!Holds(allowed, module)) allowed.push_back(module);
+      continue;
+    }
+    const std::string what = "no enabled profile has a module " + Quoted(module);
+    if (!origin.is_familiar) return MakeError(origin.place, what + Suggestion(module, known));
+    // A list that was written for another server: what is not there is not allowed either.
+    loading.warnings.push_back(origin.place + ": " + what);
+  }
+  execution.allowed_imports = std::move(allowed);
+  return {};
+}
+
+Result<void> CheckTokenProfiles(Loading& loading, const ProfileCatalogue& catalogue) {
+  const Strings& enabled = loading.draft.config.execution.profiles;
+  for (LoadedToken& loaded : loading.tokens) {
+    const Caller& caller = loaded.token.caller;
+    if (!caller.profiles) continue;
+    const std::string place = loaded.origin.place + " " + Quoted(caller.name);
+    if (caller.profiles->empty()) {
+      return MakeError(place,
+                       "may name no profile at all; leave profiles out for every enabled one");
+    }
+    for (const std::string& name : *caller.profiles) {
+      if (Holds(enabled, name)) continue;
+      if (!IsMissingTier(name, catalogue)) {
+        return MakeError(place, "profile " + Quoted(name) + " is not enabled; add it to " +
+                                    "execution.profiles" + Suggestion(name, enabled));
+      }
+      loading.warnings.push_back(place + ": profile " + Quoted(name) + " is not in this version");
+    }
+  }
+  return {};
+}
+
+Result<void> CheckListen(Loading& loading) {
+  const std::optional<ListenAddress>& listen = loading.draft.listen;
+  for (const auto& [key, origin] : loading.origins) {
+    if (listen || origin.kind != Origin::Kind::kFlag || !key.starts_with("http.")) continue;
+    if (key != "http.listen")
+      loading.warnings.push_back(origin.place + " has no effect without --http");
+  }
+  if (!listen || IsLoopback(*listen) || !loading.tokens.empty()) return {};
+  return MakeError(
+      loading.OriginOf("http.listen").place + " " + FormatListenAddress(*listen),
+      "other machines can reach this address, so clients must show a token, and there is none.\n"
+      "  (umask 077; openssl rand -hex 32 > token)     # makes one\n"
+      "  belljar serve --http " +
+          FormatListenAddress(*listen) + " --token-file token");
+}
+
+}  // namespace
+
+Origin Loading::OriginOf(const std::string& key) const {
+  const auto found = origins.find(key);
+  if (found != origins.end()) return found->second;
+  Origin origin;
+  origin.place = key;
+  return origin;
+}
+
+std::string AbsolutePath(const std::string& path, const Origin& origin) {
+  const std::filesystem::path from(origin.folder);
+  std::error_code code;
+  const std::filesystem::path absolute = std::filesystem::absolute(from / path, code);
+  return code ? path : absolute.lexically_normal().string();
+}
+
+Result<void> Resolve(Loading& loading, const ProfileCatalogue& catalogue) {
+  MakePathsAbsolute(loading);
+  const Result<std::vector<Profile>> profiles = ResolveProfiles(loading, catalogue);
+  if (!profiles) return profiles.error();
+  if (Result<void> limits = CheckLimits(loading, *profiles); !limits) return limits;
+  if (Result<void> imports = CheckImports(loading, *profiles); !imports) return imports;
+  if (Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
+  return CheckListen(loading);
+}
+
+}  // namespace belljar

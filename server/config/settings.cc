@@ -1,0 +1,150 @@
+#include "server/config/settings.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "engine/core/limits.h"
+#include "server/config/values.h"
+
+namespace belljar {
+namespace {
+
+constexpr uint64_t kKibi = 1 << 10;
+constexpr uint64_t kMebi = 1 << 20;
+constexpr uint64_t kGibi = 1 << 30;
+constexpr uint64_t kSecond = 1000;
+constexpr uint64_t kHour = 3600 * kSecond;
+constexpr uint64_t kDay = 24 * kHour;
+
+#define BELLJAR_FIELD(member) [](Draft& draft) -> Field { return &draft.member; }
+
+// clang-format off: a row is read as a row.
+// The order is that of the example file: what people look for first.
+std::vector<Setting> MakeSettings() {
+  return {
+      {"http.listen", "", "--http", "ADDRESS:PORT", "off", "\"127.0.0.1:9015\"",
+       "serve Streamable HTTP there instead of stdio; off: stdio; port 0: a free one",
+       BELLJAR_FIELD(listen)},
+      {"http.token_file", "", "--token-file", "FILE", "none", "\"/etc/belljar/token\"",
+       "a bearer token that clients must send, in a file of mode 600; it is named \"default\"",
+       BELLJAR_FIELD(token_file), 0, 0, PathObjection},
+      {"http.allowed_hosts", "", "--allow-host", "HOST", "", "",
+       "Host headers to answer beside loopback and the address itself; *: any",
+       BELLJAR_FIELD(http.allowed_hosts), 0, 0, HostObjection},
+      {"http.allowed_origins", "", "--allow-origin", "ORIGIN", "", "",
+       "web pages that may call, as in https://app.example.com; *: any",
+       BELLJAR_FIELD(http.allowed_origins), 0, 0, OriginObjection},
+      {"http.max_body", "", "", "SIZE", "", "", "the longest request body",
+       BELLJAR_FIELD(http.max_body), kKibi, kGibi},
+      {"http.max_header", "", "", "SIZE", "", "", "the longest request header",
+       BELLJAR_FIELD(http.max_header), kKibi, kMebi},
+      {"http.header_timeout", "", "", "TIME", "", "", "for a client to send its header",
+       BELLJAR_FIELD(http.header_timeout), 100, kHour},
+      {"http.body_timeout", "", "", "TIME", "", "", "for a client to send its body",
+       BELLJAR_FIELD(http.body_timeout), 100, kHour},
+      {"http.write_timeout", "", "", "TIME", "", "", "for a client to take what it is sent",
+       BELLJAR_FIELD(http.write_timeout), 100, kHour},
+      {"http.idle_timeout", "", "", "TIME", "", "", "between two requests of a connection",
+       BELLJAR_FIELD(http.idle_timeout), 100, kDay},
+      {"http.max_connections", "", "--max-connections", "N", "", "", "connections at a time",
+       BELLJAR_FIELD(http.max_connections), 1, 1'000'000},
+
+      {"execution.profile", "", "--profile", "PROFILE", "", "",
+       "the profile of calls that name none: a name, or a file of your own such as ./own.toml",
+       BELLJAR_FIELD(config.execution.profile), 0, 0, PathObjection},
+      {"execution.profiles", "", "--profiles", "PROFILE", "execution.profile alone", "[\"basic\"]",
+       "the profiles that calls may name", BELLJAR_FIELD(profiles), 0, 0, PathObjection},
+      {"execution.enable_network", "SANDBOX_ENABLE_NETWORK", "", "", "as execution.profiles says",
+       "true", "true: the profile network too; false: not that one", BELLJAR_FIELD(enable_network)},
+      {"execution.enable_filesystem", "SANDBOX_ENABLE_FILESYSTEM", "", "",
+       "as execution.profiles says", "true",
+       "true: the profile filesystem too; false: not that one", BELLJAR_FIELD(enable_filesystem)},
+      {"execution.enable_data_science", "SANDBOX_ENABLE_DATA_SCIENCE", "", "",
+       "as execution.profiles says", "true",
+       "true: the profile data-science too; false: not that one",
+       BELLJAR_FIELD(enable_data_science)},
+      {"execution.isolation", "", "--isolation", "strict|standard", "", "",
+       "strict: every layer, or no run; standard: without namespaces and Landlock where this "
+       "machine has none, and results say so",
+       BELLJAR_FIELD(config.execution.isolation)},
+      {"execution.language", "", "--language", "restricted|full", "", "",
+       "the language policy; full: none, the kernel's layers alone",
+       BELLJAR_FIELD(config.execution.language)},
+      {"execution.timeout", "SANDBOX_TIMEOUT", "--timeout", "TIME", "the profile's", "\"30s\"",
+       "wall clock of calls that do not say: 30, 1.5, 500ms or 2m",
+       BELLJAR_FIELD(config.execution.timeout), 1, kDay},
+      {"execution.memory", "SANDBOX_DEFAULT_MEMORY_LIMIT", "--memory", "SIZE", "the profile's",
+       "\"128m\"", "memory of calls that do not say: 64m, 1g",
+       BELLJAR_FIELD(config.execution.memory), 1, kGibi << 10},
+      {"execution.max_output", "SANDBOX_MAX_OUTPUT_SIZE", "--max-output", "SIZE", "the profile's",
+       "\"1m\"", "of stdout and of stderr, each; what comes after is dropped and counted",
+       BELLJAR_FIELD(config.execution.output), 1, kGibi},
+      {"execution.allowed_imports", "SANDBOX_ALLOWED_IMPORTS", "--allow-import", "MODULE",
+       "all of the profile's", "[\"math\", \"json\"]", "only these of the profiles' modules",
+       BELLJAR_FIELD(config.execution.allowed_imports)},
+      {"execution.spares", "", "--spares", "N", "", "",
+       "workers of each profile that wait, sealed, for a call",
+       BELLJAR_FIELD(config.execution.spares), 1, 256},
+      {"execution.concurrency", "", "--concurrency", "N", "", "",
+       "calls that run at a time; 0: from the number of cores",
+       BELLJAR_FIELD(config.execution.running), 0, 1024},
+      {"execution.queue", "", "--queue", "N", "", "",
+       "calls that wait for their turn; those beyond are told to try again later",
+       BELLJAR_FIELD(config.execution.waiting), 0, 100'000},
+
+      {"container.enabled", "SANDBOX_ENABLE_CONTAINER_MODE", "", "", "", "",
+       "let calls ask for a container around their worker",
+       BELLJAR_FIELD(config.container.enabled)},
+      {"container.image", "SANDBOX_CONTAINER_IMAGE", "", "IMAGE", "none",
+       "\"registry.example.com/belljar:1\"", "the image of that container",
+       BELLJAR_FIELD(config.container.image), 0, 0, ImageObjection},
+
+      {"log.level", "", "--log-level", "debug|info|warning|error|off", "", "",
+       "what is logged, to standard error", BELLJAR_FIELD(config.log.level)},
+      {"log.format", "", "--log-format", "json|text", "", "",
+       "one JSON object a line, or plain text", BELLJAR_FIELD(config.log.format)},
+      {"log.code", "", "--log-code", "", "", "", "let log entries hold the code that was run",
+       BELLJAR_FIELD(config.log.code)},
+
+      {"server.drain_timeout", "", "--drain-timeout", "TIME", "", "",
+       "for running calls to end, after SIGTERM", BELLJAR_FIELD(config.drain_timeout), 1, kDay},
+  };
+}
+// clang-format on
+
+#undef BELLJAR_FIELD
+
+}  // namespace
+
+const std::vector<Setting>& Settings() {
+  static const std::vector<Setting> settings = MakeSettings();
+  return settings;
+}
+
+const Setting* FindSetting(std::string_view key) {
+  for (const Setting& setting : Settings()) {
+    if (setting.key == key) return &setting;
+  }
+  return nullptr;
+}
+
+std::string Setting::Variable() const {
+  std::string name = "BELLJAR_";
+  for (const char c : key) {
+    name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+std::vector<std::string> Setting::choices() const {
+  if (value_type.find('|') == std::string::npos) return {};
+  std::vector<std::string> words;
+  size_t start = 0;
+  for (size_t end = 0; end != std::string::npos; start = end + 1) {
+    end = value_type.find('|', start);
+    words.push_back(value_type.substr(start, end - start));
+  }
+  return words;
+}
+
+}  // namespace belljar

@@ -1,0 +1,308 @@
+#include "server/config/toml_file.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+
+#include "engine/core/fd.h"
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+#include "server/config/values.h"
+
+namespace belljar {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+constexpr size_t kLongestFile = 1 << 20;
+constexpr char kTokens[] = "tokens";
+const Strings kTokenKeys = {"name", "file", "env", "profiles", "rate", "burst", "concurrency"};
+// What people would call the secret itself.
+const Strings kSecretKeys = {"secret", "token", "api_token", "value", "password", "key", "bearer"};
+constexpr double kHighestRate = 1'000'000;
+constexpr int64_t kHighestCount = 1'000'000;
+
+// Thrown inside this file only.
+class Malformed : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Of a file that is being read: what messages begin with.
+class Reader {
+ public:
+  explicit Reader(std::string path) : path_(std::move(path)) {}
+
+  TomlFile Read();
+
+ private:
+  [[noreturn]] void Refuse(const toml::source_region& where, const std::string& what) const {
+    throw Malformed(Place(where) + what);
+  }
+  std::string Place(const toml::source_region& where) const {
+    return Printable(path_) + ":" + std::to_string(where.begin.line) + ": ";
+  }
+  Origin OriginOf(const toml::source_region& where, const std::string& key) const;
+
+  void ReadSection(const std::string& section, const toml::table& table, TomlFile& file) const;
+  Given ReadSetting(const Setting& setting, const toml::node& node) const;
+  Strings ReadList(const std::string& key, const toml::node& node) const;
+  void ReadTokens(const toml::node& node, TomlFile& file) const;
+  TokenEntry ReadToken(const toml::table& table) const;
+  void CheckTokenKeys(const toml::table& table) const;
+  std::string TokenText(const toml::table& table, const char* key) const;
+  size_t TokenCount(const toml::table& table, const char* key) const;
+  double TokenRate(const toml::table& table) const;
+
+  const std::string path_;
+};
+
+Origin Reader::OriginOf(const toml::source_region& where, const std::string& key) const {
+  Origin origin;
+  origin.kind = Origin::Kind::kFile;
+  origin.source = "file " + Printable(path_) + ":" + std::to_string(where.begin.line);
+  origin.place = Place(where) + key;
+  origin.folder = std::filesystem::path(path_).parent_path();
+  return origin;
+}
+
+Strings Sections() {
+  Strings sections;
+  for (const Setting& setting : Settings()) {
+    std::string section = setting.key.substr(0, setting.key.find('.'));
+    if (sections.empty() || sections.back() != section) sections.push_back(std::move(section));
+  }
+  return sections;
+}
+
+Strings KeysOf(const std::string& section) {
+  Strings keys;
+  for (const Setting& setting : Settings()) {
+    if (setting.key.starts_with(section + "."))
+      keys.push_back(setting.key.substr(section.size() + 1));
+  }
+  return keys;
+}
+
+bool Holds(const Strings& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+// A key that is right but for its section, or nearly right where it is.
+std::string SuggestKey(const std::string& key, const Strings& known) {
+  if (Holds(kSecretKeys, key)) {
+    return "; a secret does not belong into this file, which is copied and shown: put it into a "
+           "file of its own, of mode 600, that http.token_file names";
+  }
+  for (const Setting& setting : Settings()) {
+    if (setting.key.ends_with("." + key)) return "; did you mean \"" + setting.key + "\"?";
+  }
+  return Suggestion(key, known);
+}
+
+// Of a value that is no text, list or table: as it would be written.
+std::string ShowScalar(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return Quoted(*text);
+  if (const auto number = node.value_exact<int64_t>()) return std::to_string(*number);
+  if (const auto number = node.value_exact<double>()) return std::to_string(*number);
+  if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
+  return node.is_table() ? "a table" : node.is_array() ? "a list" : "a date";
+}
+
+std::string FormatNumber(double number) {
+  if (!std::isfinite(number)) return "inf";
+  char text[64];
+  const auto [end, error] =
+      std::to_chars(text, text + sizeof text, number, std::chars_format::fixed);
+  return error == std::errc() ? std::string(text, end) : "inf";
+}
+
+// The text that the environment would hold; nullopt: the type is none that the setting takes.
+std::optional<std::string> ScalarText(const Setting& setting, const toml::node& node) {
+  const Form form = setting.form();
+  const bool takes_text = form == Form::kText || form == Form::kTime || form == Form::kSize;
+  if (takes_text && node.is_string()) return node.value_exact<std::string>();
+  if (form == Form::kSwitch && node.is_boolean())
+    return *node.value_exact<bool>() ? "true" : "false";
+  const bool takes_number = form == Form::kCount || form == Form::kTime || form == Form::kSize;
+  if (takes_number && node.is_integer()) return std::to_string(*node.value_exact<int64_t>());
+  if (form == Form::kTime && node.is_floating_point()) {
+    return FormatNumber(*node.value_exact<double>());
+  }
+  return std::nullopt;
+}
+
+Strings Reader::ReadList(const std::string& key, const toml::node& node) const {
+  const std::string what = key + ": write a list of texts, such as [\"a\", \"b\"]";
+  const toml::array* array = node.as_array();
+  if (!array) Refuse(node.source(), what);
+  Strings items;
+  for (const toml::node& item : *array) {
+    const auto text = item.value_exact<std::string>();
+    if (!text) Refuse(item.source(), what);
+    items.push_back(*text);
+  }
+  return items;
+}
+
+Given Reader::ReadSetting(const Setting& setting, const toml::node& node) const {
+  Given given{&setting, {}, OriginOf(node.source(), setting.key)};
+  if (setting.form() == Form::kList) {
+    given.values = ReadList(setting.key, node);
+    return given;
+  }
+  std::optional<std::string> text = ScalarText(setting, node);
+  if (!text) {
+    Refuse(node.source(), setting.key + " " + ShowScalar(node) + ": " + WhatToWrite(setting));
+  }
+  given.values = {std::move(*text)};
+  return given;
+}
+
+void Reader::ReadSection(const std::string& section, const toml::table& table,
+                         TomlFile& file) const {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const Setting* setting = FindSetting(section + "." + name);
+    if (!setting) {
+      Refuse(key.source(),
+             "unknown key " + Quoted(section + "." + name) + SuggestKey(name, KeysOf(section)));
+    }
+    file.given.push_back(ReadSetting(*setting, node));
+  }
+}
+
+// --- [[tokens]] -------------------------------------------------------------------------------
+// No message here shows a value: it may be a secret in the wrong place.
+
+void Reader::CheckTokenKeys(const toml::table& table) const {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (Holds(kTokenKeys, name)) continue;
+    if (Holds(kSecretKeys, name)) {
+      Refuse(key.source(), "tokens." + name +
+                               ": a secret does not belong into this file, which is copied and "
+                               "shown: put it into a file of its own, of mode 600, and write "
+                               "file = \"/path/of/it\", or env = \"NAME\" for a variable");
+    }
+    Refuse(key.source(), "unknown key " + Quoted("tokens." + name) + Suggestion(name, kTokenKeys));
+  }
+}
+
+std::string Reader::TokenText(const toml::table& table, const char* key) const {
+  const toml::node* node = table.get(key);
+  if (!node) return "";
+  const auto text = node->value_exact<std::string>();
+  if (!text || text->empty() || !IsPlainText(*text)) {
+    Refuse(node->source(), std::string("tokens.") + key + ": write a text in quotes");
+  }
+  return *text;
+}
+
+size_t Reader::TokenCount(const toml::table& table, const char* key) const {
+  const toml::node* node = table.get(key);
+  if (!node) return 0;
+  const auto count = node->value_exact<int64_t>();
+  if (!count || *count < 1 || *count > kHighestCount) {
+    Refuse(node->source(), std::string("tokens.") + key + ": write a whole number from 1 to " +
+                               std::to_string(kHighestCount) + ", or leave it out for no limit");
+  }
+  return static_cast<size_t>(*count);
+}
+
+double Reader::TokenRate(const toml::table& table) const {
+  const toml::node* node = table.get("rate");
+  if (!node) return 0;
+  const auto rate = node->is_number() ? node->value<double>() : std::nullopt;
+  if (!rate || !(*rate >= 0.001 && *rate <= kHighestRate)) {
+    Refuse(
+        node->source(),
+        "tokens.rate: write calls a second, from 0.001 to 1000000, or leave it out for no limit");
+  }
+  return *rate;
+}
+
+TokenEntry Reader::ReadToken(const toml::table& table) const {
+  CheckTokenKeys(table);
+  TokenEntry entry;
+  entry.origin = OriginOf(table.source(), "[[tokens]]");
+  entry.caller.name = TokenText(table, "name");
+  entry.file = TokenText(table, "file");
+  entry.variable = TokenText(table, "env");
+  if (entry.caller.name.empty()) Refuse(table.source(), "[[tokens]] has no name");
+  if (entry.file.empty() == entry.variable.empty()) {
+    Refuse(table.source(), "[[tokens]] " + Quoted(entry.caller.name) +
+                               ": write either file = \"/path\" or env = \"NAME\" for its secret");
+  }
+  if (const toml::node* profiles = table.get("profiles")) {
+    entry.caller.profiles = ReadList("tokens.profiles", *profiles);
+  }
+  entry.caller.rate = TokenRate(table);
+  entry.caller.burst = TokenCount(table, "burst");
+  entry.caller.concurrency = TokenCount(table, "concurrency");
+  if (entry.caller.burst > 0 && !table.contains("rate")) {
+    Refuse(table.source(),
+           "tokens.burst: says how many calls may come at once within a rate, and "
+           "there is no rate; for calls at a time write concurrency");
+  }
+  // A rate without a word on bursts: a second's worth at once.
+  if (entry.caller.rate > 0 && entry.caller.burst == 0) {
+    entry.caller.burst = static_cast<size_t>(std::ceil(entry.caller.rate));
+  }
+  return entry;
+}
+
+void Reader::ReadTokens(const toml::node& node, TomlFile& file) const {
+  const toml::array* array = node.as_array();
+  if (!array) Refuse(node.source(), "write [[tokens]] above the keys of each token");
+  for (const toml::node& item : *array) {
+    if (!item.is_table()) Refuse(item.source(), "write [[tokens]] above the keys of each token");
+    file.tokens.push_back(ReadToken(*item.as_table()));
+  }
+}
+
+// --- the whole file ---------------------------------------------------------------------------
+
+TomlFile Reader::Read() {
+  const Result<std::string> text = ReadFile(path_, kLongestFile);
+  if (!text) throw Malformed("configuration: " + text.error().ToString());
+  const toml::table root = toml::parse(*text, path_);
+  Strings known = Sections();
+  known.push_back(kTokens);
+  TomlFile file;
+  for (const auto& [key, node] : root) {
+    const std::string name(key.str());
+    if (name == kTokens) {
+      ReadTokens(node, file);
+    } else if (!Holds(known, name)) {
+      Refuse(key.source(), "unknown key " + Quoted(name) + SuggestKey(name, known));
+    } else if (!node.is_table()) {
+      Refuse(node.source(), name + " is a section: write [" + name + "] above its keys");
+    } else {
+      ReadSection(name, *node.as_table(), file);
+    }
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<TomlFile> ReadTomlFile(const std::string& path) {
+  try {
+    return Reader(path).Read();
+  } catch (const Malformed& malformed) {
+    return MakeError(malformed.what(), "");
+  } catch (const toml::parse_error& error) {
+    const toml::source_position at = error.source().begin;
+    return MakeError(
+        Printable(path) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
+        Printable(error.description()));
+  } catch (const std::exception& failure) {
+    return MakeError("read configuration " + Printable(path), Printable(failure.what()));
+  }
+}
+
+}  // namespace belljar

@@ -1,0 +1,129 @@
+#include "server/config/values.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+constexpr char kListenHint[] =
+    "write ADDRESS:PORT, such as 127.0.0.1:9015 or [::1]:9015, or off for stdio";
+
+bool IsGraphic(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+// Empty: it is none.
+std::string CanonicalAddress(std::string_view text) {
+  const std::string address(text);
+  unsigned char bytes[16];
+  char canonical[INET6_ADDRSTRLEN];
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (inet_pton(family, address.c_str(), bytes) != 1) continue;
+    return inet_ntop(family, bytes, canonical, sizeof canonical) ? canonical : "";
+  }
+  return "";
+}
+
+std::optional<uint16_t> ParsePort(std::string_view text) {
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return port;
+}
+
+// Splits at the colon before the port, which an IPv6 address keeps in brackets.
+Result<ListenAddress> ParseAddressAndPort(std::string_view text) {
+  const Error malformed = MakeError("", kListenHint);
+  const HttpConfig defaults;
+  ListenAddress listen{defaults.address, defaults.port};
+  if (const std::optional<uint16_t> port = ParsePort(text)) {
+    listen.port = *port;
+    return listen;
+  }
+  std::string_view host = text;
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const size_t close = text.find(']');
+    if (close == std::string_view::npos) return malformed;
+    host = text.substr(1, close - 1);
+    port = text.substr(close + 1);
+    if (host.find(':') == std::string_view::npos) return malformed;
+  } else if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
+    host = text.substr(0, colon);
+    port = text.substr(colon);
+  }
+  if (!port.empty()) {
+    const std::optional<uint16_t> number = ParsePort(port.substr(1));
+    if (port[0] != ':' || !number) return malformed;
+    listen.port = *number;
+  }
+  if (host == "localhost") return listen;
+  listen.address = CanonicalAddress(host);
+  if (listen.address.empty())
+    return MakeError("", std::string(kListenHint) + "; names are not looked up");
+  return listen;
+}
+
+}  // namespace
+
+bool IsPlainText(std::string_view text) { return Printable(text) == text; }
+
+std::string PathObjection(std::string_view path) {
+  return path.empty() ? "write a name or a path" : "";
+}
+
+std::string ImageObjection(std::string_view image) {
+  // It becomes an argument of a container engine: never one of its options.
+  const bool is_image = !image.empty() && IsGraphic(image) && image[0] != '-';
+  return is_image ? "" : "write the name of an image, such as registry.example.com/belljar:1";
+}
+
+std::string HostObjection(std::string_view host) {
+  if (host == "*") return "";
+  const bool is_host = !host.empty() && IsGraphic(host) &&
+                       host.find_first_of("/*?#@,\"\\") == std::string_view::npos;
+  return is_host ? "" : "write a host as in the Host header, such as belljar.example.com, or *";
+}
+
+std::string OriginObjection(std::string_view origin) {
+  if (origin == "*") return "";
+  const size_t scheme = origin.find("://");
+  const bool is_origin = scheme != std::string_view::npos && scheme > 0 && IsGraphic(origin) &&
+                         HostObjection(origin.substr(scheme + 3)).empty() &&
+                         origin.substr(scheme + 3) != "*";
+  return is_origin ? ""
+                   : "write scheme and host without a path, such as https://app.example.com, or *";
+}
+
+Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text) {
+  if (text == "off") return std::optional<ListenAddress>();
+  Result<ListenAddress> listen = ParseAddressAndPort(text);
+  if (!listen) return listen.error();
+  return std::optional<ListenAddress>(std::move(*listen));
+}
+
+std::string FormatListenAddress(const ListenAddress& listen) {
+  const bool is_v6 = listen.address.find(':') != std::string::npos;
+  return (is_v6 ? "[" + listen.address + "]" : listen.address) + ":" + std::to_string(listen.port);
+}
+
+bool IsLoopback(const ListenAddress& listen) {
+  // Anything else, ::ffff:127.0.0.1 too, is taken for reachable: that only asks for a token.
+  return listen.address.starts_with("127.") || listen.address == "::1";
+}
+
+std::string TextLiteral(const std::string& text) { return nlohmann::json(text).dump(); }
+
+std::string ListLiteral(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + TextLiteral(text);
+  return "[" + list + "]";
+}
+
+}  // namespace belljar

@@ -1,0 +1,37 @@
+// What single values must look like. Used by the table of settings and by what judges them
+// together.
+#ifndef BELLJAR_SERVER_CONFIG_VALUES_H_
+#define BELLJAR_SERVER_CONFIG_VALUES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/core/result.h"
+#include "server/config/settings.h"
+
+namespace belljar {
+
+// Objections: what is wrong and what to write; empty: nothing.
+std::string PathObjection(std::string_view path);
+std::string ImageObjection(std::string_view image);
+std::string HostObjection(std::string_view host);
+std::string OriginObjection(std::string_view origin);
+
+// "127.0.0.1:9015", "[::1]:9015", "localhost:9015", "9015" (loopback), "127.0.0.1" (port 9015);
+// "off" is nullopt. The error's operation is empty: its detail says what to write.
+Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text);
+std::string FormatListenAddress(const ListenAddress& listen);
+// Whether only this machine can reach it. Of an address that ParseListenAddress gave.
+bool IsLoopback(const ListenAddress& listen);
+
+// Well-formed UTF-8 without control characters.
+bool IsPlainText(std::string_view text);
+
+// A literal that both TOML and JSON read. Precondition: IsPlainText.
+std::string TextLiteral(const std::string& text);
+std::string ListLiteral(const std::vector<std::string>& texts);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_CONFIG_VALUES_H_

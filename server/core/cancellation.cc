@@ -1,0 +1,19 @@
+#include "server/core/cancellation.h"
+
+#include <sys/eventfd.h>
+
+namespace belljar {
+
+void Cancellation::Cancel() {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_.exchange(true, std::memory_order_acq_rel)) return;
+  if (event_) (void)eventfd_write(event_.get(), 1);
+}
+
+int Cancellation::fd() const {
+  const std::lock_guard lock(mutex_);
+  if (!event_) event_ = UniqueFd(eventfd(cancelled() ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return event_.get();
+}
+
+}  // namespace belljar

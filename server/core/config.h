@@ -1,0 +1,75 @@
+// ServerConfig: everything an operator can set, as a plain value. server/config/load.h fills it
+// from file, environment and flags; nothing else reads any of those.
+#ifndef BELLJAR_SERVER_CORE_CONFIG_H_
+#define BELLJAR_SERVER_CORE_CONFIG_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/core/bytes.h"
+#include "server/core/caller.h"
+
+namespace belljar {
+
+// A bearer token and what it grants.
+struct TokenConfig {
+  std::string secret;  // at least 32 characters; never printed, never logged
+  Caller caller;       // its name and its share
+};
+
+struct HttpConfig {
+  std::string address = "127.0.0.1";
+  uint16_t port = 9015;  // 0: any free one; it is logged
+  // Beside the names and addresses of loopback and `address` itself; "*" for any.
+  std::vector<std::string> allowed_hosts;
+  std::vector<std::string> allowed_origins;
+  Bytes max_body = Bytes::Mebi(20);
+  Bytes max_header = Bytes::Kibi(16);
+  std::chrono::milliseconds header_timeout{10'000};  // to the end of the header, slow clients too
+  std::chrono::milliseconds body_timeout{30'000};    // to the end of the body
+  std::chrono::milliseconds write_timeout{30'000};   // for the client to take what we send
+  std::chrono::milliseconds idle_timeout{120'000};   // between requests of one connection
+  size_t max_connections = 4096;
+};
+
+struct ExecutionConfig {
+  std::string profile = "basic";                  // of calls that name none
+  std::vector<std::string> profiles = {"basic"};  // that calls may name
+  std::string isolation = "strict";               // or "standard"
+  std::string language = "restricted";            // or "full"
+  // Defaults of calls; nullopt: the profile's.
+  std::optional<std::chrono::milliseconds> timeout;
+  std::optional<Bytes> memory;
+  std::optional<Bytes> output;
+  std::optional<std::vector<std::string>> allowed_imports;
+  size_t spares = 4;   // waiting workers of each profile
+  size_t running = 0;  // calls at a time; 0: from the number of cores
+  size_t waiting = 64;
+};
+
+struct ContainerConfig {
+  bool enabled = false;
+  std::string image;
+};
+
+struct LogConfig {
+  std::string level = "info";   // "debug", "info", "warning", "error", "off"
+  std::string format = "json";  // or "text"
+  bool code = false;            // whether entries may hold the code that was run
+};
+
+struct ServerConfig {
+  std::optional<HttpConfig> http;  // nullopt: stdio
+  std::vector<TokenConfig> tokens;
+  ExecutionConfig execution;
+  ContainerConfig container;
+  LogConfig log;
+  std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_CORE_CONFIG_H_

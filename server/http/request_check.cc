@@ -1,0 +1,315 @@
+#include "server/http/request_check.h"
+
+#include <algorithm>
+#include <boost/beast/core/string.hpp>
+#include <cstdlib>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+namespace http = boost::beast::http;
+using http::field;
+using http::verb;
+
+constexpr size_t kLongestConversation = 128;
+constexpr size_t kLongestAccept = 4096;
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kStream = "text/event-stream";
+
+std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+bool Equal(std::string_view a, std::string_view b) {
+  return boost::beast::iequals({a.data(), a.size()}, {b.data(), b.size()});
+}
+
+std::string_view Trim(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// Takes the part before `separator` off the front of `rest`.
+std::string_view NextPart(std::string_view& rest, char separator) {
+  const size_t end = rest.find(separator);
+  std::string_view part = rest.substr(0, end);
+  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  return Trim(part);
+}
+
+// The headers that mean something here, found in one pass.
+struct KnownHeaders {
+  std::optional<std::string_view> host, origin, authorization, content_type, content_encoding,
+      transfer_encoding, content_length, expect, preflight_method;
+  std::optional<std::string_view> session, version, method, name;
+  std::string accept;  // of all its lines
+  bool has_accept = false;
+  std::string_view repeated;  // the name of one that may stand once only and does not
+};
+
+std::optional<std::string_view>* Slot(KnownHeaders& known, field name, std::string_view text) {
+  switch (name) {
+    case field::host: return &known.host;
+    case field::origin: return &known.origin;
+    case field::authorization: return &known.authorization;
+    case field::content_type: return &known.content_type;
+    case field::content_encoding: return &known.content_encoding;
+    case field::transfer_encoding: return &known.transfer_encoding;
+    case field::content_length: return &known.content_length;
+    case field::expect: return &known.expect;
+    case field::access_control_request_method: return &known.preflight_method;
+    case field::unknown: break;
+    default: return nullptr;
+  }
+  if (Equal(text, "Mcp-Session-Id")) return &known.session;
+  if (Equal(text, "MCP-Protocol-Version")) return &known.version;
+  if (Equal(text, "Mcp-Method")) return &known.method;
+  if (Equal(text, "Mcp-Name")) return &known.name;
+  return nullptr;
+}
+
+KnownHeaders Collect(const http::request_header<>& head) {
+  KnownHeaders known;
+  for (const auto& line : head) {
+    if (line.name() == field::accept) {
+      if (known.has_accept) known.accept += ",";
+      known.accept += View(line.value());
+      known.has_accept = true;
+      continue;
+    }
+    auto* slot = Slot(known, line.name(), View(line.name_string()));
+    if (slot == nullptr) continue;
+    if (*slot) known.repeated = View(line.name_string());
+    *slot = View(line.value());
+  }
+  return known;
+}
+
+// Whether a media range takes `type`: "*/*", "text/*", "text/event-stream".
+bool RangeTakes(std::string_view range, std::string_view type) {
+  if (range == "*/*" || range == "*" || Equal(range, type)) return true;
+  return range.ends_with("/*") &&
+         Equal(range.substr(0, range.size() - 1), type.substr(0, type.find('/') + 1));
+}
+
+// "q=0" takes back what the range gives.
+bool HasZeroWeight(std::string_view parameters) {
+  while (!parameters.empty()) {
+    std::string_view parameter = NextPart(parameters, ';');
+    if (parameter.size() < 2 || !Equal(parameter.substr(0, 2), "q=")) continue;
+    std::string_view weight = parameter.substr(2);
+    return !weight.empty() && weight.find_first_not_of("0.") == std::string_view::npos;
+  }
+  return false;
+}
+
+bool Accepts(const KnownHeaders& known, std::string_view type) {
+  if (!known.has_accept || Trim(known.accept).empty()) return true;
+  std::string_view rest = known.accept;
+  bool accepted = false;
+  while (!rest.empty()) {
+    std::string_view parameters = NextPart(rest, ',');
+    std::string_view range = NextPart(parameters, ';');
+    if (!RangeTakes(range, type)) continue;
+    const bool zero = HasZeroWeight(parameters);
+    // A type by its name outweighs a range with a star.
+    if (Equal(range, type)) return !zero;
+    accepted = accepted || !zero;
+  }
+  return accepted;
+}
+
+bool IsConversation(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestConversation &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+std::optional<std::string> Copy(const std::optional<std::string_view>& text) {
+  if (!text) return std::nullopt;
+  return std::string(*text);
+}
+
+using MaybeRefusal = std::optional<Refusal>;
+
+Refusal Refuse(unsigned status, std::string message, std::string headers = {}) {
+  return {status, std::move(message), std::move(headers)};
+}
+
+// What proxies and servers must agree on.
+MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& known) {
+  if (!known.repeated.empty()) {
+    return Refuse(400,
+                  "a header that may stand once stands twice; send Host, Authorization, "
+                  "Origin, Content-Type, the lengths and each Mcp header once");
+  }
+  if (known.transfer_encoding) {
+    if (!Equal(*known.transfer_encoding, "chunked") || head.version() < 11) {
+      return Refuse(400,
+                    "the only Transfer-Encoding that this server takes is chunked, in HTTP/1.1");
+    }
+    if (known.content_length) {
+      return Refuse(400, "send Content-Length or Transfer-Encoding, not both");
+    }
+  }
+  if (known.content_length &&
+      known.content_length->find_first_not_of("0123456789") != std::string_view::npos) {
+    return Refuse(400, "Content-Length is one number");
+  }
+  if (head.version() >= 11 && !known.host) return Refuse(400, "HTTP/1.1 needs a Host header");
+  return std::nullopt;
+}
+
+MaybeRefusal CheckPeer(const HostRules& hosts, const KnownHeaders& known, Verdict& verdict) {
+  // HTTP/1.0 knows no Host; no browser speaks it.
+  if (known.host && !hosts.AllowsHost(*known.host)) {
+    return Refuse(403,
+                  "this server does not answer to that Host: ask for it as localhost or by the "
+                  "address that it listens on, or have its operator add the name to allowed_hosts");
+  }
+  if (!known.origin) return std::nullopt;
+  switch (hosts.CheckOrigin(*known.origin)) {
+    case HostRules::Origin::kRefused:
+      return Refuse(403,
+                    "pages of that Origin may not call this server: have its operator add the "
+                    "origin to allowed_origins");
+    case HostRules::Origin::kAllowed: break;
+    case HostRules::Origin::kNamed:
+      verdict.answer_headers = "Access-Control-Allow-Origin: " + std::string(*known.origin) +
+                               "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: "
+                               "Mcp-Session-Id, Retry-After, WWW-Authenticate\r\n";
+      break;
+  }
+  return std::nullopt;
+}
+
+MaybeRefusal CheckToken(const Tokens& tokens, const KnownHeaders& known, Verdict& verdict) {
+  if (tokens.empty()) return std::nullopt;
+  const Tokens::Presented presented = tokens.Check(known.authorization);
+  verdict.token = presented.token;
+  if (presented.token) return std::nullopt;
+  if (presented.was_sent) {
+    return Refuse(401, "the bearer token is not valid: ask the operator of this server for one",
+                  "WWW-Authenticate: Bearer realm=\"belljar\", error=\"invalid_token\"\r\n");
+  }
+  return Refuse(401, "send a token of this server's operator as Authorization: Bearer TOKEN",
+                "WWW-Authenticate: Bearer realm=\"belljar\"\r\n");
+}
+
+MaybeRefusal CheckMessage(const KnownHeaders& known, Verdict& verdict) {
+  if (!known.content_type) return Refuse(415, "send Content-Type: application/json");
+  std::string_view type = *known.content_type;
+  if (!Equal(NextPart(type, ';'), kJson)) {
+    return Refuse(415, "the Content-Type of a message is application/json");
+  }
+  if (known.content_encoding && !Equal(*known.content_encoding, "identity")) {
+    return Refuse(415, "send the body without Content-Encoding");
+  }
+  verdict.accepts_json = Accepts(known, kJson);
+  verdict.accepts_stream = Accepts(known, kStream);
+  if (!verdict.accepts_json && !verdict.accepts_stream) {
+    return Refuse(406,
+                  "accept what this server sends: Accept: application/json, text/event-stream");
+  }
+  return std::nullopt;
+}
+
+Refusal NotAllowed(std::string_view allow) {
+  return Refuse(405, "that method is not for this path: use " + std::string(allow),
+                "Allow: " + std::string(allow) + "\r\n");
+}
+
+MaybeRefusal CheckMcp(const Tokens& tokens, verb method, const KnownHeaders& known,
+                      Verdict& verdict) {
+  // A browser sends the question whether it may send a token without one.
+  if (method == verb::options && known.preflight_method && !verdict.answer_headers.empty()) {
+    verdict.action = Verdict::Action::kPreflight;
+    return std::nullopt;
+  }
+  if (auto refusal = CheckToken(tokens, known, verdict)) return refusal;
+  if (method != verb::post && (method != verb::delete_ || !known.session)) {
+    return NotAllowed(method == verb::delete_ ? "POST" : "POST, DELETE");
+  }
+  if (known.session && !IsConversation(*known.session)) {
+    return Refuse(400, "Mcp-Session-Id has 1 to 128 visible ASCII characters");
+  }
+  verdict.conversation = known.session.value_or("");
+  if (method == verb::delete_) {
+    verdict.action = Verdict::Action::kEndConversation;
+    return std::nullopt;
+  }
+  verdict.headers = {Copy(known.version), Copy(known.method), Copy(known.name)};
+  verdict.action = Verdict::Action::kMessage;
+  return CheckMessage(known, verdict);
+}
+
+MaybeRefusal CheckMonitor(const HostRules& hosts, const Tokens& tokens, verb method,
+                          const KnownHeaders& known, Verdict& verdict) {
+  // Probes ask by the address they happen to know, and learn one word.
+  if (verdict.resource == Resource::kMetrics) {
+    if (auto refusal = CheckPeer(hosts, known, verdict)) return refusal;
+    if (auto refusal = CheckToken(tokens, known, verdict)) return refusal;
+  }
+  if (method != verb::get && method != verb::head) return NotAllowed("GET, HEAD");
+  verdict.action = Verdict::Action::kMonitor;
+  return std::nullopt;
+}
+
+MaybeRefusal Check(const HostRules& hosts, const Tokens& tokens, const http::request_header<>& head,
+                   Verdict& verdict) {
+  const KnownHeaders known = Collect(head);
+  verdict.expects_continue = known.expect && head.version() >= 11;
+  if (known.accept.size() > kLongestAccept) return Refuse(400, "the Accept header is too long");
+  if (auto refusal = CheckForm(head, known)) {
+    verdict.ends_in_doubt = true;
+    return refusal;
+  }
+  if (verdict.expects_continue && !Equal(*known.expect, "100-continue")) {
+    return Refuse(417, "the only Expect that this server knows is 100-continue");
+  }
+  verdict.resource = ResourceAt(View(head.target()));
+  switch (verdict.resource) {
+    case Resource::kNothing:
+      return Refuse(404, "there is nothing at this path: messages go to POST /mcp");
+    case Resource::kMcp:
+      if (auto refusal = CheckPeer(hosts, known, verdict)) return refusal;
+      return CheckMcp(tokens, head.method(), known, verdict);
+    case Resource::kHealth:
+    case Resource::kReady:
+    case Resource::kMetrics: return CheckMonitor(hosts, tokens, head.method(), known, verdict);
+  }
+  std::abort();
+}
+
+}  // namespace
+
+Resource ResourceAt(std::string_view target) {
+  const std::string_view path = target.substr(0, target.find('?'));
+  for (Resource resource :
+       {Resource::kMcp, Resource::kHealth, Resource::kReady, Resource::kMetrics}) {
+    if (path == PathOf(resource)) return resource;
+  }
+  return Resource::kNothing;
+}
+
+std::string_view PathOf(Resource resource) {
+  switch (resource) {
+    case Resource::kMcp: return "/mcp";
+    case Resource::kHealth: return "/healthz";
+    case Resource::kReady: return "/readyz";
+    case Resource::kMetrics: return "/metrics";
+    case Resource::kNothing: break;
+  }
+  return "other";
+}
+
+Verdict CheckRequest(const HostRules& hosts, const Tokens& tokens,
+                     const http::request_header<>& head) {
+  Verdict verdict;
+  if (MaybeRefusal refusal = Check(hosts, tokens, head, verdict)) {
+    verdict.action = Verdict::Action::kRefuse;
+    verdict.refusal = std::move(*refusal);
+  }
+  return verdict;
+}
+
+}  // namespace belljar

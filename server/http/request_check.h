@@ -1,0 +1,56 @@
+// What to do with a request, from its head alone: who may ask what. Pure, so that it can be tested
+// and fuzzed without a socket; any thread.
+#ifndef BELLJAR_SERVER_HTTP_REQUEST_CHECK_H_
+#define BELLJAR_SERVER_HTTP_REQUEST_CHECK_H_
+
+#include <boost/beast/http/message.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/core/exchange.h"
+#include "server/http/host_check.h"
+#include "server/http/request_reader.h"
+#include "server/http/tokens.h"
+
+namespace belljar {
+
+// What can be asked for. Other paths are kNothing.
+enum class Resource { kNothing, kMcp, kHealth, kReady, kMetrics };
+Resource ResourceAt(std::string_view target);
+// "/mcp"; "other" for kNothing: what a client made up has no place in a log.
+std::string_view PathOf(Resource resource);
+
+struct Verdict {
+  enum class Action {
+    kRefuse,           // with `refusal`
+    kMessage,          // POST /mcp: the body is a message
+    kEndConversation,  // DELETE /mcp
+    kPreflight,        // OPTIONS /mcp of a page that the operator allows
+    kMonitor,          // GET or HEAD of another resource
+  };
+  Action action = Action::kRefuse;
+  Refusal refusal;
+  Resource resource = Resource::kNothing;
+  std::optional<size_t> token;  // that was shown and is valid
+  // Whole lines for any answer to this request: CORS.
+  std::string answer_headers;
+  std::string conversation;  // Mcp-Session-Id, or empty
+  MessageHeaders headers;
+  // What the client takes as an answer; never both false for kMessage.
+  bool accepts_json = true;
+  bool accepts_stream = true;
+  // It waits for "100 Continue" before it sends the body.
+  bool expects_continue = false;
+  // Where this request ends can be told in two ways, so what follows must not be read as another
+  // one (RFC 9112, 6.3). Only with kRefuse.
+  bool ends_in_doubt = false;
+};
+
+Verdict CheckRequest(const HostRules& hosts, const Tokens& tokens,
+                     const boost::beast::http::request_header<>& head);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_HTTP_REQUEST_CHECK_H_

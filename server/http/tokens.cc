@@ -1,0 +1,104 @@
+#include "server/http/tokens.h"
+
+#include <algorithm>
+#include <boost/beast/core/string.hpp>
+#include <cmath>
+#include <string>
+
+namespace belljar {
+namespace {
+
+constexpr std::string_view kScheme = "bearer";
+
+bool IsTokenCharacter(char c) { return c > ' ' && c < 0x7f; }
+
+// The token of "Bearer TOKEN"; nullopt: it is another scheme.
+std::optional<std::string_view> BearerToken(std::string_view authorization) {
+  if (authorization.size() <= kScheme.size() ||
+      !boost::beast::iequals({authorization.data(), kScheme.size()},
+                             {kScheme.data(), kScheme.size()}) ||
+      authorization[kScheme.size()] != ' ') {
+    return std::nullopt;
+  }
+  std::string_view token = authorization.substr(kScheme.size());
+  token.remove_prefix(std::min(token.find_first_not_of(' '), token.size()));
+  return token;
+}
+
+double BurstOf(const Caller& caller) {
+  if (caller.burst > 0) return static_cast<double>(caller.burst);
+  return std::max(1.0, std::ceil(caller.rate));
+}
+
+}  // namespace
+
+Result<Tokens> Tokens::Make(const std::vector<TokenConfig>& configs) {
+  Tokens tokens;
+  for (const TokenConfig& config : configs) {
+    const std::string operation = "read the token of " + config.caller.name;
+    if (config.secret.size() < kShortest || config.secret.size() > kLongest) {
+      return MakeError(operation, "it has " + std::to_string(config.secret.size()) +
+                                      " characters; a token has " + std::to_string(kShortest) +
+                                      " to " + std::to_string(kLongest) +
+                                      ": make one with openssl rand -hex 32");
+    }
+    if (!std::all_of(config.secret.begin(), config.secret.end(), IsTokenCharacter)) {
+      return MakeError(operation,
+                       "it holds a character that no header can carry; use visible ASCII without "
+                       "spaces: make one with openssl rand -hex 32");
+    }
+    Token token;
+    std::copy(config.secret.begin(), config.secret.end(), token.secret.begin());
+    token.length = config.secret.size();
+    token.caller = config.caller;
+    tokens.tokens_.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization) const {
+  Presented presented;
+  if (!authorization) return presented;
+  std::optional<std::string_view> text = BearerToken(*authorization);
+  if (!text) return presented;
+  presented.was_sent = true;
+  if (text->empty() || text->size() > kLongest) return presented;
+
+  Secret sent{};
+  std::copy(text->begin(), text->end(), sent.begin());
+  size_t match = tokens_.size();
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    size_t difference = tokens_[i].length ^ text->size();
+    for (size_t at = 0; at < kLongest; ++at) {
+      difference |= static_cast<size_t>(sent[at] ^ tokens_[i].secret[at]);
+    }
+    // The compiler may not turn the loop into one that stops early, nor the choice into a branch.
+    asm volatile("" : "+r"(difference));
+    const size_t equal = size_t{0} - static_cast<size_t>(difference == 0);
+    match = (match & ~equal) | (i & equal);
+  }
+  if (match < tokens_.size()) presented.token = match;
+  return presented;
+}
+
+std::optional<std::chrono::seconds> Tokens::Take(size_t index, Clock::time_point now) {
+  Token& token = tokens_[index];
+  if (token.caller.rate <= 0) return std::nullopt;
+  const double burst = BurstOf(token.caller);
+  if (!token.refilled) {
+    token.allowance = burst;
+  } else {
+    const std::chrono::duration<double> passed = now - *token.refilled;
+    token.allowance = std::min(burst, token.allowance + passed.count() * token.caller.rate);
+  }
+  token.refilled = now;
+  if (token.allowance >= 1) {
+    token.allowance -= 1;
+    return std::nullopt;
+  }
+  // A day at most: the time would not fit into the type for the smallest rates.
+  const double wait = std::min(86'400.0, std::ceil((1 - token.allowance) / token.caller.rate));
+  return std::chrono::seconds(std::max<int64_t>(1, static_cast<int64_t>(wait)));
+}
+
+}  // namespace belljar

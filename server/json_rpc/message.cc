@@ -1,0 +1,123 @@
+#include "server/json_rpc/message.h"
+
+#include <utility>
+
+#include "engine/core/json_reader.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::json;
+
+// A client has use for a few hundred. More would keep the one thread that reads from others.
+constexpr size_t kMaxMessageValues = 10'000;
+
+std::string Describe(const JsonFailure& failure) {
+  switch (failure.reason) {
+    // Without a word of the text: it may be secret.
+    case JsonFailure::Reason::kNotJson:
+      return "not valid JSON at byte " + std::to_string(failure.byte);
+    case JsonFailure::Reason::kNumber: return "a number is out of range";
+    case JsonFailure::Reason::kTooDeep:
+      return "nested deeper than " + std::to_string(kMaxMessageDepth) + " levels";
+    case JsonFailure::Reason::kTooMany:
+      return "more than " + std::to_string(kMaxMessageValues) +
+             " values in one message: send long data as one string";
+    case JsonFailure::Reason::kRepeatedKey: return "an object has two members of one name";
+  }
+  return "not valid JSON";
+}
+
+RpcRefusal Refuse(Json id, int code, std::string message) {
+  return {std::move(id), {code, std::move(message), nullptr}};
+}
+
+RpcRefusal Invalid(const Json& id, std::string message) {
+  return Refuse(IsId(id) ? id : Json(), kInvalidRequest, std::move(message));
+}
+
+std::variant<RpcMessage, RpcRefusal> Read(Json& json) {
+  if (json.is_array()) {
+    return Refuse(nullptr, kInvalidRequest,
+                  "batches are not supported (revision 2025-06-18 removed them): send one message "
+                  "at a time");
+  }
+  if (!json.is_object()) {
+    return Refuse(nullptr, kInvalidRequest,
+                  std::string("a message is an object, not ") + json.type_name());
+  }
+  const Json id = json.value("id", Json());
+  if (json.value("jsonrpc", Json()) != "2.0") {
+    return Invalid(id, "the member \"jsonrpc\" must be \"2.0\"");
+  }
+  RpcMessage message;
+  if (!json.contains("method")) {
+    if (!json.contains("result") && !json.contains("error")) {
+      return Invalid(id, "the member \"method\" is missing");
+    }
+    message.kind = RpcMessage::Kind::kResponse;
+    return message;
+  }
+  if (!json["method"].is_string()) return Invalid(id, "the member \"method\" must be a string");
+  if (json.contains("id")) {
+    if (!IsId(id))
+      return Invalid(id, "the member \"id\" must be an integer or a string of at most " +
+                             std::to_string(kMaxIdBytes) + " bytes");
+    message.id = id;
+  } else {
+    message.kind = RpcMessage::Kind::kNotification;
+  }
+  if (json.contains("params")) {
+    if (!json["params"].is_object()) return Invalid(id, "the member \"params\" must be an object");
+    message.params = std::move(json["params"]);
+  }
+  message.method = std::move(json["method"].get_ref<std::string&>());
+  return message;
+}
+
+}  // namespace
+
+// A null id is not MCP's: requests have one that is a string or an integer.
+bool IsId(const nlohmann::json& id) {
+  if (id.is_string()) return id.get_ref<const std::string&>().size() <= kMaxIdBytes;
+  return id.is_number_integer();
+}
+
+std::variant<RpcMessage, RpcRefusal> ParseMessage(std::string_view text) {
+  JsonReading reading = ReadJson(text, {.depth = kMaxMessageDepth, .values = kMaxMessageValues});
+  if (const auto* failure = std::get_if<JsonFailure>(&reading)) {
+    return Refuse(nullptr, kParseError, Describe(*failure));
+  }
+  return Read(std::get<Json>(reading));
+}
+
+std::string JsonString(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string ResultText(const Json& id, std::string_view result) {
+  std::string text = R"({"jsonrpc":"2.0","id":)";
+  text += id.dump();
+  text += R"(,"result":)";
+  text += result;
+  text += '}';
+  return text;
+}
+
+std::string ErrorText(const Json& id, const RpcError& error) {
+  Json json = {{"code", error.code}, {"message", error.message}};
+  if (!error.data.is_null()) json["data"] = error.data;
+  return R"({"jsonrpc":"2.0","id":)" + id.dump() + R"(,"error":)" +
+         json.dump(-1, ' ', false, Json::error_handler_t::replace) + "}";
+}
+
+std::string NotificationText(std::string_view method, std::string_view params) {
+  std::string text = R"({"jsonrpc":"2.0","method":)";
+  text += JsonString(method);
+  text += R"(,"params":)";
+  text += params;
+  text += '}';
+  return text;
+}
+
+}  // namespace belljar

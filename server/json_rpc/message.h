@@ -1,0 +1,60 @@
+// JSON-RPC 2.0: texts to messages and back. Knows nothing of MCP, and nothing of how texts travel.
+#ifndef BELLJAR_SERVER_JSON_RPC_MESSAGE_H_
+#define BELLJAR_SERVER_JSON_RPC_MESSAGE_H_
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace belljar {
+
+// Section 5.1 of the JSON-RPC 2.0 specification.
+inline constexpr int kParseError = -32700;
+inline constexpr int kInvalidRequest = -32600;
+inline constexpr int kMethodNotFound = -32601;
+inline constexpr int kInvalidParams = -32602;
+inline constexpr int kInternalError = -32603;
+
+struct RpcMessage {
+  enum class Kind { kRequest, kNotification, kResponse };
+  Kind kind = Kind::kRequest;
+  nlohmann::json id;  // a string or an integer; null for a notification
+  std::string method;
+  nlohmann::json params;  // an object, or null where there were none
+};
+
+struct RpcError {
+  int code = kInternalError;
+  std::string message;
+  nlohmann::json data;  // null: none
+};
+
+// What is not a message, with the id to answer under (null where it cannot be told).
+struct RpcRefusal {
+  nlohmann::json id;
+  RpcError error;
+};
+
+// Nesting past this is refused before anything of the message is kept.
+inline constexpr int kMaxMessageDepth = 64;
+
+// Of an id that is a string. It comes back in the answer, and a progress token, which is one too,
+// in every notification: with long ones a client would get back many times what it sent.
+inline constexpr size_t kMaxIdBytes = 256;
+bool IsId(const nlohmann::json& id);
+
+// One message. Batches are refused: protocol revision 2025-06-18 took them out again.
+std::variant<RpcMessage, RpcRefusal> ParseMessage(std::string_view text);
+
+// One JSON text without a newline. `result` and `params` are JSON texts themselves.
+std::string ResultText(const nlohmann::json& id, std::string_view result);
+std::string ErrorText(const nlohmann::json& id, const RpcError& error);
+std::string NotificationText(std::string_view method, std::string_view params);
+
+// `text` as a JSON string, quotes included; what is not UTF-8 in it becomes U+FFFD.
+std::string JsonString(std::string_view text);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_JSON_RPC_MESSAGE_H_

@@ -1,0 +1,79 @@
+#include "server/mcp/calls.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine/core/random.h"
+
+namespace belljar {
+namespace {
+
+constexpr std::string_view kPrefix = "belljar-";
+constexpr size_t kRandomDigits = 32;
+
+bool HasForm(const std::string& name) {
+  return name.size() == kPrefix.size() + kRandomDigits && name.starts_with(kPrefix) &&
+         std::all_of(name.begin() + kPrefix.size(), name.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+}  // namespace
+
+bool Calls::Begin(const std::string& conversation, const std::string& id,
+                  std::shared_ptr<Cancellation> cancellation) {
+  const std::lock_guard lock(mutex_);
+  if (conversation.empty()) return outside_.insert(std::move(cancellation)).second;
+  return calls_.try_emplace({conversation, id}, std::move(cancellation)).second;
+}
+
+void Calls::Finish(const std::string& conversation, const std::string& id,
+                   const std::shared_ptr<Cancellation>& cancellation) {
+  const std::lock_guard lock(mutex_);
+  if (conversation.empty()) {
+    outside_.erase(cancellation);
+  } else {
+    calls_.erase({conversation, id});
+  }
+}
+
+void Calls::Cancel(const std::string& conversation, const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = calls_.find({conversation, id});
+  if (found != calls_.end()) found->second->Cancel();
+}
+
+void Calls::CancelConversation(const std::string& conversation) {
+  const std::lock_guard lock(mutex_);
+  for (auto call = calls_.lower_bound({conversation, ""});
+       call != calls_.end() && call->first.first == conversation; ++call) {
+    call->second->Cancel();
+  }
+}
+
+void Calls::CancelAll() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, cancellation] : calls_) cancellation->Cancel();
+  for (const auto& cancellation : outside_) cancellation->Cancel();
+}
+
+std::string Conversations::NewName() { return std::string(kPrefix) + Hex(RandomBytes()); }
+
+bool Conversations::IsValid(const std::string& caller, const std::string& name) {
+  if (!HasForm(name)) return false;
+  const std::lock_guard lock(mutex_);
+  return !ended_.contains({caller, name});
+}
+
+bool Conversations::End(const std::string& caller, const std::string& name) {
+  if (!HasForm(name)) return false;
+  const std::lock_guard lock(mutex_);
+  if (!ended_.emplace(caller, name).second) return false;
+  oldest_first_.emplace_back(caller, name);
+  if (oldest_first_.size() > kRemembered) {
+    ended_.erase(oldest_first_.front());
+    oldest_first_.pop_front();
+  }
+  return true;
+}
+
+}  // namespace belljar

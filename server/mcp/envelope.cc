@@ -1,0 +1,135 @@
+#include "server/mcp/envelope.h"
+
+#include <string>
+#include <string_view>
+
+#include "engine/core/text.h"
+#include "server/mcp/error_code.h"
+#include "server/mcp/revision.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kVersionKey[] = "io.modelcontextprotocol/protocolVersion";
+constexpr char kCapabilitiesKey[] = "io.modelcontextprotocol/clientCapabilities";
+
+RpcError InvalidEnvelope(std::string message) { return {kInvalidParams, std::move(message), {}}; }
+
+RpcError Mismatch(std::string message) { return {kHeaderMismatch, std::move(message), {}}; }
+
+RpcError Unsupported(std::string_view requested) {
+  Json supported = Json::array({kStatelessRevision});
+  for (const std::string_view revision : kHandshakeRevisions) supported.push_back(revision);
+  return {kUnsupportedProtocolVersion,
+          "unsupported protocol version " + Quoted(requested),
+          {{"supported", std::move(supported)}, {"requested", requested}}};
+}
+
+// RFC 4648, section 4, with padding; nullopt for anything else.
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const auto value = [](char c) -> int {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+  };
+  size_t padding = 0;
+  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+  std::string bytes;
+  unsigned bits = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int digit = i + padding >= text.size() ? 0 : value(text[i]);
+    if (digit < 0) return std::nullopt;
+    bits = bits << 6 | static_cast<unsigned>(digit);
+    if (i % 4 != 3) continue;
+    bytes += {static_cast<char>(bits >> 16), static_cast<char>(bits >> 8), static_cast<char>(bits)};
+    bits = 0;
+  }
+  bytes.resize(bytes.size() - padding);
+  return bytes;
+}
+
+// A header's value: as it stands, or "=?base64?…?=" where the name does not fit into one.
+std::optional<std::string> HeaderText(const std::string& header) {
+  constexpr std::string_view kPrefix = "=?base64?", kSuffix = "?=";
+  std::string_view text = header;
+  if (!text.starts_with(kPrefix) || !text.ends_with(kSuffix) ||
+      text.size() < kPrefix.size() + kSuffix.size()) {
+    return header;
+  }
+  text.remove_prefix(kPrefix.size());
+  text.remove_suffix(kSuffix.size());
+  return DecodeBase64(text);
+}
+
+// One mirrored value: the header must be there and say what the body says.
+std::optional<RpcError> CompareHeader(const char* name, const std::optional<std::string>& header,
+                                      const std::string& body) {
+  if (!header) return Mismatch(std::string("the header ") + name + " is missing");
+  const std::optional<std::string> text = HeaderText(*header);
+  if (!text) return Mismatch(std::string("the header ") + name + " is not valid base64");
+  if (*text == body) return std::nullopt;
+  return Mismatch(std::string("the header ") + name + " says " + Quoted(*text) +
+                  ", the message says " + Quoted(body));
+}
+
+std::optional<RpcError> CompareHeaders(const RpcMessage& message, const MessageHeaders& headers) {
+  if (auto mismatch = CompareHeader("Mcp-Method", headers.method, message.method)) return mismatch;
+  if (message.method != "tools/call") return std::nullopt;
+  const Json name = message.params.value("name", Json());
+  // A call without a name is answered further on.
+  if (!name.is_string()) return std::nullopt;
+  return CompareHeader("Mcp-Name", headers.name, name.get_ref<const std::string&>());
+}
+
+// A message whose `_meta` names no revision.
+std::variant<Era, RpcError> JudgeBare(const std::optional<MessageHeaders>& headers) {
+  if (!headers || !headers->protocol_version) return Era::kHandshake;
+  const std::string& revision = *headers->protocol_version;
+  if (IsHandshakeRevision(revision)) return Era::kHandshake;
+  if (revision != kStatelessRevision) return Unsupported(revision);
+  return InvalidEnvelope(std::string("params._meta must have ") + kVersionKey);
+}
+
+}  // namespace
+
+std::variant<Era, RpcError> JudgeEnvelope(const RpcMessage& message,
+                                          const std::optional<MessageHeaders>& headers) {
+  const Json meta = message.params.is_object() ? message.params.value("_meta", Json()) : Json();
+  if (!meta.is_null() && !meta.is_object()) {
+    return InvalidEnvelope("params._meta must be an object");
+  }
+  if (!meta.contains(kVersionKey)) {
+    // The first method of this era, whoever calls it.
+    if (message.method == "server/discover") {
+      return InvalidEnvelope(std::string("params._meta must have ") + kVersionKey);
+    }
+    return JudgeBare(headers);
+  }
+  if (!meta[kVersionKey].is_string()) {
+    return InvalidEnvelope(std::string("params._meta: ") + kVersionKey + " must be a string");
+  }
+  const auto& revision = meta[kVersionKey].get_ref<const std::string&>();
+  const bool is_request = message.kind == RpcMessage::Kind::kRequest;
+  if (headers && (is_request || headers->protocol_version)) {
+    if (auto mismatch =
+            CompareHeader("MCP-Protocol-Version", headers->protocol_version, revision)) {
+      return *mismatch;
+    }
+  }
+  if (revision != kStatelessRevision) return Unsupported(revision);
+  if (!is_request) return Era::kStateless;
+  if (!meta.contains(kCapabilitiesKey) || !meta[kCapabilitiesKey].is_object()) {
+    return InvalidEnvelope(std::string("params._meta must have ") + kCapabilitiesKey +
+                           ", an object");
+  }
+  if (headers) {
+    if (auto mismatch = CompareHeaders(message, *headers)) return *mismatch;
+  }
+  return Era::kStateless;
+}
+
+}  // namespace belljar

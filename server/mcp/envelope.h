@@ -1,0 +1,22 @@
+// The envelope: which era a request belongs to, and whether what travels around it agrees. Rules of
+// revision 2026-07-28, "Streamable HTTP" and "Versioning".
+#ifndef BELLJAR_SERVER_MCP_ENVELOPE_H_
+#define BELLJAR_SERVER_MCP_ENVELOPE_H_
+
+#include <optional>
+#include <variant>
+
+#include "server/core/exchange.h"
+#include "server/json_rpc/message.h"
+
+namespace belljar {
+
+enum class Era { kHandshake, kStateless };
+
+// An error here is of the message itself: over HTTP it is a 400.
+std::variant<Era, RpcError> JudgeEnvelope(const RpcMessage& message,
+                                          const std::optional<MessageHeaders>& headers);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_MCP_ENVELOPE_H_

@@ -1,0 +1,15 @@
+// The icon that clients show beside the server and its tools.
+#ifndef BELLJAR_SERVER_MCP_ICON_H_
+#define BELLJAR_SERVER_MCP_ICON_H_
+
+#include <string_view>
+
+namespace belljar {
+
+// An SVG image as a data URI: nothing has to be fetched.
+extern const std::string_view kIconUri;
+inline constexpr std::string_view kIconMediaType = "image/svg+xml";
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_MCP_ICON_H_

@@ -1,0 +1,270 @@
+#include "server/mcp/service.h"
+
+#include <exception>
+#include <utility>
+
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+#include "server/mcp/error_code.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::json;
+
+Answer ResultOf(const Json& id, std::string_view result) {
+  return {Answer::Kind::kResult, ResultText(id, result), {}, {}};
+}
+
+Answer Failure(const Json& id, const RpcError& error, Answer::Kind kind = Answer::Kind::kResult) {
+  return {kind, ErrorText(id, error), {}, {}};
+}
+
+// A member of an object that may be absent, or not be an object at all.
+Json Member(const Json& object, const char* key) {
+  return object.is_object() ? object.value(key, Json()) : Json();
+}
+
+// What a conversation's calls are kept under. Its name is no secret that proves who somebody is, so
+// it reaches the calls of whoever sends it and no others. No name has a space in it.
+std::string Owned(const Caller& caller, const std::string& conversation) {
+  return conversation.empty() ? "" : conversation + " " + caller.name;
+}
+
+std::string Describe(const CallQueue::Refusal& refusal) {
+  const std::string again = "; try again in " + std::to_string(refusal.retry_after.count()) + " s";
+  switch (refusal.reason) {
+    case CallQueue::Refusal::Reason::kFull:
+      return "overloaded: " + std::to_string(refusal.running) + " calls are running and " +
+             std::to_string(refusal.waiting) + " are waiting" + again;
+    case CallQueue::Refusal::Reason::kCallerFull:
+      return "overloaded: this token has as many calls running and waiting as it may have" + again;
+    case CallQueue::Refusal::Reason::kClosing: return "the server is shutting down" + again;
+  }
+  return "overloaded" + again;
+}
+
+Answer Refuse(const Json& id, const CallQueue::Refusal& refusal) {
+  Answer answer = Failure(id, {kOverloaded,
+                               Describe(refusal),
+                               {{"retry_after", refusal.retry_after.count()},
+                                {"running", refusal.running},
+                                {"waiting", refusal.waiting}}});
+  answer.retry_after = refusal.retry_after;
+  return answer;
+}
+
+}  // namespace
+
+// One request on its way to an answer.
+struct McpService::Request {
+  RpcMessage rpc;
+  Era era = Era::kHandshake;
+  Caller caller;
+  std::string conversation;
+  bool over_http = false;
+  std::shared_ptr<Cancellation> peer_gone;
+  std::shared_ptr<Reply> reply;
+};
+
+struct McpService::PendingCall {
+  std::shared_ptr<Request> request;
+  Tool* tool = nullptr;
+  Json arguments;
+  Json progress_token;  // null: the client wants no progress
+  std::string key;      // the request's id, as text
+  std::shared_ptr<Cancellation> cancellation;
+  // Announced so far, in bytes: what `progress` counts.
+  uint64_t announced = 0;
+
+  void Announce(std::string_view output) {
+    announced += output.size();
+    request->reply->Notify(NotificationText("notifications/progress",
+                                            R"({"progressToken":)" + progress_token.dump() +
+                                                R"(,"progress":)" + std::to_string(announced) +
+                                                R"(,"message":)" + JsonString(output) + "}"));
+  }
+};
+
+McpService::McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
+                       CallQueue& queue, RefusalListener on_refusal)
+    : tools_(std::move(tools)),
+      results_(identity, tools_),
+      queue_(queue),
+      on_refusal_(std::move(on_refusal)) {}
+
+void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
+  std::variant<RpcMessage, RpcRefusal> parsed = ParseMessage(message.text);
+  if (const auto* refusal = std::get_if<RpcRefusal>(&parsed)) {
+    return reply->Finish(Failure(refusal->id, refusal->error, Answer::Kind::kBadRequest));
+  }
+  auto& rpc = std::get<RpcMessage>(parsed);
+  // We ask clients nothing, so there is nothing to match a response with.
+  if (rpc.kind == RpcMessage::Kind::kResponse) return reply->Finish({Answer::Kind::kAccepted});
+  const std::variant<Era, RpcError> era = JudgeEnvelope(rpc, message.headers);
+  if (const auto* error = std::get_if<RpcError>(&era)) {
+    return reply->Finish(Failure(rpc.id, *error, Answer::Kind::kBadRequest));
+  }
+  const bool over_http = message.headers.has_value();
+  const bool stateless = std::get<Era>(era) == Era::kStateless;
+  if (over_http && stateless) message.conversation.clear();
+  if (over_http && !message.conversation.empty() &&
+      !conversations_.IsValid(message.caller.name, message.conversation)) {
+    return reply->Finish(Failure(
+        rpc.id, {kInvalidRequest, "this session has ended: begin another with initialize", {}},
+        Answer::Kind::kUnknownConversation));
+  }
+  message.conversation = Owned(message.caller, message.conversation);
+  if (rpc.kind == RpcMessage::Kind::kNotification) {
+    Notified(rpc, message.conversation);
+    return reply->Finish({Answer::Kind::kAccepted});
+  }
+  auto request = std::make_shared<Request>();
+  request->rpc = std::move(rpc);
+  request->era = std::get<Era>(era);
+  request->caller = std::move(message.caller);
+  request->conversation = std::move(message.conversation);
+  request->over_http = over_http;
+  request->peer_gone = std::move(message.peer_gone);
+  request->reply = std::move(reply);
+  Answer(std::move(request));
+}
+
+bool McpService::End(const Caller& caller, const std::string& conversation) {
+  calls_.CancelConversation(Owned(caller, conversation));
+  return conversations_.End(caller.name, conversation);
+}
+
+void McpService::Notified(const RpcMessage& message, const std::string& conversation) {
+  if (message.method != "notifications/cancelled" || conversation.empty()) return;
+  calls_.Cancel(conversation, Member(message.params, "requestId").dump());
+}
+
+void McpService::Answer(std::shared_ptr<Request> request) {
+  const std::string& method = request->rpc.method;
+  const Json& id = request->rpc.id;
+  const bool stateless = request->era == Era::kStateless;
+  if (method == "tools/call") return CallTool(std::move(request));
+  if (method == "tools/list") {
+    if (!Member(request->rpc.params, "cursor").is_null()) {
+      return request->reply->Finish(
+          Failure(id, {kInvalidParams, "unknown cursor: the list of tools has one page", {}}));
+    }
+    return request->reply->Finish(ResultOf(id, results_.ToolList(request->era)));
+  }
+  if (stateless && method == "server/discover") {
+    return request->reply->Finish(ResultOf(id, results_.Discover()));
+  }
+  if (!stateless && method == "ping") return request->reply->Finish(ResultOf(id, "{}"));
+  if (!stateless && method == "initialize") return Initialize(*request);
+  // A 404 in the earlier eras means that the session is over.
+  request->reply->Finish(Failure(id, {kMethodNotFound, "there is no method " + Quoted(method), {}},
+                                 stateless ? Answer::Kind::kUnknownMethod : Answer::Kind::kResult));
+}
+
+void McpService::Initialize(Request& request) {
+  const Json& params = request.rpc.params;
+  const Json revision = Member(params, "protocolVersion");
+  if (!revision.is_string()) {
+    return request.reply->Finish(
+        Failure(request.rpc.id, {kInvalidParams, "params.protocolVersion must be a string", {}}));
+  }
+  for (const char* key : {"capabilities", "clientInfo"}) {
+    if (!Member(params, key).is_null() && !params[key].is_object()) {
+      return request.reply->Finish(
+          Failure(request.rpc.id,
+                  {kInvalidParams, std::string("params.") + key + " must be an object", {}}));
+    }
+  }
+  belljar::Answer answer =
+      ResultOf(request.rpc.id, results_.Initialize(revision.get_ref<const std::string&>()));
+  if (request.over_http) answer.conversation = Conversations::NewName();
+  request.reply->Finish(std::move(answer));
+}
+
+Tool* McpService::FindTool(const std::string& name) const {
+  for (const auto& tool : tools_) {
+    if (tool->description().name == name) return tool.get();
+  }
+  return nullptr;
+}
+
+void McpService::CallTool(std::shared_ptr<Request> request) {
+  Json& params = request->rpc.params;
+  const Json& id = request->rpc.id;
+  const auto invalid = [&](std::string message) {
+    request->reply->Finish(Failure(id, {kInvalidParams, std::move(message), {}}));
+  };
+  const Json name = Member(params, "name");
+  if (!name.is_string()) return invalid("params.name must be the name of a tool");
+  Tool* const tool = FindTool(name.get_ref<const std::string&>());
+  if (tool == nullptr) {
+    std::vector<std::string> known;
+    for (const auto& each : tools_) known.push_back(each->description().name);
+    return invalid("unknown tool " + Quoted(name.get_ref<const std::string&>()) +
+                   Suggestion(name.get_ref<const std::string&>(), known));
+  }
+  const Json token = Member(Member(params, "_meta"), "progressToken");
+  if (!token.is_null() && !IsId(token)) {
+    return invalid("params._meta.progressToken must be an integer or a string of at most " +
+                   std::to_string(kMaxIdBytes) + " bytes");
+  }
+  auto call = std::make_shared<PendingCall>();
+  call->tool = tool;
+  if (params.contains("arguments")) call->arguments = std::move(params["arguments"]);
+  call->progress_token = token;
+  call->key = id.dump();
+  call->request = std::move(request);
+  if (tool->uses_worker()) return Submit(std::move(call));
+  Run(*call);
+}
+
+void McpService::Submit(std::shared_ptr<PendingCall> call) {
+  const Request& request = *call->request;
+  // A client of the stateless era that hangs up wants its call stopped; one of an earlier era may
+  // only have lost its connection.
+  const bool ends_with_peer = request.over_http && request.era == Era::kStateless;
+  call->cancellation = ends_with_peer ? request.peer_gone : std::make_shared<Cancellation>();
+  if (!calls_.Begin(request.conversation, call->key, call->cancellation)) {
+    return request.reply->Finish(
+        Failure(request.rpc.id,
+                {kInvalidRequest, "the id " + call->key + " is that of a call still running", {}}));
+  }
+  auto refusal =
+      queue_.Submit(request.caller.name, request.caller.concurrency, [this, call] { Run(*call); });
+  if (!refusal) return;
+  calls_.Finish(request.conversation, call->key, call->cancellation);
+  if (on_refusal_) on_refusal_(request.caller, *refusal);
+  request.reply->Finish(Refuse(request.rpc.id, *refusal));
+}
+
+void McpService::Run(PendingCall& call) {
+  const Request& request = *call.request;
+  const Json& id = request.rpc.id;
+  belljar::Answer answer = {belljar::Answer::Kind::kWithdrawn};
+  Afterwards afterwards;  // done when this returns: the answer is then on its way
+  ToolCall tool_call;
+  tool_call.afterwards = &afterwards;
+  tool_call.arguments = std::move(call.arguments);
+  tool_call.caller = request.caller;
+  tool_call.cancellation = call.cancellation.get();
+  if (!call.progress_token.is_null()) {
+    tool_call.on_output = [&](std::string_view output) { call.Announce(output); };
+  }
+  try {
+    if (!call.cancellation || !call.cancellation->cancelled()) {
+      const belljar::Result<ToolResult> result = call.tool->Call(tool_call);
+      answer = result ? ResultOf(id, results_.Call(request.era, *result))
+                      : Failure(id, {kInternalError, result.error().ToString(), {}});
+    }
+  } catch (const std::exception& error) {
+    answer = Failure(id, {kInternalError, std::string("unexpected: ") + error.what(), {}});
+  }
+  if (call.cancellation) {
+    calls_.Finish(request.conversation, call.key, call.cancellation);
+    if (call.cancellation->cancelled()) answer = {belljar::Answer::Kind::kWithdrawn};
+  }
+  request.reply->Finish(std::move(answer));
+}
+
+}  // namespace belljar

@@ -1,0 +1,314 @@
+#include "server/operations/log.h"
+
+#include <signal.h>
+#include <spdlog/async_logger.h>
+#include <spdlog/details/thread_pool.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "server/operations/log_sink.h"
+
+namespace belljar {
+namespace {
+
+using Fields = Log::Fields;
+
+// Entries; where they may hold code, fewer: one is at most six times kMostCodeBytes (\u0000).
+constexpr size_t kMostWaiting = 2048;
+constexpr size_t kMostWaitingWithCode = 128;
+constexpr size_t kMostCodeBytes = 64 << 10;
+constexpr size_t kMostTextBytes = 256;  // of a string that a guest or a peer chose
+constexpr size_t kMostFailureBytes = 2048;
+constexpr size_t kMostListed = 16;  // findings, events
+constexpr std::chrono::seconds kGrace{1};
+
+constexpr std::pair<std::string_view, LogLevel> kLevels[] = {
+    {"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning},
+    {"error", LogLevel::kError}, {"off", LogLevel::kOff},
+};
+
+LogLevel LevelOf(std::string_view name) {
+  for (const auto& [known, level] : kLevels) {
+    if (known == name) return level;
+  }
+  return LogLevel::kInfo;
+}
+
+std::string_view NameOf(LogLevel level) {
+  for (const auto& [name, known] : kLevels) {
+    if (known == level) return name;
+  }
+  return "info";
+}
+
+spdlog::level::level_enum SpdlogLevel(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug: return spdlog::level::debug;
+    case LogLevel::kInfo: return spdlog::level::info;
+    case LogLevel::kWarning: return spdlog::level::warn;
+    case LogLevel::kError: return spdlog::level::err;
+    case LogLevel::kOff: break;
+  }
+  return spdlog::level::off;
+}
+
+// RFC 3339, UTC: "2026-11-21T09:23:09.123Z".
+std::string Now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  tm parts{};
+  gmtime_r(&now.tv_sec, &parts);
+  std::array<char, 40> text;
+  const size_t length = strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  snprintf(text.data() + length, text.size() - length, ".%03ldZ", now.tv_nsec / 1'000'000);
+  return text.data();
+}
+
+std::string Dump(const Fields& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/true, Fields::error_handler_t::replace);
+}
+
+std::string Bounded(std::string_view text, size_t most = kMostTextBytes) {
+  if (text.size() <= most) return std::string(text);
+  return std::string(text.substr(0, most)) + "...";
+}
+
+// A word as it is, anything else as JSON.
+std::string TextValue(const Fields& value) {
+  const std::string json = Dump(value);
+  if (!value.is_string()) return json;
+  const std::string& text = value.get_ref<const std::string&>();
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_.:/+@").find(c) != std::string_view::npos;
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), plain) ? text : json;
+}
+
+double Milliseconds(std::chrono::microseconds time) {
+  return static_cast<double>(time.count()) / 1e3;
+}
+
+Fields RulesOf(const std::vector<Finding>& findings) {
+  Fields rules = Fields::array();
+  for (const Finding& finding : findings) {
+    if (rules.size() == kMostListed) break;
+    if (std::find(rules.begin(), rules.end(), finding.rule) == rules.end()) {
+      rules.push_back(Bounded(finding.rule));
+    }
+  }
+  return rules;
+}
+
+Fields EventsOf(const std::vector<SecurityEvent>& events) {
+  Fields list = Fields::array();
+  for (const SecurityEvent& event : events) {
+    if (list.size() == kMostListed) break;
+    list.push_back({{"layer", Bounded(event.layer)},
+                    {"action", Bounded(event.action)},
+                    {"detail", Bounded(event.detail)},
+                    {"count", event.count}});
+  }
+  return list;
+}
+
+Fields NamesOf(const std::vector<LayerState>& layers, bool held) {
+  Fields names = Fields::array();
+  for (const LayerState& layer : layers) {
+    if (layer.held == held) names.push_back(layer.name);
+  }
+  return names;
+}
+
+Fields StreamFields(const Stream& stream) {
+  Fields fields = {{"bytes", stream.text.size()}};
+  if (stream.dropped_bytes > 0) fields["dropped_bytes"] = stream.dropped_bytes;
+  return fields;
+}
+
+void AddOutcome(const Outcome& outcome, Fields& fields) {
+  fields["status"] = StatusName(outcome.status);
+  fields["execution_id"] = Bounded(outcome.execution_id);
+  fields["wall_ms"] = Milliseconds(outcome.usage.wall_time);
+  fields["cpu_ms"] = Milliseconds(outcome.usage.cpu_time);
+  fields["max_rss_bytes"] = outcome.usage.max_rss_bytes;
+  fields["stdout"] = StreamFields(outcome.stdout_stream);
+  fields["stderr"] = StreamFields(outcome.stderr_stream);
+  if (outcome.error) fields["error_type"] = Bounded(outcome.error->type);
+  if (!outcome.findings.empty()) {
+    fields["findings"] = outcome.findings.size();
+    fields["rules"] = RulesOf(outcome.findings);
+  }
+  if (!outcome.security_events.empty()) {
+    fields["security_events"] = EventsOf(outcome.security_events);
+  }
+  fields["isolation"] = outcome.isolation.mode;
+  fields["language"] = outcome.isolation.language;
+  const Fields missing = NamesOf(outcome.isolation.layers, false);
+  if (!missing.empty()) {
+    fields["layers_held"] = NamesOf(outcome.isolation.layers, true);
+    fields["layers_missing"] = missing;
+  }
+}
+
+// What an operator should look at is not drowned by what guests do all day.
+LogLevel LevelOf(const CallRecord& record) {
+  if (record.failure) return LogLevel::kError;
+  if (record.outcome && !record.outcome->security_events.empty()) return LogLevel::kWarning;
+  return LogLevel::kInfo;
+}
+
+// A reader that is gone is an error of write, not the end of the server.
+void BlockBrokenPipe() {
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+}
+
+}  // namespace
+
+// spdlog's queue and thread, our own sink at its end.
+struct Log::Queue {
+  explicit Queue(size_t entries)
+      : pool(std::make_shared<spdlog::details::thread_pool>(entries, 1, BlockBrokenPipe)) {}
+
+  std::shared_ptr<spdlog::details::thread_pool> pool;
+  std::shared_ptr<PatientSink> sink;
+  std::shared_ptr<spdlog::async_logger> logger;
+};
+
+Log::Log(const LogConfig& config, int fd)
+    : level_(LevelOf(config.level)),
+      text_(config.format == "text"),
+      code_(config.code),
+      queue_(std::make_unique<Queue>(code_ ? kMostWaitingWithCode : kMostWaiting)) {
+  queue_->sink = std::make_shared<PatientSink>(
+      fd, [pool = queue_->pool.get()] { return pool->overrun_counter(); },
+      [this](uint64_t count) {
+        return Entry(LogLevel::kWarning, "log_dropped", {{"entries", count}});
+      });
+  queue_->logger = std::make_shared<spdlog::async_logger>(
+      "belljar", queue_->sink, queue_->pool, spdlog::async_overflow_policy::overrun_oldest);
+  queue_->logger->set_level(SpdlogLevel(level_));
+}
+
+Log::~Log() {
+  queue_->sink->Close(kGrace);
+  queue_->pool.reset();  // writes what waits, as far as the grace goes, and joins
+}
+
+std::string Log::Entry(LogLevel level, std::string_view event, const Fields& fields) const {
+  if (!text_) {
+    Fields entry = {{"time", Now()}, {"level", NameOf(level)}, {"event", event}};
+    entry.update(fields);
+    return Dump(entry) + "\n";
+  }
+  std::string entry = Now();
+  entry.append(" ").append(NameOf(level)).append(" ").append(TextValue(Fields(event)));
+  for (const auto& [name, value] : fields.items()) {
+    entry.append(" ").append(name).append("=").append(TextValue(value));
+  }
+  return entry + "\n";
+}
+
+void Log::Write(LogLevel level, std::string_view event, const Fields& fields) {
+  if (!Writes(level)) return;
+  const std::string entry = Entry(level, event, fields);
+  // A string_view is written as it is; only other overloads read it as a format.
+  queue_->logger->log(SpdlogLevel(level), spdlog::string_view_t(entry.data(), entry.size()));
+}
+
+void Log::Started(const StartRecord& record) {
+  Write(LogLevel::kInfo, "started",
+        {{"version", record.version},
+         {"python", record.python},
+         {"listen", record.listen},
+         {"profiles", record.profiles},
+         {"isolation", record.isolation},
+         {"language", record.language},
+         {"tokens", record.tokens}});
+  for (const std::string& warning : record.warnings) {
+    Write(LogLevel::kWarning, "weak", {{"warning", warning}});
+  }
+}
+
+void Log::Called(const CallRecord& record) {
+  const LogLevel level = LevelOf(record);
+  if (!Writes(level)) return;
+  Fields fields = {{"tool", record.tool},
+                   {"token", Bounded(record.caller)},
+                   {"profile", Bounded(record.profile)}};
+  if (record.outcome) {
+    AddOutcome(*record.outcome, fields);
+  } else {
+    fields["status"] = record.failure ? "failure" : "none";
+  }
+  if (record.failure) fields["failure"] = Bounded(*record.failure, kMostFailureBytes);
+  if (code_) {
+    fields["code"] = record.code.substr(0, kMostCodeBytes);
+    if (record.code.size() > kMostCodeBytes) fields["code_bytes"] = record.code.size();
+  }
+  Write(level, "execution", fields);
+}
+
+void Log::AuthenticationFailed(std::string_view peer, std::string_view reason) {
+  uint64_t suppressed = 0;
+  if (!auth_gate_.Open(suppressed)) return;
+  Write(LogLevel::kWarning, "authentication_failed",
+        {{"peer", Bounded(peer)}, {"reason", reason}, {"suppressed", suppressed}});
+}
+
+void Log::Overloaded(std::string_view caller, std::string_view reason, size_t running,
+                     size_t waiting) {
+  uint64_t suppressed = 0;
+  if (!overload_gate_.Open(suppressed)) return;
+  Write(LogLevel::kWarning, "overloaded",
+        {{"token", Bounded(caller)},
+         {"reason", reason},
+         {"running", running},
+         {"waiting", waiting},
+         {"suppressed", suppressed}});
+}
+
+void Log::Stopping(std::string_view reason, size_t running, size_t waiting) {
+  Write(LogLevel::kInfo, "stopping",
+        {{"reason", reason}, {"running", running}, {"waiting", waiting}});
+}
+
+void Log::Stopped(bool drained) {
+  Fields fields = {{"drained", drained}, {"dropped_entries", dropped()}};
+  if (const uint64_t count = auth_gate_.suppressed()) fields["authentication_failures"] = count;
+  if (const uint64_t count = overload_gate_.suppressed()) fields["overloads"] = count;
+  Write(drained ? LogLevel::kInfo : LogLevel::kWarning, "stopped", fields);
+}
+
+uint64_t Log::dropped() const { return queue_->sink->dropped(); }
+
+bool Log::Gate::Open(uint64_t& suppressed) {
+  constexpr double kAtOnce = 5, kPerSecond = 1;
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  tokens_ = std::min(kAtOnce,
+                     tokens_ + kPerSecond * std::chrono::duration<double>(now - refilled_).count());
+  refilled_ = now;
+  if (tokens_ < 1) {
+    ++suppressed_;
+    return false;
+  }
+  tokens_ -= 1;
+  suppressed = std::exchange(suppressed_, 0);
+  return true;
+}
+
+uint64_t Log::Gate::suppressed() const {
+  const std::lock_guard lock(mutex_);
+  return suppressed_;
+}
+
+}  // namespace belljar

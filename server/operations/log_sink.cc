@@ -1,0 +1,100 @@
+#include "server/operations/log_sink.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+namespace belljar {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+PatientSink::PatientSink(int fd, std::function<uint64_t()> overrun,
+                         std::function<std::string(uint64_t)> dropped_entry)
+    : fd_(fd),
+      closing_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      deadline_(std::numeric_limits<int64_t>::max()),
+      overrun_(std::move(overrun)),
+      dropped_entry_(std::move(dropped_entry)) {
+  struct stat file;
+  if (fstat(fd, &file) != 0) return;
+  if (S_ISSOCK(file.st_mode)) {  // systemd's journal
+    way_ = Way::kSocket;
+  } else if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode)) {
+    // A description of our own may have O_NONBLOCK. Where there is no /proc, or the terminal is
+    // another user's, poll says whether one page fits into a pipe.
+    own_ = UniqueFd(open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
+                         O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    way_ = own_ ? Way::kOwnDescription : Way::kPages;
+    if (own_) fd_ = own_.get();
+  }
+}
+
+void PatientSink::Close(std::chrono::milliseconds grace) {
+  deadline_ = (Clock::now() + grace).time_since_epoch().count();
+  const uint64_t one = 1;
+  // It cannot be full: nothing else writes.
+  [[maybe_unused]] const ssize_t written = write(closing_.get(), &one, sizeof one);
+}
+
+void PatientSink::log(const spdlog::details::log_msg& message) {
+  if (const uint64_t dropped = this->dropped(); dropped > told_) {
+    if (Write(dropped_entry_(dropped - told_))) told_ = dropped;
+  }
+  if (!Write({message.payload.data(), message.payload.size()})) ++unwritten_;
+}
+
+// False: it was given up. A line of which a part was taken is given up, too: its reader is gone.
+bool PatientSink::Write(std::string_view line) {
+  while (!line.empty()) {
+    const ssize_t written = WriteSome(line);
+    if (written >= 0) {
+      line.remove_prefix(static_cast<size_t>(written));
+    } else if (errno != EINTR && (errno != EAGAIN || !WaitWritable())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ssize_t PatientSink::WriteSome(std::string_view text) {
+  if (way_ == Way::kSocket) {
+    return send(fd_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  if (way_ == Way::kPages) {
+    pollfd polled{fd_, POLLOUT, 0};
+    if (poll(&polled, 1, 0) == 0) {
+      errno = EAGAIN;
+      return -1;
+    }
+    text = text.substr(0, PIPE_BUF);
+  }
+  return write(fd_, text.data(), text.size());
+}
+
+// False: closed, and the grace is over.
+bool PatientSink::WaitWritable() {
+  while (true) {
+    const Clock::duration left{deadline_ - Clock::now().time_since_epoch().count()};
+    const bool open = deadline_ == std::numeric_limits<int64_t>::max();
+    if (left <= Clock::duration::zero()) return false;
+    // A process that had no descriptor left for closing_ looks at the deadline by itself.
+    const int timeout =
+        open ? (closing_ ? -1 : 100)
+             : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+    pollfd polled[] = {{fd_, POLLOUT, 0}, {open ? closing_.get() : -1, POLLIN, 0}};
+    if (poll(polled, std::size(polled), timeout) > 0 && polled[0].revents != 0) return true;
+  }
+}
+
+}  // namespace belljar

@@ -1,0 +1,25 @@
+// ProcessFigures: what every Prometheus client library says of its own process. This process only:
+// neither zygotes nor workers.
+#ifndef BELLJAR_SERVER_OPERATIONS_PROCESS_FIGURES_H_
+#define BELLJAR_SERVER_OPERATIONS_PROCESS_FIGURES_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace belljar {
+
+// nullopt: the machine does not tell (no /proc).
+struct ProcessFigures {
+  std::optional<double> cpu_seconds;
+  std::optional<uint64_t> resident_bytes;
+  std::optional<uint64_t> virtual_bytes;
+  std::optional<uint64_t> open_fds;
+  std::optional<uint64_t> max_fds;
+  std::optional<double> start_time;  // seconds since 1970
+};
+
+ProcessFigures ReadProcessFigures();
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_OPERATIONS_PROCESS_FIGURES_H_

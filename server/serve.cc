@@ -1,0 +1,277 @@
+#include "server/serve.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <thread>
+#include <utility>
+
+#include "engine/core/version.h"
+#include "server/http/http_server.h"
+#include "server/instructions.h"
+#include "server/mcp/service.h"
+#include "server/operations/call_observers.h"
+#include "server/operations/log.h"
+#include "server/operations/metrics.h"
+#include "server/stdio/stdio_transport.h"
+#include "server/tools/tools.h"
+
+namespace belljar {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// For calls to end once they are cancelled, and for the last answers to be sent.
+constexpr std::chrono::seconds kLastMoment{5};
+
+// A call mostly waits for its worker, which has a core or shares one: with more calls than that at
+// a time each only takes longer.
+size_t RunningByDefault() { return std::max(4u, 2 * std::thread::hardware_concurrency()); }
+
+size_t Running(const ServerConfig& config) {
+  return config.execution.running ? config.execution.running : RunningByDefault();
+}
+
+// Connections and workers each hold descriptors; the soft limit is often 1,024 where the hard one
+// is far above. Workers have a limit of their own.
+void RaiseDescriptorLimit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Strangers may connect before they have shown a token: the descriptors that calls need are not
+// for them. Of each call its worker's socket, pipes and capture, and two events.
+size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
+  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kLeast = 16;
+  const ExecutionConfig& execution = config.execution;
+  const size_t workers = running + execution.spares * execution.profiles.size();
+  const size_t kept = kOfServer + kOfWorker * workers + kOfWaiting * execution.waiting;
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.http->max_connections;
+  const size_t left = std::max<size_t>(limit.rlim_cur, kept + kLeast) - kept;
+  return std::min(config.http->max_connections, left);
+}
+
+// Long bodies and answers go back to the system as soon as they are over. glibc would learn from
+// the first of them to keep the next: a server of 10 MB then stays at a gigabyte after one busy
+// minute.
+void ReturnLongTexts() {
+  constexpr int kLong = 256 << 10;
+  (void)mallopt(M_MMAP_THRESHOLD, kLong);
+}
+
+std::string Url(const HttpConfig& http, uint16_t port) {
+  const bool is_ipv6 = http.address.find(':') != std::string::npos;
+  const std::string host = is_ipv6 ? "[" + http.address + "]" : http.address;
+  return "http://" + host + ":" + std::to_string(port) + "/mcp";
+}
+
+const char* ReasonName(CallQueue::Refusal::Reason reason) {
+  switch (reason) {
+    case CallQueue::Refusal::Reason::kFull: return "full";
+    case CallQueue::Refusal::Reason::kCallerFull: return "token_full";
+    case CallQueue::Refusal::Reason::kClosing: return "closing";
+  }
+  return "unknown";
+}
+
+// Everything but the transport. Members are destroyed in reverse: the queue first, so that no call
+// is left that could use the others.
+class Server {
+ public:
+  Server(const ServerConfig& config, const ProfileCatalogue& catalogue,
+         std::unique_ptr<Sandboxes> sandboxes)
+      : config_(config),
+        log_(config.log),
+        metrics_({kBelljarVersion, kPythonVersion}),
+        observers_({&metrics_, &log_}),
+        sandboxes_(std::move(sandboxes)),
+        queue_({Running(config), config.execution.waiting}),
+        service_({.version = kBelljarVersion, .instructions = kInstructions},
+                 MakeTools(*sandboxes_, catalogue, &observers_), queue_,
+                 [this](const Caller& caller, const CallQueue::Refusal& refusal) {
+                   log_.Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
+                                   refusal.waiting);
+                 }) {}
+
+  ~Server() {
+    service_.CancelAll();
+    queue_.Drain(Clock::now() + kLastMoment);
+  }
+
+  McpService& service() { return service_; }
+  CallQueue& queue() { return queue_; }
+  Log& log() { return log_; }
+  Metrics& metrics() { return metrics_; }
+
+  void ReadMetricsFrom(std::function<size_t()> http_connections) {
+    metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
+                       std::move(http_connections)});
+  }
+
+  // Once the first worker has been made, calls are answered as they come.
+  bool IsReady() const {
+    for (const Sandboxes::Counted& each : sandboxes_->counters()) {
+      if (each.counters.workers_spawned > 0) return true;
+    }
+    return false;
+  }
+
+  void LogStart(const std::string& listen) {
+    StartRecord record;
+    record.version = kBelljarVersion;
+    record.python = kPythonVersion;
+    record.listen = listen;
+    record.profiles = config_.execution.profiles;
+    record.isolation = config_.execution.isolation;
+    record.language = config_.execution.language;
+    for (const TokenConfig& token : config_.tokens) record.tokens.push_back(token.caller.name);
+    if (record.isolation != "strict") {
+      record.warnings.push_back(
+          "isolation is \"standard\": layers that this machine lacks are "
+          "left out");
+    }
+    if (record.language != "restricted") {
+      record.warnings.push_back("language is \"full\": the kernel's layers alone hold the code");
+    }
+    log_.Started(record);
+  }
+
+  void LogStopping(const char* reason) {
+    const CallQueue::Counters counters = queue_.counters();
+    log_.Stopping(reason, counters.running, counters.waiting);
+  }
+
+ private:
+  std::vector<SpareGauge> Spares() const {
+    std::vector<SpareGauge> gauges;
+    for (const Sandboxes::Counted& each : sandboxes_->counters()) {
+      gauges.push_back({each.profile, each.counters.waiting, config_.execution.spares});
+    }
+    return gauges;
+  }
+
+  const ServerConfig config_;
+  Log log_;
+  Metrics metrics_;
+  CallObservers observers_;
+  const std::unique_ptr<Sandboxes> sandboxes_;
+  CallQueue queue_;
+  McpService service_;
+};
+
+Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd) {
+  server.ReadMetricsFrom({});
+  StdioTransport transport(STDIN_FILENO, STDOUT_FILENO, server.service());
+  server.LogStart("stdio");
+  Result<StdioTransport::End> end = transport.Run(stop_fd);
+  if (!end) return end.error();
+  const bool stopped = *end == StdioTransport::End::kStopped;
+  server.LogStopping(stopped ? "signal" : "end of input");
+  bool drained =
+      server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kLastMoment));
+  if (!drained) {
+    server.service().CancelAll();
+    server.queue().Drain(Clock::now() + kLastMoment);
+  }
+  server.log().Stopped(drained);
+  return {};
+}
+
+// From the signal to the end of the loop.
+class HttpShutdown {
+ public:
+  HttpShutdown(boost::asio::io_context& io, Server& server, HttpServer& http,
+               std::chrono::milliseconds drain_timeout)
+      : io_(io), timer_(io), server_(server), http_(http), drain_timeout_(drain_timeout) {}
+
+  void Begin() {
+    deadline_ = Clock::now() + drain_timeout_;
+    server_.LogStopping("signal");
+    http_.StopAccepting();
+    server_.queue().Drain(Clock::now());
+    Look();
+  }
+
+ private:
+  void Look() {
+    const CallQueue::Counters counters = server_.queue().counters();
+    const bool quiet = counters.running + counters.waiting == 0 && http_.connections() == 0;
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline_ && !cancelled_) {
+      cancelled_ = true;
+      server_.service().CancelAll();
+    }
+    if (quiet || now >= deadline_ + kLastMoment) {
+      server_.log().Stopped(!cancelled_);
+      return io_.stop();
+    }
+    timer_.expires_after(std::chrono::milliseconds(20));
+    timer_.async_wait([this](const boost::system::error_code&) { Look(); });
+  }
+
+  boost::asio::io_context& io_;
+  boost::asio::steady_timer timer_;
+  Server& server_;
+  HttpServer& http_;
+  const std::chrono::milliseconds drain_timeout_;
+  Clock::time_point deadline_;
+  bool cancelled_ = false;
+};
+
+HttpMonitoring Monitor(Server& server) {
+  HttpMonitoring monitoring;
+  monitoring.metrics = [&server] { return server.metrics().Text(); };
+  monitoring.ready = [&server] { return server.IsReady(); };
+  monitoring.access = [&server](const HttpAccess& access) {
+    if (access.status == 0) return;
+    server.metrics().HttpAnswered(static_cast<int>(access.status));
+    if (access.status != 401) return;
+    server.metrics().AuthenticationFailed();
+    server.log().AuthenticationFailed(access.peer, "no valid token");
+  };
+  return monitoring;
+}
+
+Result<void> ServeHttp(boost::asio::io_context& io, Server& server, const ServerConfig& config,
+                       int stop_fd) {
+  HttpConfig http_config = *config.http;
+  http_config.max_connections = ConnectionsWithinLimit(config, Running(config));
+  Result<std::unique_ptr<HttpServer>> listening =
+      HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server));
+  if (!listening) return listening.error();
+  HttpServer& http = **listening;
+  server.ReadMetricsFrom([&http] { return http.connections(); });
+  server.LogStart(Url(*config.http, http.port()));
+
+  HttpShutdown shutdown(io, server, http, config.drain_timeout);
+  boost::asio::posix::stream_descriptor stop(io, dup(stop_fd));
+  stop.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                  [&](const boost::system::error_code& error) {
+                    if (!error) shutdown.Begin();
+                  });
+  io.run();
+  return {};
+}
+
+}  // namespace
+
+Result<void> Serve(const ServerConfig& config, const ProfileCatalogue& catalogue, int stop_fd) {
+  RaiseDescriptorLimit();
+  ReturnLongTexts();
+  Result<std::unique_ptr<Sandboxes>> sandboxes = Sandboxes::Open(config.execution, catalogue);
+  if (!sandboxes) return sandboxes.error();
+  // Outlives the server, whose last calls may still answer through it.
+  boost::asio::io_context io(1);
+  Server server(config, catalogue, std::move(*sandboxes));
+  return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
+}
+
+}  // namespace belljar

@@ -1,0 +1,233 @@
+#include "server/stdio/stdio_transport.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+constexpr char kConversation[] = "stdio";
+// What one read takes at the most; the usual message is far smaller.
+constexpr size_t kReadSize = 64 * 1024;
+// Of what waits to be written: a client that does not read is cut off here. Guests' output is
+// bounded far below.
+constexpr size_t kMostWaiting = 64 << 20;
+
+constexpr char kTooLong[] = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":)"
+                            R"("the message is longer than 20 MiB"}})";
+
+bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+
+// A descriptor for the same pipe that does not block, without changing the one that others may
+// share. Sockets are asked per call not to block; files and terminals take what they are given.
+UniqueFd Unblocked(int fd) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  UniqueFd own(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  if (own) return own;
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+}
+
+mode_t KindOf(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 ? status.st_mode & S_IFMT : 0;
+}
+
+}  // namespace
+
+// Lines on their way out. The thread of a call writes straight away while the client keeps up; when
+// the pipe is full its lines wait for a thread that does nothing else, so that a call and its kill
+// never depend on who reads.
+class StdioTransport::Output {
+ public:
+  explicit Output(int fd)
+      : is_socket_(KindOf(fd) == S_IFSOCK),
+        own_(KindOf(fd) == S_IFIFO ? Unblocked(fd) : UniqueFd()),
+        fd_(own_ ? own_.get() : fd),
+        writer_([this] { WriteWaiting(); }) {}
+
+  ~Output() { Close(); }
+
+  void Line(std::string text) {
+    text += '\n';
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (waiting_.empty()) {
+      text.erase(0, WriteWhatFits(text));
+      if (text.empty()) return;
+    }
+    // One long answer is let through; a client that leaves so much lying is gone.
+    if (waiting_.empty()) {
+      waiting_ = std::move(text);
+    } else if (waiting_.size() - sent_ + text.size() > kMostWaiting) {
+      return CloseLocked();
+    } else {
+      if (sent_ > waiting_.size() / 2) waiting_.erase(0, std::exchange(sent_, 0));
+      waiting_ += text;
+    }
+    changed_.notify_all();
+  }
+
+  bool closed() const {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+  }
+
+  // The descriptor, to see from outside that nobody reads any more.
+  int fd() const { return fd_; }
+
+  // Gives the client a moment to take what waits.
+  void Flush(std::chrono::milliseconds within) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, within, [&] { return closed_ || waiting_.empty(); });
+  }
+
+  void Close() {
+    {
+      const std::lock_guard lock(mutex_);
+      CloseLocked();
+    }
+    if (writer_.joinable()) writer_.join();
+  }
+
+ private:
+  void CloseLocked() {
+    closed_ = true;
+    waiting_ = std::string();
+    sent_ = 0;
+    changed_.notify_all();
+  }
+
+  // Without blocking. All of it where nobody reads any more: then this is closed.
+  size_t WriteWhatFits(std::string_view text) {
+    size_t written = 0;
+    while (written < text.size()) {
+      const std::string_view rest = text.substr(written);
+      const ssize_t wrote = is_socket_
+                                ? send(fd_, rest.data(), rest.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                                : write(fd_, rest.data(), rest.size());
+      if (wrote >= 0) {
+        written += static_cast<size_t>(wrote);
+      } else if (errno == EAGAIN) {
+        break;
+      } else if (errno != EINTR) {
+        CloseLocked();
+        return text.size();
+      }
+    }
+    return written;
+  }
+
+  void WriteWaiting() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+      if (closed_) return;
+      lock.unlock();
+      pollfd writable{fd_, POLLOUT, 0};
+      // Now and then without cause, to see whether this has been closed.
+      poll(&writable, 1, 100);
+      lock.lock();
+      if (closed_) return;
+      const size_t written = WriteWhatFits(std::string_view(waiting_).substr(sent_));
+      if (closed_) return;
+      sent_ += written;
+      if (sent_ < waiting_.size()) continue;
+      waiting_ = std::string();
+      sent_ = 0;
+      changed_.notify_all();
+    }
+  }
+
+  const bool is_socket_;
+  const UniqueFd own_;
+  const int fd_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string waiting_;
+  size_t sent_ = 0;  // of waiting_
+  bool closed_ = false;
+  std::thread writer_;
+};
+
+// The way back of one message: to the same place as all others.
+class StdioTransport::LineReply final : public Reply {
+ public:
+  explicit LineReply(std::shared_ptr<Output> output) : output_(std::move(output)) {}
+  void Notify(std::string text) override { output_->Line(std::move(text)); }
+  void Finish(Answer answer) override {
+    if (!answer.text.empty()) output_->Line(std::move(answer.text));
+  }
+
+ private:
+  const std::shared_ptr<Output> output_;
+};
+
+StdioTransport::StdioTransport(int input, int output, MessageHandler& handler)
+    : input_(input), handler_(handler), output_(std::make_shared<Output>(output)) {}
+
+StdioTransport::~StdioTransport() {
+  constexpr std::chrono::seconds kLastMoment{1};
+  output_->Flush(kLastMoment);
+  output_->Close();
+}
+
+Result<StdioTransport::End> StdioTransport::Run(int stop_fd) {
+  std::string buffer(kReadSize, '\0');
+  for (;;) {
+    pollfd watched[] = {{input_, POLLIN, 0}, {stop_fd, POLLIN, 0}, {output_->fd(), 0, 0}};
+    if (poll(watched, 3, -1) < 0) {
+      if (errno == EINTR) continue;
+      return SystemError("wait for a message");
+    }
+    if (watched[1].revents) return End::kStopped;
+    ssize_t got = 0;
+    if (watched[0].revents) {
+      got = read(input_, buffer.data(), buffer.size());
+      if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (got < 0 && errno != ECONNRESET) return SystemError("read a message");
+    }
+    if (got > 0) {
+      Take(std::string_view(buffer).substr(0, static_cast<size_t>(got)));
+      if (!output_->closed()) continue;
+    }
+    if (got <= 0 && !line_.empty() && !skipping_) HandLine(std::move(line_));
+    handler_.End(Caller(), kConversation);
+    return End::kPeer;
+  }
+}
+
+void StdioTransport::Take(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const size_t newline = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, newline);
+    if (!skipping_ && line_.size() + part.size() > kLongestLine.count) {
+      skipping_ = true;
+      line_ = std::string();
+      output_->Line(kTooLong);
+    }
+    if (!skipping_) line_ += part;
+    if (newline == bytes.npos) return;
+    if (!skipping_) HandLine(std::exchange(line_, {}));
+    skipping_ = false;
+    bytes.remove_prefix(newline + 1);
+  }
+}
+
+void StdioTransport::HandLine(std::string line) {
+  if (IsBlank(line)) return;
+  IncomingMessage message;
+  message.text = std::move(line);
+  message.conversation = kConversation;
+  handler_.Handle(std::move(message), std::make_shared<LineReply>(output_));
+}
+
+}  // namespace belljar

@@ -1,0 +1,279 @@
+#include "server/tools/arguments.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+using Json = nlohmann::ordered_json;
+using Type = Parameter::Type;
+
+// Of one call: a hostile one may have a million wrong names.
+constexpr size_t kMaxProblems = 20;
+
+constexpr const char* kSizePattern = "^[0-9]{1,19}([kKmMgG]([iI]?[bB])?|[bB])?$";
+constexpr size_t kMaxSizeText = 24;
+
+// 300, 0.5: as JSON, whole where it is whole.
+Json NumberJson(double number) {
+  const auto whole = static_cast<int64_t>(number);
+  return static_cast<double>(whole) == number ? Json(whole) : Json(number);
+}
+
+std::string NumberText(double number) { return NumberJson(number).dump(); }
+
+Json TextSchema(const Parameter& parameter) {
+  Json schema = {{"type", "string"}};
+  // Characters are no more than bytes, so whatever passes the check passes the schema too.
+  if (parameter.max_bytes > 0) schema["maxLength"] = parameter.max_bytes;
+  if (!parameter.choices.empty()) schema["enum"] = parameter.choices;
+  return schema;
+}
+
+Json TypeSchema(const Parameter& parameter) {
+  switch (parameter.type) {
+    case Type::kText: return TextSchema(parameter);
+    case Type::kNumber:
+      return {{"type", "number"},
+              {"minimum", NumberJson(parameter.minimum)},
+              {"maximum", NumberJson(parameter.maximum)}};
+    case Type::kBoolean: return {{"type", "boolean"}};
+    case Type::kTextList:
+      return {
+          {"type", "array"}, {"items", TextSchema(parameter)}, {"maxItems", parameter.max_items}};
+    case Type::kSize:
+      return {{"anyOf",
+               {{{"type", "string"}, {"pattern", kSizePattern}, {"maxLength", kMaxSizeText}},
+                {{"type", "integer"},
+                 {"minimum", NumberJson(parameter.minimum)},
+                 {"maximum", NumberJson(parameter.maximum)}}}}};
+  }
+  abort();
+}
+
+Json ParameterSchema(const Parameter& parameter) {
+  Json schema = TypeSchema(parameter);
+  schema["description"] = parameter.description;
+  if (!parameter.usual.is_null()) schema["default"] = parameter.usual;
+  if (!parameter.examples.empty()) schema["examples"] = parameter.examples;
+  return schema;
+}
+
+std::string Wanted(const Parameter& parameter) {
+  switch (parameter.type) {
+    case Type::kText: return "a string";
+    case Type::kNumber:
+      return "a number from " + NumberText(parameter.minimum) + " to " +
+             NumberText(parameter.maximum);
+    case Type::kBoolean: return "true or false";
+    case Type::kTextList: return "an array of strings";
+    case Type::kSize: return "a size such as \"256m\", or a whole number of bytes";
+  }
+  abort();
+}
+
+// A problem with a text, or empty.
+std::string TextProblem(const Parameter& parameter, const std::string& text) {
+  if (parameter.max_bytes > 0 && text.size() > parameter.max_bytes) {
+    return "is " + std::to_string(text.size()) + " bytes long; the most is " +
+           std::to_string(parameter.max_bytes);
+  }
+  const size_t nul = parameter.may_hold_nul ? std::string::npos : text.find('\0');
+  if (nul == std::string::npos) return "";
+  return "holds a NUL character at byte " + std::to_string(nul + 1) + "; leave it out";
+}
+
+std::string NumberProblem(const Parameter& parameter, double number, const std::string& shown) {
+  if (number >= parameter.minimum && number <= parameter.maximum) return "";
+  const bool above = number > parameter.maximum;
+  return "is " + shown + "; the " + (above ? "most is " : "least is ") +
+         NumberText(above ? parameter.maximum : parameter.minimum);
+}
+
+std::string ListProblem(const Parameter& parameter, const json& list) {
+  if (list.size() > parameter.max_items) {
+    return "has " + std::to_string(list.size()) + " items; the most is " +
+           std::to_string(parameter.max_items);
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string where = "item " + std::to_string(i + 1) + " ";
+    if (!list[i].is_string()) return where + "has to be a string, not " + Shown(list[i]);
+    const std::string problem = TextProblem(parameter, list[i].get_ref<const std::string&>());
+    if (!problem.empty()) return where + problem;
+  }
+  return "";
+}
+
+// A whole number of bytes: 256 and 256.0 are the same in JSON.
+std::optional<Bytes> WholeBytes(const json& value) {
+  if (value.is_number_unsigned()) return Bytes{value.get<uint64_t>()};
+  if (value.is_number_integer() && value.get<int64_t>() < 0) return std::nullopt;
+  const double number = value.get<double>();
+  if (!(number >= 0 && number < 9e18) || std::trunc(number) != number) return std::nullopt;
+  return Bytes{static_cast<uint64_t>(number)};
+}
+
+std::optional<Bytes> ReadSize(const json& value) {
+  if (!value.is_string()) return WholeBytes(value);
+  const auto& text = value.get_ref<const std::string&>();
+  if (text.size() > kMaxSizeText) return std::nullopt;
+  const Result<Bytes> size = Bytes::Parse(text);
+  return size ? std::optional(*size) : std::nullopt;
+}
+
+std::string SizeProblem(const Parameter& parameter, const json& value) {
+  const std::optional<Bytes> size = ReadSize(value);
+  if (!size) return "has to be " + Wanted(parameter) + ", not " + Shown(value);
+  const auto bytes = static_cast<double>(size->count);
+  if (bytes >= parameter.minimum && bytes <= parameter.maximum) return "";
+  const bool above = bytes > parameter.maximum;
+  const double bound = above ? parameter.maximum : parameter.minimum;
+  return "is " + size->ToString() + "; the " + (above ? "most is " : "least is ") +
+         Bytes{static_cast<uint64_t>(bound)}.ToString();
+}
+
+bool HasType(Type type, const json& value) {
+  switch (type) {
+    case Type::kText: return value.is_string();
+    case Type::kNumber: return value.is_number();
+    case Type::kBoolean: return value.is_boolean();
+    case Type::kTextList: return value.is_array();
+    case Type::kSize: return value.is_string() || value.is_number();
+  }
+  abort();
+}
+
+// What is wrong with a value that is there; empty: nothing.
+std::string Problem(const Parameter& parameter, const json& value) {
+  if (!HasType(parameter.type, value)) {
+    return "has to be " + Wanted(parameter) + ", not " + Shown(value);
+  }
+  switch (parameter.type) {
+    case Type::kText: return TextProblem(parameter, value.get_ref<const std::string&>());
+    case Type::kNumber: return NumberProblem(parameter, value.get<double>(), value.dump());
+    case Type::kBoolean: return "";
+    case Type::kTextList: return ListProblem(parameter, value);
+    case Type::kSize: return SizeProblem(parameter, value);
+  }
+  abort();
+}
+
+}  // namespace
+
+std::string Shown(const json& value) {
+  switch (value.type()) {
+    case json::value_t::null: return "null";
+    case json::value_t::boolean: return value.get<bool>() ? "true" : "false";
+    case json::value_t::string: return "the string " + Quoted(value.get_ref<const std::string&>());
+    case json::value_t::array: return "an array of " + std::to_string(value.size());
+    case json::value_t::object: return "an object of " + std::to_string(value.size());
+    default: return "the number " + value.dump();
+  }
+}
+
+const std::string* Arguments::Text(std::string_view name) const {
+  const json* value = Find(name);
+  return value ? &value->get_ref<const std::string&>() : nullptr;
+}
+
+std::optional<double> Arguments::Number(std::string_view name) const {
+  const json* value = Find(name);
+  return value ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+std::optional<bool> Arguments::Boolean(std::string_view name) const {
+  const json* value = Find(name);
+  return value ? std::optional(value->get<bool>()) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> Arguments::Texts(std::string_view name) const {
+  const json* value = Find(name);
+  return value ? std::optional(value->get<std::vector<std::string>>()) : std::nullopt;
+}
+
+std::optional<Bytes> Arguments::Size(std::string_view name) const {
+  const json* value = Find(name);
+  return value ? ReadSize(*value) : std::nullopt;
+}
+
+const json* Arguments::Find(std::string_view name) const {
+  if (std::find(sound_.begin(), sound_.end(), name) == sound_.end()) return nullptr;
+  return &*object_->find(std::string(name));
+}
+
+ParameterTable::ParameterTable(std::vector<Parameter> parameters)
+    : parameters_(std::move(parameters)) {}
+
+Json ParameterTable::Schema() const {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Parameter& parameter : parameters_) {
+    properties[parameter.name] = ParameterSchema(parameter);
+    if (parameter.required) required.push_back(parameter.name);
+  }
+  // No $schema: 2020-12 is the protocol's own dialect, and older clients trip over a name that they
+  // do not know.
+  Json schema = {{"type", "object"}, {"properties", properties}};
+  if (!required.empty()) schema["required"] = required;
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+void ParameterTable::CheckNames(const json& arguments, std::vector<std::string>& problems) const {
+  std::vector<std::string> known;
+  for (const Parameter& parameter : parameters_) known.push_back(parameter.name);
+  for (const auto& [name, value] : arguments.items()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (problems.size() == kMaxProblems) {
+      problems.push_back("there are more arguments of names that are not known");
+      return;
+    }
+    problems.push_back("there is no argument " + Quoted(name) + Suggestion(name, known));
+  }
+}
+
+Arguments ParameterTable::Check(const json& arguments, std::vector<std::string>& problems) const {
+  static const json kNone = json::object();
+  Arguments sound;
+  sound.object_ = arguments.is_null() ? &kNone : &arguments;
+  if (!sound.object_->is_object()) {
+    problems.push_back("the arguments have to be an object, not " + Shown(arguments));
+    return sound;
+  }
+  CheckNames(*sound.object_, problems);
+  for (const Parameter& parameter : parameters_) {
+    const auto found = sound.object_->find(parameter.name);
+    if (found == sound.object_->end() || found->is_null()) {
+      if (parameter.required) {
+        problems.push_back(parameter.name + " is missing; it is " + Wanted(parameter) + ": " +
+                           parameter.description);
+      }
+      continue;
+    }
+    const std::string problem = Problem(parameter, *found);
+    if (problem.empty()) {
+      sound.sound_.push_back(parameter.name);
+    } else {
+      problems.push_back(parameter.name + " " + problem);
+    }
+  }
+  return sound;
+}
+
+std::string ProblemsText(std::string_view tool, const std::vector<std::string>& problems) {
+  std::string text = std::string(tool) + ": ";
+  if (problems.size() == 1) {
+    const bool is_ended = problems[0].ends_with('?') || problems[0].ends_with('.');
+    return text + problems[0] + (is_ended ? " " : ". ") + "Nothing was run.";
+  }
+  text += std::to_string(problems.size()) + " problems with the arguments. Nothing was run.";
+  for (const std::string& problem : problems) text += "\n- " + problem;
+  return text;
+}
+
+}  // namespace belljar

@@ -1,0 +1,139 @@
+#include "server/tools/code_parameters.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+// The longest source that any profile takes: which one a call gets is known only later.
+uint64_t LongestSource(const Sandboxes& sandboxes) {
+  uint64_t longest = 0;
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    longest = std::max(longest, each.limits.source.count);
+  }
+  return longest;
+}
+
+std::vector<std::string> Names(const Sandboxes& sandboxes) {
+  std::vector<std::string> names;
+  for (const EnabledProfile& each : sandboxes.enabled()) names.push_back(each.profile.name);
+  return names;
+}
+
+// What a run comes to that was cancelled before there was a worker.
+Outcome CancelledBeforehand(const Sandboxes& sandboxes, const Request& request) {
+  Outcome outcome;
+  outcome.status = Status::kKilled;
+  outcome.error.emplace();
+  outcome.error->type = "Cancelled";
+  outcome.error->message = "cancelled before it was run";
+  outcome.limits = request.limits;
+  outcome.isolation.mode = sandboxes.isolation() == IsolationMode::kStrict ? "strict" : "standard";
+  outcome.isolation.language = sandboxes.language() == Language::kFull ? "full" : "restricted";
+  return outcome;
+}
+
+}  // namespace
+
+Parameter CodeParameter(const Sandboxes& sandboxes, std::string description) {
+  const uint64_t longest = LongestSource(sandboxes);
+  Parameter parameter;
+  parameter.name = "code";
+  parameter.type = Parameter::Type::kText;
+  parameter.description = std::move(description) + " Up to " + SizeText({longest}) + " in UTF-8.";
+  parameter.required = true;
+  parameter.max_bytes = longest;
+  return parameter;
+}
+
+Parameter ProfileParameter(const Sandboxes& sandboxes) {
+  Parameter parameter;
+  parameter.name = "profile";
+  parameter.type = Parameter::Type::kText;
+  parameter.description =
+      "What the code may use: the name of an enabled security profile. get_sandbox_info lists the "
+      "modules of each.";
+  parameter.usual = sandboxes.default_profile().profile.name;
+  parameter.max_bytes = 256;
+  parameter.choices = Names(sandboxes);
+  return parameter;
+}
+
+const EnabledProfile* ChooseProfile(const Sandboxes& sandboxes, const Arguments& arguments,
+                                    const Caller& caller, std::vector<std::string>& problems) {
+  Result<const EnabledProfile*> chosen = sandboxes.Choose(arguments.Text("profile"), caller);
+  if (!chosen) {
+    problems.push_back(chosen.error().ToString());
+    return nullptr;
+  }
+  const Profile& profile = (*chosen)->profile;
+  const Bytes most = (*chosen)->limits.source;
+  const std::string* code = arguments.Text("code");
+  if (!code || code->size() <= most.count) return *chosen;
+  problems.push_back("code is " + std::to_string(code->size()) +
+                     " bytes long; the most of profile " + profile.name + " is " + most.ToString());
+  return nullptr;
+}
+
+Result<Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile, const Request& request,
+                    const OutputSink* sink, const ToolCall& call) {
+  const Cancellation* const cancellation = call.cancellation;
+  if (cancellation && cancellation->cancelled()) return CancelledBeforehand(sandboxes, request);
+  Result<Sandbox*> sandbox = sandboxes.Get(profile);
+  if (!sandbox) return sandbox.error();
+  RunOptions options;
+  options.sink = sink;
+  // The answer follows at once and has it. Clients that read a notification together with the
+  // answer of its call take it for a stray one: the official TypeScript clients report an error.
+  options.sink_gets_the_rest = false;
+  options.afterwards = call.afterwards;
+  if (cancellation) options.cancel_fd = cancellation->fd();
+  return (*sandbox)->Run(request, options);
+}
+
+void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
+            const EnabledProfile& profile, Request request, Result<Outcome> outcome) {
+  if (!observer) return;
+  struct Entry {
+    std::string caller;
+    Request request;
+    Result<Outcome> outcome;
+  };
+  auto entry = std::make_shared<const Entry>(
+      Entry{call.caller.name, std::move(request), std::move(outcome)});
+  const auto enter = [observer, tool, &profile, entry] {
+    CallRecord record;
+    record.tool = tool;
+    record.caller = entry->caller;
+    record.profile = profile.profile.name;
+    record.code = entry->request.source;
+    if (entry->outcome) {
+      record.outcome = &*entry->outcome;
+    } else {
+      record.failure = entry->outcome.error().ToString();
+    }
+    observer->Called(record);
+  };
+  if (call.afterwards) {
+    call.afterwards->Add(enter);
+  } else {
+    enter();
+  }
+}
+
+std::string SizeText(Bytes size) {
+  constexpr uint64_t kMebi = 1 << 20;
+  if (size.count == 0 || size.count % kMebi != 0) return std::to_string(size.count) + " bytes";
+  return std::to_string(size.count / kMebi) + " MiB";
+}
+
+ToolResult RefusedArguments(std::string_view tool, const std::vector<std::string>& problems) {
+  ToolResult result;
+  result.message = ProblemsText(tool, problems);
+  result.is_error = true;
+  return result;
+}
+
+}  // namespace belljar

@@ -1,0 +1,296 @@
+#include "server/tools/execute_code.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+#include "server/tools/code_parameters.h"
+#include "server/tools/output_forwarder.h"
+#include "server/tools/output_schemas.h"
+
+namespace belljar {
+namespace {
+
+using std::chrono::milliseconds;
+using Type = Parameter::Type;
+
+constexpr const char* kName = "execute_code";
+
+constexpr double kShortestTimeout = 0.1;
+// Beyond the interpreter's own; with less not even small programs get far.
+constexpr Bytes kLeastMemory = Bytes::Mebi(8);
+// A message that holds more does not arrive: transports bound them.
+constexpr Bytes kMostStdin = Bytes::Mebi(16);
+
+double Seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+// Whole seconds without a point, as people write them.
+nlohmann::ordered_json SecondsJson(milliseconds time) {
+  if (time.count() % 1000 == 0) return time.count() / 1000;
+  return Seconds(time);
+}
+
+// The most that any profile gives: which one a call gets is known only later.
+Limits Most(const Sandboxes& sandboxes) {
+  Limits most = sandboxes.default_profile().profile.maximum_limits;
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    most.timeout = std::max(most.timeout, each.profile.maximum_limits.timeout);
+    most.memory = std::max(most.memory, each.profile.maximum_limits.memory);
+  }
+  return most;
+}
+
+std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
+  const Limits& usual = sandboxes.default_profile().limits;
+  const Limits most = Most(sandboxes);
+  return {
+      {.name = "timeout",
+       .type = Type::kNumber,
+       .description = "Seconds of wall clock, and of CPU time, after which the code is killed.",
+       .usual = SecondsJson(usual.timeout),
+       .minimum = kShortestTimeout,
+       .maximum = Seconds(most.timeout),
+       .choices = {},
+       .examples = {10, 0.5}},
+      {.name = "memory_limit",
+       .type = Type::kSize,
+       .description = "Memory that the code may use beside the interpreter: a number with k, m or "
+                      "g, or whole bytes. Up to " +
+                      most.memory.ToString() + ".",
+       .usual = usual.memory.ToString(),
+       .minimum = static_cast<double>(kLeastMemory.count),
+       .maximum = static_cast<double>(most.memory.count),
+       .choices = {},
+       .examples = {"256m", 268435456}},
+  };
+}
+
+std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
+  std::vector<Parameter> parameters = {
+      CodeParameter(sandboxes, "The Python program. It runs as a whole, as a file would.")};
+  parameters[0].examples = {"result = 2 + 2\nprint(f'The answer is: {result}')"};
+  for (Parameter& limit : LimitParameters(sandboxes)) parameters.push_back(std::move(limit));
+  parameters.push_back(
+      {.name = "capture_output",
+       .type = Type::kBoolean,
+       .description = "Whether stdout and stderr come back. With false both are empty strings in "
+                      "the answer; what the code prints is still bounded.",
+       .usual = true,
+       .choices = {},
+       .examples = {}});
+  parameters.push_back({.name = "allowed_imports",
+                        .type = Type::kTextList,
+                        .description = "Only these of the profile's modules may be imported; an "
+                                       "empty array allows none. Left out: all of them.",
+                        .usual = {},
+                        .max_bytes = 200,
+                        .max_items = 500,
+                        .choices = {},
+                        .examples = {nlohmann::ordered_json::array({"math", "json"})}});
+  parameters.push_back({.name = "stdin",
+                        .type = Type::kText,
+                        .description = "What the code reads as standard input, with input() or "
+                                       "sys.stdin. Left out: there is none.",
+                        .usual = {},
+                        .max_bytes = kMostStdin.count,
+                        .may_hold_nul = true,
+                        .choices = {},
+                        .examples = {"Ada\n36\n"}});
+  parameters.push_back(ProfileParameter(sandboxes));
+  parameters.push_back({.name = "use_container",
+                        .type = Type::kBoolean,
+                        .description = "Not available in this version: true is answered with an "
+                                       "error. Leave it out; the kernel's layers seal every run.",
+                        .usual = false,
+                        .choices = {},
+                        .examples = {}});
+  return parameters;
+}
+
+// "math, json, …": so that a model knows them without asking; bounded, whatever the profile.
+std::string ModulesText(const EnabledProfile& enabled) {
+  constexpr size_t kLongest = 600;
+  const ModuleList modules = enabled.modules ? GivenModules(enabled.profile, *enabled.modules)
+                                             : ModuleNames(enabled.profile);
+  std::string text;
+  for (const std::string& module : modules) {
+    if (text.size() + module.size() > kLongest) return text + " and more";
+    text += (text.empty() ? "" : ", ") + module;
+  }
+  return text;
+}
+
+std::string LanguageText(const Sandboxes& sandboxes) {
+  if (sandboxes.language() == Language::kFull) {
+    return "All of Python runs, with the standard library and what is installed beside it.\n\n";
+  }
+  const EnabledProfile& usual = sandboxes.default_profile();
+  return "Ordinary Python runs: classes, recursion, comprehensions, match, async, dataclasses. Not "
+         "available: eval, exec, compile, open, attributes such as __globals__ that reach into the "
+         "interpreter, files, the network, other processes. Modules of profile " +
+         usual.profile.name + ": " + ModulesText(usual) + ".\n\n";
+}
+
+std::string DescriptionText(const Sandboxes& sandboxes) {
+  const Limits& usual = sandboxes.default_profile().limits;
+  return "Runs a Python program in a fresh, sealed process and returns what came of it. Nothing is "
+         "kept between calls.\n\n"
+         "The value of the last expression comes back as \"result\"; without one, that of the "
+         "variable named result. What is printed is in \"stdout\" and \"stderr\".\n\n" +
+         LanguageText(sandboxes) + "Limits: " + FormatDuration(usual.timeout) +
+         " of time (timeout), " + SizeText(usual.memory) + " of memory (memory_limit), " +
+         SizeText(usual.output) +
+         " each of stdout and stderr. At a time or memory limit the code is killed, and what it "
+         "had printed still comes back; output past its limit is dropped and counted.\n\n"
+         "If it fails, success is false and status says how: exception, refused (nothing was run; "
+         "findings has lines and what to do instead), timeout, cpu_limit, memory_limit or killed. "
+         "error has type, message, line, traceback and often a hint.\n\n"
+         "Example: {\"code\": \"import math\\nprint('area')\\nmath.pi * 2 ** 2\", \"timeout\": 10} "
+         "gives result 12.566370614359172 and stdout \"area\\n\".";
+}
+
+ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& parameters) {
+  ToolDescription description;
+  description.name = kName;
+  description.title = "Run Python code";
+  description.description = DescriptionText(sandboxes);
+  description.input_schema = parameters.Schema();
+  description.output_schema = OutcomeSchema();
+  // All that a run does stays in its worker, which is destroyed: no file, no network, no state.
+  description.read_only = true;
+  description.destructive = false;
+  description.idempotent = false;  // clocks and random numbers differ
+  description.open_world = false;
+  return description;
+}
+
+ToolResult NoContainer(const Sandboxes& sandboxes) {
+  SandboxOptions options;
+  options.isolation = sandboxes.isolation();
+  const std::vector<std::string> layers = RequiredLayers(options);
+  std::string list;
+  for (const std::string& layer : layers) list += (list.empty() ? "" : ", ") + layer;
+  ToolResult result;
+  result.is_error = true;
+  result.message =
+      "execute_code: use_container is true, and container execution is not available in this "
+      "version of Belljar: it has no container backend and no image to start. Nothing was run. "
+      "Call again without use_container: the run is then sealed by " +
+      std::to_string(layers.size()) + " kernel layers (" + list +
+      "), and memory_limit and timeout hold there too.";
+  return result;
+}
+
+Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profile,
+                  std::vector<std::string>& problems) {
+  const Limits& most = profile.profile.maximum_limits;
+  const auto over = [&](const char* name, const std::string& value, const std::string& maximum) {
+    problems.push_back(std::string(name) + " is " + value + "; the most of profile " +
+                       profile.profile.name + " is " + maximum);
+  };
+  AskedLimits asked;
+  if (const std::optional<double> seconds = arguments.Number("timeout")) {
+    asked.timeout = milliseconds(std::llround(*seconds * 1000));
+    if (*asked.timeout > most.timeout) {
+      over("timeout", FormatDuration(*asked.timeout), FormatDuration(most.timeout));
+    }
+  }
+  asked.memory = arguments.Size("memory_limit");
+  if (asked.memory && *asked.memory > most.memory) {
+    over("memory_limit", asked.memory->ToString(), most.memory.ToString());
+  }
+  return WithAsked(profile.limits, most, asked);
+}
+
+std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledProfile& profile,
+                                      Language language, std::vector<std::string>& problems) {
+  const std::optional<ModuleList> asked = arguments.Texts("allowed_imports");
+  if (!asked) return profile.modules;
+  if (language == Language::kFull) {
+    problems.push_back(
+        "allowed_imports narrows the language policy, which this server runs without; leave it "
+        "out");
+    return std::nullopt;
+  }
+  const ModuleList known = profile.modules ? GivenModules(profile.profile, *profile.modules)
+                                           : ModuleNames(profile.profile);
+  for (const std::string& module : *asked) {
+    const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
+      return name == module || name.starts_with(module + ".");
+    });
+    if (found) continue;
+    const std::string suggestion = Suggestion(module, known);
+    problems.push_back("allowed_imports: profile " + profile.profile.name + " has no module " +
+                       Quoted(module) +
+                       (suggestion.empty() ? "; get_sandbox_info lists what it has" : suggestion));
+  }
+  return profile.modules ? Intersection(profile.profile, *profile.modules, *asked) : asked;
+}
+
+// Without capture the books still say how much there was.
+ToolResult ResultOf(Outcome& outcome, bool capture_output) {
+  std::string unsaid_stdout, unsaid_stderr;
+  if (!capture_output) {
+    unsaid_stdout.swap(outcome.stdout_stream.text);
+    unsaid_stderr.swap(outcome.stderr_stream.text);
+  }
+  ToolResult result;
+  result.structured = OutcomeToJson(outcome);
+  result.is_error = !outcome.success();
+  if (!capture_output) {
+    unsaid_stdout.swap(outcome.stdout_stream.text);
+    unsaid_stderr.swap(outcome.stderr_stream.text);
+  }
+  return result;
+}
+
+}  // namespace
+
+ExecuteCode::ExecuteCode(Sandboxes& sandboxes, CallObserver* observer)
+    : sandboxes_(sandboxes),
+      observer_(observer),
+      parameters_(Parameters(sandboxes)),
+      description_(Describe(sandboxes, parameters_)) {}
+
+ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller& caller,
+                                       std::vector<std::string>& problems) const {
+  Plan plan;
+  plan.profile = ChooseProfile(sandboxes_, arguments, caller, problems);
+  if (!plan.profile) return plan;
+  Request& request = plan.request;
+  request.limits = TakeLimits(arguments, *plan.profile, problems);
+  request.allowed_imports = TakeImports(arguments, *plan.profile, sandboxes_.language(), problems);
+  if (const std::string* input = arguments.Text("stdin")) {
+    const Bytes bound = request.limits.memory;
+    if (input->size() > bound.count) {
+      problems.push_back("stdin is " + std::to_string(input->size()) +
+                         " bytes long, more than the memory limit of " + bound.ToString() +
+                         "; raise memory_limit");
+    }
+    request.standard_input = *input;
+  }
+  if (const std::string* code = arguments.Text("code")) request.source = *code;
+  plan.capture_output = arguments.Boolean("capture_output").value_or(true);
+  return plan;
+}
+
+Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
+  std::vector<std::string> problems;
+  const Arguments arguments = parameters_.Check(call.arguments, problems);
+  if (problems.empty() && arguments.Boolean("use_container").value_or(false)) {
+    return NoContainer(sandboxes_);
+  }
+  Plan plan = Prepare(arguments, call.caller, problems);
+  if (!problems.empty()) return RefusedArguments(kName, problems);
+  const bool streams = call.on_output && plan.capture_output;
+  OutputForwarder forwarder(call.on_output);
+  Result<Outcome> outcome =
+      Run(sandboxes_, *plan.profile, plan.request, streams ? &forwarder.sink() : nullptr, call);
+  Result<ToolResult> result = outcome ? Result<ToolResult>(ResultOf(*outcome, plan.capture_output))
+                                      : Result<ToolResult>(outcome.error());
+  Record(observer_, kName, call, *plan.profile, std::move(plan.request), std::move(outcome));
+  return result;
+}
+
+}  // namespace belljar

@@ -1,0 +1,34 @@
+// OutputForwarder: hands a guest's output on while it runs, never half a character.
+#ifndef BELLJAR_SERVER_TOOLS_OUTPUT_FORWARDER_H_
+#define BELLJAR_SERVER_TOOLS_OUTPUT_FORWARDER_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "engine/outside/backend.h"
+
+namespace belljar {
+
+class OutputForwarder {
+ public:
+  // `receiver` is borrowed.
+  explicit OutputForwarder(const std::function<void(std::string_view)>& receiver);
+  OutputForwarder(const OutputForwarder&) = delete;
+  OutputForwarder& operator=(const OutputForwarder&) = delete;
+
+  // For the thread that runs. Stdout and stderr are joined in the order in which they are seen.
+  const OutputSink& sink() const { return sink_; }
+
+ private:
+  void Take(std::string& pending, std::string_view bytes);
+
+  const std::function<void(std::string_view)>& receiver_;
+  std::string pending_stdout_;  // the beginning of a character
+  std::string pending_stderr_;
+  OutputSink sink_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_TOOLS_OUTPUT_FORWARDER_H_

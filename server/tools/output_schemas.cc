@@ -1,0 +1,285 @@
+#include "server/tools/output_schemas.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFindings = R"({
+  "type": "array",
+  "description": "What the language policy refuses, with what to do instead",
+  "items": {
+    "type": "object",
+    "properties": {
+      "rule": {"type": "string", "description": "Number of the rule, such as BJ201"},
+      "name": {"type": "string", "description": "Name of the rule, such as import-not-allowed"},
+      "line": {"type": ["integer", "null"], "description": "From 1; null: the whole source"},
+      "column": {"type": ["integer", "null"], "description": "From 1"},
+      "end_line": {"type": ["integer", "null"]},
+      "end_column": {"type": ["integer", "null"], "description": "One past the last character"},
+      "reason": {"type": "string"},
+      "hint": {"type": ["string", "null"], "description": "What to do instead"},
+      "profile": {"type": ["string", "null"], "description": "The profile that would allow it"}
+    },
+    "required": ["rule", "name", "line", "reason"]
+  }
+})";
+
+constexpr const char* kLimits = R"({
+  "type": "object",
+  "properties": {
+    "timeout": {"type": "number", "description": "Seconds of wall clock"},
+    "cpu": {"type": "number", "description": "Seconds of CPU time"},
+    "memory_bytes": {"type": "integer"},
+    "output_bytes": {"type": "integer", "description": "Of stdout and of stderr, each"},
+    "result_bytes": {"type": "integer", "description": "Of the result as JSON"},
+    "source_bytes": {"type": "integer"},
+    "file_size_bytes": {"type": "integer"},
+    "open_files": {"type": "integer"},
+    "processes": {"type": "integer"}
+  },
+  "required": ["timeout", "cpu", "memory_bytes", "output_bytes"]
+})";
+
+constexpr const char* kOutcome = R"({
+  "type": "object",
+  "properties": {
+    "success": {"type": "boolean", "description": "Whether status is ok"},
+    "status": {
+      "enum": ["ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"],
+      "description": "How it ended. refused: by the language policy, and nothing was run"
+    },
+    "execution_id": {
+      "type": "string",
+      "description": "A UUID; empty if the call was cancelled before it was run"
+    },
+    "result": {
+      "description": "Value of the last expression unless that is None, else of the variable named result, as JSON; null if there is none or it is not plain data. What JSON cannot say is an object with a $type"
+    },
+    "result_repr": {
+      "type": ["string", "null"],
+      "description": "The same as Python shows it, shortened; null if there is none"
+    },
+    "stdout": {"type": "string", "description": "What was printed; empty with capture_output false"},
+    "stderr": {"type": "string", "description": "Likewise"},
+    "exit_code": {"type": ["integer", "null"], "description": "Of sys.exit"},
+    "execution_time": {"type": "number", "description": "Seconds of wall clock"},
+    "variables": {
+      "type": "array",
+      "items": {"type": "string"},
+      "description": "Names that the code bound at its top level"
+    },
+    "error": {
+      "type": ["object", "null"],
+      "description": "What went wrong; null when nothing did",
+      "properties": {
+        "type": {
+          "type": "string",
+          "description": "Class of the exception, or PolicyError, Timeout, CpuLimit, MemoryLimit, Killed, Cancelled"
+        },
+        "message": {"type": "string"},
+        "line": {"type": ["integer", "null"], "description": "Of the code, from 1"},
+        "column": {"type": ["integer", "null"], "description": "From 1"},
+        "traceback": {"type": ["string", "null"]},
+        "hint": {"type": ["string", "null"], "description": "What is likely to help"}
+      },
+      "required": ["type", "message"]
+    },
+    "usage": {
+      "type": "object",
+      "properties": {
+        "wall_time": {"type": "number", "description": "Seconds"},
+        "cpu_time": {"type": "number", "description": "Seconds, user and system"},
+        "max_rss_bytes": {"type": "integer", "description": "Most resident memory"}
+      }
+    },
+    "truncated": {
+      "type": "object",
+      "description": "Only what was cut: stdout and stderr with the number of bytes that were dropped, other keys with true"
+    },
+    "isolation": {
+      "type": "object",
+      "description": "What held the code in, as seen on its own process from outside",
+      "properties": {
+        "mode": {"enum": ["strict", "standard"]},
+        "language": {"enum": ["restricted", "full"]},
+        "layers": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "properties": {
+              "name": {"type": "string"},
+              "held": {"type": "boolean"},
+              "detail": {"type": "string"}
+            },
+            "required": ["name", "held"]
+          }
+        }
+      }
+    },
+    "security_events": {
+      "type": "array",
+      "description": "System calls that were denied, or for which the code was killed",
+      "items": {
+        "type": "object",
+        "properties": {
+          "layer": {"type": "string"},
+          "action": {"enum": ["denied", "killed"]},
+          "detail": {"type": "string", "description": "The system call"},
+          "count": {"type": "integer"}
+        }
+      }
+    }
+  },
+  "required": ["success", "status", "execution_id", "result", "stdout", "stderr", "execution_time",
+    "variables", "error", "findings", "usage", "truncated", "limits", "isolation"]
+})";
+
+constexpr const char* kValidation = R"({
+  "type": "object",
+  "properties": {
+    "success": {"const": true, "description": "The code was looked at; validation says with what verdict"},
+    "validation": {
+      "type": "object",
+      "properties": {
+        "valid": {"type": "boolean", "description": "Whether execute_code would run it"},
+        "errors": {
+          "type": "array",
+          "items": {"type": "string"},
+          "description": "One text for each finding, such as: Line 1: Import 'os' is not allowed"
+        },
+        "message": {"type": "string"}
+      },
+      "required": ["valid", "errors", "message"]
+    },
+    "analysis": {
+      "type": "object",
+      "properties": {
+        "line_count": {"type": "integer", "minimum": 0},
+        "character_count": {"type": "integer", "minimum": 0},
+        "estimated_complexity": {"enum": ["low", "medium", "high"]},
+        "imports": {
+          "type": "array",
+          "items": {"type": "string"},
+          "description": "Dotted names of the modules that it imports, sorted; empty if it is not Python"
+        },
+        "branches": {"type": ["integer", "null"], "description": "Null if it is not Python"},
+        "nesting": {"type": ["integer", "null"], "description": "Null if it is not Python"}
+      },
+      "required": ["line_count", "character_count", "estimated_complexity", "imports"]
+    },
+    "recommendations": {"type": "array", "items": {"type": "string"}},
+    "profile": {"type": "string", "description": "The profile that it was judged for"},
+    "truncated": {"type": "boolean", "description": "Whether there is more to find than is listed"}
+  },
+  "required": ["success", "validation", "analysis", "findings", "recommendations"]
+})";
+
+constexpr const char* kSandboxInfo = R"({
+  "type": "object",
+  "properties": {
+    "success": {"const": true},
+    "version": {
+      "type": "object",
+      "properties": {
+        "belljar": {"type": "string"},
+        "python": {"type": "string", "description": "Of the interpreter that runs the code"},
+        "restricted_python": {"type": ["string", "null"]}
+      },
+      "required": ["belljar", "python"]
+    },
+    "default_profile": {
+      "type": ["string", "null"],
+      "description": "Of calls that name none; null if this caller may use none"
+    },
+    "security_profiles": {
+      "type": "object",
+      "description": "By name, with underscores",
+      "additionalProperties": {
+        "type": "object",
+        "properties": {
+          "enabled": {"type": "boolean", "description": "Whether calls of this caller may name it"},
+          "available": {"type": "boolean", "description": "Whether this installation has it"},
+          "summary": {"type": "string"},
+          "modules": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "What may be imported"
+          },
+          "names": {
+            "type": "object",
+            "description": "What each module gives; nothing else of it can be reached",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}}
+          },
+          "limits": {"type": "object", "description": "default and maximum"},
+          "how_to_enable": {"type": "string"}
+        },
+        "required": ["enabled", "available", "modules"]
+      }
+    },
+    "resource_limits": {
+      "type": "object",
+      "description": "Of calls that ask for none",
+      "properties": {
+        "timeout": {"type": "number", "description": "Seconds"},
+        "max_output_size": {"type": "integer", "description": "Bytes of stdout and of stderr, each"},
+        "memory_limit": {"type": "string"},
+        "max": {"type": "object", "description": "The most that a call may ask for"}
+      },
+      "required": ["timeout", "max_output_size", "memory_limit"]
+    },
+    "container_mode": {
+      "type": "object",
+      "properties": {
+        "available": {"type": "boolean"},
+        "enabled": {"type": "boolean"},
+        "message": {"type": "string"}
+      },
+      "required": ["available", "enabled"]
+    },
+    "isolation": {
+      "type": "object",
+      "properties": {
+        "mode": {"enum": ["strict", "standard"]},
+        "language": {"enum": ["restricted", "full"]},
+        "layers": {
+          "type": "array",
+          "description": "What this machine gives, as it was probed when the server started; what held a run is in isolation of its own result",
+          "items": {
+            "type": "object",
+            "properties": {
+              "name": {"type": "string"},
+              "available": {"type": "boolean"},
+              "required": {"type": "boolean", "description": "Whether no code runs without it"},
+              "detail": {"type": "string"}
+            },
+            "required": ["name", "available", "required"]
+          }
+        }
+      },
+      "required": ["mode", "language", "layers"]
+    },
+    "language_notes": {"type": "array", "items": {"type": "string"}}
+  },
+  "required": ["success", "version", "default_profile", "security_profiles", "resource_limits",
+    "container_mode", "isolation"]
+})";
+
+}  // namespace
+
+Json OutcomeSchema() {
+  Json schema = Json::parse(kOutcome);
+  schema["properties"]["findings"] = Json::parse(kFindings);
+  schema["properties"]["limits"] = Json::parse(kLimits);
+  return schema;
+}
+
+Json ValidationSchema() {
+  Json schema = Json::parse(kValidation);
+  schema["properties"]["findings"] = Json::parse(kFindings);
+  return schema;
+}
+
+Json SandboxInfoSchema() { return Json::parse(kSandboxInfo); }
+
+}  // namespace belljar

@@ -1,0 +1,244 @@
+#include "server/tools/sandbox_info.h"
+
+#include <algorithm>
+
+#include "engine/core/outcome.h"
+#include "engine/core/version.h"
+#include "engine/outside/machine.h"
+#include "server/tools/output_schemas.h"
+#include "server/tools/tiers.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kName = "get_sandbox_info";
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Whole seconds without a point, as they are written in settings.
+Json Seconds(std::chrono::milliseconds time) {
+  if (time.count() % 1000 == 0) return time.count() / 1000;
+  return std::chrono::duration<double>(time).count();
+}
+
+Json LimitsOf(const Limits& usual, const Limits& most) {
+  return {{"default", Json::parse(LimitsToJson(usual))},
+          {"maximum", Json::parse(LimitsToJson(most))}};
+}
+
+// The operator's choice of modules, or all of them.
+Json Modules(const Profile& profile, const std::optional<ModuleList>& chosen) {
+  return chosen ? GivenModules(profile, *chosen) : ModuleNames(profile);
+}
+
+Json NamesOf(const Profile& profile, const Json& modules) {
+  Json names = Json::object();
+  for (const ModuleExports& module : profile.modules) {
+    if (std::find(modules.begin(), modules.end(), module.name) == modules.end()) continue;
+    names[module.name] = module.exports;
+  }
+  return names;
+}
+
+Json EnabledEntry(const EnabledProfile& enabled) {
+  const Profile& profile = enabled.profile;
+  Json modules = Modules(profile, enabled.modules);
+  Json names = NamesOf(profile, modules);
+  return {{"enabled", true},
+          {"available", true},
+          {"summary", profile.summary},
+          {"modules", std::move(modules)},
+          {"names", std::move(names)},
+          {"limits", LimitsOf(enabled.limits, profile.maximum_limits)}};
+}
+
+Json WithheldEntry(const EnabledProfile& enabled) {
+  return {{"enabled", false},
+          {"available", true},
+          {"summary", enabled.profile.summary},
+          {"modules", Modules(enabled.profile, enabled.modules)},
+          {"how_to_enable",
+           "this caller may not use it; an operator sets which profiles the "
+           "caller may name"}};
+}
+
+Json InstalledEntry(const Profile& profile, const Tier* tier) {
+  const bool has_switch = tier && !tier->environment.empty();
+  return {{"enabled", false},
+          {"available", true},
+          {"summary", profile.summary},
+          {"modules", ModuleNames(profile)},
+          {"how_to_enable",
+           "an operator enables it with " +
+               (has_switch ? tier->environment + "=true" : std::string("the profiles setting"))}};
+}
+
+Json MissingEntry(const Tier& tier) {
+  return {{"enabled", false},
+          {"available", false},
+          {"summary", tier.summary},
+          {"modules", tier.modules},
+          {"how_to_enable", "this version of Belljar does not have it yet; " +
+                                (tier.environment.empty()
+                                     ? std::string("it cannot be enabled")
+                                     : tier.environment + "=true enables it in one that does")}};
+}
+
+// "name":{…}
+std::string Member(const std::string& profile, const Json& entry) {
+  return Dump(Json(ProfileKey(profile))) + ":" + Dump(entry);
+}
+
+Json ResourceLimits(const EnabledProfile& usual) {
+  const Limits& most = usual.profile.maximum_limits;
+  return {{"timeout", Seconds(usual.limits.timeout)},
+          {"max_output_size", usual.limits.output.count},
+          {"memory_limit", usual.limits.memory.ToString()},
+          {"max",
+           {{"timeout", Seconds(most.timeout)},
+            {"max_output_size", most.output.count},
+            {"memory_limit", most.memory.ToString()}}}};
+}
+
+Json ContainerMode() {
+  return {{"available", false},
+          {"enabled", false},
+          {"message",
+           "this version of Belljar has no container backend; runs are sealed by the kernel's "
+           "layers, listed in isolation"}};
+}
+
+// The layers of the seal in their order; two of them every kernel has that Belljar starts on.
+Json Layers(const Sandboxes& sandboxes) {
+  SandboxOptions options;
+  options.isolation = sandboxes.isolation();
+  const std::vector<std::string> required = RequiredLayers(options);
+  const std::vector<MachineCheck> checks = CheckKernel();
+  Json layers = Json::array();
+  for (const char* name :
+       {"namespaces", "privileges", "rlimits", "landlock", "cgroup", "seccomp"}) {
+    const auto check = std::find_if(checks.begin(), checks.end(),
+                                    [name](const MachineCheck& each) { return each.name == name; });
+    const bool is_probed = check != checks.end();
+    layers.push_back(
+        {{"name", name},
+         {"available", is_probed ? check->found : true},
+         {"required", std::find(required.begin(), required.end(), name) != required.end()},
+         {"detail", is_probed ? check->detail : "part of every Linux kernel"}});
+  }
+  return layers;
+}
+
+Json IsolationJson(const Sandboxes& sandboxes) {
+  return {{"mode", sandboxes.isolation() == IsolationMode::kStrict ? "strict" : "standard"},
+          {"language", sandboxes.language() == Language::kFull ? "full" : "restricted"},
+          {"layers", Layers(sandboxes)}};
+}
+
+Json LanguageNotes(const Sandboxes& sandboxes) {
+  Json notes = {
+      "The value of the last expression is the result; without one, the variable named result.",
+      "Each call runs in a fresh process: variables and imports of earlier calls are gone.",
+      "Nothing can be installed: there is no pip, and only the listed modules can be imported."};
+  if (sandboxes.language() == Language::kFull) {
+    notes.back() = "All of Python runs here; the list of modules is not enforced.";
+    return notes;
+  }
+  notes.push_back(
+      "Ordinary Python runs: classes, functions, closures, recursion, generators, comprehensions, "
+      "match, async, dataclasses, with, try, annotations and the usual built-ins.");
+  notes.push_back(
+      "Not available: eval, exec, compile, open, globals, locals, __import__, star imports, and "
+      "attributes such as __globals__ or gi_frame that reach into the interpreter.");
+  notes.push_back(
+      "A module gives only the names listed for it; others raise or are refused with a hint.");
+  return notes;
+}
+
+ToolDescription Describe(const ParameterTable& parameters) {
+  ToolDescription description;
+  description.name = kName;
+  description.title = "Show what the sandbox offers";
+  description.description =
+      "Lists what code may use here: the security profiles with their modules and, for enabled "
+      "ones, the names that each module gives; the default and largest limits; what of Python is "
+      "not available; which kernel layers hold the code in; and the versions. Read it once "
+      "before writing code that imports anything.\n\n"
+      "security_profiles.basic.modules is what a call without a profile may import, unless "
+      "default_profile names another one. enabled false means that a call may not name that "
+      "profile; how_to_enable says why.\n\n"
+      "Takes no arguments. Limits: none of its own; it is answered at once, also while code runs. "
+      "Example: {} gives default_profile \"basic\" and resource_limits.timeout 30.";
+  description.input_schema = parameters.Schema();
+  description.output_schema = SandboxInfoSchema();
+  description.read_only = true;
+  description.destructive = false;
+  description.idempotent = true;
+  description.open_world = false;
+  return description;
+}
+
+}  // namespace
+
+SandboxInfo::SandboxInfo(const Sandboxes& sandboxes, const ProfileCatalogue& catalogue)
+    : sandboxes_(sandboxes), parameters_({}), description_(Describe(parameters_)) {
+  std::vector<std::string> listed;
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    const std::string& name = each.profile.name;
+    listed.push_back(name);
+    entries_.push_back(
+        {&each, Member(name, EnabledEntry(each)), Member(name, WithheldEntry(each))});
+  }
+  const auto is_listed = [&](const std::string& name) {
+    return std::find(listed.begin(), listed.end(), name) != listed.end();
+  };
+  for (const Profile& profile : sandboxes.installed()) {
+    if (is_listed(profile.name)) continue;
+    listed.push_back(profile.name);
+    entries_.push_back(
+        {nullptr, Member(profile.name, InstalledEntry(profile, FindTier(profile.name))), ""});
+  }
+  for (const Tier& tier : Tiers()) {
+    if (!is_listed(tier.name))
+      entries_.push_back({nullptr, Member(tier.name, MissingEntry(tier)), ""});
+  }
+  const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
+  const Json rest = {{"resource_limits", ResourceLimits(sandboxes.default_profile())},
+                     {"container_mode", ContainerMode()},
+                     {"isolation", IsolationJson(sandboxes)},
+                     {"language_notes", LanguageNotes(sandboxes)},
+                     {"version",
+                      {{"belljar", kBelljarVersion},
+                       {"python", kPythonVersion},
+                       {"restricted_python", restricted.empty() ? Json() : Json(restricted)}}}};
+  ending_ = "}," + Dump(rest).substr(1);
+}
+
+Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
+  ToolResult result;
+  std::vector<std::string> problems;
+  (void)parameters_.Check(call.arguments, problems);
+  if (!problems.empty()) {
+    result.message = ProblemsText(kName, problems);
+    result.is_error = true;
+    return result;
+  }
+  const Result<const EnabledProfile*> usual = sandboxes_.Choose(nullptr, call.caller);
+  result.structured = "{\"success\":true,\"default_profile\":" +
+                      Dump(usual ? Json((*usual)->profile.name) : Json()) +
+                      ",\"security_profiles\":{";
+  for (const Entry& entry : entries_) {
+    if (&entry != &entries_.front()) result.structured += ',';
+    const bool is_withheld =
+        entry.enabled && !Sandboxes::Permits(call.caller, entry.enabled->profile);
+    result.structured += is_withheld ? entry.withheld_text : entry.text;
+  }
+  result.structured += ending_;
+  return result;
+}
+
+}  // namespace belljar

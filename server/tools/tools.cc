@@ -1,0 +1,19 @@
+#include "server/tools/tools.h"
+
+#include "server/tools/execute_code.h"
+#include "server/tools/sandbox_info.h"
+#include "server/tools/validate_code.h"
+
+namespace belljar {
+
+std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
+                                             const ProfileCatalogue& catalogue,
+                                             CallObserver* observer) {
+  std::vector<std::unique_ptr<Tool>> tools;
+  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, observer));
+  tools.push_back(std::make_unique<ValidateCode>(sandboxes, observer));
+  tools.push_back(std::make_unique<SandboxInfo>(sandboxes, catalogue));
+  return tools;
+}
+
+}  // namespace belljar

@@ -1,0 +1,25 @@
+// The tools of a server, in the order in which clients see them.
+//
+//   auto sandboxes = Sandboxes::Open(config.execution, catalogue);
+//   auto tools = MakeTools(**sandboxes, catalogue, &metrics);
+#ifndef BELLJAR_SERVER_TOOLS_TOOLS_H_
+#define BELLJAR_SERVER_TOOLS_TOOLS_H_
+
+#include <memory>
+#include <vector>
+
+#include "server/core/observer.h"
+#include "server/core/tool.h"
+#include "server/tools/sandboxes.h"
+
+namespace belljar {
+
+// execute_code, validate_code, get_sandbox_info. `sandboxes` and `observer`, which may be null,
+// have to outlive them; `catalogue` not.
+std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
+                                             const ProfileCatalogue& catalogue,
+                                             CallObserver* observer);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_TOOLS_TOOLS_H_

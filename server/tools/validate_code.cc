@@ -1,0 +1,203 @@
+#include "server/tools/validate_code.h"
+
+#include <algorithm>
+
+#include "server/tools/code_parameters.h"
+#include "server/tools/output_schemas.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kName = "validate_code";
+constexpr size_t kMaxRecommendations = 20;
+
+// From here on a program is more than easy, or hard, to follow.
+struct ComplexityStep {
+  size_t lines;
+  int branches;
+  int nesting;
+};
+constexpr ComplexityStep kMedium = {50, 5, 3};
+constexpr ComplexityStep kHigh = {300, 30, 5};
+
+bool Reaches(const ComplexityStep& step, size_t lines, const Analysis& analysis) {
+  return lines > step.lines || analysis.branches > step.branches || analysis.nesting > step.nesting;
+}
+
+const char* Complexity(size_t lines, const Analysis& analysis) {
+  if (Reaches(kHigh, lines, analysis)) return "high";
+  return Reaches(kMedium, lines, analysis) ? "medium" : "low";
+}
+
+// A last line counts whether or not it is ended; "\r\n" is one end.
+size_t LineCount(const std::string& code) {
+  size_t lines = 0;
+  bool is_open = false;
+  for (size_t i = 0; i < code.size(); ++i) {
+    const bool ends = code[i] == '\n' || (code[i] == '\r' && code.substr(i + 1, 1) != "\n");
+    if (ends) ++lines;
+    is_open = !ends;
+  }
+  return lines + (is_open ? 1 : 0);
+}
+
+size_t CharacterCount(const std::string& code) {
+  return static_cast<size_t>(std::count_if(code.begin(), code.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;  // no continuation of UTF-8
+  }));
+}
+
+bool IsRefusedImport(const Finding& finding) {
+  return finding.name == "import-not-allowed" || finding.name == "import-narrowed";
+}
+
+// "Line 1: Import 'os' is not allowed"
+std::string ErrorText(const Finding& finding) {
+  std::string text = finding.line > 0 ? "Line " + std::to_string(finding.line) + ": " : "";
+  // The reason quotes the module before anything else.
+  const size_t open = finding.reason.find('\'');
+  const size_t close = open == std::string::npos ? open : finding.reason.find('\'', open + 1);
+  if (IsRefusedImport(finding) && close != std::string::npos) {
+    return text + "Import " + finding.reason.substr(open, close - open + 1) + " is not allowed";
+  }
+  return text + finding.reason;
+}
+
+bool HasSyntaxError(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) { return finding.name == "syntax-error"; });
+}
+
+// A worker that was stopped has not judged, and code that nobody has judged is not valid.
+bool IsJudged(const Outcome& outcome) {
+  return outcome.status == Status::kOk || outcome.status == Status::kRefused;
+}
+
+std::string Message(const Outcome& outcome) {
+  if (!IsJudged(outcome)) {
+    return "The code could not be judged and counts as not valid: checking it was " +
+           (outcome.error ? outcome.error->message : std::string("stopped"));
+  }
+  if (outcome.findings.empty()) return "Code is valid";
+  return HasSyntaxError(outcome.findings) ? "Code has a syntax error"
+                                          : "Code contains restricted operations";
+}
+
+Json Validation(const Outcome& outcome) {
+  Json errors = Json::array();
+  for (const Finding& finding : outcome.findings) errors.push_back(ErrorText(finding));
+  if (!IsJudged(outcome)) errors.push_back(Message(outcome));
+  return {{"valid", outcome.status == Status::kOk && outcome.findings.empty()},
+          {"errors", std::move(errors)},
+          {"message", Message(outcome)}};
+}
+
+Json AnalysisJson(const Outcome& outcome, const std::string& code) {
+  const size_t lines = LineCount(code);
+  const Analysis analysis = outcome.analysis.value_or(Analysis());
+  const bool is_python = outcome.analysis.has_value();
+  return {{"line_count", lines},
+          {"character_count", CharacterCount(code)},
+          {"estimated_complexity", Complexity(lines, analysis)},
+          {"imports", analysis.imports},
+          {"branches", is_python ? Json(analysis.branches) : Json()},
+          {"nesting", is_python ? Json(analysis.nesting) : Json()}};
+}
+
+Json Recommendations(const Outcome& outcome) {
+  Json list = Json::array();
+  const auto add = [&](const std::string& text) {
+    const bool is_new = std::find(list.begin(), list.end(), text) == list.end();
+    if (is_new && list.size() < kMaxRecommendations) list.push_back(text);
+  };
+  if (!IsJudged(outcome)) {
+    add("Make the code smaller or simpler, and check its parts one by one");
+    return list;
+  }
+  if (!outcome.findings.empty() && !HasSyntaxError(outcome.findings)) {
+    add("Some operations may be restricted in sandbox environment");
+  }
+  for (const Finding& finding : outcome.findings) {
+    if (finding.hint.empty()) continue;
+    add((finding.line > 0 ? "Line " + std::to_string(finding.line) + ": " : "") + finding.hint);
+  }
+  return list;
+}
+
+std::string StructuredText(const Outcome& outcome, const Request& request,
+                           const EnabledProfile& profile) {
+  const Json object = {{"success", true},
+                       {"validation", Validation(outcome)},
+                       {"analysis", AnalysisJson(outcome, request.source)},
+                       {"findings", Json::parse(FindingsToJson(outcome.findings))},
+                       {"recommendations", Recommendations(outcome)},
+                       {"profile", profile.profile.name},
+                       {"truncated", !outcome.truncated.empty()}};
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
+  std::vector<Parameter> parameters = {
+      CodeParameter(sandboxes, "The Python program to judge. It is not run."),
+      ProfileParameter(sandboxes)};
+  parameters[0].examples = {"import os\nos.system('ls')"};
+  return parameters;
+}
+
+ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& parameters) {
+  const EnabledProfile& usual = sandboxes.default_profile();
+  ToolDescription description;
+  description.name = kName;
+  description.title = "Check Python code without running it";
+  description.description =
+      "Says whether execute_code would run a Python program, without running it.\n\n"
+      "validation.valid is the verdict. validation.errors has one text for each thing that is "
+      "refused; findings has the same with line, column, rule, reason and what to do instead. "
+      "A syntax error is a finding too. analysis has the number of lines and characters, an "
+      "estimate of the complexity and the modules that the program imports.\n\n"
+      "Limits: code up to " +
+      SizeText(usual.limits.source) +
+      "; at most 1000 findings are listed. Some things "
+      "are only known when a program runs, so a valid program may still fail. Checking first is "
+      "not needed for safety: execute_code makes the same check.\n\n"
+      "Example: {\"code\": \"import os\"} gives valid false and the error \"Line 1: Import 'os' is "
+      "not allowed\".";
+  description.input_schema = parameters.Schema();
+  description.output_schema = ValidationSchema();
+  description.read_only = true;
+  description.destructive = false;
+  description.idempotent = true;
+  description.open_world = false;
+  return description;
+}
+
+}  // namespace
+
+ValidateCode::ValidateCode(Sandboxes& sandboxes, CallObserver* observer)
+    : sandboxes_(sandboxes),
+      observer_(observer),
+      parameters_(Parameters(sandboxes)),
+      description_(Describe(sandboxes, parameters_)) {}
+
+Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
+  std::vector<std::string> problems;
+  const Arguments arguments = parameters_.Check(call.arguments, problems);
+  const EnabledProfile* profile = ChooseProfile(sandboxes_, arguments, call.caller, problems);
+  if (!problems.empty()) return RefusedArguments(kName, problems);
+  Request request;
+  request.mode = Request::Mode::kValidate;
+  request.source = *arguments.Text("code");
+  request.allowed_imports = profile->modules;
+  request.limits = profile->limits;
+  Result<Outcome> outcome = Run(sandboxes_, *profile, request, nullptr, call);
+  Result<ToolResult> result =
+      outcome
+          ? Result<ToolResult>(ToolResult{StructuredText(*outcome, request, *profile), "", false})
+          : Result<ToolResult>(outcome.error());
+  Record(observer_, kName, call, *profile, std::move(request), std::move(outcome));
+  return result;
+}
+
+}  // namespace belljar

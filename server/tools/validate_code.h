@@ -1,0 +1,32 @@
+// validate_code: what the language policy would say of a piece of code, without running it. The
+// code is read in a sealed worker, never here.
+#ifndef BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
+#define BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
+
+#include "server/core/observer.h"
+#include "server/core/tool.h"
+#include "server/tools/arguments.h"
+#include "server/tools/sandboxes.h"
+
+namespace belljar {
+
+class ValidateCode final : public Tool {
+ public:
+  // Both are borrowed; `observer` may be null.
+  ValidateCode(Sandboxes& sandboxes, CallObserver* observer);
+
+  const ToolDescription& description() const override { return description_; }
+  bool uses_worker() const override { return true; }
+  // Refused code is no error of the call: judging it has succeeded.
+  Result<ToolResult> Call(const ToolCall& call) override;
+
+ private:
+  Sandboxes& sandboxes_;
+  CallObserver* const observer_;
+  const ParameterTable parameters_;
+  const ToolDescription description_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_

@@ -1,0 +1,66 @@
+"""The command as its users meet it."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def stdout(self) -> str:
+        return self.out.decode()
+
+    @property
+    def stderr(self) -> str:
+        return self.err.decode()
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    return PROGRAM
+
+
+@pytest.fixture
+def belljar() -> Callable[..., Done]:
+    """Runs the command; standard input is empty unless `stdin` (bytes) is given."""
+
+    def run(*arguments: str | bytes | Path, stdin: bytes = b"", cwd: str | Path = "/") -> Done:
+        done = subprocess.run(
+            [PROGRAM, *arguments],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            cwd=cwd,
+            timeout=60,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine() -> None:
+    """All of this runs code with every layer: skip where the kernel lacks one, and only there."""
+    done = subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=False)
+    assert done.returncode in (0, 1), done
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    missing = [
+        f"{name}: {checks[name]['detail']}"
+        for name in ("kernel", "namespaces", "landlock", "seccomp")
+        if not checks[name]["found"]
+    ]
+    if missing and os.environ.get("BELLJAR_MUST_WORK") != "1":
+        pytest.skip("; ".join(missing))
+    assert checks["strict"]["found"], checks["strict"]["detail"]

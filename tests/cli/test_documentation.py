@@ -1,0 +1,37 @@
+"""docs/cli.md has every option of every command."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
+COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion")
+
+
+def section(command: str) -> str:
+    return PAGE.split(f"\n## belljar {command}\n")[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_described(belljar, command):
+    text = belljar(command, "--help").stdout
+    rows = re.findall(r"^  (-\S+)", text, re.MULTILINE)
+    assert rows
+    for row in rows:
+        for name in row.split(","):
+            assert f"`{name}" in section(command), name
+
+
+def test_every_choice_is_described(belljar):
+    for command in ("run", "serve"):
+        for choice in re.findall(r"\S+\|\S+", belljar(command, "--help").stdout):
+            for word in choice.split("|"):
+                assert f"`{word}`" in PAGE or word in PAGE, word
+
+
+def test_every_key_of_a_result_is_described(belljar):
+    import json
+
+    for key in json.loads(belljar("run", "--json", "-c", "1").stdout):
+        assert f"`{key}`" in section("run"), key

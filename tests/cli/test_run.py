@@ -1,0 +1,183 @@
+"""belljar run: how a program's end is told, in exit codes and in words."""
+
+import pytest
+
+
+def test_a_program_that_ends_well(belljar):
+    done = belljar("run", "-c", "print(6 * 7)")
+    assert (done.code, done.out, done.err) == (0, b"42\n", b"")
+
+
+def test_from_a_file(belljar, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text("print('from a file')\n")
+    done = belljar("run", file)
+    assert (done.code, done.stdout, done.stderr) == (0, "from a file\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["-"], []], ids=["dash", "piped"])
+def test_from_standard_input(belljar, arguments):
+    done = belljar("run", *arguments, stdin=b"print('piped')")
+    assert (done.code, done.stdout, done.stderr) == (0, "piped\n", "")
+
+
+def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path):
+    (tmp_path / "main.py").write_text("def half(x):\n    return x / 0\n\nhalf(1)\n")
+    done = belljar("run", "main.py", cwd=tmp_path)
+    assert done.code == 1
+    assert done.stdout == ""
+    assert done.stderr == (
+        "Traceback (most recent call last):\n"
+        '  File "main.py", line 4, in <module>\n'
+        "    half(1)\n"
+        '  File "main.py", line 2, in half\n'
+        "    return x / 0\n"
+        "           ~~^~~\n"
+        "ZeroDivisionError: division by zero\n"
+    )
+
+
+def test_a_hint_follows_the_traceback(belljar):
+    done = belljar("run", "-c", "input()")
+    assert done.code == 1
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-2].startswith("EOFError: ")
+    assert lines[-1] == "hint: pass standard input with --stdin or the stdin argument"
+
+
+def test_a_syntax_error_is_an_exception(belljar):
+    done = belljar("run", "-c", "def f(:")
+    assert done.code == 1
+    assert done.stderr == (
+        '  File "<string>", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "code", "stderr"),
+    [("", 0, ""), ("0", 0, ""), ("None", 0, ""), ("3", 1, ""), ("'bye'", 1, "bye\n")],
+)
+def test_sys_exit(belljar, argument, code, stderr):
+    done = belljar("run", "-c", f"import sys; print('x'); sys.exit({argument})")
+    assert (done.code, done.stdout, done.stderr) == (code, "x\n", stderr)
+
+
+def test_refused_names_every_place(belljar, tmp_path):
+    (tmp_path / "main.py").write_text("import math\nimport os\nprint('never')\nopen('x')\n")
+    done = belljar("run", "main.py", cwd=tmp_path)
+    assert done.code == 3
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("main.py:2:1: BJ201 ")
+    assert lines[1].startswith("  hint: ")
+    assert [line for line in lines if line.startswith("main.py:4:")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--timeout", "300ms"], "while True: pass", "stopped after 300ms of wall time; "),
+        (["--cpu", "200ms"], "while True: pass", "stopped after 200ms of CPU time; "),
+        (["--memory", "64m"], "x = 'a' * 10**10", "stopped at 64m of memory; "),
+    ],
+    ids=["timeout", "cpu", "memory"],
+)
+def test_a_limit_keeps_the_output_and_says_so_in_one_line(belljar, arguments, code, said):
+    done = belljar("run", "-c", f"print('before', flush=True)\n{code}", *arguments)
+    assert done.code == 4
+    assert done.stdout == "before\n"
+    assert done.stderr.startswith(f"belljar: {said}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_cpu_follows_the_timeout(belljar):
+    done = belljar("run", "-c", "while True: pass", "--timeout", "300ms", "--cpu", "5")
+    assert "of wall time" in done.stderr
+
+
+def test_killed(belljar):
+    done = belljar("run", "--language", "full", "-c", "import os; os._exit(3)")
+    assert (done.code, done.stderr) == (4, "belljar: the process ended itself with code 3\n")
+
+
+def test_dropped_output_is_counted(belljar):
+    done = belljar("run", "-c", "print('x' * 22345)", "--max-output", "10k")
+    assert done.code == 0
+    assert done.out == b"x" * 10240
+    assert done.stderr == "belljar: 12,106 bytes of stdout were dropped (limit 10k)\n"
+
+
+def test_both_streams_in_order_and_byte_for_byte(belljar):
+    code = "import sys; sys.stdout.buffer.write(bytes(range(256))); print('err', file=sys.stderr)"
+    done = belljar("run", "--language", "full", "-c", code)
+    assert (done.code, done.out, done.err) == (0, bytes(range(256)), b"err\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("6 * 7", "42\n"),
+        ("'a'", "'a'\n"),
+        ("None", ""),
+        ("result = [1]", "[1]\n"),
+        ("{}", "{}\n"),
+        ("[1, 2]", "[1, 2]\n"),
+        ("x = 1", ""),
+        ("", ""),
+    ],
+)
+def test_the_result_is_shown_only_when_asked_for(belljar, code, shown):
+    assert belljar("run", "-c", code).out == b""
+    done = belljar("run", "--show-result", "-c", code)
+    assert (done.code, done.stdout, done.stderr) == (0, shown, "")
+
+
+def test_standard_input_of_the_program(belljar, tmp_path):
+    file = tmp_path / "data.txt"
+    file.write_text("one\ntwo\n")
+    code = "print(input(), input())"
+    assert belljar("run", "-c", code, "--stdin", file).stdout == "one two\n"
+    assert (
+        belljar("run", "-c", code, "--stdin", "-", stdin=b"three\nfour\n").stdout == "three four\n"
+    )
+    # Ours is not the program's unless it is asked for.
+    assert belljar("run", "-c", code, stdin=b"three\nfour\n").code == 1
+
+
+def test_standard_input_is_bounded_by_the_memory_limit(belljar):
+    done = belljar("run", "-c", "1", "--stdin", "/dev/zero", "--memory", "8m")
+    assert done.code == 2
+    assert '--stdin "/dev/zero" is more than the memory limit of 8m; raise --memory' in done.stderr
+
+
+def test_allow_import_narrows(belljar):
+    use = "import math, json; print(math.floor(1.5), json.dumps(1))"
+    assert belljar("run", "-c", use, "--allow-import", "math,json").code == 0
+    assert belljar("run", "-c", use, "--allow-import", "math", "--allow-import", "json").code == 0
+    assert belljar("run", "-c", use, "--allow-import", "math").code == 3
+    assert belljar("run", "-c", use, "--allow-import", "").code == 3
+
+
+def test_allow_import_leaves_the_file_alone(belljar, tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text("import math\nprint(math.floor(2.5))")
+    done = belljar("run", "--allow-import", "math", file)
+    assert (done.code, done.stdout) == (0, "2\n")
+
+
+def test_full_language(belljar):
+    done = belljar("run", "--language", "full", "-c", "import os; print(os.getpid())")
+    assert (done.code, done.stdout) == (0, "1\n")
+
+
+def test_own_profile(belljar, tmp_path):
+    shipped = belljar("info", "--json")
+    assert shipped.code == 0
+    done = belljar("run", "--profile", tmp_path / "none.toml", "-c", "1")
+    assert done.code == 2
+    assert "No such file or directory (ENOENT)" in done.stderr
+    (tmp_path / "own.toml").write_text("schema = 1\nnmae = 'own'\n")
+    done = belljar("run", "--profile", "./own.toml", "-c", "1", cwd=tmp_path)
+    assert done.code == 2
+    assert 'unknown key "nmae"; did you mean "name"?' in done.stderr

@@ -1,0 +1,157 @@
+"""Belljar as a server that a test starts, looks at and ends."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
+TOKEN = "only-for-tests-0123456789abcdefghijklmnop"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours without what would configure a server."""
+    ours = {k: v for k, v in os.environ.items() if not k.startswith(("SANDBOX_", "BELLJAR_"))}
+    return ours | more
+
+
+def end(process: subprocess.Popen, patience: float = 10) -> int:
+    """Asks it to stop; returns its exit status, or fails if it had to be killed."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        return process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise AssertionError(
+            f"{process.args} did not stop within {patience} s of SIGTERM"
+        ) from None
+
+
+class HttpServer:
+    """`belljar serve --http` on loopback, ready to answer. Its log goes to a file."""
+
+    def __init__(self, log: Path, port: int | None = None, token: str | None = None):
+        self.port = port or free_port()
+        self.token = token
+        self.log = log
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def start(self) -> None:
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [BELLJAR, "serve", "--http", f"127.0.0.1:{self.port}"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment(**({"SANDBOX_API_TOKEN": self.token} if self.token else {})),
+            )
+        wait_for_http(self.process, self.port, "/readyz", 10, self.log)
+
+    def stop(self) -> int:
+        return end(self.process)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def wait_for_http(
+    process: subprocess.Popen, port: int, path: str, seconds: float, log: Path
+) -> None:
+    """Until GET `path` answers 200."""
+    deadline = time.monotonic() + seconds
+    last = "nothing was tried"
+    while time.monotonic() < deadline and process.poll() is None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            if response.status == 200:
+                return
+            last = f"status {response.status}"
+        except OSError as error:
+            last = str(error)
+        finally:
+            connection.close()
+        time.sleep(0.02)
+    ended = process.poll()
+    if ended is None:
+        process.kill()
+        process.wait()
+        ended = "nothing: it was killed by the test"
+    raise AssertionError(
+        f"{process.args[0]} was not ready on port {port} within {seconds} s ({last}); it ended "
+        f"with {ended} and logged:\n{log.read_text(errors='replace')[-4000:]}"
+    )
+
+
+# --- looking at processes ---------------------------------------------------------------------
+
+
+def _stat(pid: int) -> tuple[int, str, int] | None:
+    """Parent, state and CPU ticks of a process; None: there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[1]), fields[0], int(fields[11]) + int(fields[12])
+
+
+def descendants(root: int) -> dict[int, int]:
+    """CPU ticks of every living process below `root`."""
+    everything = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (stat := _stat(int(entry))) and stat[1] != "Z":
+            everything[int(entry)] = stat
+    found: dict[int, int] = {}
+    below = {root}
+    while below:
+        below = {pid for pid, stat in everything.items() if stat[0] in below}
+        found |= {pid: everything[pid][2] for pid in below}
+    return found
+
+
+def busiest(root: int, patience: float = 15) -> int:
+    """The process below `root` that computes: the first to have used a twentieth of a second. On a
+    machine that is busy elsewhere that takes longer; fails after `patience` seconds."""
+    before = descendants(root)
+    deadline = time.monotonic() + patience
+    while True:
+        time.sleep(0.1)
+        used = {pid: ticks - before.get(pid, 0) for pid, ticks in descendants(root).items()}
+        pid = max(used, key=used.__getitem__, default=0)
+        if pid and used[pid] >= TICKS / 20:
+            return pid
+        assert time.monotonic() < deadline, f"no process below {root} computes: {used}"
+
+
+def seconds_until_gone(pid: int, patience: float) -> float:
+    """How long it took; `patience` if it is still there then."""
+    start = time.monotonic()
+    while (stat := _stat(pid)) and stat[1] != "Z" and time.monotonic() - start < patience:
+        time.sleep(0.005)
+    return time.monotonic() - start

@@ -1,0 +1,164 @@
+// What is reported as isolation was seen on the process, from outside.
+#include "engine/outside/observe.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "engine/core/process.h"
+#include "engine/outside/probe.h"
+#include "engine/seal/landlock.h"
+#include "tests/engine/support.h"
+
+namespace belljar {
+namespace {
+
+std::map<std::string, LayerState> ByName(const std::vector<LayerState>& layers) {
+  std::map<std::string, LayerState> by_name;
+  for (const LayerState& layer : layers) by_name[layer.name] = layer;
+  return by_name;
+}
+
+// As the pool looks at a worker.
+Result<std::vector<LayerState>> Look(pid_t pid, bool landlock_refused) {
+  const Result<UniqueFd> status = OpenStatus(pid);
+  if (!status) return status.error();
+  const Result<OwnSeal> own = OwnSeal::Read();
+  if (!own) return own.error();
+  return ObserveSeal(*own, pid, status->get(), landlock_refused);
+}
+
+Process SleepingChild() {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    for (;;) pause();
+  }
+  return Process(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+}
+
+TEST(Observe, APlainChildIsHeldByNothing) {
+  const Process child = SleepingChild();
+  const auto layers = Look(child.pid(), false);
+  ASSERT_TRUE(layers) << layers.error().ToString();
+  const char* const kOrder[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
+  ASSERT_EQ(layers->size(), std::size(kOrder));
+  for (size_t i = 0; i < layers->size(); ++i) {
+    EXPECT_EQ((*layers)[i].name, kOrder[i]);
+    EXPECT_FALSE((*layers)[i].held) << (*layers)[i].name;
+    EXPECT_FALSE((*layers)[i].detail.empty());
+  }
+}
+
+TEST(Observe, OneStepOfALayerIsNotTheLayer) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    for (;;) pause();
+  }
+  const Process child(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+  if (geteuid() != 0) GTEST_SKIP() << "an ordinary user has no privileges to begin with";
+  const auto layers = Look(child.pid(), false);
+  ASSERT_TRUE(layers);
+  EXPECT_FALSE(ByName(*layers)["privileges"].held);
+  EXPECT_NE(ByName(*layers)["privileges"].detail.find("uid"), std::string::npos);
+}
+
+TEST(Observe, OnlyAChildIsLookedAt) {
+  EXPECT_FALSE(Look(getpid(), true));
+  EXPECT_FALSE(Look(1, true));
+  EXPECT_FALSE(Look(0, true));
+  EXPECT_FALSE(Look(-1, true));
+}
+
+TEST(Observe, ADeadChildIsNotHeld) {
+  const Process child = SleepingChild();
+  child.Kill();
+  ASSERT_TRUE(Eventually([&] {
+    for (const ProcessEntry& entry : Children()) {
+      if (entry.pid == child.pid()) return entry.state == 'Z';
+    }
+    return false;
+  }));
+  const auto layers = Look(child.pid(), false);
+  if (!layers) return;
+  for (const LayerState& layer : *layers) {
+    EXPECT_FALSE(layer.held && layer.name != "privileges") << layer.name;
+  }
+}
+
+TEST(Observe, ThePeakOfMemoryIsReadUntilTheProcessIsGone) {
+  Process child = SleepingChild();
+  const Result<UniqueFd> status = OpenStatus(child.pid());
+  ASSERT_TRUE(status);
+  EXPECT_GT(MaxRss(status->get()), 100'000u);
+  child.Destroy();
+  EXPECT_EQ(MaxRss(status->get()), 0u);
+  EXPECT_EQ(MaxRss(-1), 0u);
+}
+
+TEST(Observe, AChildIsInNoLeafThatItWasNotPutIn) {
+  const Process child = SleepingChild();
+  EXPECT_FALSE(IsInCgroup(child.pid(), "belljar-1-1"));
+  EXPECT_FALSE(IsInCgroup(-1, "belljar-1-1"));
+}
+
+TEST(Observe, ASealedWorkerIsHeldByEveryLayer) {
+  if (!ProbeNamespaces()) BELLJAR_SKIP_OR_FAIL("needs user namespaces");
+  if (LandlockAbi() == 0) BELLJAR_SKIP_OR_FAIL("needs Landlock");
+  const auto sandbox = Open(FullPython());
+  ASSERT_TRUE(sandbox);
+  const auto outcome = sandbox->Run(MakeRequest("pass"));
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->isolation.mode, "strict");
+  ASSERT_EQ(outcome->isolation.layers.size(), 6u);
+  for (const LayerState& layer : outcome->isolation.layers) {
+    // Where the machine has no cgroup to give, it is reported and not required.
+    if (layer.name == "cgroup") continue;
+    EXPECT_TRUE(layer.held) << layer.name << ": " << layer.detail;
+  }
+}
+
+TEST(Observe, EachLayerLeftOutIsReportedAsNotHeld) {
+  for (const char* name : {"namespaces", "privileges", "rlimits", "landlock", "seccomp"}) {
+    SandboxOptions options = FullPython();
+    options.without_layers = {name};
+    const auto sandbox = Open(std::move(options));
+    ASSERT_TRUE(sandbox);
+    const auto outcome = sandbox->Run(MakeRequest("pass"));
+    ASSERT_TRUE(outcome) << "without " << name << ": " << outcome.error().ToString();
+    for (const LayerState& layer : outcome->isolation.layers) {
+      if (layer.name == "cgroup") continue;
+      EXPECT_EQ(layer.held, layer.name != name)
+          << "without " << name << ": " << layer.name << ": " << layer.detail;
+    }
+  }
+}
+
+TEST(Observe, AnUnknownLayerCannotBeLeftOut) {
+  SandboxOptions options = FullPython();
+  options.without_layers = {"moat"};
+  const auto sandbox = Sandbox::Open(std::move(options));
+  ASSERT_FALSE(sandbox);
+  EXPECT_NE(sandbox.error().ToString().find("moat"), std::string::npos);
+}
+
+TEST(Observe, StandardModeSaysSo) {
+  SandboxOptions options = FullPython();
+  options.isolation = IsolationMode::kStandard;
+  const auto sandbox = Open(std::move(options));
+  ASSERT_TRUE(sandbox);
+  const auto outcome = sandbox->Run(MakeRequest("pass"));
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->isolation.mode, "standard");
+  EXPECT_EQ(outcome->isolation.language, "full");
+  auto layers = ByName(outcome->isolation.layers);
+  for (const char* name : {"privileges", "rlimits", "seccomp"})
+    EXPECT_TRUE(layers[name].held) << name;
+}
+
+}  // namespace
+}  // namespace belljar

@@ -1,0 +1,352 @@
+"""A limit is a kill: none is caught, ignored or outlived; what was printed before is kept."""
+
+import time
+
+import pytest
+
+from tests.jail.conftest import belljar
+
+# What the host may take on top of a limit; and what starting and ending the command takes, loosely.
+GRACE = 0.1
+COMMAND = 1.5
+
+
+def run(code, *options):
+    ran = belljar("print('before', flush=True)\n" + code, *options)
+    assert ran.outcome, ran.stderr
+    assert ran.stdout.startswith("before\n")
+    return ran
+
+
+def assert_timeout(ran, seconds):
+    assert (ran.status, ran.exit_code) == ("timeout", 4)
+    assert ran.error["type"] == "Timeout"
+    assert seconds <= ran.usage["wall_time"] <= seconds + GRACE
+    assert ran.seconds <= seconds + COMMAND
+
+
+def assert_cpu_limit(ran, seconds):
+    assert (ran.status, ran.exit_code) == ("cpu_limit", 4)
+    assert ran.error["type"] == "CpuLimit"
+    assert seconds <= ran.usage["cpu_time"] <= seconds + GRACE
+    assert ran.seconds <= ran.usage["wall_time"] + COMMAND
+
+
+def assert_memory_limit(ran):
+    assert (ran.status, ran.exit_code) == ("memory_limit", 4)
+    assert ran.error["type"] == "MemoryLimit"
+    # The limit is of address space on top of the waiting worker's: what is resident is less.
+    assert ran.usage["max_rss_bytes"] < ran.limits["memory_bytes"] + (64 << 20)
+
+
+# --- time -----------------------------------------------------------------------------------------
+
+ENDLESS = {
+    "loop": "while True: pass",
+    "loop that swallows everything": """
+while True:
+    try:
+        while True: pass
+    except BaseException:
+        pass
+""",
+    "loop with all signals ignored and blocked": """
+import signal
+for number in range(1, 31):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+while True: pass
+""",
+    "power": "10**10**8",
+    "power of two, then its digits": "import sys; sys.set_int_max_str_digits(0); str(1 << 10**7)",
+    "catastrophic pattern": "import re; re.match(r'(a+)+$', 'a' * 64 + 'b')",
+    "quadratic in C": "sum(([0] * 9 for i in range(10**6)), [])",
+    "sleep": "import time; time.sleep(60)",
+    "sleep in the kernel": "import select; select.select([], [], [])",
+    "finally that does not end": """
+try:
+    raise ValueError
+finally:
+    while True: pass
+""",
+    "__repr__ that never returns": """
+class Endless:
+    def __repr__(self):
+        while True: pass
+result = Endless()
+""",
+    "__del__ that never returns": """
+class Endless:
+    def __del__(self):
+        while True: pass
+Endless()
+None
+""",
+    "atexit": """
+import atexit
+def never():
+    while True: pass
+atexit.register(never)
+never()
+""",
+    "exception whose text never comes": """
+class Endless(Exception):
+    def __str__(self):
+        while True: pass
+raise Endless
+""",
+    "trace function": """
+import sys
+def trace(*_):
+    while True: pass
+sys.settrace(trace)
+def f(): pass
+f()
+""",
+}
+
+
+@pytest.mark.parametrize("code", ENDLESS.values(), ids=ENDLESS)
+def test_wall_clock(code, jail):
+    assert_timeout(run(code, "--timeout", "0.5", "--cpu", "10"), 0.5)
+
+
+@pytest.mark.parametrize(
+    "name", ["loop", "loop that swallows everything", "power", "catastrophic pattern"]
+)
+def test_cpu_time(name, jail):
+    assert_cpu_limit(run(ENDLESS[name], "--timeout", "10", "--cpu", "0.5"), 0.5)
+
+
+def test_sleep_is_no_cpu_time(jail):
+    ran = run("import time; time.sleep(0.6)", "--timeout", "5", "--cpu", "0.2")
+    assert (ran.status, ran.exit_code) == ("ok", 0)
+    assert ran.usage["cpu_time"] < 0.2 < 0.6 <= ran.usage["wall_time"]
+
+
+def test_cpu_time_counts_through_sleeps(jail):
+    code = """
+import time
+while True:
+    end = time.monotonic() + 0.05
+    while time.monotonic() < end: pass
+    time.sleep(0.05)
+"""
+    ran = run(code, "--timeout", "10", "--cpu", "0.3")
+    assert_cpu_limit(ran, 0.3)
+    assert ran.usage["wall_time"] > 0.5
+
+
+def test_system_time_counts(jail):
+    ran = run("import os\nwhile True: os.stat('/usr')", "--timeout", "10", "--cpu", "0.3")
+    assert_cpu_limit(ran, 0.3)
+
+
+@pytest.mark.parametrize("option", [("--timeout", "31"), ("--cpu", "31"), ("--memory", "2g")])
+def test_over_the_profiles_maximum(option, jail):
+    ran = belljar("print(1)", *option)
+    assert ran.exit_code == 2
+    assert "maximum of profile attack" in ran.stderr
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+HUNGRY = {
+    "one string": "'a' * 10**10",
+    "one string of a size just above": "'a' * (129 << 20)",
+    "by small steps": "kept = []\nwhile True: kept.append(object())",
+    "by larger steps": "kept = []\nwhile True: kept.append(bytearray(1 << 20))",
+    "doubling": "kept = b'x'\nwhile True: kept += kept",
+    "a dict": "kept = {}\nwhile True: kept[len(kept)] = str(len(kept))",
+    "a range made a list": "list(range(10**10))",
+    "an endless generator": "import itertools; list(itertools.count())",
+    "an integer": "1 << 10**10",
+    "in C": "import decimal; decimal.getcontext().prec = 10**9; decimal.Decimal(1) / 3",
+    "a str method": "('a' * 10**6).replace('a', 'b' * 10**5)",
+    "a catch-all": """
+kept = []
+while True:
+    try:
+        kept.append(bytearray(1 << 20))
+    except BaseException:
+        pass
+""",
+    "a catch-all of small steps": """
+kept = []
+while True:
+    try:
+        while True: kept.append([])
+    except BaseException:
+        pass
+""",
+    "exceptions that hold each other": """
+last = None
+while True:
+    try:
+        raise ValueError("x" * 1000) from last
+    except ValueError as error:
+        last = error
+""",
+}
+
+
+@pytest.mark.parametrize("code", HUNGRY.values(), ids=HUNGRY)
+def test_memory(code, jail):
+    ran = run(code, "--timeout", "20")
+    assert_memory_limit(ran)
+    assert "128" in ran.reason
+
+
+def test_memory_as_asked_for(jail):
+    """Less than the ceiling that the zygote's own seal has."""
+    code = "kept = bytearray(48 << 20); kept[::4096] = b'x' * len(kept[::4096])"
+    assert run(code, "--memory", "64m").status == "ok"
+    assert_memory_limit(run(code, "--memory", "32m"))
+    assert run("kept = bytearray(700 << 20)", "--memory", "1g").status == "ok"
+
+
+def test_memory_that_is_let_go_is_free_again(jail):
+    assert run("for i in range(50): bytearray(90 << 20)").status == "ok"
+
+
+# --- the stack ------------------------------------------------------------------------------------
+
+
+def test_deep_recursion_in_python(jail):
+    ran = run("def f(): return f()\nf()")
+    assert (ran.status, ran.exit_code) == ("exception", 1)
+    assert ran.error["type"] == "RecursionError"
+
+
+def test_deep_recursion_without_a_limit(jail):
+    """Python's frames lie on the heap: memory ends it. C's on the stack: a signal does."""
+    ran = run("import sys; sys.setrecursionlimit(10**9)\ndef f(): return f()\nf()")
+    assert ran.status in ("memory_limit", "killed"), ran.outcome
+    assert ran.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        # C code that calls itself without asking Python how deep it is.
+        "import sys; sys.setrecursionlimit(10**9)\n"
+        "class C:\n    def __repr__(self): return repr(self)\n"
+        "repr(C())",
+        "import sys; sys.setrecursionlimit(10**9)\nx = []\nfor i in range(10**6): x = [x]\nrepr(x)",
+    ],
+    ids=["repr", "nested lists"],
+)
+def test_deep_recursion_in_c(code, jail):
+    ran = run(code)
+    assert (ran.status, ran.reason) == ("killed", "killed by SIGSEGV")
+    assert "recursion" in ran.error["hint"]
+
+
+# --- output ---------------------------------------------------------------------------------------
+
+
+def test_endless_print(jail):
+    ran = run("while True: print('x' * 1000)", "--timeout", "0.5")
+    assert_timeout(ran, 0.5)
+    assert len(ran.stdout) == 1 << 20
+    assert ran.truncated["stdout"] > 0
+
+
+def test_both_streams_are_counted_exactly(jail):
+    ran = belljar(
+        "import sys\nsys.stdout.write('o' * 5000); sys.stderr.write('e' * 7000)",
+        "--max-output",
+        "1k",
+    )
+    assert (ran.outcome["stdout"], ran.outcome["stderr"]) == ("o" * 1024, "e" * 1024)
+    assert ran.truncated == {"stdout": 5000 - 1024, "stderr": 7000 - 1024}
+    assert ran.status == "ok"
+
+
+def test_one_byte_over(jail):
+    exact = belljar("import sys; sys.stdout.write('x' * 1024)", "--max-output", "1k")
+    over = belljar("import sys; sys.stdout.write('x' * 1025)", "--max-output", "1k")
+    assert (len(exact.stdout), exact.truncated) == (1024, {})
+    assert (len(over.stdout), over.truncated) == (1024, {"stdout": 1})
+
+
+def test_output_right_before_a_kill_is_kept(jail):
+    ran = run("import os\nfor i in range(1000): print(i)\nos._exit(7)")
+    assert ran.stdout.endswith("\n998\n999\n")
+
+
+def test_a_result_of_100_megabytes(jail):
+    ran = run("result = 'x' * (100 << 20)", "--memory", "1g", "--timeout", "10")
+    assert ran.status == "ok"
+    assert ran.truncated["result"] is True
+    assert ran.result is None
+    assert 0 < len(ran.result_repr) < 1 << 20
+    assert len(ran.raw) < 4 << 20
+
+
+def test_a_result_of_many_parts(jail):
+    ran = run("result = list(range(10**6))", "--timeout", "10")
+    assert ran.status == "ok"
+    assert ran.truncated["result"] is True
+    assert len(ran.raw) < 4 << 20
+
+
+# --- files and ends -------------------------------------------------------------------------------
+
+
+def test_many_files(jail):
+    ran = run("import this as t\nfiles = [open(t.__file__) for i in range(100)]")
+    assert (ran.status, ran.error["type"]) == ("exception", "OSError")
+    assert "Too many open files" in ran.reason
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 87, 88, 137, 139, 255])
+def test_os_exit(code, jail):
+    """No code of its own says anything but that it ended itself."""
+    ran = run(f"import os; os._exit({code})")
+    assert (ran.status, ran.exit_code) == ("killed", 4)
+    assert ran.reason == f"the process ended itself with code {code}"
+
+
+def test_system_exit(jail):
+    ran = run("import sys; sys.exit(0)")
+    assert (ran.status, ran.outcome["exit_code"], ran.exit_code) == ("ok", 0, 0)
+    ran = run("import sys; sys.exit(3)")
+    assert (ran.status, ran.outcome["exit_code"], ran.exit_code) == ("exception", 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
+        ("import ctypes; ctypes.memset(ctypes.CDLL(None).abs, 0, 9)", "killed by SIGSEGV"),
+        ("import ctypes; ctypes.CFUNCTYPE(None)(1)()", "killed by SIGSEGV"),
+    ],
+)
+def test_faults(code, reason, jail):
+    ran = run(code)
+    assert (ran.status, ran.reason, ran.exit_code) == ("killed", reason, 4)
+
+
+def test_abort(jail):
+    """libc aborts by a signal to itself; that is refused, and it takes its last resort."""
+    ran = run("import os; os.abort()")
+    assert (ran.status, ran.reason, ran.exit_code) == ("killed", "killed by SIGSEGV", 4)
+    assert ran.events == {("denied", "tgkill")}
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSTOP", "SIGTERM", "SIGSYS"])
+def test_signals_to_itself(name, jail):
+    """Refused like any other kill: a worker that stopped itself would sleep, not end."""
+    ran = run(f"import os, signal; os.kill(os.getpid(), signal.{name})")
+    assert (ran.status, ran.error["type"]) == ("exception", "PermissionError")
+    assert ran.events == {("denied", "kill")}
+
+
+def test_the_next_run_is_as_quick(jail):
+    """What the killed ones used is given back."""
+    started = time.monotonic()
+    for code in (ENDLESS["loop"], HUNGRY["by larger steps"], "print(1)"):
+        belljar(code, "--timeout", "0.3")
+    assert time.monotonic() - started < 3 * COMMAND

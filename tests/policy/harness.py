@@ -1,0 +1,131 @@
+"""Runs programs under the policy, or in plain Python, each in a fresh process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Ran:
+    """What became of a program."""
+
+    stdout: str = ""
+    result: str = "None"
+    error: str | None = None
+    message: str = ""
+    loot: bool = False
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    traceback: str = ""
+    signal: int = 0
+
+    @property
+    def rules(self) -> list[str]:
+        return [finding["rule"] for finding in self.findings]
+
+
+class Zygote:
+    def __init__(self, kind: str) -> None:
+        script = str(Path(__file__).with_name("zygote.py"))
+        self._process = subprocess.Popen(
+            [sys.executable, script, kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+
+    def run(self, **request: Any) -> Ran:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "the test zygote is gone"
+        return Ran(**json.loads(line))
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait(timeout=10)
+
+
+_zygotes: dict[str, Zygote] = {}
+
+
+def _zygote(kind: str) -> Zygote:
+    if kind not in _zygotes:
+        _zygotes[kind] = Zygote(kind)
+    return _zygotes[kind]
+
+
+def close_all() -> None:
+    while _zygotes:
+        _zygotes.popitem()[1].close()
+
+
+def run(source: str, **more: Any) -> Ran:
+    kind = more.pop("kind", "restricted")
+    return _zygote(kind).run(source=textwrap.dedent(source), plain=False, **more)
+
+
+def run_plain(source: str, **more: Any) -> Ran:
+    return _zygote("plain").run(source=textwrap.dedent(source), plain=True, **more)
+
+
+def assert_runs(source: str, **more: Any) -> Ran:
+    ran = run(source, **more)
+    assert not ran.findings, ran.findings
+    assert ran.error is None, ran.traceback
+    return ran
+
+
+def assert_same(source: str, **more: Any) -> Ran:
+    """Runs to the end under the policy and prints what plain CPython prints."""
+    ran, plain = assert_runs(source, **more), run_plain(source, **more)
+    assert plain.error is None, plain.traceback
+    assert ran.stdout == plain.stdout
+    return ran
+
+
+def assert_refused(source: str, rule: str, line: int = 1, **more: Any) -> dict[str, Any]:
+    """Refused when compiled, by `rule` at `line`, with a reason and a hint."""
+    ran = run(source, **more)
+    found = [finding for finding in ran.findings if finding["rule"] == rule]
+    assert found, (ran.findings, ran.error, ran.message)
+    assert line in [finding["line"] for finding in found], found
+    assert all(f["reason"] and f["hint"] and f["column"] > 0 for f in found), found
+    return found[0]
+
+
+def assert_stopped(source: str, text: str) -> Ran:
+    """Compiles, and is stopped while running with `text` in the exception's message."""
+    ran = run(source)
+    assert not ran.findings, ran.findings
+    assert ran.error is not None and not ran.loot, ran
+    assert text in ran.message, (ran.error, ran.message)
+    return ran
+
+
+def assert_contained(source: str) -> Ran:
+    """Whatever happens, `loot` is nothing that leads outside, and the interpreter lives."""
+    ran = run(source)
+    assert ran.error not in {"Died", "HarnessError"}, (ran.signal, ran.message)
+    assert not ran.loot, "escaped"
+    return ran
+
+
+def assert_escapes_in_plain_python(source: str) -> None:
+    """The positive control: the same attack works where nothing stops it."""
+    ran = run_plain(source)
+    assert ran.loot, (ran.error, ran.traceback)
+
+
+def check_attack(source: str) -> Ran:
+    assert_escapes_in_plain_python(source)
+    return assert_contained(source)

@@ -1,0 +1,123 @@
+"""A zygote for tests: builds the policy, then forks once per program. Started by harness.py.
+
+Reads one JSON object a line, writes one a line:
+    {source, plain, stdin, allowed_imports, filename} ->
+    {stdout, result, loot, error, message, findings, warnings, signal}
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+import tomllib
+import traceback
+import types
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "policy"), os.environ["BELLJAR_GUARDS_DIR"]]
+
+
+def is_loot(value: object) -> bool:
+    """True for what no guest may ever hold."""
+    import builtins
+
+    outside = (open, eval, exec, compile, __import__, globals, locals)
+    if type(value) in (types.ModuleType, types.FrameType, types.CodeType):
+        return True
+    if any(value is thing for thing in outside):
+        return True
+    if type(value) in (types.BuiltinFunctionType, types.FunctionType):
+        return getattr(value, "__module__", None) in {"posix", "os", "subprocess", "importlib"}
+    if type(value) is dict:
+        return value is vars(builtins) or any(
+            type(item) is types.ModuleType or value.get("__builtins__") is item
+            for item in list(value.values())
+        )
+    if type(value) in (list, tuple):
+        return any(is_loot(item) for item in value)
+    return False
+
+
+def execute(request: dict, policy) -> dict:
+    report: dict = {"error": None, "message": "", "findings": [], "warnings": [], "loot": False}
+    stdin = request.get("stdin")
+    sys.stdin = None if stdin is None else io.StringIO(stdin)
+    sys.stdout = captured = sys.__stdout__ if request.get("real_stdout") else io.StringIO()
+    source, filename = request["source"], request.get("filename", "main.py")
+    allowed = request.get("allowed_imports")
+    scope: dict = {}
+    try:
+        if request["plain"]:
+            main = types.ModuleType("__main__")
+            sys.modules["__main__"] = main
+            scope = vars(main)
+            sys.path[:] = [path for path in sys.path if "belljar" not in path]
+            exec(compile(source, filename, "exec", dont_inherit=True), scope)
+        else:
+            compiled = policy.compile(
+                source, filename, None if allowed is None else frozenset(allowed)
+            )
+            report["findings"] = [finding.as_dict() for finding in compiled.findings]
+            report["warnings"] = list(compiled.warnings)
+            if compiled.code is not None:
+                scope = policy.guest_globals()
+                exec(compiled.code, scope)
+    except BaseException as error:
+        report["error"] = type(error).__name__
+        report["message"] = str(error)
+        report["traceback"] = traceback.format_exc()
+    sys.stdout = sys.__stdout__
+    report["stdout"] = captured.getvalue() if type(captured) is io.StringIO else ""
+    result = scope.get("@result", scope.get("result"))
+    report["result"] = repr(result)
+    report["loot"] = is_loot(scope.get("loot"))
+    return report
+
+
+def serve() -> None:
+    # "plain" builds no policy: the controls must not be held by a hardened interpreter.
+    policy = None
+    if sys.argv[1] in ("restricted", "open"):
+        import belljar_policy
+
+        if sys.argv[1] == "open":  # as if graphlib were numpy
+            from belljar_policy import reviewed
+
+            reviewed.OPEN_PACKAGES = frozenset({"graphlib"})
+
+        with open(ROOT / "profiles" / "basic.toml", "rb") as file:
+            profile = tomllib.load(file)
+        others = {"filesystem": ["os", "pathlib"], "data-science": ["numpy"]}
+        policy = belljar_policy.Policy(profile, other_profiles=others)
+    replies = os.fdopen(os.dup(1), "w")
+    requests = sys.stdin
+    for line in requests:
+        receiving, sending = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(receiving)
+            signal.alarm(60)
+            try:
+                reply = json.dumps(execute(json.loads(line), policy))
+            except BaseException:
+                reply = json.dumps({"error": "HarnessError", "message": traceback.format_exc()})
+            with os.fdopen(sending, "w", errors="surrogatepass") as pipe:
+                pipe.write(reply)
+            os._exit(0)
+        os.close(sending)
+        with os.fdopen(receiving, errors="replace") as pipe:
+            reply = pipe.read()
+        _, status = os.waitpid(child, 0)
+        if not reply:
+            number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            reply = json.dumps({"error": "Died", "message": "", "signal": number})
+        replies.write(reply + "\n")
+        replies.flush()
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,68 @@
+import os
+from pathlib import Path
+
+import pytest
+import stage_share
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    root = tmp_path / "source"
+    for name, text in {
+        "policy/belljar_policy/__init__.py": "A = 1\n",
+        "policy/belljar_policy/rules/table.py": "B = 1\n",
+        "policy/belljar_policy/notes.md": "not for run time\n",
+        "engine/inside/runner.py": "C = 1\n",
+        "profiles/basic.toml": "name = 'basic'\n",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def staged(share: Path) -> set[str]:
+    return {
+        path.relative_to(share).as_posix()
+        for path in share.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+
+
+def test_layout(tmp_path, source):
+    share = tmp_path / "share"
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    stage_share.stage(source, share, packages)
+    assert staged(share) == {
+        "policy/belljar_policy/__init__.py",
+        "policy/belljar_policy/rules/table.py",
+        "runner/belljar_runner.py",
+        "profiles/basic.toml",
+    }
+    assert os.readlink(share / "site-packages") == str(packages)
+
+
+def test_byte_code_is_unchecked(tmp_path, source):
+    share = tmp_path / "share"
+    stage_share.stage(source, share, tmp_path)
+    code = stage_share.byte_code_of(share / "runner/belljar_runner.py").read_bytes()
+    assert int.from_bytes(code[4:8], "little") == 0b01
+
+
+def test_only_what_changed_is_copied_and_what_is_gone_goes(tmp_path, source):
+    share = tmp_path / "share"
+    assert stage_share.stage(source, share, tmp_path) == 4
+    assert stage_share.stage(source, share, tmp_path) == 0
+    (source / "policy/belljar_policy/rules/table.py").unlink()
+    (source / "engine/inside/runner.py").write_text("C = 2\n")
+    assert stage_share.stage(source, share, tmp_path) == 1
+    assert not (share / "policy/belljar_policy/rules").exists()
+
+
+def test_a_runner_that_is_a_package(tmp_path, source):
+    (source / "engine/inside/runner.py").unlink()
+    (source / "engine/inside/runner").mkdir()
+    (source / "engine/inside/runner/__init__.py").write_text("")
+    share = tmp_path / "share"
+    stage_share.stage(source, share, tmp_path)
+    assert "runner/belljar_runner/__init__.py" in staged(share)

@@ -1,0 +1,50 @@
+// A call that went well, for tests of those who keep the books. Its strings must turn up in none.
+#ifndef BELLJAR_TESTS_SERVER_CALL_RECORDS_H_
+#define BELLJAR_TESTS_SERVER_CALL_RECORDS_H_
+
+#include <chrono>
+
+#include "server/core/observer.h"
+
+namespace belljar {
+
+inline constexpr char kSecretCode[] = "password = 'hunter2-in-the-code'";
+inline constexpr char kSecretOutput[] = "hunter2-in-the-output";
+
+inline Outcome GoodOutcome() {
+  Outcome outcome;
+  outcome.status = Status::kOk;
+  outcome.execution_id = "0123abcd";
+  outcome.result_json = "4";
+  outcome.stdout_stream = {kSecretOutput, 0};
+  outcome.usage = {std::chrono::microseconds(1500), std::chrono::microseconds(900), 20 << 20};
+  outcome.isolation = {
+      "strict", "restricted", {{"namespaces", true, ""}, {"landlock", true, "ABI 4"}}};
+  return outcome;
+}
+
+inline CallRecord RecordOf(const Outcome& outcome) {
+  CallRecord record;
+  record.tool = "execute_code";
+  record.caller = "team-a";
+  record.profile = "basic";
+  record.code = kSecretCode;
+  record.outcome = &outcome;
+  return record;
+}
+
+// Microseconds of one call of the observer. Reported, not asserted: it depends on what else the
+// machine does.
+inline double CostOf(CallObserver& observer) {
+  constexpr int kCalls = 20'000;
+  Outcome outcome = GoodOutcome();
+  outcome.isolation.layers.resize(10, {"privileges", true, ""});
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCalls; ++i) observer.Called(RecordOf(outcome));
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+  return time.count() / kCalls;
+}
+
+}  // namespace belljar
+
+#endif  // BELLJAR_TESTS_SERVER_CALL_RECORDS_H_

@@ -1,0 +1,101 @@
+"""What crowds of clients make the server hold: descriptors and memory."""
+
+import http.client
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
+DESCRIPTORS = 400
+MIB = 1 << 20
+
+
+@contextmanager
+def serving(descriptors: int | None = None) -> Iterator[tuple[subprocess.Popen, int]]:
+    """The server and its port."""
+
+    def limit() -> None:
+        if descriptors:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+    server = subprocess.Popen(
+        [BELLJAR, "serve", "--config", "/dev/null", "--http", "127.0.0.1:0"],
+        stderr=subprocess.PIPE,
+        preexec_fn=limit,
+    )
+    try:
+        found = re.search(rb"127\.0\.0\.1:(\d+)/mcp", server.stderr.readline())
+        yield server, int(found.group(1))
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(60)
+
+
+def resident(server: subprocess.Popen) -> int:
+    """Bytes."""
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 30) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return condition()
+
+
+def send(client: http.client.HTTPConnection, code: str) -> None:
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "execute_code", "arguments": {"code": code}},
+    }
+    client.request(
+        "POST", "/mcp", json.dumps(message), {"Content-Type": "application/json", "Accept": "*/*"}
+    )
+
+
+def call(client: http.client.HTTPConnection) -> dict:
+    send(client, "6 * 7")
+    return json.loads(client.getresponse().read())
+
+
+def test_calls_have_descriptors_left_whoever_connects() -> None:
+    with serving(DESCRIPTORS) as (_, port):
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        assert "result" in call(client)
+        crowd = [
+            socket.create_connection(("127.0.0.1", port), timeout=60)
+            for _ in range(2 * DESCRIPTORS)
+        ]
+        # More than the workers that were waiting when the crowd came.
+        for _ in range(12):
+            answer = call(client)
+            assert answer["result"]["structuredContent"]["result"] == 42, answer
+        for connection in crowd:
+            connection.close()
+
+
+def test_the_memory_of_long_answers_goes_back() -> None:
+    with serving() as (server, port):
+        # Each answer has some 13 MB: a NUL is six bytes in JSON, and seven in JSON as a text. What
+        # the first round gives back is what the later ones could keep.
+        for _ in range(3):
+            crowd = [http.client.HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(20)]
+            for client in crowd:
+                send(client, "print('\\0' * 2_000_000)")
+            assert wait_for(lambda: resident(server) > 150 * MIB), "answers wait for their readers"
+            time.sleep(1)
+            for client in crowd:
+                client.close()
+            time.sleep(0.5)
+        assert wait_for(lambda: resident(server) < 100 * MIB), resident(server)

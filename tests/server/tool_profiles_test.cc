@@ -1,0 +1,175 @@
+// Which profile a call gets, and what operators and callers' ceilings make of it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "tests/server/tools_support.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+
+TEST(ToolProfiles, WhatIsNotEnabledIsNamedWithWhatIs) {
+  for (const char* name : {"data-science", "data_science"}) {
+    const Answered answer = Execute({{"code", "1"}, {"profile", name}});
+    EXPECT_HOLDS(answer.message, "profile \"data-science\" is not enabled on this server");
+    EXPECT_HOLDS(answer.message, "(enabled: basic)");
+    EXPECT_HOLDS(answer.message, "does not have data-science yet");
+  }
+  const Answered answer = Validate({{"code", "1"}, {"profile", "basik"}});
+  EXPECT_HOLDS(answer.message, "there is no profile \"basik\" (enabled: basic); did you mean");
+}
+
+TEST(ToolProfiles, ACallersCeilingHolds) {
+  EXPECT_FALSE(Execute({{"code", "1"}}, CallerOf({"basic"})).is_error);
+  Answered answer = Execute({{"code", "1"}, {"profile", "basic"}}, CallerOf({"network"}));
+  EXPECT_HOLDS(answer.message, "the caller \"team-a\" may not use profile \"basic\"");
+  answer = Validate({{"code", "1"}}, CallerOf({}));
+  EXPECT_HOLDS(answer.message, "may use no profile of this server");
+  const Answered info = Info(nullptr, CallerOf({}));
+  EXPECT_EQ(info.object["security_profiles"]["basic"]["enabled"], false);
+  EXPECT_TRUE(info.object["default_profile"].is_null());
+}
+
+TEST(Sandboxes, AnOperatorsMistakesAreNamedAtTheStart) {
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  ASSERT_TRUE(catalogue.ok());
+  const auto error_of = [&](const std::function<void(ExecutionConfig&)>& change) {
+    ExecutionConfig config;
+    change(config);
+    const auto opened = Sandboxes::Open(config, *catalogue);
+    return opened ? std::string("it opened") : opened.error().ToString();
+  };
+  EXPECT_HOLDS(error_of([](auto& c) { c.allowed_imports = {"maths"}; }),
+               "no enabled profile has a module \"maths\"; did you mean \"math\"?");
+  EXPECT_HOLDS(error_of([](auto& c) {
+                 c.profiles = {"basic", "data_science"};
+               }),
+               "this version of Belljar does not have it");
+  EXPECT_HOLDS(error_of([](auto& c) { c.profile = "basik"; }), "did you mean \"basic\"?");
+  EXPECT_HOLDS(error_of([](auto& c) { c.timeout = std::chrono::hours(1); }),
+               "is over the profile's maximum of 300s");
+  EXPECT_HOLDS(error_of([](auto& c) { c.profiles = {"basic", "basic"}; }), "already");
+  EXPECT_HOLDS(error_of([](auto& c) {
+                 c.language = "full";
+                 c.allowed_imports = {"math"};
+               }),
+               "drop one of the two");
+}
+
+TEST(Sandboxes, AnOperatorsSettingsHoldForEveryCall) {
+  ExecutionConfig config;
+  config.spares = 1;
+  config.timeout = std::chrono::seconds(7);
+  config.memory = Bytes::Mebi(96);
+  config.output = Bytes::Kibi(4);
+  config.allowed_imports = {"math", "html.parser"};
+  Tools tools(config);
+  const json limits = tools.Call("execute_code", {{"code", "1"}}).object["limits"];
+  EXPECT_EQ(limits["timeout"], 7.0);
+  EXPECT_EQ(limits["memory_bytes"], 96 << 20);
+  EXPECT_EQ(limits["output_bytes"], 4096);
+  const auto status_of = [&](const char* code, json imports) {
+    json arguments = {{"code", code}};
+    if (!imports.is_null()) arguments["allowed_imports"] = imports;
+    const Answered answer = tools.Call("execute_code", arguments);
+    return answer.object.is_null() ? answer.message : answer.object["status"].get<std::string>();
+  };
+  EXPECT_EQ(status_of("import math, html.parser", nullptr), "ok");
+  EXPECT_EQ(status_of("import json", nullptr), "refused");
+  EXPECT_EQ(status_of("import html.entities", nullptr), "refused");
+  EXPECT_HOLDS(status_of("1", json::array({"json"})), "has no module \"json\"");
+  // A caller's wider name brings in no more than the operator's list.
+  EXPECT_EQ(status_of("import html.entities", json::array({"html"})), "refused");
+  EXPECT_EQ(status_of("import html.parser", json::array({"html"})), "ok");
+  EXPECT_EQ(tools.Call("validate_code", {{"code", "import json"}}).object["validation"]["valid"],
+            false);
+  const json info = tools.Call("get_sandbox_info", nullptr).object;
+  EXPECT_EQ(info["security_profiles"]["basic"]["modules"],
+            json::array({"html", "html.parser", "math"}));
+  EXPECT_EQ(info["resource_limits"]["timeout"], 7);
+  EXPECT_EQ(info["resource_limits"]["memory_limit"], "96m");
+  ASSERT_EQ(tools.sandboxes().counters().size(), 1u);
+  EXPECT_EQ(tools.sandboxes().counters()[0].profile, "basic");
+  EXPECT_GE(tools.sandboxes().counters()[0].counters.workers_spawned, 1u);
+}
+
+// An operator's own file: basic under another name, with less of everything.
+std::string WriteOwnProfile(const std::string& folder) {
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  std::ifstream shipped(catalogue->installation().profiles + "/basic.toml");
+  std::string text((std::istreambuf_iterator<char>(shipped)), std::istreambuf_iterator<char>());
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  };
+  replace("name = \"basic\"", "name = \"own\"");
+  replace("default = \"30s\"\nmax = \"300s\"", "default = \"2s\"\nmax = \"5s\"");
+  replace("max = \"4g\"", "max = \"256m\"");
+  const std::string path = folder + "/own.toml";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Sandboxes, AnotherProfileStartsWhenItIsFirstUsed) {
+  ExecutionConfig config;
+  config.spares = 1;
+  config.profiles = {"basic", WriteOwnProfile(testing::TempDir())};
+  Tools tools(config);
+  EXPECT_EQ(tools.sandboxes().counters().size(), 1u);
+  const json info = tools.Call("get_sandbox_info", nullptr).object;
+  EXPECT_EQ(info["security_profiles"]["own"]["enabled"], true);
+  EXPECT_EQ(info["security_profiles"]["own"]["limits"]["maximum"]["timeout"], 5.0);
+
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&] {
+      ToolCall call;
+      call.arguments = {{"code", "6 * 7"}, {"profile", "own"}};
+      const Result<ToolResult> result = tools.Get("execute_code").Call(call);
+      if (result && json::parse(result->structured)["result"] == 42) ++right;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 8);
+  ASSERT_EQ(tools.sandboxes().counters().size(), 2u);
+  EXPECT_EQ(tools.sandboxes().counters()[1].counters.zygotes_started, 1u) << "once for all";
+
+  const auto message = [&](json arguments) {
+    arguments["code"] = "1";
+    arguments["profile"] = "own";
+    return tools.Call("execute_code", arguments).message;
+  };
+  EXPECT_HOLDS(message({{"timeout", 6}}), "timeout is 6s; the most of profile own is 5s");
+  EXPECT_HOLDS(message({{"memory_limit", "1g"}}), "memory_limit is 1g; the most of profile own");
+  EXPECT_EQ(tools.Call("execute_code", {{"code", "1"}, {"timeout", 6}}).message, "");
+  // A caller who may not use the default profile gets the first that is theirs.
+  const Answered theirs = tools.Call("execute_code", {{"code", "1"}}, CallerOf({"own"}));
+  EXPECT_EQ(theirs.object["limits"]["timeout"], 2.0);
+  (void)tools.books().Take();
+  const json basic = {{"code", "1"}, {"profile", "basic"}};
+  EXPECT_HOLDS(tools.Call("execute_code", basic, CallerOf({"own"})).message, "it may use: own");
+  EXPECT_TRUE(tools.books().Take().empty());
+}
+
+TEST(Sandboxes, TheFullLanguageIsTheOperators) {
+  ExecutionConfig config;
+  config.spares = 1;
+  config.language = "full";
+  Tools tools(config);
+  const Answered answer = tools.Call("execute_code", {{"code", "eval('6 * 7')"}});
+  EXPECT_EQ(answer.object["result"], 42);
+  EXPECT_EQ(answer.object["isolation"]["language"], "full");
+  EXPECT_HOLDS(tools.Call("execute_code", {{"code", "1"}, {"allowed_imports", {"math"}}}).message,
+               "which this server runs without");
+}
+
+}  // namespace
+}  // namespace belljar

@@ -1,0 +1,90 @@
+#include "tests/server/tools_support.h"
+
+#include "tests/server/schema_check.h"
+
+namespace belljar {
+
+using nlohmann::json;
+
+void Books::Called(const CallRecord& record) {
+  Entry entry;
+  entry.tool = record.tool;
+  entry.caller = record.caller;
+  entry.profile = record.profile;
+  entry.code = record.code;
+  if (record.outcome) entry.status = record.outcome->status;
+  entry.failure = record.failure;
+  const std::lock_guard lock(mutex_);
+  entries_.push_back(std::move(entry));
+}
+
+std::vector<Books::Entry> Books::Take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(entries_, {});
+}
+
+Tools::Tools(const ExecutionConfig& config) {
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) throw std::runtime_error(catalogue.error().ToString());
+  Result<std::unique_ptr<Sandboxes>> sandboxes = Sandboxes::Open(config, *catalogue);
+  if (!sandboxes) throw std::runtime_error(sandboxes.error().ToString());
+  sandboxes_ = std::move(*sandboxes);
+  tools_ = MakeTools(*sandboxes_, *catalogue, &books_);
+}
+
+Tool& Tools::Get(const std::string& name) {
+  for (const std::unique_ptr<Tool>& tool : tools_) {
+    if (tool->description().name == name) return *tool;
+  }
+  throw std::runtime_error("no tool " + name);
+}
+
+Answered Tools::Call(const std::string& name, json arguments, const Caller& caller) {
+  ToolCall call;
+  call.arguments = std::move(arguments);
+  call.caller = caller;
+  return CallWith(name, call);
+}
+
+Answered Tools::CallWith(const std::string& name, const ToolCall& call) {
+  Tool& tool = Get(name);
+  const Result<ToolResult> result = tool.Call(call);
+  EXPECT_TRUE(result.ok()) << (result ? "" : result.error().ToString());
+  if (!result) return {};
+  Answered answer{nullptr, result->message, result->is_error};
+  EXPECT_NE(result->structured.empty(), result->message.empty()) << "one of the two";
+  if (result->structured.empty()) {
+    EXPECT_TRUE(result->is_error);
+    return answer;
+  }
+  answer.object = json::parse(result->structured);
+  const json schema = tool.description().output_schema;
+  for (const std::string& error : SchemaErrors(schema, answer.object)) ADD_FAILURE() << error;
+  return answer;
+}
+
+Tools& Shared() {
+  static auto* const tools = new Tools(ExecutionConfig{});
+  return *tools;
+}
+
+Answered Execute(json arguments, const Caller& caller) {
+  return Shared().Call("execute_code", std::move(arguments), caller);
+}
+
+Answered Validate(json arguments, const Caller& caller) {
+  return Shared().Call("validate_code", std::move(arguments), caller);
+}
+
+Answered Info(json arguments, const Caller& caller) {
+  return Shared().Call("get_sandbox_info", std::move(arguments), caller);
+}
+
+Caller CallerOf(std::vector<std::string> profiles) {
+  Caller caller;
+  caller.name = "team-a";
+  caller.profiles = std::move(profiles);
+  return caller;
+}
+
+}  // namespace belljar

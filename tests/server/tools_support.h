@@ -1,0 +1,77 @@
+// What the tests of the tools share: one server's sandboxes and tools, and a way to call them.
+#ifndef BELLJAR_TESTS_SERVER_TOOLS_SUPPORT_H_
+#define BELLJAR_TESTS_SERVER_TOOLS_SUPPORT_H_
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/tools/tools.h"
+
+namespace belljar {
+
+// Keeps what a CallRecord said.
+class Books : public CallObserver {
+ public:
+  struct Entry {
+    std::string tool;
+    std::string caller;
+    std::string profile;
+    std::string code;
+    std::optional<Status> status;
+    std::optional<std::string> failure;
+  };
+  void Called(const CallRecord& record) override;
+  std::vector<Entry> Take();
+
+ private:
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+struct Answered {
+  nlohmann::json object;  // null: there was none
+  std::string message;
+  bool is_error = false;
+};
+
+class Tools {
+ public:
+  explicit Tools(const ExecutionConfig& config);
+
+  Tool& Get(const std::string& name);
+  // Fails the test where the machine fails, or where the answer is not what the schema says.
+  Answered Call(const std::string& name, nlohmann::json arguments, const Caller& caller = {});
+  Answered CallWith(const std::string& name, const ToolCall& call);
+
+  Sandboxes& sandboxes() { return *sandboxes_; }
+  std::vector<std::unique_ptr<Tool>>& all() { return tools_; }
+  Books& books() { return books_; }
+
+ private:
+  Books books_;
+  std::unique_ptr<Sandboxes> sandboxes_;
+  std::vector<std::unique_ptr<Tool>> tools_;
+};
+
+// A server with every setting as it comes, started at the first call and shared by all tests of a
+// program.
+Tools& Shared();
+Answered Execute(nlohmann::json arguments, const Caller& caller = {});
+Answered Validate(nlohmann::json arguments, const Caller& caller = {});
+Answered Info(nlohmann::json arguments = nullptr, const Caller& caller = {});
+
+// "team-a", who may use these profiles.
+Caller CallerOf(std::vector<std::string> profiles);
+
+#define EXPECT_HOLDS(text, part) \
+  EXPECT_NE((text).find(part), std::string::npos) << "no \"" << (part) << "\" in:\n" << (text)
+
+}  // namespace belljar
+
+#endif  // BELLJAR_TESTS_SERVER_TOOLS_SUPPORT_H_

@@ -1,0 +1,36 @@
+# The interpreter to embed. BELLJAR_PYTHON alone decides: a python on PATH (pyenv shims, an active
+# virtual environment) never does, or the zygote would embed one Python and import the packages of
+# another.
+#
+# Gives Python3::Python (embedding), Python3::Module (extension modules), pybind11::headers,
+# pybind11::embed, and BELLJAR_SITE_PACKAGES.
+
+if(NOT EXISTS "${BELLJAR_PYTHON}")
+  message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} does not exist")
+endif()
+
+# FindPython caches what it found: forget that when another interpreter is asked for.
+if(DEFINED CACHE{BELLJAR_PYTHON_FOUND_FOR}
+   AND NOT "$CACHE{BELLJAR_PYTHON_FOUND_FOR}" STREQUAL "${BELLJAR_PYTHON}")
+  get_cmake_property(cached CACHE_VARIABLES)
+  foreach(name IN LISTS cached)
+    if(name MATCHES "^_?Python3_")
+      unset(${name} CACHE)
+    endif()
+  endforeach()
+endif()
+set(BELLJAR_PYTHON_FOUND_FOR "${BELLJAR_PYTHON}" CACHE INTERNAL "")
+
+set(Python3_EXECUTABLE "${BELLJAR_PYTHON}")
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter Development.Module Development.Embed)
+if(Python3_LIBRARIES MATCHES "\\.a$")
+  message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} has no shared libpython; "
+                      "build it with --enable-shared or choose another")
+endif()
+
+set(Python3_FOUND TRUE)  # pybind11 then uses the Python found here instead of searching again
+find_package(pybind11 CONFIG REQUIRED)
+
+set(BELLJAR_SITE_PACKAGES
+    "${BELLJAR_VENV}/lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages")
+message(STATUS "Embedding ${Python3_EXECUTABLE} ${Python3_VERSION} (${Python3_LIBRARIES})")

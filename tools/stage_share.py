@@ -1,0 +1,111 @@
+"""Lay out share/belljar in a build tree, as it will be when installed.
+
+Copies only what differs and removes what no longer has a source, so that a belljar running from
+the same tree meanwhile never sees a missing file. Byte code is compiled ahead and marked
+"unchecked": the interpreter neither looks at the source's time nor tries to write, so a read-only
+tree with other time stamps starts as fast as the first one.
+"""
+
+import argparse
+import filecmp
+import os
+import py_compile
+import shutil
+import sys
+from pathlib import Path
+
+DATA_SUFFIXES = {".py", ".toml", ".json"}
+
+
+def wanted_files(source: Path) -> dict[Path, Path]:
+    """Target path inside share/belljar -> its source."""
+    wanted: dict[Path, Path] = {}
+    trees = [
+        (source / "policy/belljar_policy", Path("policy/belljar_policy")),
+        (source / "engine/inside/runner", Path("runner/belljar_runner")),
+    ]
+    for tree, target in trees:
+        for path in sorted(tree.rglob("*")):
+            if path.suffix in DATA_SUFFIXES and path.is_file():
+                wanted[target / path.relative_to(tree)] = path
+    runner = source / "engine/inside/runner.py"
+    if runner.is_file():
+        wanted[Path("runner/belljar_runner.py")] = runner
+    for path in sorted((source / "profiles").glob("*.toml")):
+        wanted[Path("profiles") / path.name] = path
+    return wanted
+
+
+def copy_if_different(source: Path, target: Path) -> bool:
+    if target.is_file() and filecmp.cmp(source, target, shallow=False):
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = target.with_name(target.name + ".new")
+    shutil.copyfile(source, scratch)
+    os.replace(scratch, target)
+    return True
+
+
+def compile_ahead(path: Path) -> None:
+    # The path stored in the byte code is what a traceback shows; keep the staged one.
+    py_compile.compile(
+        str(path),
+        doraise=True,
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+    )
+
+
+def byte_code_of(path: Path) -> Path:
+    return path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc"
+
+
+def remove_leftovers(share: Path, wanted: dict[Path, Path]) -> None:
+    keep = {share / name for name in wanted}
+    keep |= {byte_code_of(path) for path in keep if path.suffix == ".py"}
+    for room in ("policy", "runner", "profiles"):
+        for path in sorted((share / room).rglob("*"), reverse=True):
+            if path.is_dir():
+                if not any(path.iterdir()):
+                    path.rmdir()
+            elif path not in keep:
+                path.unlink()
+
+
+def link_site_packages(link: Path, target: Path) -> None:
+    if not target.is_dir():
+        print(f"stage_share: {target} is missing: `./dev setup` makes it", file=sys.stderr)
+    if link.is_symlink() and os.readlink(link) == str(target):
+        return
+    scratch = link.with_name(link.name + ".new")
+    scratch.unlink(missing_ok=True)
+    scratch.symlink_to(target)
+    os.replace(scratch, link)
+
+
+def stage(source: Path, share: Path, site_packages: Path) -> int:
+    share.mkdir(parents=True, exist_ok=True)
+    wanted = wanted_files(source)
+    changed = 0
+    for name, origin in wanted.items():
+        copied = copy_if_different(origin, share / name)
+        changed += copied
+        if name.suffix == ".py" and (copied or not byte_code_of(share / name).is_file()):
+            compile_ahead(share / name)
+    remove_leftovers(share, wanted)
+    link_site_packages(share / "site-packages", site_packages)
+    return changed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--source", type=Path, required=True)
+    parser.add_argument("--share", type=Path, required=True)
+    parser.add_argument("--site-packages", type=Path, required=True)
+    parser.add_argument("--stamp", type=Path, required=True)
+    options = parser.parse_args()
+    stage(options.source, options.share, options.site_packages)
+    options.stamp.write_text("")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Close a test run with one line, `N passed, N failed, N skipped`, summed over JUnit reports.
+
+The runners' own exit codes count too: a crash that no report mentions is still a failure, and so
+is a run in which nothing ran.
+"""
+
+import argparse
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass
+class Totals:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def add(self, case: ElementTree.Element) -> None:
+        if case.find("failure") is not None or case.find("error") is not None:
+            self.failed += 1
+        elif case.find("skipped") is not None:
+            self.skipped += 1
+        else:
+            self.passed += 1
+
+
+def total(reports: list[Path]) -> Totals:
+    totals = Totals()
+    for report in reports:
+        for case in ElementTree.parse(report).iter("testcase"):
+            totals.add(case)
+    return totals
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--status", type=int, required=True, help="0 if every runner exited 0")
+    parser.add_argument("reports", type=Path, nargs="*")
+    options = parser.parse_args()
+    totals = total([report for report in options.reports if report.is_file()])
+    if options.status != 0 and totals.failed == 0:
+        print("a test runner failed without naming a test; counted as one failure")
+        totals.failed = 1
+    if totals.passed + totals.failed == 0:
+        print("no test ran")
+        totals.failed = 1
+    print(f"{totals.passed} passed, {totals.failed} failed, {totals.skipped} skipped")
+    return 1 if totals.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""The tables of the tools in docs/mcp.md, made from the schemas that the server lists.
+
+    python3 tools/tool_tables.py build/release/belljar           # exit 1 where the page is behind
+    python3 tools/tool_tables.py build/release/belljar --write
+
+A table stands between `<!-- table: execute_code arguments -->` and `<!-- end of table -->`. Nothing
+configures the server that is asked, so the defaults are those of a fresh installation.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).parents[1] / "docs/mcp.md"
+BLOCK = re.compile(r"(<!-- table: (\w+) (arguments|result) -->\n).*?(<!-- end of table -->)", re.S)
+REQUESTS = (
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}},
+    },
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+)
+
+
+def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
+    """What `belljar serve` lists, by name."""
+    done = subprocess.run(
+        [belljar, "serve"],
+        input="".join(json.dumps(request) + "\n" for request in REQUESTS),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        # An operator's own configuration is not what the page describes.
+        env={"HOME": "/nonexistent"},
+    )
+    tools = json.loads(done.stdout.splitlines()[-1])["result"]["tools"]
+    return {tool["name"]: tool for tool in tools}
+
+
+def type_text(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(type_text(each) for each in schema["anyOf"])
+    types = schema.get("type", "any")
+    if types == "array":
+        return "array of " + type_text(schema["items"])
+    return " or ".join(types) if isinstance(types, list) else types
+
+
+def bounds(schema: dict[str, Any]) -> list[str]:
+    """Each bound in words; of a text, what is longer or of another form is refused."""
+    found = []
+    if "minimum" in schema:
+        found.append(f"{schema['minimum']:,} to {schema['maximum']:,}")
+    if "maxLength" in schema and "enum" not in schema:
+        found.append(f"up to {schema['maxLength']:,} characters")
+    if "pattern" in schema:
+        found.append(f"`{schema['pattern']}`")
+    if "maxItems" in schema:
+        found.append(f"up to {schema['maxItems']:,} of them")
+    for each in schema.get("anyOf", ()):
+        found += bounds(each)
+    if "items" in schema:
+        found += bounds(schema["items"])
+    return found
+
+
+def row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells).rstrip() + " |\n"
+
+
+def argument_table(schema: dict[str, Any]) -> str:
+    if not schema["properties"]:
+        return "It takes no arguments.\n"
+    text = row("argument", "type", "bounds", "default", "meaning") + "|---|---|---|---|---|\n"
+    for name, each in schema["properties"].items():
+        default = f"`{json.dumps(each['default'])}`" if "default" in each else "none"
+        if name in schema.get("required", ()):
+            default = "**required**"
+        text += row(
+            f"`{name}`", type_text(each), "; ".join(bounds(each)), default, each["description"]
+        )
+    return text
+
+
+def result_rows(schema: dict[str, Any], path: str = "") -> str:
+    """A key and all that is below it: `error.line`, `findings[].rule`, `security_profiles.*`."""
+    text = ""
+    for name, each in schema.get("properties", {}).items():
+        key = f"{path}.{name}" if path else name
+        text += row(f"`{key}`", type_text(each), each.get("description", ""))
+        text += result_rows(each, key)
+    if isinstance(schema.get("items"), dict):
+        text += result_rows(schema["items"], path + "[]")
+    if isinstance(schema.get("additionalProperties"), dict):
+        text += result_rows(schema["additionalProperties"], path + ".*")
+    return text
+
+
+def result_table(schema: dict[str, Any]) -> str:
+    return row("key", "type", "meaning") + "|---|---|---|\n" + result_rows(schema)
+
+
+def with_tables(page: str, tools: dict[str, dict[str, Any]]) -> str:
+    """The page with each of its tables as the tools' schemas have it."""
+
+    def made(block: re.Match) -> str:
+        tool = tools[block[2]]
+        if block[3] == "arguments":
+            return block[1] + argument_table(tool["inputSchema"]) + block[4]
+        return block[1] + result_table(tool["outputSchema"]) + block[4]
+
+    return BLOCK.sub(made, page)
+
+
+def main(arguments: list[str]) -> int:
+    page = PAGE.read_text(encoding="utf-8")
+    made = with_tables(page, listed_tools(Path(arguments[0])))
+    if made == page:
+        return 0
+    if "--write" in arguments:
+        PAGE.write_text(made, encoding="utf-8")
+        return 0
+    print(f"{PAGE}: its tables are not what the server lists: run this with --write")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
