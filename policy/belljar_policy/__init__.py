@@ -20,7 +20,7 @@ from typing import Any
 
 import _belljar_guards as guards
 
-from . import namespace, replacements, tables
+from . import library, namespace, tables
 from .findings import Finding
 from .modules import ModuleTable, ProfileError
 from .transformer import Transformer, keep_result
@@ -57,7 +57,7 @@ class Policy:
     ) -> None:
         # A profile that gives io.open gives files, the builtin open() included.
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
-        replacements.reduce_library(has_files)
+        library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {})
         self._builtins = namespace.make_builtins(has_files)
         guards.configure(self._guard_settings())

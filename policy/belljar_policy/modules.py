@@ -5,7 +5,7 @@ A profile's entry:
     [modules.json]
     why = "data interchange"
     exports = ["dumps", "loads", …]
-    replace = { loads = "belljar_policy.replacements:loads" }
+    replace = ["loads"]             # taken from library/json.py instead
     synthetic = true                # no such module is imported: every export is replaced
 """
 
@@ -21,18 +21,20 @@ import _belljar_guards as guards
 from . import reviewed
 
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
-_REPLACEMENTS = "belljar_policy.replacements"
+_LIBRARY = "belljar_policy.library"
 
 
 class ProfileError(ValueError):
     """The profile's tables do not fit together, or not this Python."""
 
 
-def _resolve(where: str) -> Any:
-    module, _, name = where.partition(":")
-    if not name:
-        raise ProfileError(f"{where!r}: expected 'module:name'")
-    return getattr(importlib.import_module(module), name)
+def _ours(module: str, name: str) -> Any:
+    """What stands in for `name` of the library's `module`."""
+    where = f"{_LIBRARY}.{module.replace('.', '_')}"
+    try:
+        return getattr(importlib.import_module(where), name)
+    except (ImportError, AttributeError) as error:
+        raise ProfileError(f"[modules.{module}]: {name!r} has no replacement: {error}") from error
 
 
 class ModuleTable:
@@ -90,7 +92,7 @@ class ModuleTable:
         unknown = set(entry) - _KNOWN_KEYS
         if unknown:
             raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")
-        replace = entry.get("replace", {})
+        replace = entry.get("replace", ())
         synthetic = entry.get("synthetic", False)
         real = None if synthetic else self._import(name, bool(entry))
         asked = reviewed.LIVE.get(name, "").split()
@@ -98,9 +100,9 @@ class ModuleTable:
         live: dict[str, Any] = {}
         for export in entry.get("exports", ()):
             if export in replace:
-                exports[export] = _resolve(replace[export])
+                exports[export] = _ours(name, export)
             elif synthetic:
-                found = _resolve(f"{_REPLACEMENTS}:{name}_{export}")
+                found = _ours(name, export)
                 (live if export in asked else exports)[export] = found
             elif real is not None and hasattr(real, export):
                 exports[export] = getattr(real, export)

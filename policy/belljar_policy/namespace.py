@@ -9,7 +9,9 @@ from typing import Any
 
 import _belljar_guards as guards
 
-from . import replacements, tables
+from . import tables
+from .library import builtins as replaced
+from .library import streams
 
 
 def make_builtins(has_files: bool) -> dict[str, Any]:
@@ -28,9 +30,9 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         delattr=guards.delattr,
         vars=guards.vars,
         dir=guards.dir,
-        input=replacements.builtin_input,
-        exit=replacements.builtin_exit,
-        quit=replacements.builtin_exit,
+        input=replaced.input,
+        exit=replaced.exit,
+        quit=replaced.exit,
         __import__=guards.import_module,
     )
     if has_files:
@@ -43,7 +45,7 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
 
 def make_main(guest_builtins: dict[str, Any], name: str) -> dict[str, Any]:
     """Globals of a new module, registered: dataclasses looks a class's module up by its name."""
-    replacements.protect_streams()
+    streams.protect()
     module = types.ModuleType(name)
     sys.modules[name] = module
     scope = vars(module)

@@ -66,7 +66,7 @@ WRITABLE: dict[str, str] = {
     "types": "SimpleNamespace",
 }
 
-# Asked at each load, by a function of that name in replacements.py.
+# Asked at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
     "sys": "argv stderr stdin stdout",
 }

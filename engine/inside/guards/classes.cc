@@ -123,17 +123,14 @@ bool CheckNamespace(PyObject* names, bool metaclass) {
 
 // Library code that makes a class because its caller asked for one.
 bool IsClassMachinery(PyObject* globals) {
-  constexpr std::string_view kModules[] = {"abc",
-                                           "enum",
-                                           "typing",
-                                           "types",
-                                           "dataclasses",
-                                           "collections",
-                                           "belljar_policy.replacements"};
+  constexpr std::string_view kModules[] = {"abc",   "enum",        "typing",
+                                           "types", "dataclasses", "collections"};
+  constexpr std::string_view kOurs = "belljar_policy.library.";
   PyObject* name = PyDict_GetItemString(globals, "__name__");
   const char* text =
       name != nullptr && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  return text != nullptr && std::ranges::find(kModules, text) != std::end(kModules);
+  return text != nullptr && (std::ranges::find(kModules, text) != std::end(kModules) ||
+                             std::string_view(text).starts_with(kOurs));
 }
 
 // A host module that is being imported defines its classes unhindered: nearer than any guest frame

@@ -1,0 +1,25 @@
+"""The standard library as guests get it: re-wrapped where the original reaches files or modules,
+evaluates text, or looks attributes up by names it is given. One module here for each of the
+library's, dots in its name as underscores.
+
+Two kinds. Functions stand in for the library's where a profile says `replace`. `reduce` changes
+methods of the library's own classes in this interpreter: a wrapper class would leave the original
+one `super()` away.
+
+Nothing here may decide by isinstance() or by a method of an object that a guest made.
+"""
+
+from __future__ import annotations
+
+from . import configparser, dataclasses, enum, pprint, typing, xml_etree_ElementTree
+
+
+def reduce(has_files: bool) -> None:
+    """Zygote, before the freeze."""
+    dataclasses.reduce()
+    enum.reduce()
+    typing.reduce()
+    pprint.reduce()
+    configparser.reduce(has_files)
+    if not has_files:
+        xml_etree_ElementTree.reduce()

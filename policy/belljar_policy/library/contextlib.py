@@ -1,0 +1,56 @@
+"""contextlib, for guests: the library's redirections set sys.<a class attribute>."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .streams import TextStream
+
+
+class _RedirectStdout:
+    """contextlib.redirect_stdout; the library's has the stream's name in a class attribute."""
+
+    __slots__ = ("_new", "_old")
+
+    def __init__(self, new_target: Any) -> None:
+        self._new = new_target
+        self._old: list[Any] = []
+
+    def __enter__(self) -> Any:
+        if type(self) is not _RedirectStdout:  # called as _RedirectStdout.__enter__(something else)
+            raise TypeError("not a redirection")
+        self._old.append(sys.stdout)
+        sys.stdout = _unwrapped(self._new)
+        return self._new
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout = self._old.pop()
+
+
+class _RedirectStderr:
+    """The same for stderr. Two classes: a guest can reach a class and call it as it likes."""
+
+    __slots__ = ("_new", "_old")
+
+    def __init__(self, new_target: Any) -> None:
+        self._new = new_target
+        self._old: list[Any] = []
+
+    def __enter__(self) -> Any:
+        if type(self) is not _RedirectStderr:  # called as _RedirectStderr.__enter__(something else)
+            raise TypeError("not a redirection")
+        self._old.append(sys.stderr)
+        sys.stderr = _unwrapped(self._new)
+        return self._new
+
+    def __exit__(self, *_: object) -> None:
+        sys.stderr = self._old.pop()
+
+
+def _unwrapped(stream: Any) -> Any:
+    return stream._stream if type(stream) is TextStream else stream
+
+
+redirect_stdout = _RedirectStdout
+redirect_stderr = _RedirectStderr

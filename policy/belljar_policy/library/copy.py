@@ -1,0 +1,160 @@
+"""copy, for guests.
+
+The library's trusts what __reduce_ex__ returns: with one from an instance's own dict it is
+setattr() on anything. This one asks `object` itself and sets attributes through the guard.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import enum
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import _belljar_guards as guards
+
+from .objects import dict_of, mro_of
+
+_ATOMIC = frozenset({
+    type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, bytes, str, type,
+    range, property, types.FunctionType, types.BuiltinFunctionType, weakref.ref,
+    types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    type(guards.Proxy("copy", None, {})),
+})  # fmt: skip
+
+
+class Error(Exception):
+    """copy.Error."""
+
+
+def _special(obj: Any, name: str) -> Any:
+    """A method that the object's class defines, looked up as an operator's would be."""
+    for base in mro_of(type(obj)):
+        found = dict_of(base).get(name)
+        if found is not None:
+            return getattr(type(obj), name)
+    return None
+
+
+def _rebuild(obj: Any, deep: Callable | None) -> Any:
+    cls = type(obj)
+    reducer = copyreg.dispatch_table.get(cls)
+    # `object`'s own method asks the class; what an instance's dict adds is judged below.
+    parts = reducer(obj) if reducer is not None else object.__reduce_ex__(obj, 4)
+    if type(parts) is str:
+        return obj
+    if type(parts) is not tuple or not 2 <= len(parts) <= 5 or type(parts[1]) is not tuple:
+        raise Error(f"cannot copy {cls.__name__!r} objects")
+    func, args, state, items, pairs = (*parts, None, None, None)[:5]
+    if func is getattr:  # of methods of built-in types: with `memo` it is getattr() on anything
+        raise Error(f"cannot copy {cls.__name__!r} objects")
+    if guards.is_guest_class(cls) and func is not cls and func not in _SOUND_FACTORIES:
+        raise Error(f"cannot copy {cls.__name__!r} objects here: define __copy__")
+    if deep is not None:
+        args = tuple([deep(arg) for arg in args])
+    made = func(*args)
+    if type(made) is not cls:  # a __new__ that hands out something else to be filled
+        raise Error(f"cannot copy {cls.__name__!r} objects here: define __copy__")
+    if deep is not None:
+        deep(obj, made)
+    if state is not None:
+        _set_state(made, deep(state) if deep is not None else state)
+    if items is not None:
+        for item in items:
+            made.append(deep(item) if deep is not None else item)
+    if pairs is not None:
+        for key, value in pairs:
+            if deep is not None:
+                key, value = deep(key), deep(value)
+            made[key] = value
+    return made
+
+
+_SOUND_FACTORIES = frozenset(
+    {
+        copyreg.__newobj__,  # type: ignore[attr-defined]
+        copyreg.__newobj_ex__,  # type: ignore[attr-defined]
+        copyreg._reconstructor,  # type: ignore[attr-defined]
+    }
+)
+
+
+def _set_state(made: Any, state: Any) -> None:
+    setter = _special(made, "__setstate__")
+    if setter is not None:
+        setter(made, state)
+        return
+    attributes, slots = state if type(state) is tuple and len(state) == 2 else (state, None)
+    if attributes is not None:
+        made.__dict__.update(attributes)
+    if slots is not None:
+        for key, value in slots.items():
+            guards.setattr(made, key, value)
+
+
+def _is_atomic(cls: type) -> bool:
+    return cls in _ATOMIC or issubclass(cls, type) or issubclass(type(cls), enum.EnumMeta)
+
+
+def copy(x: Any) -> Any:
+    """copy.copy."""
+    cls = type(x)
+    if _is_atomic(cls):
+        return x
+    if cls in (list, dict, set, bytearray):
+        return x.copy()
+    if cls in (tuple, frozenset):
+        return x
+    method = _special(x, "__copy__")
+    return method(x) if method is not None else _rebuild(x, None)
+
+
+def deepcopy(x: Any, memo: Any = None) -> Any:
+    """copy.deepcopy."""
+    if memo is not None and type(memo) is not dict:  # one with methods of its own may lie
+        raise TypeError("[BJ502] the memo must be a plain dict")
+    seen: dict[int, Any] = {} if memo is None else memo
+    keep: list[Any] = []
+
+    def deep(obj: Any, made: Any = None) -> Any:
+        if made is not None:
+            seen[id(obj)] = made
+            return made
+        cls = type(obj)
+        if _is_atomic(cls):
+            return obj
+        if id(obj) in seen:
+            return seen[id(obj)]
+        keep.append(obj)
+        if cls is list:
+            result: Any = []
+            seen[id(obj)] = result
+            for item in obj:
+                result.append(deep(item))
+            return result
+        if cls is dict:
+            result = {}
+            seen[id(obj)] = result
+            for key, value in obj.items():
+                result[deep(key)] = deep(value)
+            return result
+        if cls is tuple:
+            result = tuple([deep(item) for item in obj])
+            if id(obj) in seen:
+                return seen[id(obj)]
+            if all(new is old for new, old in zip(result, obj, strict=True)):
+                result = obj
+        elif cls is types.MethodType:
+            result = types.MethodType(obj.__func__, deep(obj.__self__))
+        elif cls in (set, frozenset):
+            result = cls([deep(item) for item in obj])
+        else:
+            method = _special(obj, "__deepcopy__")
+            result = method(obj, seen) if method is not None else _rebuild(obj, deep)
+        seen[id(obj)] = result
+        return result
+
+    return deep(x)

@@ -1,0 +1,27 @@
+"""enum, for guests."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import _belljar_guards as guards
+
+from .objects import mro_of
+
+
+def reduce() -> None:
+    """Zygote, before the freeze: an enumeration is made by EnumMeta alone."""
+    # A metaclass M(EnumMeta, Own) would have Own.__new__ answer EnumMeta's super().__new__ with an
+    # object of its choice, whose __dict__ the library then copies to where the program sees it.
+    meta: Any = enum.EnumMeta
+    original = meta.__new__
+
+    def __new__(metacls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        kind = metacls if meta in mro_of(metacls) else type(metacls)
+        mro = mro_of(kind)
+        if any(guards.is_guest_class(base) for base in mro[mro.index(meta) :]):
+            raise TypeError("[BJ404] in a metaclass's bases, EnumMeta must come last")
+        return original(metacls, *args, **kwargs)
+
+    meta.__new__ = __new__

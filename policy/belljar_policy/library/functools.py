@@ -1,0 +1,169 @@
+"""functools, for guests: nothing is looked up or set by names from the caller."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import _belljar_guards as guards
+
+from .objects import mro_of, need_guest_class
+
+_COPIED = ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__")
+
+
+def update_wrapper(
+    wrapper: Any,
+    wrapped: Any,
+    assigned: Any = functools.WRAPPER_ASSIGNMENTS,
+    updated: Any = functools.WRAPPER_UPDATES,
+) -> Any:
+    """functools.update_wrapper for the names it copies by default; others are ignored."""
+    # With names from the caller this is getattr and setattr on anything:
+    # update_wrapper(f, textwrap.dedent, assigned=(), updated=('__globals__',)).
+    names = [name for name in assigned if type(name) is str and name in _COPIED]
+    if guards.is_guest_function(wrapper):
+        for name in names:
+            if name == "__module__":
+                continue
+            try:
+                value = guards.getattr(wrapped, name)
+            except AttributeError:
+                continue
+            guards.setattr(wrapper, name, value)
+        if type(wrapped) is types.FunctionType and guards.is_guest_function(wrapped):
+            wrapper.__dict__.update(wrapped.__dict__)
+        wrapper.__wrapped__ = wrapped
+        return wrapper
+    for name in ("__name__", "__doc__"):
+        try:
+            guards.setattr(wrapper, name, guards.getattr(wrapped, name))
+        except (AttributeError, TypeError):
+            continue
+    return wrapper
+
+
+def wraps(
+    wrapped: Any,
+    assigned: Any = functools.WRAPPER_ASSIGNMENTS,
+    updated: Any = functools.WRAPPER_UPDATES,
+) -> Any:
+    """functools.wraps on the update_wrapper above."""
+    return functools.partial(update_wrapper, wrapped=wrapped, assigned=assigned, updated=updated)
+
+
+def total_ordering(cls: Any) -> Any:
+    """functools.total_ordering for the program's own classes."""
+    need_guest_class(cls, "total_ordering")
+    return functools.total_ordering(cls)
+
+
+class _SingleDispatch:
+    """functools.singledispatch without the reading of annotations: the library's evaluates them."""
+
+    __slots__ = ("__dict__", "__weakref__", "_function", "_registry")
+
+    def __init__(self, function: Callable) -> None:
+        self._function = function
+        self._registry: dict[Any, Callable] = {object: function}
+        for name in ("__name__", "__doc__"):
+            self.__dict__[name] = guards.getattr(function, name, None)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not args:
+            raise TypeError("a singledispatch function needs at least 1 positional argument")
+        return self.dispatch(type(args[0]))(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def dispatch(self, cls: type) -> Callable:
+        """The implementation for `cls`."""
+        # Not the library's: it puts the bases of `cls` into a set and asks that set for every
+        # subclass of the registered classes, which a metaclass's __eq__ then sees.
+        mro = mro_of(cls)  # TypeError for what is no class
+        abstract = [kind for kind in self._registry if kind not in mro and _is_subclass(cls, kind)]
+        if abstract:
+            mro = functools._c3_mro(cls, abcs=abstract)  # type: ignore[attr-defined]
+        found = None
+        for kind in mro:
+            if found is not None:
+                if (
+                    kind in abstract
+                    and found in abstract
+                    and kind not in mro_of(found)
+                    and not _is_subclass(found, kind)
+                ):
+                    raise RuntimeError(f"Ambiguous dispatch: {found} or {kind}")
+                break
+            if kind in self._registry:
+                found = kind
+        return self._registry[found]
+
+    @property
+    def registry(self) -> Any:
+        """The implementations, by type."""
+        return types.MappingProxyType(self._registry)
+
+    def register(self, cls: Any, func: Any = None) -> Any:
+        """As the library's; an annotation must be a type, not text."""
+        if isinstance(cls, type) or type(cls) is types.UnionType:
+            if func is None:
+                return functools.partial(self.register, cls)
+        else:
+            if func is not None or not guards.is_guest_function(cls):
+                raise TypeError("register() takes a class, or a function with annotations")
+            func = cls
+            annotations = func.__annotations__
+            if not annotations:
+                raise TypeError(f"{func!r} has no annotated first argument")
+            cls = next(iter(annotations.values()))
+            if type(cls) is str:
+                raise TypeError("[BJ502] text annotations are not evaluated; use register(cls)")
+        kinds = cls.__args__ if type(cls) is types.UnionType else (cls,)
+        for kind in kinds:
+            mro_of(kind)  # TypeError for what is no class
+            self._registry[kind] = func
+        return func
+
+
+def _is_subclass(cls: Any, kind: Any) -> bool:
+    return issubclass(cls, kind)
+
+
+def singledispatch(func: Any) -> Any:
+    """functools.singledispatch that never evaluates annotations."""
+    return _SingleDispatch(func)
+
+
+class singledispatchmethod:  # noqa: N801 (the library's name)
+    """functools.singledispatchmethod on the singledispatch above."""
+
+    __slots__ = ("_dispatch", "_function")
+
+    def __init__(self, func: Any) -> None:
+        self._function = func
+        self._dispatch = _SingleDispatch(func)
+
+    def register(self, cls: Any, method: Any = None) -> Any:
+        """As singledispatch's."""
+        if method is None and not isinstance(cls, type):
+            annotations = dict(getattr(cls, "__annotations__", {}))
+            annotations.pop("return", None)
+            kind = next(iter(annotations.values()), None)
+            if isinstance(kind, type) or type(kind) is types.UnionType:
+                return self._dispatch.register(kind, cls)
+        return self._dispatch.register(cls, method)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        def method(*args: Any, **kwargs: Any) -> Any:
+            if not args:
+                raise TypeError("a singledispatchmethod needs at least 1 positional argument")
+            found = self._dispatch.dispatch(type(args[0]))
+            if guards.is_guest_function(found) or type(found) is types.FunctionType:
+                return found(owner if instance is None else instance, *args, **kwargs)
+            return found.__get__(instance, owner)(*args, **kwargs)
+
+        return method

@@ -1,0 +1,54 @@
+"""How library code that stands before guests looks at their objects: never through a method, an
+attribute or an isinstance() that a guest could have supplied.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import _belljar_guards as guards
+
+mro_of = type.__dict__["__mro__"].__get__
+"""The method resolution order of a class; TypeError for what is none."""
+dict_of = type.__dict__["__dict__"].__get__
+"""A class's own namespace, read-only."""
+
+
+def is_a(value: Any, cls: type) -> bool:
+    """isinstance() that asks neither `value` nor the class of `cls`."""
+    return any(base is cls for base in mro_of(type(value)))
+
+
+def need_guest_class(cls: Any, who: str) -> None:
+    """TypeError unless the program made the class `cls`."""
+    if not guards.is_guest_class(cls):
+        raise TypeError(f"[BJ502] {who}() takes a class that the program made")
+
+
+def only_for_its_own(cls: Any, name: str) -> None:
+    """Makes the method `name` of the library's class `cls` insist on a `self` of that class.
+
+    A method of a Python class takes anything for `self`, and then does to it, by the names that it
+    says it has, whatever it would do to its own.
+    """
+    original = cls.__dict__[name]
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_a(self, cls):
+            raise TypeError(f"{name}() takes a {cls.__name__}, not {type(self).__name__!r}")
+        return original(self, *args, **kwargs)
+
+    setattr(cls, name, method)
+
+
+def refuses(name: str, hint: str) -> Callable:
+    """A method that only says that the library's opens files."""
+
+    def method(*_: Any, **__: Any) -> Any:
+        raise PermissionError(f"[BJ502] {name}() opens files; {hint}")
+
+    method.__name__ = method.__qualname__ = name.rpartition(".")[2]
+    return method

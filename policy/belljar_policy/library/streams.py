@@ -1,0 +1,108 @@
+"""The standard streams as guests see them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import _belljar_guards as guards
+
+
+class TextStream:
+    """What a guest sees as sys.stdout, stderr and stdin: text only, no way down to a descriptor."""
+
+    __slots__ = ("_stream", "name")
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream = stream
+        self.name = name
+
+    encoding = "utf-8"
+    errors = "strict"
+    closed = False
+    newlines = None
+
+    def write(self, text: str) -> int:
+        """Writes text; returns how many characters."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._stream.write(text)
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        """Writes each of `lines`."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Hands what was written on."""
+        self._stream.flush()
+
+    def read(self, size: int = -1) -> str:
+        """Reads up to `size` characters, or all."""
+        return self._stream.read(size)
+
+    def readline(self, size: int = -1) -> str:
+        """Reads one line."""
+        return self._stream.readline(size)
+
+    def readlines(self, hint: int = -1) -> list[str]:
+        """Reads the lines that are left."""
+        return list(self._stream.readlines(hint))
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def isatty(self) -> bool:
+        """There is no terminal."""
+        return False
+
+    def readable(self) -> bool:
+        """True for stdin."""
+        return self.name == "<stdin>"
+
+    def writable(self) -> bool:
+        """True for stdout and stderr."""
+        return self.name != "<stdin>"
+
+    def seekable(self) -> bool:
+        """A stream has no position."""
+        return False
+
+    def fileno(self) -> int:
+        """There are no descriptors."""
+        raise io.UnsupportedOperation("[BJ502] streams have no file descriptor here")
+
+    def __repr__(self) -> str:
+        return f"<TextStream {self.name}>"
+
+
+def of_interpreter(name: str) -> Any:
+    """sys.<name> as a guest may have it."""
+    current = sys.__dict__.get(name)
+    if current is None or guards.is_guest_class(type(current)) or type(current) in _OWN_STREAMS:
+        return current
+    return TextStream(current, f"<{name}>")
+
+
+_OWN_STREAMS = frozenset({io.StringIO, TextStream})
+
+
+def protect() -> None:
+    """Before a guest runs: no stream of the interpreter's own may lead to a descriptor.
+
+    Library code hands sys.stdout on: pprint.PrettyPrinter.__init__(obj) leaves it in obj._stream. A
+    FileIO below it could be opened anew on any path, by its __init__.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        stream = sys.__dict__.get(name)
+        if type(stream) is io.TextIOWrapper and type(stream.buffer) is not io.BytesIO:
+            setattr(sys, name, TextStream(stream, f"<{name}>"))

@@ -1,0 +1,62 @@
+"""sys, for guests: what describes the interpreter, and the standard streams."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .streams import of_interpreter
+
+version = sys.version
+version_info = sys.version_info
+maxsize = sys.maxsize
+maxunicode = sys.maxunicode
+float_info = sys.float_info
+int_info = sys.int_info
+hash_info = sys.hash_info
+byteorder = sys.byteorder
+platform = sys.platform
+hexversion = sys.hexversion
+getrecursionlimit = sys.getrecursionlimit
+getsizeof = sys.getsizeof
+intern = sys.intern
+get_int_max_str_digits = sys.get_int_max_str_digits
+set_int_max_str_digits = sys.set_int_max_str_digits
+
+
+def argv() -> list[str]:
+    """One name: a program here has no arguments."""
+    return _ARGV
+
+
+_ARGV = ["main.py"]
+
+# A C stack of 8 MiB holds about this many of the deepest calls that go through C.
+_MAX_RECURSION = 20_000
+
+
+def setrecursionlimit(limit: int, /) -> None:
+    """sys.setrecursionlimit, up to what the stack holds."""
+    if type(limit) is not int:
+        raise TypeError("an integer is required")
+    sys.setrecursionlimit(min(limit, _MAX_RECURSION))
+
+
+def exit(status: Any = None, /) -> None:
+    """sys.exit."""
+    raise SystemExit(status)
+
+
+def stdout() -> Any:
+    """sys.stdout, as it is now."""
+    return of_interpreter("stdout")
+
+
+def stderr() -> Any:
+    """sys.stderr, as it is now."""
+    return of_interpreter("stderr")
+
+
+def stdin() -> Any:
+    """sys.stdin, as it is now."""
+    return of_interpreter("stdin")

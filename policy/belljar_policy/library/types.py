@@ -1,0 +1,32 @@
+"""types, for guests: a class made at run time is checked as one that a statement makes."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from .. import tables
+
+
+def check_namespace(names: dict[str, Any]) -> dict[str, Any]:
+    """`names`, if a class of the guest may have them all; TypeError else."""
+    # NamedTuple's metaclass sets what it finds by setattr, past the check of new classes.
+    for name in names:
+        if type(name) is not str or (
+            name[:2] == "__" and name[-2:] == "__" and name not in _DEFINABLE
+        ):
+            raise TypeError(f"[BJ403] a class may not define {name!r}")
+    return names
+
+
+_DEFINABLE = tables.CLASS_DUNDERS | {"__module__", "__qualname__"}
+
+
+def new_class(name: Any, bases: Any = (), kwds: Any = None, exec_body: Any = None) -> Any:
+    """types.new_class; the body fills a dict of its own, which is checked."""
+    names: dict[str, Any] = {}
+    if exec_body is not None:
+        exec_body(names)
+    checked = check_namespace(dict(names))
+    checked.setdefault("__module__", "__main__")
+    return types.new_class(name, bases, kwds, lambda namespace: namespace.update(checked))

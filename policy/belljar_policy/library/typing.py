@@ -1,0 +1,26 @@
+"""typing, for guests: annotations are never evaluated."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+from .objects import only_for_its_own
+from .types import check_namespace
+
+
+def no_type_check(arg: Any) -> Any:
+    """typing.no_type_check: nothing checks types here."""
+    return arg
+
+
+def reduce() -> None:
+    """Zygote, before the freeze: its classes take nothing but their own."""
+    only_for_its_own(typing.ForwardRef, "__init__")  # it leaves a code object in `self`
+    meta: Any = typing.NamedTupleMeta  # type: ignore[attr-defined]
+    original = meta.__new__
+
+    def __new__(cls: Any, typename: Any, bases: Any, ns: Any) -> Any:  # noqa: N807
+        return original(cls, typename, bases, check_namespace(dict(ns)))
+
+    meta.__new__ = __new__
