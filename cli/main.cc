@@ -16,7 +16,7 @@
 #include "cli/parse.h"
 #include "cli/run.h"
 #include "cli/serve.h"
-#include "cli/validate.h"
+#include "cli/validate/command.h"
 #include "engine/core/version.h"
 
 namespace belljar {

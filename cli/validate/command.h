@@ -1,6 +1,6 @@
 // `belljar validate`: what the policy would refuse, in files, without running them.
-#ifndef BELLJAR_CLI_VALIDATE_H_
-#define BELLJAR_CLI_VALIDATE_H_
+#ifndef BELLJAR_CLI_VALIDATE_COMMAND_H_
+#define BELLJAR_CLI_VALIDATE_COMMAND_H_
 
 #include "cli/option_table.h"
 
@@ -10,4 +10,4 @@ Command MakeValidateCommand(CLI::App& app);
 
 }  // namespace belljar
 
-#endif  // BELLJAR_CLI_VALIDATE_H_
+#endif  // BELLJAR_CLI_VALIDATE_COMMAND_H_

@@ -1,49 +1,42 @@
-#include "cli/validate.h"
+#include "cli/validate/command.h"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
-#include "cli/finding_text.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
+#include "cli/validate/formats.h"
 #include "engine/core/text.h"
 #include "engine/outside/sandbox.h"
 
 namespace belljar {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using validate::CheckedFile;
+using validate::ReportedFinding;
+using validate::Totals;
 
 struct Arguments {
   std::vector<std::string> files;
   SandboxChoice sandbox;
-  std::string format = "text";
+  std::string format = validate::kTextFormat;
 };
 
-// What became of one file.
-struct Checked {
-  std::string path;
-  std::vector<Finding> findings;
-  bool findings_cut = false;  // there are more than are listed
-  std::string error;          // why it could not be judged; empty when it was
-  int exit_code = kExitOk;
-};
-
-struct Totals {
-  size_t files = 0;
-  size_t files_with_findings = 0;
-  size_t findings = 0;
-  size_t not_checked = 0;
-  int exit_code = kExitOk;
-};
+std::vector<ReportedFinding> Reported(std::vector<Finding> findings) {
+  std::vector<ReportedFinding> reported;
+  for (Finding& finding : findings) {
+    reported.push_back({.finding = std::move(finding), .line_text = "", .fingerprint = ""});
+  }
+  return reported;
+}
 
 // An error is our own failure, which the next file would meet again.
-Result<Checked> Check(const std::string& path, Sandbox& sandbox) {
-  Checked checked{.path = path == "-" ? "<stdin>" : path, .findings = {}, .error = ""};
+Result<CheckedFile> Check(const std::string& path, Sandbox& sandbox) {
+  CheckedFile checked;
+  checked.path = path == "-" ? "<stdin>" : path;
   const Bytes bound = sandbox.profile().maximum_limits.source;
   Result<SourceFile> source = ReadSourceFile(path, bound);
   if (!source) {
@@ -52,7 +45,7 @@ Result<Checked> Check(const std::string& path, Sandbox& sandbox) {
     return checked;
   }
   if (source->is_too_long) {
-    checked.findings = {TooLongFinding(*source, bound)};
+    checked.findings = Reported({TooLongFinding(*source, bound)});
     checked.exit_code = kExitFindings;
     return checked;
   }
@@ -63,7 +56,7 @@ Result<Checked> Check(const std::string& path, Sandbox& sandbox) {
   request.limits = sandbox.profile().default_limits;
   Result<Outcome> outcome = sandbox.Run(request);
   if (!outcome) return outcome.error();
-  checked.findings = std::move(outcome->findings);
+  checked.findings = Reported(std::move(outcome->findings));
   checked.findings_cut = std::find(outcome->truncated.begin(), outcome->truncated.end(),
                                    "findings") != outcome->truncated.end();
   const bool judged = outcome->status == Status::kOk || outcome->status == Status::kRefused;
@@ -77,7 +70,7 @@ Result<Checked> Check(const std::string& path, Sandbox& sandbox) {
   return checked;
 }
 
-void Count(const Checked& checked, Totals& totals) {
+void Count(const CheckedFile& checked, Totals& totals) {
   ++totals.files;
   totals.findings += checked.findings.size();
   if (!checked.findings.empty()) ++totals.files_with_findings;
@@ -89,68 +82,20 @@ void Count(const Checked& checked, Totals& totals) {
   if (weight(checked.exit_code) > weight(totals.exit_code)) totals.exit_code = checked.exit_code;
 }
 
-std::string FileText(const Checked& checked) {
-  std::string text;
-  for (const Finding& finding : checked.findings) text += FindingText(checked.path, finding);
-  if (checked.findings_cut) text += Printable(checked.path) + ": there are more findings\n";
-  return text;
-}
-
-Json FileJson(const Checked& checked) {
-  Json file;
-  file["path"] = checked.path;
-  file["valid"] = checked.exit_code == kExitOk;
-  file["findings"] = Json::parse(FindingsToJson(checked.findings));
-  file["truncated"] = checked.findings_cut;
-  file["error"] = checked.error.empty() ? Json() : Json(checked.error);
-  return file;
-}
-
-std::string Plural(size_t count, const std::string& noun) {
-  return WithThousands(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-std::string SummaryText(const Totals& totals) {
-  std::string text = totals.findings == 0 ? "no findings in "
-                                          : Plural(totals.findings, "finding") + " in " +
-                                                std::to_string(totals.files_with_findings) + " of ";
-  text += Plural(totals.files, "file");
-  if (totals.not_checked > 0) {
-    text += "; " + Plural(totals.not_checked, "file") + " could not be checked";
-  }
-  return text + "\n";
-}
-
-int PrintJson(Json files, const Totals& totals) {
-  const Json object = {{"files", std::move(files)},
-                       {"summary",
-                        {{"files", totals.files},
-                         {"files_with_findings", totals.files_with_findings},
-                         {"findings", totals.findings},
-                         {"not_checked", totals.not_checked}}}};
-  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-  return Answer(object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n",
-                totals.exit_code);
-}
-
-int CheckAll(const std::vector<std::string>& files, bool json, Sandbox& sandbox) {
+int CheckAll(const std::vector<std::string>& files, const std::string& format, Sandbox& sandbox) {
+  const std::unique_ptr<validate::ReportWriter> writer = validate::MakeReportWriter(
+      format, {.version = "", .profile = sandbox.profile().name, .root = ""});
   Totals totals;
-  Json list = Json::array();
   for (const std::string& path : files) {
-    Result<Checked> checked = Check(path, sandbox);
+    const Result<CheckedFile> checked = Check(path, sandbox);
     if (!checked) return OwnFailure(checked.error());
     Count(*checked, totals);
-    if (!checked->error.empty()) {
-      Say("belljar validate: " + checked->error + "\n");
-    }
-    if (json) {
-      list.push_back(FileJson(*checked));
-    } else if (const int code = Answer(FileText(*checked), kExitOk); code != kExitOk) {
-      return code;
-    }
+    if (!checked->error.empty()) Say("belljar validate: " + checked->error + "\n");
+    if (const int code = Answer(writer->Add(*checked), kExitOk); code != kExitOk) return code;
   }
-  if (json) return PrintJson(std::move(list), totals);
-  Say(SummaryText(totals));
+  const std::string rest = writer->Finish(totals);
+  if (format != validate::kTextFormat) return Answer(rest, totals.exit_code);
+  Say(rest);  // a summary, for people
   return totals.exit_code;
 }
 
@@ -171,7 +116,7 @@ int Execute(const Arguments& arguments) {
   options->spares = std::min<size_t>(files.size(), 4);
   Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(*options));
   if (!sandbox) return OwnFailure(sandbox.error());
-  return CheckAll(files, arguments.format == "json", **sandbox);
+  return CheckAll(files, arguments.format, **sandbox);
 }
 
 }  // namespace
@@ -183,7 +128,8 @@ Command MakeValidateCommand(CLI::App& app) {
   parser->add_option("FILE", arguments->files, "the programs; - or nothing: standard input")
       ->type_name(kFileType);
   AddSandboxOptions(parser, arguments->sandbox);
-  AddChoice(parser, "--format", arguments->format, {"text", "json"}, "how to print the findings");
+  AddChoice(parser, "--format", arguments->format, validate::FormatNames(),
+            "how to print the findings");
   SetExamples(parser, {"belljar validate program.py  # every finding with line and rule",
                        "belljar validate src/*.py --format json  # for a pipeline",
                        "belljar validate - < program.py  # from standard input"});

@@ -1,0 +1,48 @@
+#include "cli/validate/json_format.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/exit_code.h"
+
+namespace belljar::validate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class JsonWriter : public ReportWriter {
+ public:
+  std::string Add(const CheckedFile& file) override {
+    std::vector<Finding> findings;
+    for (const ReportedFinding& reported : file.findings) findings.push_back(reported.finding);
+    Json object;
+    object["path"] = file.path;
+    object["valid"] = file.exit_code == kExitOk;
+    object["findings"] = Json::parse(FindingsToJson(findings));
+    object["truncated"] = file.findings_cut;
+    object["error"] = file.error.empty() ? Json() : Json(file.error);
+    files_.push_back(std::move(object));
+    return "";
+  }
+
+  std::string Finish(const Totals& totals) override {
+    const Json object = {{"files", std::move(files_)},
+                         {"summary",
+                          {{"files", totals.files},
+                           {"files_with_findings", totals.files_with_findings},
+                           {"findings", totals.findings},
+                           {"not_checked", totals.not_checked}}}};
+    const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
+    return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+
+ private:
+  Json files_ = Json::array();
+};
+
+}  // namespace
+
+std::unique_ptr<ReportWriter> MakeJsonWriter() { return std::make_unique<JsonWriter>(); }
+
+}  // namespace belljar::validate

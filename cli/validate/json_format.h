@@ -1,0 +1,15 @@
+// The format "json": one object: every file with its findings, and the totals.
+#ifndef BELLJAR_CLI_VALIDATE_JSON_FORMAT_H_
+#define BELLJAR_CLI_VALIDATE_JSON_FORMAT_H_
+
+#include <memory>
+
+#include "cli/validate/formats.h"
+
+namespace belljar::validate {
+
+std::unique_ptr<ReportWriter> MakeJsonWriter();
+
+}  // namespace belljar::validate
+
+#endif  // BELLJAR_CLI_VALIDATE_JSON_FORMAT_H_

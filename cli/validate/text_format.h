@@ -1,0 +1,15 @@
+// The format "text": for people: a line a finding, its hint below, and a summary.
+#ifndef BELLJAR_CLI_VALIDATE_TEXT_FORMAT_H_
+#define BELLJAR_CLI_VALIDATE_TEXT_FORMAT_H_
+
+#include <memory>
+
+#include "cli/validate/formats.h"
+
+namespace belljar::validate {
+
+std::unique_ptr<ReportWriter> MakeTextWriter();
+
+}  // namespace belljar::validate
+
+#endif  // BELLJAR_CLI_VALIDATE_TEXT_FORMAT_H_
