@@ -43,7 +43,7 @@ Result<SourceFile> ReadSourceFile(const std::string& path, Bytes bound) {
 
 Finding TooLongFinding(const SourceFile& source, Bytes bound) {
   Finding finding;
-  finding.rule = "BJ002";
+  finding.rule = "BJ003";
   finding.name = "source-too-large";
   finding.reason = source.size > bound.count
                        ? "source is " + WithThousands(source.size) + " bytes"

@@ -8,8 +8,10 @@ tree with other time stamps starts as fast as the first one.
 
 import argparse
 import filecmp
+import json
 import os
 import py_compile
+import runpy
 import shutil
 import sys
 from pathlib import Path
@@ -71,6 +73,15 @@ def remove_leftovers(share: Path, wanted: dict[Path, Path]) -> None:
                 path.unlink()
 
 
+def write_rules(source: Path, share: Path) -> None:
+    """The policy's rules as data, for the command: it has no Python to ask."""
+    table = runpy.run_path(str(source / "policy/belljar_policy/rules.py"))["RULES"]
+    rules = [{"id": rule_id, **rule._asdict()} for rule_id, rule in table.items()]
+    scratch = share / "rules.json.new"
+    scratch.write_text(json.dumps(rules, indent=1, ensure_ascii=False) + "\n")
+    os.replace(scratch, share / "rules.json")
+
+
 def link_site_packages(link: Path, target: Path) -> None:
     if not target.is_dir():
         print(f"stage_share: {target} is missing: `./dev setup` makes it", file=sys.stderr)
@@ -92,6 +103,7 @@ def stage(source: Path, share: Path, site_packages: Path) -> int:
         if name.suffix == ".py" and (copied or not byte_code_of(share / name).is_file()):
             compile_ahead(share / name)
     remove_leftovers(share, wanted)
+    write_rules(source, share)
     link_site_packages(share / "site-packages", site_packages)
     return changed
 

@@ -23,6 +23,7 @@ import _belljar_guards as guards
 from . import library, namespace, tables
 from .findings import Finding
 from .modules import ModuleTable, ProfileError
+from .rules import RULES
 from .transformer import Transformer, keep_result
 
 __all__ = ["MODULE_TYPES", "RESULT_NAME", "Compiled", "Finding", "Policy", "ProfileError"]
@@ -31,7 +32,7 @@ RESULT_NAME = tables.RESULT_NAME
 MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
 """The types of what `import` hands to a guest."""
 
-_TOO_DEEP = tables.RULES["BJ002"].reason
+_TOO_DEEP = RULES["BJ002"].reason
 
 
 @dataclass(slots=True)
@@ -144,7 +145,7 @@ class Policy:
 
 def _syntax_finding(error: SyntaxError) -> Finding:
     rule = "BJ002" if error.msg == _TOO_DEEP else "BJ001"
-    name, reason, hint = tables.RULES[rule]
+    stated = RULES[rule]
     line, column = error.lineno or 0, error.offset or 0
     return Finding(
         line,
@@ -152,7 +153,7 @@ def _syntax_finding(error: SyntaxError) -> Finding:
         getattr(error, "end_lineno", None) or line,
         getattr(error, "end_offset", None) or column,
         rule,
-        name,
-        reason.format(error.msg),
-        hint,
+        stated.name,
+        stated.reason.format(error.msg),
+        stated.hint,
     )

@@ -1,110 +1,11 @@
-"""The rules of the language wall, as data. transformer.py and the native guards read them.
+"""What the language wall allows, as data. transformer.py and the native guards read it.
 
 Every entry says why. A name that stands in no table is treated as the strictest kind that fits it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from RestrictedPython.transformer import INSPECT_ATTRIBUTES
-
-
-class Rule(NamedTuple):
-    """One rule: `reason` is a format with the offender's name, `hint` says what to do instead."""
-
-    name: str
-    reason: str
-    hint: str
-
-
-# BJ0 source, BJ1 names, BJ2 imports, BJ3 attributes, BJ4 statements and classes, BJ5 builtins.
-# Those marked "run time" are raised by the guards with the id in the message.
-RULES: dict[str, Rule] = {
-    "BJ001": Rule("syntax-error", "{0}", "Correct the syntax."),
-    "BJ002": Rule(
-        "too-deeply-nested",
-        "too deeply nested to be compiled",
-        "Split the expression or the blocks into smaller parts.",
-    ),
-    "BJ101": Rule(
-        "reserved-name",
-        "the name {0!r} may not be bound here",
-        "Names with two underscores on either side belong to Python; choose another name.",
-    ),
-    "BJ102": Rule(
-        "interpreter-name",
-        "the name {0!r} gives access to the interpreter",
-        "Leave it out: nothing in the sandbox needs it.",
-    ),
-    "BJ201": Rule(
-        "import-not-allowed",
-        "module {0!r} is not available in profile {1!r}",
-        "{2}",
-    ),
-    "BJ202": Rule(
-        "name-not-exported",
-        "module {0!r} has no {1!r} in profile {2!r}",
-        "{3}",
-    ),
-    "BJ203": Rule(
-        "star-import",
-        "'from {0} import *' hides where names come from",
-        "Name what you need: from {0} import name.",
-    ),
-    "BJ204": Rule(
-        "relative-import",
-        "there is no package to import from",
-        "The program is one file: import by the module's full name.",
-    ),
-    "BJ205": Rule(
-        "import-narrowed",
-        "module {0!r} is not among the imports this call allows",
-        "Add it to allowed_imports, or do without it.",
-    ),
-    "BJ206": Rule("lazy-import", "lazy imports are not available", "Use a plain import statement."),
-    "BJ301": Rule(
-        "interpreter-attribute",
-        "the attribute {0!r} gives access to the interpreter",
-        "{1}",
-    ),
-    # run time: BJ302 a private attribute of a class that the guest did not make
-    "BJ303": Rule(
-        "frame-attribute",
-        "the attribute {0!r} leads to frames, code or namespaces",
-        "Choose another name for an attribute of your own; frames are not available.",
-    ),
-    "BJ304": Rule(
-        "attribute-not-writable",
-        "the attribute {0!r} may not be set or deleted",
-        "{1}",
-    ),
-    # run time: BJ305 a store to what is not the guest's; BJ306 a computed name that is no plain str
-    "BJ307": Rule(
-        "pattern-attribute",
-        "{0!r} may not be matched in a class pattern",
-        "Bind the object first and read the attribute in the case's body.",
-    ),
-    # run time: BJ308 such an attribute in a format string
-    "BJ401": Rule(
-        "statement-not-allowed",
-        "{0} is not known to this policy",
-        "Write it with the statements of Python 3.11.",
-    ),
-    "BJ402": Rule(
-        "except-star",
-        "except* may run the interpreter into undefined behaviour (CVE-2025-22153)",
-        "Catch ExceptionGroup with except and look at its .exceptions.",
-    ),
-    "BJ403": Rule(
-        "special-method",
-        "a class may not define {0!r}",
-        "{1}",
-    ),
-    # run time: BJ404 a base class that may not be derived from
-    "BJ501": Rule("builtin-not-available", "{0!r} is not available", "{1}"),
-    # run time: BJ502 a callable that does less here than in plain Python
-}
 
 HINT_GENERIC = "Use the public operation that it implements."
 

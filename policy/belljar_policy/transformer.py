@@ -20,6 +20,7 @@ from RestrictedPython import RestrictingNodeTransformer
 
 from . import tables
 from .findings import Finding
+from .rules import RULES
 
 if TYPE_CHECKING:
     from .modules import ModuleTable
@@ -135,7 +136,7 @@ class Transformer(RestrictingNodeTransformer):
 
     @staticmethod
     def _finding(node: ast.AST, rule: str, parts: tuple[str, ...], profile: str | None) -> Finding:
-        name, reason, hint = tables.RULES[rule]
+        stated = RULES[rule]
         line = getattr(node, "lineno", 0)
         column = getattr(node, "col_offset", -1) + 1
         return Finding(
@@ -144,9 +145,9 @@ class Transformer(RestrictingNodeTransformer):
             getattr(node, "end_lineno", None) or line,
             (getattr(node, "end_col_offset", None) or column - 1) + 1,
             rule,
-            name,
-            reason.format(*parts),
-            hint.format(*parts),
+            stated.name,
+            stated.reason.format(*parts),
+            stated.hint.format(*parts),
             profile,
         )
 

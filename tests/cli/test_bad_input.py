@@ -49,7 +49,7 @@ def test_ten_megabytes(belljar, tmp_path):
     file.write_bytes(b"x = 1\n" * (10 * 1024 * 1024 // 6))
     done = belljar("run", file)
     assert done.code == 3
-    assert done.stderr.startswith(f"{file}: BJ002 source is 10.0 MB; the limit is 1.0 MB\n  hint: ")
+    assert done.stderr.startswith(f"{file}: BJ003 source is 10.0 MB; the limit is 1.0 MB\n  hint: ")
 
 
 @pytest.mark.parametrize("command", ["run", "validate"])
@@ -60,7 +60,7 @@ def test_above_the_maximum_of_the_profile(belljar, program, command):
     assert done.returncode == (3 if command == "run" else 1)
     said = done.stderr if command == "run" else done.stdout
     assert said.startswith(
-        "<stdin>: BJ002 source is more than 16,777,216 bytes; the limit is 16m\n"
+        "<stdin>: BJ003 source is more than 16,777,216 bytes; the limit is 16m\n"
     )
 
 

@@ -125,8 +125,8 @@ def test_a_source_too_long_to_be_handed_over(belljar, tmp_path):
     done = belljar("run", "--json", file)
     outcome = outcome_of(done)
     assert (done.code, outcome["status"]) == (3, "refused")
-    assert outcome["findings"][0]["rule"] == "BJ002"
-    assert outcome["error"]["message"] == "BJ002 source is 17,825,792 bytes; the limit is 16m"
+    assert outcome["findings"][0]["rule"] == "BJ003"
+    assert outcome["error"]["message"] == "BJ003 source is 17,825,792 bytes; the limit is 16m"
 
 
 def test_indented_on_a_terminal(program):

@@ -310,7 +310,7 @@ def test_policy_that_fails_refuses(run, policy, mode):
     policy.fails_with = ValueError("bug")
     report = run("print('x')", "restricted", mode=mode)
     assert report["status"] == "refused"
-    assert report["findings"][0]["rule"] == "BJ003"
+    assert report["findings"][0]["rule"] == "BJ004"
     assert report.stdout == ""
 
 
@@ -491,11 +491,11 @@ def test_source_too_large(run, language, mode):
     report = run(b"#" * (10 << 20), language, mode=mode)
     assert report["status"] == "refused"
     (finding,) = report["findings"]
-    assert (finding["rule"], finding["line"]) == ("BJ002", 0)
+    assert (finding["rule"], finding["line"]) == ("BJ003", 0)
     assert finding["reason"] == "source is 10.0 MB; the limit is 1.0 MB"
     assert finding["hint"]
     if mode == "run":
-        assert report["error"]["message"] == "BJ002 source is 10.0 MB; the limit is 1.0 MB"
+        assert report["error"]["message"] == "BJ003 source is 10.0 MB; the limit is 1.0 MB"
         assert report["error"]["line"] is None
     assert run(b"#" * (1 << 20), language, mode=mode)["status"] == "ok"
 

@@ -3,6 +3,7 @@
 #   share/belljar/policy/belljar_policy/   the language policy
 #   share/belljar/runner/                  what runs inside a worker: belljar_runner(.py)
 #   share/belljar/profiles/*.toml
+#   share/belljar/rules.json               the policy's rules, for the command
 #   share/belljar/site-packages            link to the virtual environment's packages
 
 set(BELLJAR_SHARE_DIR "${CMAKE_BINARY_DIR}/share/belljar")

@@ -419,7 +419,7 @@ def _not_compiled(error: SyntaxError, filename: str, validates: bool) -> Report:
 
 def _too_large(size: int, limit: int) -> dict[str, Any]:
     return finding_fields(
-        "BJ002",
+        "BJ003",
         "source-too-large",
         NOWHERE,
         f"source is {_megabytes(size)}; the limit is {_megabytes(limit)}",
@@ -429,7 +429,7 @@ def _too_large(size: int, limit: int) -> dict[str, Any]:
 
 def _not_checked(error: Exception) -> dict[str, Any]:
     return finding_fields(
-        "BJ003",
+        "BJ004",
         "source-not-checked",
         NOWHERE,
         f"the language policy could not judge this source ({type(error).__name__})",

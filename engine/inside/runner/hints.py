@@ -1,5 +1,6 @@
 """What to do about an uncaught exception, where a short answer is likely to be the right one."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,21 @@ _WITHHELD = {
     "breakpoint": "there is no debugger here; print what you want to see",
     "help": "there is no pager here; print what you want to see",
 }
+
+
+# How a guard begins its message: "[BJ301] attribute …".
+_RULE_ID = re.compile(r"\[(BJ\d{3})\] ")
+
+
+def _refusal(error: BaseException) -> str | None:
+    """What the rule says that a guard named; the guest may write such a message too."""
+    policy_rules = sys.modules.get("belljar_policy.rules")
+    message = error.args[0] if error.args else None
+    if policy_rules is None or type(message) is not str:
+        return None
+    found = _RULE_ID.match(message)
+    rule = policy_rules.RULES.get(found[1]) if found else None
+    return rule.general_hint if rule else None
 
 
 def _end_of_input(_: BaseException, around: Surroundings) -> str:
@@ -84,6 +100,8 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
 
 def hint_for(error: BaseException, around: Surroundings) -> str | None:
     try:
+        if around.is_restricted and (refusal := _refusal(error)):
+            return refusal
         for cls, make in _HINTS:
             if issubclass(type(error), cls):
                 return make(error, around)
