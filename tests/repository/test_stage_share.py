@@ -1,3 +1,4 @@
+import json
 import os
 from pathlib import Path
 
@@ -5,12 +6,21 @@ import pytest
 import stage_share
 
 
+RULES = """\
+from typing import NamedTuple
+class Rule(NamedTuple):
+    name: str
+RULES = {"BJ001": Rule("error")}
+"""
+
+
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     root = tmp_path / "source"
     for name, text in {
         "policy/belljar_policy/__init__.py": "A = 1\n",
-        "policy/belljar_policy/rules/table.py": "B = 1\n",
+        "policy/belljar_policy/library/copy.py": "B = 1\n",
+        "policy/belljar_policy/rules.py": RULES,
         "policy/belljar_policy/notes.md": "not for run time\n",
         "engine/inside/runner.py": "C = 1\n",
         "profiles/basic.toml": "name = 'basic'\n",
@@ -35,10 +45,13 @@ def test_layout(tmp_path, source):
     stage_share.stage(source, share, packages)
     assert staged(share) == {
         "policy/belljar_policy/__init__.py",
-        "policy/belljar_policy/rules/table.py",
+        "policy/belljar_policy/library/copy.py",
+        "policy/belljar_policy/rules.py",
         "runner/belljar_runner.py",
         "profiles/basic.toml",
+        "rules.json",
     }
+    assert json.loads((share / "rules.json").read_text()) == [{"id": "BJ001", "name": "error"}]
     assert os.readlink(share / "site-packages") == str(packages)
 
 
@@ -51,12 +64,12 @@ def test_byte_code_is_unchecked(tmp_path, source):
 
 def test_only_what_changed_is_copied_and_what_is_gone_goes(tmp_path, source):
     share = tmp_path / "share"
-    assert stage_share.stage(source, share, tmp_path) == 4
+    assert stage_share.stage(source, share, tmp_path) == 5
     assert stage_share.stage(source, share, tmp_path) == 0
-    (source / "policy/belljar_policy/rules/table.py").unlink()
+    (source / "policy/belljar_policy/library/copy.py").unlink()
     (source / "engine/inside/runner.py").write_text("C = 2\n")
     assert stage_share.stage(source, share, tmp_path) == 1
-    assert not (share / "policy/belljar_policy/rules").exists()
+    assert not (share / "policy/belljar_policy/library").exists()
 
 
 def test_a_runner_that_is_a_package(tmp_path, source):
