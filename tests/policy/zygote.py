@@ -2,11 +2,13 @@
 
 Reads one JSON object a line, writes one a line:
     {source, plain, stdin, allowed_imports, filename} ->
-    {stdout, result, loot, error, message, findings, warnings, signal}
+    {stdout, result, loot, error, message, findings, warnings, signal, violations}
 """
 
 from __future__ import annotations
 
+import __future__
+import ast
 import io
 import json
 import os
@@ -18,7 +20,10 @@ import types
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "policy"), os.environ["BELLJAR_GUARDS_DIR"]]
+sys.path[:0] = [str(ROOT), str(ROOT / "policy"), os.environ["BELLJAR_GUARDS_DIR"]]
+from tests.policy import verifier  # noqa: E402 (before the freeze)
+
+sys.path.remove(str(ROOT))  # no program under test imports our folders
 
 
 def is_loot(value: object) -> bool:
@@ -40,6 +45,16 @@ def is_loot(value: object) -> bool:
     if type(value) in (list, tuple):
         return any(is_loot(item) for item in value)
     return False
+
+
+def violations_of(code: types.CodeType, modules) -> list[str]:
+    """What the verifier says of code that the policy let through: each fails the test."""
+    exports = {name: modules.exports(name) for name in modules.proxies if name in modules}
+    exports["__future__"] = frozenset(__future__.all_feature_names)
+    try:
+        return [str(violation) for violation in verifier.verify(code, exports)]
+    except Exception:
+        return [traceback.format_exc()]
 
 
 def execute(request: dict, policy) -> dict:
@@ -64,8 +79,10 @@ def execute(request: dict, policy) -> dict:
             report["findings"] = [finding.as_dict() for finding in compiled.findings]
             report["warnings"] = list(compiled.warnings)
             if compiled.code is not None:
-                scope = policy.guest_globals()
-                exec(compiled.code, scope)
+                report["violations"] = violations_of(compiled.code, policy.modules)
+                if not report["violations"]:  # it might not come back to tell
+                    scope = policy.guest_globals()
+                    exec(compiled.code, scope)
     except BaseException as error:
         report["error"] = type(error).__name__
         report["message"] = str(error)
@@ -81,8 +98,13 @@ def execute(request: dict, policy) -> dict:
 def serve() -> None:
     # "plain" builds no policy: the controls must not be held by a hardened interpreter.
     policy = None
-    if sys.argv[1] in ("restricted", "open"):
+    if sys.argv[1] in ("restricted", "open", "forgetful"):
         import belljar_policy
+
+        if sys.argv[1] == "forgetful":  # a policy with a hole, for the verifier to find
+            from belljar_policy import transformer
+
+            transformer._HANDLERS[ast.Attribute] = lambda self, node: self._push(node.value)
 
         if sys.argv[1] == "open":  # as if graphlib were numpy
             from belljar_policy import reviewed

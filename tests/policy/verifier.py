@@ -1,0 +1,407 @@
+"""Reads the bytecode that the policy let through, and believes nothing that the policy says of it.
+
+    for violation in verify(code, exports): print(violation)
+
+What the policy promises is stated again here, from the language's reference and the interpreter's own
+types; belljar_policy is not imported. So a name that becomes safe to load has to be added twice, by two
+decisions. What is promised of values ("the target of this store is what @write returned") is proven by
+following the stack along every path: see stack_machine.py, which knows CPython 3.11 and nothing else.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import keyword
+import types
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType
+
+from tests.policy.stack_machine import NULL, OTHER, Instruction, Machine, Mark, UnknownBytecode
+
+__all__ = ["Violation", "verify"]
+
+# --- the promise: names -------------------------------------------------------------------------
+
+PRIVATE, DUNDER, WRITE = HOOKS = ("@private", "@dunder", "@write")
+RESULT = "@result"
+
+
+def _dunders(words: str) -> frozenset[str]:
+    return frozenset(f"__{word}__" for word in words.split())
+
+
+# What Python calls on a guest's class; a class may define them, anybody may load them...
+_SPECIAL_METHODS = _dunders(
+    "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor radd rsub rmul "
+    "rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand ror rxor iadd isub imul "
+    "imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor neg pos abs invert complex "
+    "int float index round trunc floor ceil lt le eq ne gt ge hash bool len length_hint getitem "
+    "setitem delitem missing contains iter next reversed call enter exit await aiter anext aenter "
+    "aexit fspath bytes sizeof dir repr str format doc new init post_init init_subclass "
+    "class_getitem subclasshook copy deepcopy replace annotations instancecheck subclasscheck "
+    "isabstractmethod orig_bases"
+)
+# ...but for these, which a class may define and which lead further when they are loaded: a library
+# class's own set attributes past every guard, or hand out what they were set with.
+_DEFINED_ONLY = _dunders(
+    "getattr setattr delattr get set delete set_name slots match_args mro_entries"
+)
+_MODULE_NAMES = _dunders(
+    "all author authors contact copyright credits date deprecated doc email license maintainer "
+    "revision status title url version"
+)
+# Descriptions: text, types and exceptions.
+_DESCRIPTIONS = _dunders(
+    "class name qualname module members type_params origin args parameters metadata bound "
+    "constraints orig_class total required_keys optional_keys cause context suppress_context notes "
+    "getformat supertype covariant contravariant value final thisclass array array_interface "
+    "array_priority"
+)
+_LOADED_FREELY = (_SPECIAL_METHODS | _MODULE_NAMES | _DESCRIPTIONS) - _DEFINED_ONLY
+_CLASS_MAY_DEFINE = _SPECIAL_METHODS | _DEFINED_ONLY | _dunders("version author")
+
+# Attributes by no hook and no route. What the frames, code and generators of this interpreter have...
+_INTERPRETER_TYPES = (
+    types.FrameType, types.CodeType, types.TracebackType, types.GeneratorType, types.CoroutineType,
+    types.AsyncGeneratorType, types.CellType,
+)  # fmt: skip
+_NEVER_LOADED = frozenset(
+    name
+    for kind in _INTERPRETER_TYPES
+    for name in vars(kind)
+    if name.startswith(("f_", "co_", "tb_", "gi_", "cr_", "ag_", "cell_"))
+) | _dunders(
+    # ...and what leads from functions, classes, modules and exceptions to the rest.
+    "globals code closure builtins subclasses traceback reduce reduce_ex getstate setstate "
+    "getnewargs getnewargs_ex getattribute prepare objclass loader spec path import build_class "
+    "signature text_signature"
+)
+_NEVER_STORED = _NEVER_LOADED | _dunders("class bases mro defaults kwdefaults")
+
+# Plain names that every scope finds, in its globals or builtins, and no program may ask for.
+_NEVER_LOADED_PLAINLY = _dunders("builtins import loader spec build_class path cached")
+
+
+def is_dunder(name: str) -> bool:
+    return len(name) > 4 and name.startswith("__") and name.endswith("__")
+
+
+def is_spelled(name: str) -> bool:
+    """Whether source can spell the name, in the form that the parser would give it."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        return False
+    return name.isascii() or unicodedata.is_normalized("NFKC", name)
+
+
+def hook_for_load(name: str) -> str | None:
+    """The hook whose result the attribute must be loaded from."""
+    if not name.startswith("_"):
+        return None
+    if not is_dunder(name):
+        return PRIVATE
+    return None if name in _LOADED_FREELY else DUNDER
+
+
+def hook_for_store(name: str) -> str:
+    """The hook on whose result the attribute must be set or deleted."""
+    if name.startswith("_"):
+        return DUNDER if is_dunder(name) else PRIVATE
+    # The order in which a class's bases are searched: more than an attribute.
+    return DUNDER if name == "mro" else WRITE
+
+
+# --- walking ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One place where the bytecode does what the policy promised it would not."""
+
+    reason: str
+    code: CodeType
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.code.co_qualname}, byte {self.offset}: {self.reason}\n{self.excerpt()}"
+
+    def excerpt(self, around: int = 4) -> str:
+        """The instructions near it, the one in question marked."""
+        instructions = list(dis.get_instructions(self.code))
+        at = next((i for i, one in enumerate(instructions) if one.offset >= self.offset), 0)
+        return "\n".join(
+            f"  {'-->' if one.offset == self.offset else '   '} {one.positions.lineno or '':>4} "
+            f"{one.offset:>5} {one.opname:<24} {one.argrepr}"
+            for one in instructions[max(0, at - around) : at + around + 1]
+        )
+
+
+def verify(code: CodeType, exports: Mapping[str, Collection[str]] | None = None) -> list[Violation]:
+    """Every violation in `code` and in the code nested in it.
+
+    `exports` are the importable modules with the names that each gives; without it imports are not
+    judged. Raises UnknownVersion where Python is another one than the file stack_machine.py knows.
+    """
+    found: list[Violation] = []
+    waiting = [(code, True)]
+    while waiting:
+        one, is_top = waiting.pop()
+        found += _Reader(one, is_top, exports).read()
+        waiting += [(const, False) for const in one.co_consts if isinstance(const, CodeType)]
+    return found
+
+
+_NAME_LOADS = frozenset({"LOAD_NAME", "LOAD_GLOBAL"})
+_NAME_BINDINGS = frozenset({"STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
+_ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_ATTRIBUTE_STORES = frozenset({"STORE_ATTR", "DELETE_ATTR"})
+_CELL_BINDINGS = frozenset({"STORE_DEREF", "DELETE_DEREF"})
+
+
+def _result_of(hook: str) -> str:
+    return f"{hook}(...)"
+
+
+_RESULTS = {_result_of(hook): hook for hook in HOOKS}
+
+
+class _Reader:
+    """The judgement of one code object."""
+
+    def __init__(
+        self, code: CodeType, is_top: bool, exports: Mapping[str, Collection[str]] | None
+    ) -> None:
+        self._code = code
+        self._is_function = bool(code.co_flags & inspect.CO_OPTIMIZED)
+        self._is_top = is_top
+        self._is_class = not is_top and not self._is_function
+        self._exports = exports
+        self._machine = Machine(code)
+        self._found: dict[tuple[int, str], Violation] = {}
+        self._keywords = False  # KW_NAMES stands before the next CALL
+        self._made_by_compiler: dict[str, int] = {}
+
+    def read(self) -> Iterable[Violation]:
+        for name in self._own_names():
+            self._judge_own_name(name)
+        try:
+            self._machine.run(self._hear)
+        except UnknownBytecode as error:
+            self._report(error.offset, str(error))
+        return self._found.values()
+
+    def _report(self, offset: int, reason: str) -> None:
+        self._found.setdefault((offset, reason), Violation(reason, self._code, offset))
+
+    # --- names of the code object -------------------------------------------------------------------
+
+    def _own_names(self) -> Iterator[str]:
+        code = self._code
+        varnames = code.co_varnames
+        if varnames[:1] == (".0",):  # the iterator of a comprehension
+            varnames = varnames[1:]
+        yield from varnames
+        yield from code.co_cellvars
+        yield from code.co_freevars
+
+    def _judge_own_name(self, name: str) -> None:
+        if not is_spelled(name):
+            self._report(0, f"the variable {name!r} is none that source can spell")
+        elif name == "__class__":
+            # The cell that super() uses: a class has it, its functions see it, nobody binds it.
+            if name in self._code.co_varnames or (
+                name in self._code.co_cellvars and not self._is_class
+            ):
+                self._report(0, "__class__ is bound")
+        elif is_dunder(name) and name not in _CLASS_MAY_DEFINE:
+            self._report(0, f"the variable {name!r} has a name of the interpreter's")
+
+    # --- instructions -------------------------------------------------------------------------------
+
+    def _hear(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
+        name = instruction.name
+        if name == "CALL":
+            return self._call(instruction, consumed)
+        if name in _ATTRIBUTE_LOADS:
+            return self._attribute(instruction, consumed[0], stores=False)
+        if name in _ATTRIBUTE_STORES:
+            return self._attribute(instruction, consumed[-1], stores=True, others=consumed[:-1])
+        if name == "COPY":
+            # The result may be copied: an augmented assignment reads and writes through one hook.
+            self._must_be_free(instruction, consumed[:1], HOOKS)
+            return OTHER
+        if name == "SWAP":
+            self._must_be_free(instruction, (consumed[0], consumed[-1]), HOOKS)
+            return OTHER
+        self._must_be_free(instruction, consumed)
+        if name in _NAME_LOADS:
+            return self._load_name(instruction)
+        if name in _NAME_BINDINGS:
+            self._bind_name(instruction)
+        elif name in _CELL_BINDINGS:
+            self._bind_cell(instruction)
+        elif name == "LOAD_CONST":
+            return self._constant(instruction)
+        elif name == "KW_NAMES":
+            self._keyword_names(instruction)
+        elif name == "MATCH_CLASS":
+            self._match_class(instruction, consumed[-1])
+        elif name == "IMPORT_NAME":
+            return self._import(instruction, consumed)
+        elif name == "IMPORT_FROM":
+            return self._import_from(instruction, consumed[0])
+        return OTHER
+
+    def _must_be_free(
+        self,
+        instruction: Instruction,
+        consumed: tuple[Mark, ...],
+        forbidden: Collection[str] = (*HOOKS, *_RESULTS),
+    ) -> None:
+        """A hook is called and its result used for one attribute: neither goes anywhere else."""
+        for mark in consumed:
+            if mark in forbidden:
+                self._report(instruction.offset, f"{mark} goes to {instruction.name}")
+
+    def _call(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
+        keywords, self._keywords = self._keywords, False
+        hook = consumed[1]
+        if hook not in HOOKS:
+            self._must_be_free(instruction, consumed)
+            return OTHER
+        if consumed[0] != NULL or len(consumed) != 3 or keywords:
+            self._report(instruction.offset, f"{hook} is called with more or less than an object")
+            return OTHER
+        self._must_be_free(instruction, consumed[2:])
+        return _result_of(str(hook))
+
+    def _name(self, instruction: Instruction) -> str:
+        index = instruction.argument
+        if instruction.name == "LOAD_GLOBAL":
+            index >>= 1
+        return self._code.co_names[index]
+
+    def _attribute(
+        self, instruction: Instruction, target: Mark, *, stores: bool, others: tuple[Mark, ...] = ()
+    ) -> Mark:
+        self._must_be_free(instruction, others)
+        name, offset = self._name(instruction), instruction.offset
+        guard = _RESULTS.get(target) if isinstance(target, str) else None
+        if target in HOOKS:
+            self._report(offset, f"an attribute of {target} itself is used")
+        if not is_spelled(name):
+            self._report(offset, f"the attribute {name!r} is none that source can spell")
+        if name in (_NEVER_STORED if stores else _NEVER_LOADED):
+            self._report(offset, f"{instruction.name} of {name!r}, which leads to the interpreter")
+            return OTHER
+        wanted = hook_for_store(name) if stores else hook_for_load(name)
+        # An augmented assignment loads what it will store, so through the hook of the store.
+        allowed = {wanted} if stores else {wanted, hook_for_store(name)}
+        if guard not in allowed:
+            through = guard if guard is not None else "no hook"
+            self._report(offset, f"{instruction.name} of {name!r} through {through}, not {wanted}")
+        return OTHER
+
+    def _load_name(self, instruction: Instruction) -> Mark:
+        name, offset = self._name(instruction), instruction.offset
+        if name in HOOKS:
+            # A class body asks its own namespace first, which the guest may have filled.
+            if instruction.name == "LOAD_NAME" and not self._is_top:
+                self._report(offset, f"{name} is looked up in the namespace of a class")
+            return name
+        if not is_spelled(name):
+            self._report(offset, f"the name {name!r} is none that source can spell")
+        if name in _NEVER_LOADED_PLAINLY:
+            self._report(offset, f"the name {name!r} is the interpreter's")
+        return OTHER
+
+    def _bind_name(self, instruction: Instruction) -> None:
+        name, offset = self._name(instruction), instruction.offset
+        if name == RESULT and self._is_top and instruction.name == "STORE_NAME":
+            return
+        if not is_spelled(name):
+            self._report(offset, f"{instruction.name} of {name!r}, which source cannot spell")
+        if not is_dunder(name):
+            return
+        if self._is_class and not instruction.name.endswith("_GLOBAL"):
+            if name not in _CLASS_MAY_DEFINE and not self._is_of_class_statement(name, offset):
+                self._report(offset, f"a class defines {name!r}")
+        elif name not in _MODULE_NAMES:
+            self._report(offset, f"{instruction.name} of {name!r} in the module's scope")
+
+    def _is_of_class_statement(self, name: str, offset: int) -> bool:
+        """The compiler's own stores, of which there is one each."""
+        if name not in ("__module__", "__qualname__", "__classcell__"):
+            return False
+        if name == "__classcell__" and "__class__" not in self._code.co_cellvars:
+            return False
+        return self._made_by_compiler.setdefault(name, offset) == offset
+
+    def _bind_cell(self, instruction: Instruction) -> None:
+        code = self._code
+        # In 3.11 one array: the variables, the cells that are no variables, what comes from outside.
+        variables = (
+            *code.co_varnames,
+            *(name for name in code.co_cellvars if name not in code.co_varnames),
+            *code.co_freevars,
+        )
+        if variables[instruction.argument] == "__class__":
+            self._report(instruction.offset, "__class__ is bound")
+
+    # --- names in constants -------------------------------------------------------------------------
+
+    def _constant(self, instruction: Instruction) -> Mark:
+        value = self._code.co_consts[instruction.argument]
+        if type(value) is tuple and all(type(item) is str for item in value):
+            return ("names", *value)
+        if type(value) is int or value is None:
+            return ("number", value)
+        return OTHER
+
+    def _keyword_names(self, instruction: Instruction) -> None:
+        self._keywords = True
+        for name in self._code.co_consts[instruction.argument]:
+            if not is_spelled(name) or is_dunder(name):
+                self._report(instruction.offset, f"{name!r} is the name of an argument")
+
+    def _match_class(self, instruction: Instruction, names: Mark) -> None:
+        if not isinstance(names, tuple) or names[0] != "names":
+            self._report(instruction.offset, "the attributes of a class pattern are not constant")
+            return
+        for name in names[1:]:
+            if not is_spelled(name) or name in _NEVER_LOADED or hook_for_load(name) is not None:
+                self._report(instruction.offset, f"a class pattern loads {name!r}")
+
+    # --- imports ------------------------------------------------------------------------------------
+
+    def _import(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
+        module, offset = self._name(instruction), instruction.offset
+        level, wanted = consumed
+        if not all(is_spelled(part) for part in module.split(".")):
+            self._report(offset, f"the module {module!r} has a name that source cannot spell")
+        if level != ("number", 0):
+            self._report(offset, "a relative import")
+        if wanted == ("number", None):
+            names: tuple[str, ...] = ()
+        elif isinstance(wanted, tuple) and wanted[0] == "names":
+            names = wanted[1:]
+        else:
+            self._report(offset, "the names of an import are not constant")
+            return OTHER
+        # One that is not there may stand in a try: it raises ImportError.
+        if self._exports is not None and not self._machine.is_protected(offset):
+            if module not in self._exports:
+                self._report(offset, f"the profile has no module {module!r}")
+            for name in names:
+                if name not in self._exports.get(module, names):
+                    self._report(offset, f"the module {module!r} gives no {name!r}")
+        return ("module", *(names or module.split(".")))
+
+    def _import_from(self, instruction: Instruction, module: Mark) -> Mark:
+        name = self._name(instruction)
+        # `import a.b.c as d` walks down from `a` in the same way.
+        if not isinstance(module, tuple) or module[0] != "module" or name not in module[1:]:
+            self._report(instruction.offset, f"{name!r} is taken from what is no module")
+        return module
