@@ -1,12 +1,12 @@
 """CPython 3.11's stack, interpreted over marks instead of objects.
 
-`Machine(code).run(hear)` follows every path of one code object once per state of its stack, and tells
-`hear` what each instruction consumes. A mark says what is known of a value; `OTHER` is everything of
-which nothing is known. What an instruction pushes is what `hear` returns.
+`Machine(code).run(hear)` follows every path of one code object, once per state of its stack, and
+tells `hear` what each instruction consumes. A mark says what is known of a value; of `OTHER`
+nothing is known. What an instruction pushes is what `hear` returns.
 
 A mark that is a str is never forgotten: where two paths meet they must agree on it. Others are.
 
-It knows 3.11 and refuses the rest: `opcode`s and their effects on the stack change with every version.
+It knows 3.11 and refuses the rest: opcodes and their effects change with every version.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class UnknownVersion(Exception):
 
 
 class UnknownBytecode(Exception):
-    """An opcode, or a use of the stack at `offset`, that the compiler does not make of what we know."""
+    """An opcode that is not known here, or a use of the stack that the compiler does not make."""
 
     def __init__(self, what: str, offset: int) -> None:
         super().__init__(what)
@@ -74,7 +74,9 @@ _FIXED: dict[str, tuple[int, int]] = {
         "YIELD_VALUE".split(),
         (1, 1),
     ),
-    **dict.fromkeys("BINARY_OP BINARY_SUBSCR COMPARE_OP IS_OP CONTAINS_OP IMPORT_NAME".split(), (2, 1)),
+    **dict.fromkeys(
+        "BINARY_OP BINARY_SUBSCR COMPARE_OP IS_OP CONTAINS_OP IMPORT_NAME".split(), (2, 1)
+    ),
     **dict.fromkeys("STORE_ATTR DELETE_SUBSCR MAP_ADD END_ASYNC_FOR".split(), (2, 0)),
     **dict.fromkeys(
         "LOAD_METHOD BEFORE_WITH BEFORE_ASYNC_WITH PUSH_EXC_INFO IMPORT_FROM GET_LEN "
@@ -173,7 +175,7 @@ class Machine:
         self._waiting: list[int] = []
 
     def is_protected(self, offset: int) -> bool:
-        """True when what is raised at `offset` is caught in this code object, if only to clean up."""
+        """True when what is raised at `offset` is caught here, if only to clean up."""
         return any(start <= offset < end for start, end, *_ in self._ranges)
 
     def run(self, hear: Hear) -> None:
@@ -263,7 +265,7 @@ class Machine:
         return False
 
     def _handlers_at(self, offset: int) -> tuple[tuple[tuple[int, int, bool], ...], int]:
-        """The handler for `offset`, if any, and the first offset for which that may be otherwise."""
+        """The handler for `offset`, if any, and the first offset where that may be otherwise."""
         until = sys.maxsize
         for start, end, target, depth, with_lasti in self._ranges:
             if start <= offset < end:
@@ -294,7 +296,7 @@ def _target(instruction: Instruction) -> int:
 
 
 def _decode(code: bytes) -> dict[int, Instruction]:
-    """By offset, in order. An offset of an EXTENDED_ARG names the instruction that it belongs to."""
+    """By offset. That of an EXTENDED_ARG names the instruction that it belongs to."""
     found: dict[int, Instruction] = {}
     end, extended, starts = len(code), 0, []
     position = 0

@@ -2,10 +2,11 @@
 
     for violation in verify(code, exports): print(violation)
 
-What the policy promises is stated again here, from the language's reference and the interpreter's own
-types; belljar_policy is not imported. So a name that becomes safe to load has to be added twice, by two
-decisions. What is promised of values ("the target of this store is what @write returned") is proven by
-following the stack along every path: see stack_machine.py, which knows CPython 3.11 and nothing else.
+What the policy promises is stated again here, from the language's reference and the interpreter's
+own types; belljar_policy is not imported. So a name that becomes safe to load has to be added
+twice, by two decisions. What is promised of values ("the target of this store is what @write returned") is
+proven by following the stack along every path: see stack_machine.py, which knows CPython 3.11 and
+nothing else.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _DESCRIPTIONS = _dunders(
 _LOADED_FREELY = (_SPECIAL_METHODS | _MODULE_NAMES | _DESCRIPTIONS) - _DEFINED_ONLY
 _CLASS_MAY_DEFINE = _SPECIAL_METHODS | _DEFINED_ONLY | _dunders("version author")
 
-# Attributes by no hook and no route. What the frames, code and generators of this interpreter have...
+# Attributes by no hook and no route: what the frames, code and generators of this Python have...
 _INTERPRETER_TYPES = (
     types.FrameType, types.CodeType, types.TracebackType, types.GeneratorType, types.CoroutineType,
     types.AsyncGeneratorType, types.CellType,
@@ -195,7 +196,7 @@ class _Reader:
     def _report(self, offset: int, reason: str) -> None:
         self._found.setdefault((offset, reason), Violation(reason, self._code, offset))
 
-    # --- names of the code object -------------------------------------------------------------------
+    # --- names of the code object -----------------------------------------------------------------
 
     def _own_names(self) -> Iterator[str]:
         code = self._code
@@ -218,7 +219,7 @@ class _Reader:
         elif is_dunder(name) and name not in _CLASS_MAY_DEFINE:
             self._report(0, f"the variable {name!r} has a name of the interpreter's")
 
-    # --- instructions -------------------------------------------------------------------------------
+    # --- instructions -----------------------------------------------------------------------------
 
     def _hear(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
         name = instruction.name
@@ -341,7 +342,7 @@ class _Reader:
 
     def _bind_cell(self, instruction: Instruction) -> None:
         code = self._code
-        # In 3.11 one array: the variables, the cells that are no variables, what comes from outside.
+        # In 3.11 one array: the variables, the cells that are no variables, the free variables.
         variables = (
             *code.co_varnames,
             *(name for name in code.co_cellvars if name not in code.co_varnames),
@@ -350,7 +351,7 @@ class _Reader:
         if variables[instruction.argument] == "__class__":
             self._report(instruction.offset, "__class__ is bound")
 
-    # --- names in constants -------------------------------------------------------------------------
+    # --- names in constants -----------------------------------------------------------------------
 
     def _constant(self, instruction: Instruction) -> Mark:
         value = self._code.co_consts[instruction.argument]
@@ -374,7 +375,7 @@ class _Reader:
             if not is_spelled(name) or name in _NEVER_LOADED or hook_for_load(name) is not None:
                 self._report(instruction.offset, f"a class pattern loads {name!r}")
 
-    # --- imports ------------------------------------------------------------------------------------
+    # --- imports ----------------------------------------------------------------------------------
 
     def _import(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
         module, offset = self._name(instruction), instruction.offset

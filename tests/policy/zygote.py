@@ -6,8 +6,8 @@ Reads one JSON object a line, writes one a line:
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import io
 import json
