@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 import stage_share
 
-
 RULES = """\
 from typing import NamedTuple
 class Rule(NamedTuple):
