@@ -4,9 +4,9 @@
 
 What the policy promises is stated again here, from the language's reference and the interpreter's
 own types; belljar_policy is not imported. So a name that becomes safe to load has to be added
-twice, by two decisions. What is promised of values ("the target of this store is what @write returned") is
-proven by following the stack along every path: see stack_machine.py, which knows CPython 3.11 and
-nothing else.
+twice, by two decisions. What is promised of values ("the target of this store is what @write
+returned") is proven by following the stack along every path: see stack_machine.py, which knows
+CPython 3.11 and nothing else.
 """
 
 from __future__ import annotations
