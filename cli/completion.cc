@@ -6,6 +6,7 @@
 #include "cli/completion_scripts.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/validate/rules.h"
 #include "engine/core/text.h"
 #include "engine/outside/profile_catalogue.h"
 
@@ -16,6 +17,7 @@ namespace {
 struct Offers {
   std::vector<std::string> profiles;
   std::vector<std::string> modules;  // of any profile
+  std::vector<std::string> rules;    // their ids
 };
 
 // Without an installation there is nothing to offer: completion of the options still works.
@@ -29,6 +31,9 @@ Offers CollectOffers() {
     for (std::string& name : ModuleNames(profile)) modules.insert(std::move(name));
   }
   offers.modules.assign(modules.begin(), modules.end());
+  if (const Result<std::vector<validate::Rule>> rules = validate::LoadRules()) {
+    for (const validate::Rule& rule : *rules) offers.rules.push_back(rule.id);
+  }
   return offers;
 }
 
@@ -43,6 +48,7 @@ CompletionOption Describe(const CLI::Option& option, const Offers& offers) {
   described.values = ChoicesOf(option);
   if (described.type == kProfileType) described.values = offers.profiles;
   if (described.type == kModuleType) described.values = offers.modules;
+  if (described.type == kRuleType) described.values = offers.rules;
   return described;
 }
 

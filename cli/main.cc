@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/info.h"
 #include "cli/parse.h"
+#include "cli/rules.h"
 #include "cli/run.h"
 #include "cli/serve.h"
 #include "cli/validate/command.h"
@@ -31,10 +32,10 @@ int Main(const std::vector<std::string>& arguments) {
   app.set_version_flag(
       "--version", std::string("belljar ") + kBelljarVersion + " (CPython " + kPythonVersion + ")",
       "print the version and exit");
-  const std::vector<Command> commands = {MakeRunCommand(app),       MakeValidateCommand(app),
-                                         MakeServeCommand(app),     MakeConfigCommand(app),
-                                         MakeInfoCommand(app),      MakeDoctorCommand(app),
-                                         MakeCompletionCommand(app)};
+  const std::vector<Command> commands = {MakeRunCommand(app),    MakeValidateCommand(app),
+                                         MakeRulesCommand(app),  MakeServeCommand(app),
+                                         MakeConfigCommand(app), MakeInfoCommand(app),
+                                         MakeDoctorCommand(app), MakeCompletionCommand(app)};
   SetExamples(&app, {"belljar run program.py  # run a program, sealed",
                      "belljar run -c 'print(6 * 7)'  # or a line of code",
                      "belljar validate program.py  # what would be refused, and what to do",

@@ -20,6 +20,7 @@ struct Command {
 inline constexpr char kFileType[] = "FILE";
 inline constexpr char kProfileType[] = "PROFILE";
 inline constexpr char kModuleType[] = "MODULE";
+inline constexpr char kRuleType[] = "RULE";
 
 // An option, or a positional when `name` has no dashes. Unlike CLI11's own optional it keeps an
 // empty value apart from none: `-c ''` is a program.

@@ -1,18 +1,37 @@
 #include "cli/validate/formats.h"
 
+#include "cli/validate/github_format.h"
+#include "cli/validate/gitlab_format.h"
 #include "cli/validate/json_format.h"
+#include "cli/validate/junit_format.h"
+#include "cli/validate/rules.h"
+#include "cli/validate/sarif_format.h"
 #include "cli/validate/text_format.h"
 
 namespace belljar::validate {
+namespace {
+
+// A report is worth more than the descriptions in it: without them the rules have id and name.
+std::vector<Rule> RulesOrNone() {
+  Result<std::vector<Rule>> rules = LoadRules();
+  return rules ? std::move(*rules) : std::vector<Rule>();
+}
+
+}  // namespace
 
 const std::vector<std::string>& FormatNames() {
-  static const std::vector<std::string> names = {kTextFormat, "json"};
+  static const std::vector<std::string> names = {kTextFormat, "json",   "sarif",
+                                                 "github",    "gitlab", "junit"};
   return names;
 }
 
 std::unique_ptr<ReportWriter> MakeReportWriter(const std::string& format,
-                                               [[maybe_unused]] const ReportHeader& header) {
+                                               const ReportHeader& header) {
   if (format == "json") return MakeJsonWriter();
+  if (format == "sarif") return MakeSarifWriter(header, RulesOrNone());
+  if (format == "github") return MakeGithubWriter(header);
+  if (format == "gitlab") return MakeGitlabWriter(header);
+  if (format == "junit") return MakeJunitWriter(header);
   return MakeTextWriter();
 }
 

@@ -11,15 +11,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json FindingsOf(const CheckedFile& file) {
+  std::vector<Finding> findings;
+  for (const ReportedFinding& reported : file.findings) findings.push_back(reported.finding);
+  Json list = Json::parse(FindingsToJson(findings));
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string& fingerprint = file.findings[i].fingerprint;
+    list[i]["fingerprint"] = fingerprint.empty() ? Json() : Json(fingerprint);
+  }
+  return list;
+}
+
 class JsonWriter : public ReportWriter {
  public:
   std::string Add(const CheckedFile& file) override {
-    std::vector<Finding> findings;
-    for (const ReportedFinding& reported : file.findings) findings.push_back(reported.finding);
     Json object;
     object["path"] = file.path;
     object["valid"] = file.exit_code == kExitOk;
-    object["findings"] = Json::parse(FindingsToJson(findings));
+    object["findings"] = FindingsOf(file);
+    object["suppressed"] = file.suppressed;
     object["truncated"] = file.findings_cut;
     object["error"] = file.error.empty() ? Json() : Json(file.error);
     files_.push_back(std::move(object));
@@ -32,6 +42,7 @@ class JsonWriter : public ReportWriter {
                           {{"files", totals.files},
                            {"files_with_findings", totals.files_with_findings},
                            {"findings", totals.findings},
+                           {"suppressed", totals.suppressed},
                            {"not_checked", totals.not_checked}}}};
     const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
     return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,15 +1,11 @@
 #include "cli/validate/text_format.h"
 
-#include "cli/console.h"
 #include "cli/finding_text.h"
+#include "cli/validate/report_text.h"
 #include "engine/core/text.h"
 
 namespace belljar::validate {
 namespace {
-
-std::string Plural(size_t count, const std::string& noun) {
-  return WithThousands(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 class TextWriter : public ReportWriter {
  public:
@@ -22,18 +18,7 @@ class TextWriter : public ReportWriter {
     return text;
   }
 
-  std::string Finish(const Totals& totals) override {
-    std::string text = "no findings in ";
-    if (totals.findings > 0) {
-      text = Plural(totals.findings, "finding") + " in " +
-             std::to_string(totals.files_with_findings) + " of ";
-    }
-    text += Plural(totals.files, "file");
-    if (totals.not_checked > 0) {
-      text += "; " + Plural(totals.not_checked, "file") + " could not be checked";
-    }
-    return text + "\n";
-  }
+  std::string Finish(const Totals& totals) override { return Summary(totals) + "\n"; }
 };
 
 }  // namespace

@@ -29,9 +29,9 @@ struct Finding {
   std::string rule;  // "BJ201"
   std::string name;  // "import-not-allowed"
   int line = 0;      // 1-based; 0: the whole source
-  int column = 0;    // 1-based
+  int column = 0;    // 1-based, in characters (code points)
   int end_line = 0;
-  int end_column = 0;
+  int end_column = 0;  // one past the last character
   std::string reason;
   std::string hint;     // what to do instead
   std::string profile;  // the profile that would allow it, or empty

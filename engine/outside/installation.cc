@@ -24,8 +24,12 @@ Result<Installation> Installation::Find() {
   };
   for (const auto& place : kPlaces) {
     if (!fs::exists(place.zygote, code) || !fs::exists(place.share, code)) continue;
-    return Installation{place.zygote, place.share / "policy", place.share / "runner",
-                        place.share / "site-packages", place.share / "profiles"};
+    return Installation{.zygote = place.zygote,
+                        .policy = place.share / "policy",
+                        .runner = place.share / "runner",
+                        .site_packages = place.share / "site-packages",
+                        .profiles = place.share / "profiles",
+                        .rules = place.share / "rules.json"};
   }
   return MakeError("find the installation",
                    "no belljar-zygote and share/belljar near " + folder.string());

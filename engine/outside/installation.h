@@ -16,6 +16,7 @@ struct Installation {
   std::string runner;         // folder of the module belljar_runner
   std::string site_packages;  // third-party packages that the policy and the profiles need
   std::string profiles;       // folder of *.toml
+  std::string rules;          // the policy's rules.json
 
   // Looks from the running program: <dir>/belljar-zygote with <dir>/share/belljar (build tree),
   // the folder above it (test programs), or <prefix>/libexec/belljar and <prefix>/share/belljar.

@@ -21,7 +21,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import library, namespace, tables
-from .findings import Finding
+from .findings import Finding, in_characters
 from .modules import ModuleTable, ProfileError
 from .rules import RULES
 from .transformer import Transformer, keep_result
@@ -114,7 +114,8 @@ class Policy:
             transformer = Transformer(self.modules, allowed)
             transformer.check(tree)
             if transformer.findings:
-                return Compiled(None, transformer.findings, transformer.warnings)
+                findings = in_characters(transformer.findings, source)
+                return Compiled(None, findings, in_characters(transformer.warnings, source))
             keep_result(tree)
             code = compile(tree, filename, "exec", 0, True, 0)
         except (RecursionError, MemoryError):
@@ -124,7 +125,7 @@ class Policy:
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
         guards.allow_modules(allowed)
-        return Compiled(code, [], transformer.warnings)
+        return Compiled(code, [], in_characters(transformer.warnings, source))
 
     def check(
         self,

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
+
+_END_OF_LINE = re.compile(r"\r\n|\r|\n")  # those of Python's tokenizer; str.splitlines has more
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One refused construct. Lines and columns count from 1; 0 means the whole source."""
+    """One refused construct. Lines and columns count from 1; 0 means the whole source.
+
+    Columns count characters (code points), and `end_column` is one past the last of them.
+    """
 
     line: int
     column: int
@@ -37,3 +43,27 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.line}:{self.column}: {self.rule} {self.reason}. {self.hint}"
+
+
+def in_characters(findings: list[Finding], source: str) -> list[Finding]:
+    """The same findings with columns in characters; a syntax tree has them in bytes of UTF-8.
+
+    Editors, SARIF's `unicodeCodePoints` and SyntaxError count characters.
+    """
+    if not findings or source.isascii():
+        return findings
+    lines = [line.encode("utf-8", "surrogatepass") for line in _END_OF_LINE.split(source)]
+
+    def character(line: int, column: int) -> int:
+        if not 0 < line <= len(lines) or column < 1:
+            return column
+        return len(lines[line - 1][: column - 1].decode("utf-8", "replace")) + 1
+
+    return [
+        dataclasses.replace(
+            finding,
+            column=character(finding.line, finding.column),
+            end_column=character(finding.end_line, finding.end_column),
+        )
+        for finding in findings
+    ]

@@ -23,7 +23,7 @@ def test_the_script_parses(belljar, tmp_path, shell):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_command_and_option_is_in_it(belljar, shell):
     script = belljar("completion", shell).stdout
-    for word in ("run", "validate", "serve", "config", "info", "doctor", "completion"):
+    for word in ("run", "validate", "rules", "serve", "config", "info", "doctor", "completion"):
         assert word in script
         for line in belljar(word, "--help").stdout.splitlines():
             for option in line.split():
@@ -48,7 +48,10 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offers"),
     [
-        (["belljar", ""], ["completion", "config", "doctor", "info", "run", "serve", "validate"]),
+        (
+            ["belljar", ""],
+            ["completion", "config", "doctor", "info", "rules", "run", "serve", "validate"],
+        ),
         (["belljar", "va"], ["validate"]),
         (["belljar", "--v"], ["--version"]),
         (["belljar", "run", "--iso"], ["--isolation"]),
@@ -59,7 +62,11 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
         (["belljar", "run", "--timeout", ""], []),
         (["belljar", "run", "--allow-import", "grap"], ["graphlib"]),
         (["belljar", "run", "--allow-import", "math,grap"], ["math,graphlib"]),
-        (["belljar", "validate", "--format", ""], ["json", "text"]),
+        (
+            ["belljar", "validate", "--format", ""],
+            ["github", "gitlab", "json", "junit", "sarif", "text"],
+        ),
+        (["belljar", "rules", "BJ20"], ["BJ201", "BJ202", "BJ203", "BJ204", "BJ205", "BJ206"]),
         (["belljar", "completion", ""], ["bash", "fish", "zsh"]),
         (["belljar", "run", "my"], ["my program.py"]),
         (["belljar", "run", "--stdin", "my"], ["my program.py"]),

@@ -35,7 +35,7 @@ def test_findings_as_json(belljar, files):
     report = json.loads(done.stdout)
     assert list(report) == ["files", "summary"]
     bad, good = report["files"]
-    assert list(bad) == ["path", "valid", "findings", "truncated", "error"]
+    assert list(bad) == ["path", "valid", "findings", "suppressed", "truncated", "error"]
     assert (bad["path"], bad["valid"], len(bad["findings"])) == ("bad.py", False, 2)
     assert bad["findings"][0]["rule"] == "BJ201"
     assert bad["findings"][0]["line"] == 1
@@ -44,6 +44,7 @@ def test_findings_as_json(belljar, files):
         "files": 2,
         "files_with_findings": 1,
         "findings": 2,
+        "suppressed": 0,
         "not_checked": 0,
     }
 
@@ -70,6 +71,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(belljar, files):
         "path": "nowhere.py",
         "valid": False,
         "findings": [],
+        "suppressed": 0,
         "truncated": False,
         "error": 'open "nowhere.py": No such file or directory (ENOENT)',
     }

@@ -14,7 +14,7 @@ from tests.documentation.conftest import BELLJAR, PAGES, ROOT, environment
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion")
+COMMANDS = ("run", "validate", "rules", "serve", "config", "info", "doctor", "completion")
 
 
 def anchors(text: str) -> set[str]:

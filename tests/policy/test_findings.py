@@ -208,3 +208,20 @@ def test_every_node_of_restricted_python_is_in_a_table() -> None:
             if issubclass(kind, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
                 continue
             assert kind.__name__ in known, kind
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "columns"),
+    [
+        ("open('x')", 1, (1, 5)),
+        ("é = 'ö€'; open('x')", 1, (11, 15)),
+        ("'😀'; open('x')", 1, (6, 10)),
+        ("# é\r\né = 1; open('x')", 2, (8, 12)),
+        ("# é\f\v\x1c\u2028\né = 1; open('x')", 2, (8, 12)),  # none of these ends a line
+    ],
+)
+def test_columns_count_characters(source, line, columns):
+    """As SyntaxError and editors do; a syntax tree has them in bytes."""
+    (finding,) = run(source).findings
+    assert (finding["line"], finding["end_line"]) == (line, line)
+    assert (finding["column"], finding["end_column"]) == columns

@@ -1,0 +1,13 @@
+// `belljar rules`: what the language policy refuses, by rule, and what to write instead.
+#ifndef BELLJAR_CLI_RULES_H_
+#define BELLJAR_CLI_RULES_H_
+
+#include "cli/option_table.h"
+
+namespace belljar {
+
+Command MakeRulesCommand(CLI::App& app);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_RULES_H_

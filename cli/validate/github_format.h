@@ -1,0 +1,15 @@
+// The format "github": workflow commands, which GitHub shows as annotations in the changed files.
+#ifndef BELLJAR_CLI_VALIDATE_GITHUB_FORMAT_H_
+#define BELLJAR_CLI_VALIDATE_GITHUB_FORMAT_H_
+
+#include <memory>
+
+#include "cli/validate/formats.h"
+
+namespace belljar::validate {
+
+std::unique_ptr<ReportWriter> MakeGithubWriter(const ReportHeader& header);
+
+}  // namespace belljar::validate
+
+#endif  // BELLJAR_CLI_VALIDATE_GITHUB_FORMAT_H_
