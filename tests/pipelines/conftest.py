@@ -1,0 +1,88 @@
+"""What pipelines find: the command on PATH, a repository, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve()
+BELLJAR = BUILD / "belljar"
+
+GOOD = "import math\n\nprint(math.pi)\n"
+BAD = "import os\n\nprint(os.getcwd())\n"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """No configuration of this machine's user, no pipeline's variables; belljar is on PATH."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return {
+        "PATH": f"{BUILD}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_AUTHOR_NAME": "A",
+        "GIT_AUTHOR_EMAIL": "a@example.com",
+        "GIT_COMMITTER_NAME": "A",
+        "GIT_COMMITTER_EMAIL": "a@example.com",
+        "PRE_COMMIT_HOME": str(home / "pre-commit"),
+        "PRE_COMMIT_COLOR": "never",
+    }
+
+
+@pytest.fixture
+def run(environment) -> Run:
+    """A command in a folder, with that environment; the result is not checked."""
+
+    def run(folder: Path, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words,
+            cwd=folder,
+            env=environment | variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+
+    return run
+
+
+def need_git() -> None:
+    if not shutil.which("git"):
+        assert os.environ.get("BELLJAR_MUST_WORK") != "1", "git is missing (tools/packages.txt)"
+        pytest.skip("there is no git here")
+
+
+@pytest.fixture
+def repository(tmp_path, run) -> Path:
+    """An empty git repository."""
+    need_git()
+    folder = tmp_path / "repository"
+    assert run(tmp_path, "git", "init", "-q", "-b", "main", folder).returncode == 0
+    return folder
+
+
+def pre_commit(*words: str | Path) -> list[str | Path]:
+    return [sys.executable, "-m", "pre_commit", *words]
+
+
+def matches_schema(schema: str, file: Path) -> subprocess.CompletedProcess[str]:
+    """Checks `file` by a schema that the package check-jsonschema carries; reads no network."""
+    return subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", file],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
