@@ -63,6 +63,7 @@ class Policy:
         self._builtins = namespace.make_builtins(has_files)
         guards.configure(self._guard_settings())
         self._warm()
+        library.forget()
         guards.freeze()
 
     def _guard_settings(self) -> dict[str, Any]:

@@ -88,12 +88,9 @@ PyObject* Sealed(PyObject* target, PyObject* name, PyObject* result) {
   return result;
 }
 
-// What a metaclass could use to answer for a class's order or patterns; CheckNamespace refuses the
-// same when the metaclass is made.
 bool ForbiddenOnMetaclass(PyObject* target, PyObject* name) {
-  if (!PyType_Check(target) || !PyType_IsSubtype(AsType(target), &PyType_Type)) return false;
-  return PyUnicode_CompareWithASCIIString(name, "mro") == 0 ||
-         PyUnicode_CompareWithASCIIString(name, "__getattr__") == 0;
+  return PyType_Check(target) && PyType_IsSubtype(AsType(target), &PyType_Type) &&
+         IsForbiddenOnMetaclass(name);
 }
 
 // --- object.__setattr__ and its kin: the same method, with the target and name judged
@@ -486,6 +483,14 @@ PyObject* IsGuestFunctionMethod(PyObject* /*module*/, PyObject* object) {
   return PyBool_FromLong(IsGuestFunction(object));
 }
 
+// For methods whose text the library writes: their `self` is an instance of a guest's class.
+PyObject* NeedOwn(PyObject* /*module*/, PyObject* object) {
+  if (IsGuestClass(Py_TYPE(object))) Py_RETURN_NONE;
+  PyErr_Format(PyExc_TypeError, "[BJ502] this method takes no '%.200s' object",
+               Py_TYPE(object)->tp_name);
+  return nullptr;
+}
+
 PyObject* CheckMatchArgsMethod(PyObject* /*module*/, PyObject* value) {
   return CheckMatchArgs(value);
 }
@@ -509,6 +514,7 @@ PyMethodDef attribute_methods[] = {
     {"dir", Erase(Dir), METH_FASTCALL, "dir([object]) -> list of names"},
     {"is_guest_class", IsGuestClassMethod, METH_O, nullptr},
     {"is_guest_function", IsGuestFunctionMethod, METH_O, nullptr},
+    {"need_own", NeedOwn, METH_O, nullptr},
     {"check_match_args", CheckMatchArgsMethod, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -35,11 +35,18 @@ bool IsMetaclass(PyObject* bases) {
   return false;
 }
 
-bool CheckBases(PyObject* bases) {
+// `metaclass`: the class to be made is one. Its bases must be too, since what they have was not
+// checked by the rules for metaclasses, and may be set later.
+bool CheckBases(PyObject* bases, bool metaclass) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
     PyObject* base = PyTuple_GET_ITEM(bases, i);
     if (!PyType_Check(base)) continue;  // `type` refuses it in its own words
     PyTypeObject* type = AsType(base);
+    if (metaclass && IsGuestClass(type) && !PyType_IsSubtype(type, &PyType_Type)) {
+      PyErr_Format(PyExc_TypeError,
+                   "[BJ404] a metaclass may not derive from '%.200s', which is none", type->tp_name);
+      return false;
+    }
     if (IsGuestClass(type) || (type->tp_flags & kSubclassable) != 0) continue;
     if ((type->tp_flags & Py_TPFLAGS_BASETYPE) == 0 || IsOpenPackageType(type)) continue;
     PyErr_Format(
@@ -93,8 +100,7 @@ bool CheckNamespace(PyObject* names, bool metaclass) {
       PyErr_SetString(PyExc_TypeError, "[BJ403] names in a class must be plain strings");
       return false;
     }
-    if (metaclass && (PyUnicode_CompareWithASCIIString(name, "mro") == 0 ||
-                      PyUnicode_CompareWithASCIIString(name, "__getattr__") == 0)) {
+    if (metaclass && IsForbiddenOnMetaclass(name)) {
       PyErr_Format(PyExc_TypeError, "[BJ403] a metaclass may not define %R", name);
       return false;
     }
@@ -197,10 +203,10 @@ PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   PyObject* bases = PyTuple_GET_ITEM(args, 1);
   PyObject* names = PyTuple_GET_ITEM(args, 2);
   if (!PyTuple_Check(bases) || !PyDict_Check(names)) return original_new(metatype, args, kwargs);
-  if (!CheckBases(bases)) return nullptr;
+  const bool metaclass = IsMetaclass(bases);
+  if (!CheckBases(bases, metaclass)) return nullptr;
   names = PyDict_Copy(names);
   if (names == nullptr) return nullptr;
-  const bool metaclass = IsMetaclass(bases);
   PyObject* checked = nullptr;
   if (CheckNamespace(names, metaclass)) {
     checked = PyTuple_Pack(3, PyTuple_GET_ITEM(args, 0), bases, names);
@@ -263,6 +269,13 @@ PyTypeObject* FindInMro(PyTypeObject* type, PyObject* name) {
 bool IsGuestClass(const PyTypeObject* type) {
   if ((type->tp_flags & kGuestMade) != 0) return true;
   return !pending.empty() && std::find(pending.begin(), pending.end(), type) != pending.end();
+}
+
+bool IsForbiddenOnMetaclass(PyObject* name) {
+  constexpr const char* kNames[] = {"mro", "__getattr__", "__eq__", "__ne__", "__hash__"};
+  return std::ranges::any_of(kNames, [name](const char* forbidden) {
+    return PyUnicode_CompareWithASCIIString(name, forbidden) == 0;
+  });
 }
 
 bool InGuestFrame() {

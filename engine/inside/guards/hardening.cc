@@ -1,9 +1,10 @@
 // The interpreter's own types, hardened at the freeze: a second line behind the compile-time names.
 //
 // Tripwires: attributes that lead out of the sandbox (f.__globals__, gen.gi_frame, ...) are
-// replaced, in the types that have them, by descriptors that answer library code and refuse a
-// guest's frame. A dynamic look-up that no table knows about still meets them when it runs in C
-// under a guest's frame.
+// replaced, in the types that have them, by descriptors that answer library code whose own text
+// names the attribute, and refuse everyone else that a guest has called. So a look-up that no table
+// knows about meets them: in C under a guest's frame, and in library code that takes the name from
+// its caller or calls back what the guest gave it (heapq.merge(key=f.__getattribute__)).
 //
 // Library classes become immutable (Py_TPFLAGS_IMMUTABLETYPE), so that no route, setattr() of some
 // decorator included, can change what other code relies on, and no object's __class__ can move.
@@ -13,10 +14,11 @@ namespace belljar::guards {
 namespace {
 
 enum class Trip {
-  kGuestFrame,
-  kModuleResult,      // refused to a guest when it would give a module
-  kForeignResult,     // None to a guest when it would give what is not its own
-  kRootOrGuestFrame,  // refused to anyone for `object` and `type`
+  kUnspelled,      // refused to a guest's frame and to library code that does not name it
+  kStore,          // the same for stores only
+  kModuleResult,   // refused to a guest when it would give a module
+  kForeignResult,  // None to a guest when it would give what is not its own
+  kSubclasses,     // kUnspelled, and refused to anyone for `object` and `type`
 };
 
 struct Tripwire {
@@ -33,30 +35,64 @@ bool IsOwn(PyObject* value) {
          PyLong_CheckExact(value);
 }
 
+bool Holds(PyObject* names, PyObject* name) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(names, i);
+    if (item == name) return true;
+    if (PyUnicode_CheckExact(item) && PyUnicode_Compare(item, name) == 0) return true;
+  }
+  return false;
+}
+
+// The running code has `name` among the attributes or the strings that it was written with.
+bool SpelledInFrame(PyObject* name) {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr) return false;
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  const bool spelled = Holds(code->co_names, name) || Holds(code->co_consts, name);
+  Py_DECREF(code);
+  return spelled;
+}
+
+// The C half of `abc` asks for the subclasses of a class; its frame is ABCMeta.__subclasscheck__.
+bool AbcAsks() {
+  static PyObject* const own_name = PyUnicode_InternFromString("_abc_subclasscheck");
+  return own_name != nullptr && SpelledInFrame(own_name);
+}
+
+bool IsRefused(const Tripwire* self) {
+  if (InGuestFrame()) return true;
+  if (SpelledInFrame(self->name)) return false;
+  if (self->trip == Trip::kSubclasses && AbcAsks()) return false;
+  return AskedByGuest();
+}
+
+bool IsRoot(PyObject* target) {
+  return target == reinterpret_cast<PyObject*>(&PyBaseObject_Type) ||
+         target == reinterpret_cast<PyObject*>(&PyType_Type);
+}
+
 PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
   Tripwire* self = AsTripwire(object);
+  const bool by_name = self->trip == Trip::kUnspelled || self->trip == Trip::kSubclasses;
   if (target == nullptr) {
-    if (InGuestFrame()) {
+    if (self->trip != Trip::kStore && IsRefused(self)) {
       return Refuse("BJ303", type == nullptr ? Py_None : type, self->name,
                     "belongs to the interpreter");
     }
     return Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
   }
-  const bool root = self->trip == Trip::kRootOrGuestFrame &&
-                    (target == reinterpret_cast<PyObject*>(&PyBaseObject_Type) ||
-                     target == reinterpret_cast<PyObject*>(&PyType_Type));
-  const bool by_result = self->trip == Trip::kModuleResult || self->trip == Trip::kForeignResult;
-  if (root || (!by_result && InGuestFrame())) {
+  if ((self->trip == Trip::kSubclasses && IsRoot(target)) || (by_name && IsRefused(self))) {
     return Refuse("BJ303", target, self->name, "belongs to the interpreter");
   }
   PyObject* value = Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
-  if (value == nullptr || !by_result) return value;
+  if (value == nullptr || by_name) return value;
   // Library code that a guest called may leave it where the guest finds it (partialmethod does).
   if (self->trip == Trip::kModuleResult && PyModule_Check(value) && AskedByGuest()) {
     Py_DECREF(value);
     return Refuse("BJ303", target, self->name, "belongs to the interpreter");
   }
-  if (self->trip == Trip::kForeignResult && InGuestFrame() && !IsOwn(value)) {
+  if (self->trip == Trip::kForeignResult && !IsOwn(value) && IsRefused(self)) {
     Py_DECREF(value);
     Py_RETURN_NONE;
   }
@@ -66,7 +102,8 @@ PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
 int TripwireSet(PyObject* object, PyObject* target, PyObject* value) {
   Tripwire* self = AsTripwire(object);
   descrsetfunc set = Py_TYPE(self->original)->tp_descr_set;
-  if (set == nullptr || (self->trip == Trip::kGuestFrame && InGuestFrame())) {
+  const bool by_name = self->trip == Trip::kUnspelled || self->trip == Trip::kStore;
+  if (set == nullptr || (by_name && IsRefused(self))) {
     Refuse("BJ303", target, self->name, "belongs to the interpreter");
     return -1;
   }
@@ -106,7 +143,7 @@ PyTypeObject method_tripwire_type = {
     .tp_descr_get = TripwireGet,
 };
 
-bool Install(PyTypeObject* type, const char* name, Trip trip = Trip::kGuestFrame) {
+bool Install(PyTypeObject* type, const char* name, Trip trip = Trip::kUnspelled) {
   PyObject* names = TypeDict(type);
   PyObject* old = PyDict_GetItemString(names, name);
   if (old == nullptr) return true;  // not in this version
@@ -158,10 +195,12 @@ bool InstallTripwires() {
   }
   Py_DECREF(types);
   return fine && Install(&PyCFunction_Type, "__self__", Trip::kModuleResult) &&
-         Install(&PyType_Type, "__subclasses__", Trip::kRootOrGuestFrame) &&
+         Install(&PyType_Type, "__subclasses__", Trip::kSubclasses) &&
          Install(reinterpret_cast<PyTypeObject*>(PyExc_AttributeError), "obj",
                  Trip::kForeignResult) &&
-         Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseException), "__traceback__");
+         Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseException), "__traceback__") &&
+         Install(&PyFunction_Type, "__defaults__", Trip::kStore) &&
+         Install(&PyFunction_Type, "__kwdefaults__", Trip::kStore);
 }
 
 newfunc original_function_new = nullptr;

@@ -11,15 +11,33 @@ Nothing here may decide by isinstance() or by a method of an object that a guest
 
 from __future__ import annotations
 
-from . import configparser, dataclasses, enum, pprint, typing, xml_etree_ElementTree
+from . import (
+    configparser,
+    copy,
+    dataclasses,
+    difflib,
+    enum,
+    pprint,
+    typing,
+    xml_etree_ElementTree,
+    zoneinfo,
+)
 
 
 def reduce(has_files: bool) -> None:
     """Zygote, before the freeze."""
+    copy.reduce()
     dataclasses.reduce()
+    difflib.reduce()
+    zoneinfo.reduce()
     enum.reduce()
     typing.reduce()
     pprint.reduce()
     configparser.reduce(has_files)
     if not has_files:
         xml_etree_ElementTree.reduce()
+
+
+def forget() -> None:
+    """Zygote, after the last import: nothing of the library's stays in caches that guests share."""
+    typing.forget()

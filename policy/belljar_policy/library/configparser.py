@@ -33,6 +33,8 @@ def reduce(has_files: bool) -> None:
         return value
 
     def __init__(self: Any, given: Any) -> None:  # noqa: N807
+        if type(self) is not mapping:  # it looks up what a pattern of `self` lets through
+            raise TypeError("[BJ502] a ConverterMapping is made by its parser")
         init_mapping(self, of_parser(given))
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:  # noqa: N807

@@ -6,6 +6,7 @@ setattr() on anything. This one asks `object` itself and sets attributes through
 
 from __future__ import annotations
 
+import copy as library
 import copyreg
 import enum
 import types
@@ -158,3 +159,9 @@ def deepcopy(x: Any, memo: Any = None) -> Any:
         return result
 
     return deep(x)
+
+
+def reduce() -> None:
+    """Zygote, before the freeze: UserDict.copy() and its like call the library's by its name."""
+    original: Any = library
+    original.copy, original.deepcopy = copy, deepcopy

@@ -64,6 +64,29 @@ def _checks_fields(original: Callable, index: int) -> Callable:
     return write
 
 
+def _guarded(original: Callable) -> Callable:
+    """Around what runs the text: a method made of fields is for instances of the program's classes.
+
+    The text is not transformed: A.__init__(other, value) would set a name of the guest's choice on
+    anything, A.__repr__(other) would read one, and a frozen A.__setattr__ passes any name on.
+    """
+
+    def create(name: str, args: Any, body: Any, *, locals: Any = None, **more: Any) -> Any:
+        names = {"__dataclass_own__": guards.need_own, **(locals or {})}
+        first = [f"__dataclass_own__({args[0]})"]
+        if name in ("__setattr__", "__delattr__"):
+            names["__dataclass_judge__"] = _judge_store
+            first.append("__dataclass_judge__(name)")
+        return original(name, args, [*first, *body], locals=names, **more)
+
+    return create
+
+
+def _judge_store(name: Any) -> None:
+    if type(name) is not str or (name[:2] == "__" and name[-2:] == "__"):
+        raise AttributeError(f"[BJ304] attribute {name!r} of a dataclass may not be set")
+
+
 _WRITERS = (("_init_fn", 0), ("_repr_fn", 0), ("_frozen_get_del_attr", 1), ("_tuple_str", 1))
 
 
@@ -83,6 +106,8 @@ def _check_dataclass(cls: Any) -> None:
             type(fields) is not dict or any(type(field) is not _Field for field in fields.values())
         ):
             raise TypeError(f"[BJ502] {base!r} is not a proper dataclass")
+    if type in mro_of(cls):  # it would set __eq__ and __match_args__ of a metaclass
+        raise TypeError("[BJ502] a metaclass may not become a dataclass")
     own = dict_of(cls)
     if type(own.get("__annotations__", {})) is not dict or own.get("__module__") != "__main__":
         raise TypeError("[BJ502] this class may not become a dataclass")
@@ -227,7 +252,9 @@ def make_dataclass(cls_name: str, fields: Any, **options: Any) -> Any:
 
 def reduce() -> None:
     """Zygote, before the freeze: checks where the library takes fields and where it writes text."""
-    dataclasses._get_field = _checked_get_field  # type: ignore[attr-defined]
+    library: Any = dataclasses
+    library._get_field = _checked_get_field
+    library._create_fn = _guarded(library._create_fn)
     for name, index in _WRITERS:
         original = getattr(dataclasses, name, None)
         if original is not None:

@@ -24,3 +24,9 @@ def reduce() -> None:
         return original(cls, typename, bases, check_namespace(dict(ns)))
 
     meta.__new__ = __new__
+
+
+def forget() -> None:
+    """Zygote, last: a key in a cache is shown to the __eq__ of a guest's object of equal hash."""
+    for clear in typing._cleanups:  # type: ignore[attr-defined]
+        clear()
