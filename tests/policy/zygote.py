@@ -27,16 +27,23 @@ sys.path.remove(str(ROOT))  # no program under test imports our folders
 
 
 def is_loot(value: object) -> bool:
-    """True for what no guest may ever hold."""
+    """True for what no guest may ever hold, and for the word that an attack says when it did what
+    it may not, where no object shows it."""
     import builtins
+    import pathlib
 
     outside = (open, eval, exec, compile, __import__, globals, locals)
-    if type(value) in (types.ModuleType, types.FrameType, types.CodeType):
+    if type(value) is str and value == "escaped":
+        return True
+    if type(value) in (types.ModuleType, types.FrameType, types.CodeType, types.CellType):
         return True
     if any(value is thing for thing in outside):
         return True
     if type(value) in (types.BuiltinFunctionType, types.FunctionType):
         return getattr(value, "__module__", None) in {"posix", "os", "subprocess", "importlib"}
+    if isinstance(value, type):
+        kinds = (types.ModuleType, io.FileIO, os._Environ, pathlib.PurePath)
+        return any(base in kinds for base in type.__dict__["__mro__"].__get__(value))
     if type(value) is dict:
         return value is vars(builtins) or any(
             type(item) is types.ModuleType or value.get("__builtins__") is item

@@ -44,7 +44,8 @@ bool CheckBases(PyObject* bases, bool metaclass) {
     PyTypeObject* type = AsType(base);
     if (metaclass && IsGuestClass(type) && !PyType_IsSubtype(type, &PyType_Type)) {
       PyErr_Format(PyExc_TypeError,
-                   "[BJ404] a metaclass may not derive from '%.200s', which is none", type->tp_name);
+                   "[BJ404] a metaclass may not derive from '%.200s', which is none",
+                   type->tp_name);
       return false;
     }
     if (IsGuestClass(type) || (type->tp_flags & kSubclassable) != 0) continue;

@@ -79,7 +79,7 @@ PyTypeObject* FindInMro(PyTypeObject* type, PyObject* name);  // borrowed; nullp
 // What a metaclass could use to answer for a class's order or patterns, or to be shown the classes
 // that library code compares with its own (the sets of `abc`, the caches of `typing`).
 bool IsForbiddenOnMetaclass(PyObject* exact_str);
-bool InGuestFrame();                                          // the running frame is guest code
+bool InGuestFrame();  // the running frame is guest code
 // The running frame is guest code, or library code that such code called (and no import between).
 bool AskedByGuest();
 bool IsGuestFunction(PyObject* object);

@@ -14,7 +14,9 @@ def reduce() -> None:
 
     def _validate_tzfile_path(path: Any, *more: Any) -> None:
         if type(path) is not str:
-            raise TypeError(f"[BJ502] a time zone's key must be a plain str, not {type(path).__name__!r}")
+            raise TypeError(
+                f"[BJ502] a time zone's key must be a plain str, not {type(path).__name__!r}"
+            )
         validate(path, *more)
 
     library._validate_tzfile_path = _validate_tzfile_path

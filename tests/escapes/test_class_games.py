@@ -1,0 +1,137 @@
+"""Classes that change, pretend, or are made where no statement stands."""
+
+# ruff: noqa: E501 (attacks are kept as an attacker writes them)
+from __future__ import annotations
+
+import pytest
+
+from tests.escapes.suite import check_attack
+
+ATTACKS = {
+    "an object that changes its class": """
+        class A:
+            def f(self): return None
+        class B:
+            def f(self): return 'escaped'
+        a = A()
+        a.__class__ = B
+        loot = a.f()
+        """,
+    "a class changed by setattr": """
+        class A: pass
+        class B: x = 'escaped'
+        a = A()
+        setattr(a, '__class__', B)
+        loot = a.x
+        """,
+    "a class changed by object's own method": """
+        class A: pass
+        class B: x = 'escaped'
+        a = A()
+        object.__setattr__(a, '__class__', B)
+        loot = a.x
+        """,
+    "a class changed by a frozen dataclass's method": """
+        import dataclasses
+        @dataclasses.dataclass(frozen=True)
+        class A: 'd'
+        class A1(A): pass
+        class A2(A): x = 'escaped'
+        a = A1()
+        A.__setattr__(a, '__class__', A2)
+        loot = a.x
+        """,
+    "an object that says it is another": """
+        import dataclasses
+        class Liar:
+            @property
+            def __class__(self): return dataclasses.Field
+        loot = 'escaped' if isinstance(Liar(), dataclasses.Field) else None
+        """,
+    "the class cell of a method": """
+        class A:
+            def f(self): return __class__
+        loot = A().f.__func__.__closure__[0]
+        """,
+    "bases that change": """
+        import json
+        class A: pass
+        class B(A): pass
+        class C(json.JSONDecoder): pass
+        B.__bases__ = (C,)
+        loot = B.decode.__globals__
+        """,
+    "bases that change by setattr": """
+        class A: pass
+        class Z: x = 'escaped'
+        class B(A): pass
+        setattr(B, '__bases__', (Z,))
+        loot = B.x
+        """,
+    "bases that change by type's own method": """
+        class A: pass
+        class Z: x = 'escaped'
+        class B(A): pass
+        type.__setattr__(B, '__bases__', (Z,))
+        loot = B.x
+        """,
+    "type of a type of a type, called with a namespace": """
+        make = ().__class__.__class__
+        X = make('X', (), {'__getattribute__': lambda self, name: 'escaped'})
+        loot = X().anything
+        """,
+    "type.__new__ by its own name": """
+        X = type.__new__(type, 'X', (), {'__getattribute__': lambda self, name: 'escaped'})
+        loot = X().anything
+        """,
+    "type.__call__": """
+        X = type.__call__(type, 'X', (), {'__getattribute__': lambda self, name: 'escaped'})
+        loot = X().anything
+        """,
+    "new_class with a body": """
+        import types
+        X = types.new_class('X', (), {}, lambda ns: ns.update(__getattribute__=lambda s, n: 'escaped'))
+        loot = X().anything
+        """,
+    "a class that is not meant to be derived from": """
+        import dataclasses
+        class F(dataclasses.Field):
+            def __init__(self): pass
+        loot = 'escaped' if F() is not None else None
+        """,
+    "a real module's class, called": """
+        import math
+        loot = type(math)('posix')
+        """,
+    "a library class's method is replaced": """
+        import json
+        json.JSONEncoder.default = lambda self, o: 'escaped'
+        loot = json.loads(json.dumps(object()))
+        """,
+    "a library class's method is replaced by type's own": """
+        import json
+        type.__setattr__(json.JSONEncoder, 'default', lambda self, o: 'escaped')
+        loot = json.loads(json.dumps(object()))
+        """,
+    "a library class's method is deleted": """
+        import fractions
+        del fractions.Fraction.limit_denominator
+        loot = None if hasattr(fractions.Fraction, 'limit_denominator') else 'escaped'
+        """,
+    "__mro_entries__ that gives an unreviewed base": """
+        import dataclasses
+        class E:
+            def __mro_entries__(self, bases): return (dataclasses.Field,)
+        class X(E()): pass
+        loot = 'escaped' if issubclass(X, dataclasses.Field) else None
+        """,
+    "type(module)": """
+        import math
+        loot = type(math)('x')
+        """,
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack(name: str) -> None:
+    check_attack(ATTACKS[name])

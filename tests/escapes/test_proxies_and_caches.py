@@ -1,0 +1,124 @@
+"""What `import` hands out, and what the library remembers."""
+
+# ruff: noqa: E501 (attacks are kept as an attacker writes them)
+from __future__ import annotations
+
+import pytest
+
+from tests.escapes.suite import check_attack
+
+ATTACKS = {
+    "a proxy's own dict": "import json\nloot = json.__dict__",
+    "a module's attribute is replaced": """
+        import math
+        math.sqrt = lambda x: 'escaped'
+        from math import sqrt
+        loot = sqrt(4)
+        """,
+    "a module's attribute by setattr": """
+        import math
+        setattr(math, 'pi', 'escaped')
+        loot = math.pi
+        """,
+    "a module's attribute by object's own method": """
+        import math
+        object.__setattr__(math, 'pi', 'escaped')
+        loot = math.pi
+        """,
+    "a module's attribute deleted": """
+        import math
+        del math.pi
+        loot = None if hasattr(math, 'pi') else 'escaped'
+        """,
+    "a cache of typing shows its keys": """
+        import typing
+        seen = []
+        class K:
+            def __hash__(self): return hash(bytes)
+            def __eq__(self, other):
+                seen.append(other)
+                return False
+            def __call__(self): pass
+        typing.IO[K()]  # the library has asked for typing.IO[bytes]
+        loot = 'escaped' if bytes in seen else None
+        """,
+    "the cache of re": """
+        import re
+        loot = re._cache and 'escaped'
+        """,
+    "the cache of a cached function": """
+        import functools
+        @functools.cache
+        def f(x): return x
+        loot = f.__wrapped__.__globals__
+        """,
+    "the cache of a library's cached function": """
+        import urllib.parse
+        loot = urllib.parse.urlsplit.__wrapped__.__globals__
+        """,
+    "the registry of singledispatch": """
+        import functools
+        @functools.singledispatch
+        def f(x): pass
+        loot = f.register.__globals__
+        """,
+    "the registry of overloads": """
+        import typing
+        loot = typing.get_overloads.__globals__
+        """,
+    "a dict behind a mappingproxy by a reflected or": """
+        import types, re
+        got = []
+        class E:
+            def __ror__(self, other): got.append(other)
+        re.RegexFlag.__members__ | E()
+        got[0]['ESCAPED'] = 'escaped'
+        loot = re.RegexFlag.__members__['ESCAPED']
+        """,
+    "a dict behind a mappingproxy by equality": """
+        import re
+        got = []
+        class E:
+            def __eq__(self, other): got.append(other)
+        re.RegexFlag.__members__ == E()
+        got[0]['ESCAPED'] = 'escaped'
+        loot = re.RegexFlag.__members__['ESCAPED']
+        """,
+    "the members of an enum of the library": """
+        import re
+        re.RegexFlag._member_map_['X'] = 'escaped'
+        loot = re.RegexFlag.__members__['X']
+        """,
+    "the table of copy's reducers": """
+        import copyreg
+        class A: pass
+        copyreg.dispatch_table[int] = lambda x: 'escaped'
+        loot = copyreg.dispatch_table[int](1)
+        """,
+    "the abc's own registry": """
+        import collections.abc
+        loot = collections.abc.Mapping._abc_impl and 'escaped'
+        """,
+    "UserDict.copy goes to the library's copy": """
+        import collections, textwrap
+        class A:
+            def __new__(cls): return cls.answer or object.__new__(cls)
+            answer = None
+            def update(self, other): pass
+        a = A()
+        a.data = {}
+        a.__dict__['__getstate__'] = lambda: (None, {'__defaults__': ('escaped',)})
+        A.answer = textwrap.dedent
+        try: collections.UserDict.copy(a)
+        except Exception: pass
+        try: textwrap.dedent()
+        except TypeError: pass
+        else: loot = 'escaped'
+        loot = 'escaped' if textwrap.dedent('x') and textwrap.dedent.__defaults__ else None
+        """,
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack(name: str) -> None:
+    check_attack(ATTACKS[name])
