@@ -91,6 +91,8 @@ Result<void> StartInterpreter(const InterpreterOptions& options) {
   }
   if (Result<void> done = Initialize(options.package_paths); !done) return done;
   if (Result<void> done = InstallCaptureStreams(); !done) return done;
+  // What is imported stays: until FreezeInterpreter() a collection would only look at it again.
+  PyGC_Disable();
   return Translate("prepare the profile", [&] { Prepare(options); });
 }
 
@@ -100,6 +102,7 @@ void FreezeInterpreter() {
   const py::module_ gc = py::module_::import("gc");
   gc.attr("collect")();
   gc.attr("freeze")();
+  PyGC_Enable();
 }
 
 void BeforeClone() { PyOS_BeforeFork(); }
