@@ -50,6 +50,10 @@ SUBCLASSABLE: dict[str, str] = {
         "ExitStack nullcontext suppress"
     ),
     "io": "BytesIO StringIO",
+    "asyncio": (
+        "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
+        "PriorityQueue Queue QueueEmpty QueueFull Semaphore"
+    ),
 }
 
 # Their instances take public attributes: decimal.getcontext().prec = 5.

@@ -19,7 +19,7 @@ PLAIN_NODES: dict[str, tuple[str, ...]] = {
         "If", "For", "While", "Break", "Continue", "Return", "Raise", "Assert", "Try", "With",
         "withitem", "IfExp", "Match", "match_case",
     ),
-    "async code has the rules of plain code; no event loop is here to run it": (
+    "async code has the rules of plain code": (
         "AsyncFor", "AsyncWith", "Await",
     ),
     "values that are made, not reached": (

@@ -87,6 +87,41 @@ def samples(exports: dict[str, object]) -> dict[str, object]:
     return made
 
 
+def of_a_running_loop(asyncio: object) -> dict[str, object]:
+    """What a program finds while its event loop runs, errors that nobody caught included."""
+    found: dict[str, object] = {}
+
+    async def fail() -> None:
+        raise ValueError("nobody catches this")
+
+    async def meet() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: found.update(context=context))
+        loop.set_debug(True)
+        future, queue = loop.create_future(), asyncio.Queue()
+        done = asyncio.create_task(asyncio.sleep(0, "result"))
+        waiting = asyncio.create_task(queue.get())
+        failed = asyncio.create_task(fail())
+        found.update(
+            loop=loop, future=future, queue=queue, done=done, waiting=waiting, failed=failed,
+            task=asyncio.current_task(), handle=loop.call_soon(len, ()), gathered=None,
+            timer=loop.call_later(9, print), group=asyncio.TaskGroup(), barrier=asyncio.Barrier(2),
+            waits=asyncio.wait_for(future, 9), each=asyncio.as_completed([future]),
+        )  # fmt: skip
+        found["gathered"] = asyncio.gather(future, waiting)
+        found["shielded"] = asyncio.shield(future)
+        async with asyncio.timeout(9) as found["timeout"]:
+            await done
+        loop.call_exception_handler({"message": "shown", "future": future, "exception": None})
+        future.cancel()
+        waiting.cancel()
+
+    with asyncio.Runner() as found["runner"]:
+        found["runner"].run(meet())
+        found["runner"].run(asyncio.sleep(0))
+    return {f"asyncio {name}": value for name, value in found.items()}
+
+
 def walk(roots: dict[str, object]) -> tuple[int, list[str]]:
     seen: dict[int, object] = {}
     leaks = []
@@ -147,6 +182,7 @@ def main() -> None:
         guest = policy.guest_globals()
         exec(compiled.code, guest)
         roots.update({f"guest {name}": guest[name] for name in "f co ge a A m".split()})
+        roots.update(of_a_running_loop(policy.modules.proxies["asyncio"]))
         refused = belljar_policy.tables.REFUSED_ATTRIBUTES
         original = neighbours
 
@@ -156,6 +192,7 @@ def main() -> None:
         globals()["neighbours"] = allowed
     roots.update(samples(roots))
     count, leaks = walk(roots)
+    sys.stderr = sys.__stderr__  # what is told of unawaited coroutines is no leak
     print("\n".join(leaks))
     print(count)
     sys.exit(1 if leaks else 0)

@@ -4,7 +4,6 @@ attribute or an isinstance() that a guest could have supplied.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,10 @@ dict_of = type.__dict__["__dict__"].__get__
 
 def is_a(value: Any, cls: type) -> bool:
     """isinstance() that asks neither `value` nor the class of `cls`."""
-    return any(base is cls for base in mro_of(type(value)))
+    for base in mro_of(type(value)):  # a loop, not any(): asyncio's methods ask at every call
+        if base is cls:
+            return True
+    return False
 
 
 def need_guest_class(cls: Any, who: str) -> None:
@@ -35,12 +37,14 @@ def only_for_its_own(cls: Any, name: str) -> None:
     """
     original = cls.__dict__[name]
 
-    @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_a(self, cls):
             raise TypeError(f"{name}() takes a {cls.__name__}, not {type(self).__name__!r}")
         return original(self, *args, **kwargs)
 
+    # Not functools.wraps: `__wrapped__` would be the way around, and it is slow for so many.
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(method, attribute, getattr(original, attribute))
     setattr(cls, name, method)
 
 

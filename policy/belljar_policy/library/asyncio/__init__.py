@@ -1,0 +1,37 @@
+"""asyncio, for guests: tasks, locks, queues and timeouts on a loop that only knows the clock.
+
+lean.py loads the parts of the library's package, event_loop.py is our loop, sealing.py makes the
+library's classes insist on their own kind, log.py writes what nobody caught to stderr.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import lean
+from .sealing import seal, unavailable
+
+_THREADS = "needs threads, and there are none; call the function directly"
+_SOCKETS = "needs sockets, and there is no network"
+_PROCESSES = "starts a program, and no other program is here"
+_POLICY = "changes what makes event loops, and there is one kind; asyncio.run() needs no policy"
+
+# Named by so many programs that an AttributeError would be a poor answer.
+to_thread = unavailable("to_thread", _THREADS)
+run_coroutine_threadsafe = unavailable("run_coroutine_threadsafe", _THREADS)
+open_connection = unavailable("open_connection", _SOCKETS)
+start_server = unavailable("start_server", _SOCKETS)
+create_subprocess_exec = unavailable("create_subprocess_exec", _PROCESSES)
+create_subprocess_shell = unavailable("create_subprocess_shell", _PROCESSES)
+set_event_loop_policy = unavailable("set_event_loop_policy", _POLICY)
+
+
+def __getattr__(name: str) -> Any:
+    """What the profile names and the library's parts have among their public names."""
+    for part in lean.PUBLIC:
+        if name in part.__all__:
+            return getattr(part, name)
+    raise AttributeError(f"asyncio has no {name!r}")
+
+
+seal()

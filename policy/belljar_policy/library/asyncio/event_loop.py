@@ -1,0 +1,339 @@
+"""An event loop of callbacks and timers: it waits for the clock and for nothing else.
+
+What asyncio.base_events does for tasks, without descriptors, threads and signals. Order and timing
+are the library's: callbacks first come first served, those that callbacks add wait for the next
+round, timers whose time has come follow in the order of their times.
+"""
+
+from __future__ import annotations
+
+import collections
+import heapq
+import math
+import sys
+import time
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .lean import events, futures, tasks
+from .log import write_error
+
+_MAX_SLEEP = 24 * 3600.0  # seconds
+# Cancelled timers stay in the heap until they are many: timeouts are nearly always cancelled.
+_MANY_TIMERS = 100
+_MANY_CANCELLED = 0.5
+
+_STUCK = (
+    "[BJ502] every task waits for something that no task will do: without threads, sockets and "
+    "signals nothing else can wake this event loop; look for a future, lock or queue that nobody "
+    "sets, releases or fills"
+)
+
+
+class EventLoop(events.AbstractEventLoop):
+    """What asyncio.new_event_loop() gives. The program can neither derive from it nor write to it,
+    and its methods take nothing else for `self`: see sealing.py."""
+
+    slow_callback_duration = 0.1
+
+    def __init__(self) -> None:
+        self._ready: collections.deque[Any] = collections.deque()
+        self._scheduled: list[Any] = []  # a heap of timer handles
+        self._cancelled_timers = 0
+        self._clock_resolution = time.get_clock_info("monotonic").resolution
+        self._running = False
+        self._stopping = False
+        self._closed = False
+        self._debug = False
+        self._exception_handler: Callable | None = None
+        self._task_factory: Callable | None = None
+        self._asyncgens: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._asyncgens_are_shut = False
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} running={self._running} "
+            f"closed={self._closed} debug={self._debug}>"
+        )
+
+    # --- running ---------------------------------------------------------------------------------
+
+    def run_forever(self) -> None:
+        """Runs callbacks until stop(); RuntimeError when nothing is left that could run."""
+        self._check_closed()
+        self._check_running()
+        hooks = sys.get_asyncgen_hooks()
+        try:
+            self._running = True
+            sys.set_asyncgen_hooks(firstiter=self._asyncgen_starts, finalizer=self._asyncgen_ends)
+            events._set_running_loop(self)
+            while True:
+                self._run_once()
+                if self._stopping:
+                    break
+        finally:
+            self._stopping = False
+            self._running = False
+            events._set_running_loop(None)
+            sys.set_asyncgen_hooks(*hooks)
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Runs until `future`, or the coroutine given, is done; its result or exception."""
+        self._check_closed()
+        self._check_running()
+        is_new = not futures.isfuture(future)
+        future = tasks.ensure_future(future, loop=self)
+        if is_new:  # its exception is raised here: nobody needs to be told of a pending task
+            future._log_destroy_pending = False
+        future.add_done_callback(self._stop_with)
+        try:
+            self.run_forever()
+        except BaseException:
+            if is_new and future.done() and not future.cancelled():
+                future.exception()  # the caller has no way to: mark it as seen
+            raise
+        finally:
+            future.remove_done_callback(self._stop_with)
+        if not future.done():
+            raise RuntimeError("Event loop stopped before Future completed.")
+        return future.result()
+
+    # A method: in a task's repr a function would show where on the host it is defined.
+    def _stop_with(self, future: Any) -> None:
+        if not future.cancelled() and isinstance(
+            future.exception(), (SystemExit, KeyboardInterrupt)
+        ):
+            return  # it has ended run_forever() already
+        self._stopping = True
+
+    def stop(self) -> None:
+        """Ends run_forever() after this round."""
+        self._stopping = True
+
+    def close(self) -> None:
+        """Drops what is scheduled; the loop cannot run again."""
+        if self._running:
+            raise RuntimeError("Cannot close a running event loop")
+        self._closed = True
+        self._ready.clear()
+        self._scheduled.clear()
+
+    def is_running(self) -> bool:
+        """True inside run_forever()."""
+        return self._running
+
+    def is_closed(self) -> bool:
+        """True after close()."""
+        return self._closed
+
+    def time(self) -> float:
+        """The loop's clock: seconds, monotonic."""
+        return time.monotonic()
+
+    def _check_closed(self) -> None:
+        if self._closed:
+            raise RuntimeError("Event loop is closed")
+
+    def _check_running(self) -> None:
+        if self._running:
+            raise RuntimeError("This event loop is already running")
+        if events._get_running_loop() is not None:
+            raise RuntimeError("Cannot run the event loop while another loop is running")
+
+    def _run_once(self) -> None:
+        self._drop_cancelled_timers()
+        self._wait()
+        due = time.monotonic() + self._clock_resolution
+        while self._scheduled and self._scheduled[0]._when < due:
+            handle = heapq.heappop(self._scheduled)
+            handle._scheduled = False
+            self._ready.append(handle)
+        for _ in range(len(self._ready)):
+            handle = self._ready.popleft()
+            if not handle._cancelled:
+                handle._run()
+        handle = None  # an exception's traceback holds this frame, and the handle its exception
+
+    def _drop_cancelled_timers(self) -> None:
+        timers = self._scheduled
+        if len(timers) > _MANY_TIMERS and self._cancelled_timers > len(timers) * _MANY_CANCELLED:
+            for handle in timers:
+                if handle._cancelled:
+                    handle._scheduled = False
+            self._scheduled = [handle for handle in timers if not handle._cancelled]
+            heapq.heapify(self._scheduled)
+            self._cancelled_timers = 0
+            return
+        while timers and timers[0]._cancelled:
+            self._cancelled_timers -= 1
+            heapq.heappop(timers)._scheduled = False
+
+    def _wait(self) -> None:
+        """Sleeps until the next timer's time, unless something is to be done before."""
+        if self._ready or self._stopping:
+            return
+        if not self._scheduled:
+            raise RuntimeError(_STUCK)
+        delay = min(self._scheduled[0]._when - time.monotonic(), _MAX_SLEEP)
+        if delay > 0:
+            # To the next millisecond, as epoll does: what is due within one runs in one round.
+            time.sleep(math.ceil(delay * 1e3) * 1e-3)
+
+    # --- callbacks and timers --------------------------------------------------------------------
+
+    def call_soon(self, callback: Any, *args: Any, context: Any = None) -> Any:
+        """Calls `callback(*args)` in the next round."""
+        self._check_closed()
+        handle = events.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon  # there is one thread
+
+    def call_later(self, delay: Any, callback: Any, *args: Any, context: Any = None) -> Any:
+        """Calls `callback(*args)` after `delay` seconds."""
+        if delay is None:
+            raise TypeError("delay must not be None")
+        return self.call_at(time.monotonic() + delay, callback, *args, context=context)
+
+    def call_at(self, when: Any, callback: Any, *args: Any, context: Any = None) -> Any:
+        """Calls `callback(*args)` when the loop's clock shows `when`."""
+        if when is None:
+            raise TypeError("when cannot be None")
+        self._check_closed()
+        timer = events.TimerHandle(when, callback, args, self, context)
+        heapq.heappush(self._scheduled, timer)
+        timer._scheduled = True
+        return timer
+
+    def _timer_handle_cancelled(self, handle: Any) -> None:
+        if handle._scheduled:
+            self._cancelled_timers += 1
+
+    # --- futures and tasks -----------------------------------------------------------------------
+
+    def create_future(self) -> Any:
+        """A future of this loop."""
+        return futures.Future(loop=self)
+
+    def create_task(self, coro: Any, *, name: Any = None, context: Any = None) -> Any:
+        """A task that runs the coroutine `coro`."""
+        self._check_closed()
+        if self._task_factory is None:
+            return tasks.Task(coro, loop=self, name=name, context=context)
+        options = {} if context is None else {"context": context}
+        task = self._task_factory(self, coro, **options)
+        tasks._set_task_name(task, name)
+        return task
+
+    def set_task_factory(self, factory: Any) -> None:
+        """`factory(loop, coro)` makes the tasks from now on; None: the default."""
+        if factory is not None and not callable(factory):
+            raise TypeError("task factory must be a callable or None")
+        self._task_factory = factory
+
+    def get_task_factory(self) -> Any:
+        """What set_task_factory() was given."""
+        return self._task_factory
+
+    # --- asynchronous generators -----------------------------------------------------------------
+
+    def _asyncgen_starts(self, agen: Any) -> None:
+        if self._asyncgens_are_shut:
+            warnings.warn(
+                f"asynchronous generator {agen!r} was scheduled after "
+                f"loop.shutdown_asyncgens() call",
+                ResourceWarning,
+                source=self,
+                stacklevel=2,
+            )
+        self._asyncgens.add(agen)
+
+    def _asyncgen_ends(self, agen: Any) -> None:
+        self._asyncgens.discard(agen)
+        if not self._closed:
+            self.call_soon(self.create_task, agen.aclose())
+
+    async def shutdown_asyncgens(self) -> None:
+        """Closes the asynchronous generators that are not finished."""
+        self._asyncgens_are_shut = True
+        closing = list(self._asyncgens)
+        if not closing:
+            return
+        self._asyncgens.clear()
+        results = await tasks.gather(*[agen.aclose() for agen in closing], return_exceptions=True)
+        for result, agen in zip(results, closing, strict=True):
+            if isinstance(result, Exception):
+                self.call_exception_handler(
+                    {
+                        "message": "an error occurred during closing of "
+                        f"asynchronous generator {agen!r}",
+                        "exception": result,
+                        "asyncgen": agen,
+                    }
+                )
+
+    async def shutdown_default_executor(self) -> None:
+        """Nothing: there are no threads to wait for."""
+
+    # --- errors ----------------------------------------------------------------------------------
+
+    def get_exception_handler(self) -> Any:
+        """What set_exception_handler() was given."""
+        return self._exception_handler
+
+    def set_exception_handler(self, handler: Any) -> None:
+        """`handler(loop, context)` is told of errors that nobody caught; None: the default."""
+        if handler is not None and not callable(handler):
+            raise TypeError(f"A callable object or None is expected, got {handler!r}")
+        self._exception_handler = handler
+
+    def default_exception_handler(self, context: Any) -> None:
+        """Writes the message, the exception and what else is in `context` to stderr."""
+        lines = [context.get("message") or "Unhandled exception in event loop"]
+        for key in sorted(context):
+            if key not in {"message", "exception"}:
+                lines.append(f"{key}: {context[key]!r}")
+        write_error("\n".join(lines), context.get("exception"))
+
+    def call_exception_handler(self, context: Any) -> None:
+        """Tells the handler, and the default one of an error in it."""
+        try:
+            if self._exception_handler is None:
+                self.default_exception_handler(context)
+            else:
+                self._call_handler(context)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            write_error("Exception in default exception handler", error)
+
+    def _call_handler(self, context: Any) -> None:
+        try:
+            self._exception_handler(self, context)  # type: ignore[misc]
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            self.default_exception_handler(
+                {
+                    "message": "Unhandled error in exception handler",
+                    "exception": error,
+                    "context": context,
+                }
+            )
+
+    def get_debug(self) -> bool:
+        """What set_debug() was given."""
+        return self._debug
+
+    def set_debug(self, enabled: Any) -> None:
+        """Kept for get_debug(): the debug mode's records of where things were made are stacks."""
+        self._debug = enabled
+
+
+class Policy(events.BaseDefaultEventLoopPolicy):
+    """Makes the loops of get_event_loop(), new_event_loop() and Runner."""
+
+    _loop_factory = EventLoop

@@ -1,0 +1,125 @@
+"""The library's own asyncio without what opens sockets, starts programs or threads.
+
+`import asyncio` runs a package of 30 modules and what they need: sockets, TLS, subprocesses, thread
+pools, logging. Of those, the 14 named here are loaded, under a package object whose `__init__` is
+not run. Where they import a module that has no use without sockets and threads, they find a
+stand-in with the few names that they mention; it is gone from `sys.modules` afterwards.
+
+Tasks and futures are the library's Python classes and not those of `_asyncio`: the C ones trust a
+loop, an `__eq__` and a second `__init__` that a guest may have supplied, down to reading freed
+memory (CPython gh-125966, gh-125969, gh-126080, gh-126138).
+"""
+
+from __future__ import annotations
+
+# Imported here first: nothing that others use may be loaded over a stand-in.
+import contextlib
+import contextvars  # noqa: F401
+import importlib
+import importlib.machinery
+import inspect  # noqa: F401
+import linecache  # noqa: F401
+import reprlib  # noqa: F401
+import sys
+import traceback  # noqa: F401
+import types
+import typing  # noqa: F401
+from collections.abc import Iterator
+from typing import Any
+
+PARTS = (
+    "exceptions", "format_helpers", "coroutines", "base_futures", "base_tasks", "events", "futures",
+    "tasks", "mixins", "locks", "queues", "timeouts", "taskgroups", "runners",
+)  # fmt: skip
+
+
+class _Thread:
+    """The one thread there is, as threading.current_thread() gives it."""
+
+    name = "MainThread"
+
+
+class _Local:
+    """threading.local where there is one thread."""
+
+
+def _none(*_: Any) -> None:
+    """signal.getsignal: nobody handles signals here."""
+
+
+_THREAD = _Thread()
+
+# What the parts mention of each; None: an ImportError, which they are written to expect.
+_STAND_INS: dict[str, dict[str, Any] | None] = {
+    "_asyncio": None,
+    "asyncio.constants": {"DEBUG_STACK_DEPTH": 0},
+    "concurrent": {},
+    "concurrent.futures": {
+        "FIRST_COMPLETED": "FIRST_COMPLETED",
+        "FIRST_EXCEPTION": "FIRST_EXCEPTION",
+        "ALL_COMPLETED": "ALL_COMPLETED",
+    },
+    "logging": {"DEBUG": 10},
+    "signal": {"SIGINT": 2, "default_int_handler": object(), "getsignal": _none},
+    "socket": {"AF_UNSPEC": 0, "AI_PASSIVE": 1},
+    "subprocess": {"PIPE": -1},
+    "threading": {
+        "Lock": contextlib.nullcontext,
+        "current_thread": lambda: _THREAD,
+        "local": _Local,
+        "main_thread": lambda: _THREAD,
+    },
+}
+
+
+@contextlib.contextmanager
+def _standing_in() -> Iterator[None]:
+    saved = {name: sys.modules[name] for name in _STAND_INS if name in sys.modules}
+    made: dict[str, Any] = {}
+    for name, names in _STAND_INS.items():
+        made[name] = None
+        if names is not None:
+            made[name] = types.ModuleType(name)
+            vars(made[name]).update(names)
+    made["concurrent"].futures = made["concurrent.futures"]
+    sys.modules.update(made)
+    try:
+        yield
+    finally:
+        for name in made:
+            del sys.modules[name]
+        sys.modules.update(saved)
+
+
+def _load() -> dict[str, Any]:
+    """The parts by their names, fresh: an asyncio that is there already is not the guest's."""
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "asyncio":
+            del sys.modules[name]
+    spec = importlib.machinery.PathFinder.find_spec("asyncio")
+    if spec is None:
+        raise ImportError("this Python has no asyncio")
+    package: Any = types.ModuleType("asyncio")  # made, not run
+    package.__path__ = spec.submodule_search_locations
+    sys.modules["asyncio"] = package
+    with _standing_in():
+        return {part: importlib.import_module(f"asyncio.{part}") for part in PARTS}
+
+
+_parts = _load()
+coroutines: Any = _parts["coroutines"]
+events: Any = _parts["events"]
+exceptions: Any = _parts["exceptions"]
+format_helpers: Any = _parts["format_helpers"]
+futures: Any = _parts["futures"]
+locks: Any = _parts["locks"]
+queues: Any = _parts["queues"]
+runners: Any = _parts["runners"]
+taskgroups: Any = _parts["taskgroups"]
+tasks: Any = _parts["tasks"]
+timeouts: Any = _parts["timeouts"]
+
+# As the library's own __init__ has them.
+PUBLIC = (
+    coroutines, events, exceptions, futures, locks, queues, runners, taskgroups, tasks, timeouts,
+)  # fmt: skip

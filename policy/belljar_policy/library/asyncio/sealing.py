@@ -1,0 +1,90 @@
+"""What the library's classes do not do here, and with what: before the freeze.
+
+A method written in Python takes anything for `self` and then writes to it. Each class that a guest
+meets now insists on its own kind. What leads to frames, to files or out of the process says so.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..objects import only_for_its_own
+from .event_loop import EventLoop, Policy
+from .lean import (
+    coroutines,
+    events,
+    format_helpers,
+    futures,
+    locks,
+    queues,
+    runners,
+    taskgroups,
+    tasks,
+    timeouts,
+)
+
+_CLASSES = (
+    futures.Future, tasks.Task, tasks._GatheringFuture, events.Handle, events.TimerHandle,
+    locks.Lock, locks.Event, locks.Condition, locks.Semaphore, locks.BoundedSemaphore,
+    locks.Barrier, queues.Queue, queues.PriorityQueue, queues.LifoQueue, taskgroups.TaskGroup,
+    timeouts.Timeout, runners.Runner, EventLoop,
+)  # fmt: skip
+
+# Called by a statement, with the object it was found on; a program can name them all the same.
+_SPECIAL = frozenset({
+    "__init__", "__await__", "__iter__", "__enter__", "__exit__", "__aenter__", "__aexit__",
+})  # fmt: skip
+
+
+def unavailable(name: str, why: str) -> Callable:
+    """A callable that is here to say why it is not."""
+
+    def missing(*_: Any, **__: Any) -> Any:
+        raise PermissionError(f"[BJ502] asyncio: {name}() {why}")
+
+    missing.__name__ = missing.__qualname__ = name.rpartition(".")[2]
+    return missing
+
+
+_FRAMES = "gives frames, which are not available; print the task itself"
+
+
+def _why(method: str) -> str:
+    """Why the event loop's `method` is not here."""
+    if "executor" in method:
+        return "needs threads, and there are none; call the function directly"
+    if "subprocess" in method:
+        return "starts a program, and no other program is here"
+    if "signal" in method:
+        return "needs signals, and none arrive"
+    return "needs descriptors, and there are no sockets, pipes and files"
+
+
+def _seal(cls: Any) -> None:
+    for name, value in list(vars(cls).items()):
+        if type(value) is types.FunctionType and (name in _SPECIAL or not name.startswith("_")):
+            only_for_its_own(cls, name)
+            if inspect.iscoroutinefunction(value):  # for asyncio.iscoroutinefunction()
+                vars(cls)[name]._is_coroutine = coroutines._is_coroutine
+
+
+def _no_stack(*_: Any, **__: Any) -> list[Any]:
+    """format_helpers.extract_stack: its entries read any file, by linecache."""
+    return []
+
+
+def seal() -> None:
+    """Once, when the parts are loaded."""
+    loop: Any = EventLoop
+    for name, value in vars(events.AbstractEventLoop).items():
+        if not name.startswith("_") and name not in vars(loop) and callable(value):
+            setattr(loop, name, unavailable(f"loop.{name}", _why(name)))
+    for name in ("get_stack", "print_stack"):
+        setattr(tasks.Task, name, unavailable(f"Task.{name}", _FRAMES))
+    format_helpers.extract_stack = _no_stack
+    for cls in _CLASSES:
+        _seal(cls)
+    events.set_event_loop_policy(Policy())
