@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -500,3 +503,31 @@ def test_debug_mode_is_kept_and_records_no_stacks() -> None:
         """
     )
     assert ran.stdout == "['exception', 'handle', 'message']\nTrue <Future pending>\n"
+
+
+@pytest.mark.parametrize("language", ["restricted", "full"])
+def test_in_a_sealed_worker(language: str, tmp_path: Path) -> None:
+    """The system calls of a worker suffice, and with the policy off the same loop is there."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+        import asyncio
+        async def work(n):
+            async with asyncio.timeout(5):
+                await asyncio.sleep(0.001)
+            return n
+        async def main():
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(work(n)) for n in range(100)]
+            return sum(task.result() for task in tasks)
+        print(asyncio.run(main()))
+        """)
+    )
+    belljar = Path(os.environ["BELLJAR_BUILD"]) / "belljar"
+    done = subprocess.run(
+        [belljar, "run", "--language", language, program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "4950\n"), done.stderr

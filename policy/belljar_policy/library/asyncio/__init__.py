@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import lean
+from .lean import package
 from .sealing import seal, unavailable
 
 _THREADS = "needs threads, and there are none; call the function directly"
@@ -27,11 +27,14 @@ set_event_loop_policy = unavailable("set_event_loop_policy", _POLICY)
 
 
 def __getattr__(name: str) -> Any:
-    """What the profile names and the library's parts have among their public names."""
-    for part in lean.PUBLIC:
-        if name in part.__all__:
-            return getattr(part, name)
-    raise AttributeError(f"asyncio has no {name!r}")
+    """What the profile names is what the package has."""
+    return getattr(package, name)
 
 
 seal()
+# With the policy off, `import asyncio` finds this package: the real one's loop needs sockets too.
+for function in (
+    to_thread, run_coroutine_threadsafe, open_connection, start_server, create_subprocess_exec,
+    create_subprocess_shell, set_event_loop_policy,
+):  # fmt: skip
+    setattr(package, function.__name__, function)

@@ -91,35 +91,33 @@ def _standing_in() -> Iterator[None]:
         sys.modules.update(saved)
 
 
-def _load() -> dict[str, Any]:
-    """The parts by their names, fresh: an asyncio that is there already is not the guest's."""
+def _load() -> Any:
+    """The package, fresh: an asyncio that is there already is not the guest's."""
     for name in list(sys.modules):
         if name.partition(".")[0] == "asyncio":
             del sys.modules[name]
     spec = importlib.machinery.PathFinder.find_spec("asyncio")
     if spec is None:
         raise ImportError("this Python has no asyncio")
-    package: Any = types.ModuleType("asyncio")  # made, not run
-    package.__path__ = spec.submodule_search_locations
-    sys.modules["asyncio"] = package
+    made: Any = types.ModuleType("asyncio", "Asynchronous programs, without sockets and threads.")
+    made.__path__ = spec.submodule_search_locations  # its __init__ is not run
+    sys.modules["asyncio"] = made
     with _standing_in():
-        return {part: importlib.import_module(f"asyncio.{part}") for part in PARTS}
+        for part in PARTS:
+            loaded = importlib.import_module(f"asyncio.{part}")
+            for name in getattr(loaded, "__all__", ()):  # as the library's __init__ does
+                setattr(made, name, getattr(loaded, name))
+    return made
 
 
-_parts = _load()
-coroutines: Any = _parts["coroutines"]
-events: Any = _parts["events"]
-exceptions: Any = _parts["exceptions"]
-format_helpers: Any = _parts["format_helpers"]
-futures: Any = _parts["futures"]
-locks: Any = _parts["locks"]
-queues: Any = _parts["queues"]
-runners: Any = _parts["runners"]
-taskgroups: Any = _parts["taskgroups"]
-tasks: Any = _parts["tasks"]
-timeouts: Any = _parts["timeouts"]
-
-# As the library's own __init__ has them.
-PUBLIC = (
-    coroutines, events, exceptions, futures, locks, queues, runners, taskgroups, tasks, timeouts,
-)  # fmt: skip
+package = _load()
+coroutines: Any = package.coroutines
+events: Any = package.events
+format_helpers: Any = package.format_helpers
+futures: Any = package.futures
+locks: Any = package.locks
+queues: Any = package.queues
+runners: Any = package.runners
+taskgroups: Any = package.taskgroups
+tasks: Any = package.tasks
+timeouts: Any = package.timeouts
