@@ -45,9 +45,10 @@ def is_loot(value: object) -> bool:
         kinds = (types.ModuleType, io.FileIO, os._Environ, pathlib.PurePath)
         return any(base in kinds for base in type.__dict__["__mro__"].__get__(value))
     if type(value) is dict:
-        return value is vars(builtins) or any(
-            type(item) is types.ModuleType or value.get("__builtins__") is item
-            for item in list(value.values())
+        return (
+            value is vars(builtins)
+            or (type(value.get("__builtins__")) in (dict, types.ModuleType))
+            or any(type(item) is types.ModuleType for item in list(value.values()))
         )
     if type(value) in (list, tuple):
         return any(is_loot(item) for item in value)
