@@ -16,6 +16,7 @@ A name on a Trap that begins with CANARY was chosen by the guest: getattr() or s
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import os
 import random
@@ -264,22 +265,29 @@ def samples_of(cls: type) -> list[Any]:
     return made
 
 
+def arity(function: types.FunctionType) -> int:
+    """How many arguments to give; where any number goes, a few."""
+    takes_any = function.__code__.co_flags & inspect.CO_VARARGS
+    return function.__code__.co_argcount + (3 if takes_any else 0)
+
+
 def try_methods(cls: type, chooser: Chooser) -> int:
     """Calls each method of `cls` ROUNDS times; returns how many methods there are."""
     methods = list(functions_of(cls))
     chooser.samples = samples_of(cls)
+    own = [sample for sample in chooser.samples if type(sample) is cls]
     call = chooser.guest["call"]
     for name, function in methods:
         RECORD.method = f"{cls.__module__}.{cls.__qualname__}.{name}"
         for seed in range(ROUNDS):
             chooser.start(seed)
-            count = function.__code__.co_argcount
-            # The first call is with a hostile self, the second with one that is the host's.
-            args = [TRAP if seed == 1 else chooser.guest["Hostile"]()]
-            args += [chooser.following() for _ in range(count - 1)]
+            first = TRAP if seed == 1 else chooser.guest["Hostile"]()
+            if own and seed % 4 == 2:  # as it is meant to be, with arguments that are not
+                first = own[seed % len(own)]
+            args = [first] + [chooser.following() for _ in range(arity(function) - 1)]
             signal.setitimer(signal.ITIMER_REAL, SECONDS)
             try:
-                call(function, args[:count])
+                call(function, args)
             except BaseException:
                 pass
             finally:
