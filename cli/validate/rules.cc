@@ -30,8 +30,7 @@ Rule ToRule(const nlohmann::json& object) {
   return rule;
 }
 
-}  // namespace
-
+// `origin` names the text in errors.
 Result<std::vector<Rule>> ParseRules(std::string_view text, const std::string& origin) {
   const JsonReading reading = ReadJson(text, {});
   const auto* list = std::get_if<nlohmann::json>(&reading);
@@ -49,6 +48,8 @@ Result<std::vector<Rule>> ParseRules(std::string_view text, const std::string& o
             [](const Rule& left, const Rule& right) { return left.id < right.id; });
   return rules;
 }
+
+}  // namespace
 
 Result<std::vector<Rule>> LoadRules() {
   const Result<Installation> installation = Installation::Find();

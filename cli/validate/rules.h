@@ -24,8 +24,6 @@ struct Rule {
 
 // By id. An error is this installation's failure.
 Result<std::vector<Rule>> LoadRules();
-// The same from the text of the file; `origin` names it in errors.
-Result<std::vector<Rule>> ParseRules(std::string_view text, const std::string& origin);
 
 // What the rule's group is about, by its first digit: "imports". "policy" for an unknown one.
 std::string_view RuleGroup(std::string_view id);

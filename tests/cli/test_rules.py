@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -62,3 +65,29 @@ def test_an_unknown_rule(belljar, word, says):
     done = belljar("rules", word)
     assert (done.code, done.stdout) == (2, "")
     assert says in done.stderr and "belljar rules lists them all" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "No such file or directory"),
+        ("[{", "it is no JSON array"),
+        ("{}", "it is no JSON array"),
+        ("[1]", "a rule has no id or name"),
+        ('[{"id": "BJ001", "name": 7}]', "a rule has no id or name"),
+    ],
+)
+def test_an_installation_without_its_rules_says_so(program, tmp_path, text, says):
+    installed = tmp_path / "belljar"
+    try:
+        os.link(program, installed)
+    except OSError:  # another file system
+        shutil.copy(program, installed)
+    (tmp_path / "belljar-zygote").write_text("")
+    share = tmp_path / "share/belljar"
+    share.mkdir(parents=True)
+    if text is not None:
+        (share / "rules.json").write_text(text)
+    done = subprocess.run([installed, "rules"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "rules.json" in done.stderr and says in done.stderr
