@@ -54,13 +54,24 @@ class Policy:
     RESULT_NAME = RESULT_NAME
 
     def __init__(
-        self, profile: dict[str, Any], *, other_profiles: dict[str, list[str]] | None = None
+        self,
+        profile: dict[str, Any],
+        *,
+        other_profiles: dict[str, list[str]] | None = None,
+        tracebacks: Any = None,
     ) -> None:
+        """`tracebacks`: the runner's module of that name; without it, texts have no frames."""
         # A profile that gives io.open gives files, the builtin open() included.
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {})
         self._builtins = namespace.make_builtins(has_files)
+        self._allowed_imports: frozenset[str] | None = None  # of the last program
+        running = library.program.running
+        running.modules = self.modules.proxies
+        running.builtins = self._builtins
+        running.tracebacks = tracebacks
+        running.compile_text = self._compile_text
         guards.configure(self._guard_settings())
         self._warm()
         library.forget()
@@ -117,6 +128,9 @@ class Policy:
             if transformer.findings:
                 findings = in_characters(transformer.findings, source)
                 return Compiled(None, findings, in_characters(transformer.warnings, source))
+            self._allowed_imports = allowed_imports
+            library.program.running.filename = filename
+            library.program.running.source = source
             keep_result(tree)
             code = compile(tree, filename, "exec", 0, True, 0)
         except (RecursionError, MemoryError):
@@ -140,9 +154,28 @@ class Policy:
         except SyntaxError as error:
             return [_syntax_finding(error)]
 
+    def _compile_text(self, text: str, filename: str, shows_values: bool) -> types.CodeType:
+        """For library.program.compile_text: text that the running program gives."""
+        try:
+            tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
+            transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
+            transformer.check(tree)
+            if transformer.findings:
+                finding = transformer.findings[0]
+                raise PermissionError(f"[{finding.rule}] {finding.reason}. {finding.hint}")
+            if shows_values:
+                return compile(ast.Interactive(tree.body), filename, "single", 0, True, 0)
+            return compile(tree, filename, "exec", 0, True, 0)
+        except (RecursionError, MemoryError):
+            raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
+        except ValueError as error:  # NUL bytes, lone surrogates
+            raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
+
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`."""
-        return namespace.make_main(self._builtins, name)
+        scope = namespace.make_main(self._builtins, name)
+        library.program.running.scope = scope
+        return scope
 
 
 def _syntax_finding(error: SyntaxError) -> Finding:

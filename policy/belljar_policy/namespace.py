@@ -12,6 +12,7 @@ import _belljar_guards as guards
 from . import tables
 from .library import builtins as replaced
 from .library import streams
+from .library.help import help
 
 
 def make_builtins(has_files: bool) -> dict[str, Any]:
@@ -33,6 +34,7 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         input=replaced.input,
         exit=replaced.exit,
         quit=replaced.exit,
+        help=help,
         __import__=guards.import_module,
     )
     if has_files:

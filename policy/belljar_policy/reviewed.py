@@ -54,6 +54,8 @@ SUBCLASSABLE: dict[str, str] = {
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
         "PriorityQueue Queue QueueEmpty QueueFull Semaphore"
     ),
+    "unittest": "TestCase TestLoader TestResult TestSuite TextTestResult TextTestRunner",
+    "logging": "Filter Formatter Handler Logger LoggerAdapter NullHandler StreamHandler",
 }
 
 # Their instances take public attributes: decimal.getcontext().prec = 5.
@@ -68,6 +70,8 @@ WRITABLE: dict[str, str] = {
     "configparser": "ConfigParser RawConfigParser",
     "xml.etree.ElementTree": "Element ElementTree",
     "types": "SimpleNamespace",
+    "unittest": "TestLoader TestResult TestSuite TextTestResult TextTestRunner",
+    "logging": "Filter Formatter LogRecord Logger LoggerAdapter NullHandler StreamHandler",
 }
 
 # Asked at each load, by calling the function of that name in library/.

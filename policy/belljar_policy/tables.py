@@ -237,7 +237,6 @@ MISSING_BUILTINS: dict[str, str] = {
     "globals": "Keep the values in a dict.",
     "locals": "Keep the values in a dict.",
     "breakpoint": "Use print(): there is no terminal to debug in.",
-    "help": "Read the documentation outside: there is no pager here.",
     "copyright": "There is no interactive interpreter here.",
     "credits": "There is no interactive interpreter here.",
     "license": "There is no interactive interpreter here.",

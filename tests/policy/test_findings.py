@@ -50,7 +50,6 @@ REFUSED = [
     ("globals()", "BJ501"),
     ("print(locals())", "BJ501"),
     ("breakpoint()", "BJ501"),
-    ("help(1)", "BJ501"),
     ("f'{open}'", "BJ501"),
     ("f'{x.__globals__}'", "BJ301"),
     ("f'{1:{x.gi_frame}}'", "BJ303"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import importlib.util
 import io
 import json
 import os
@@ -103,6 +104,15 @@ def execute(request: dict, policy) -> dict:
     return report
 
 
+def runner_tracebacks() -> types.ModuleType:
+    """What shows exceptions in a worker, without the rest of the runner."""
+    path = ROOT / "engine" / "inside" / "runner" / "tracebacks.py"
+    spec = importlib.util.spec_from_file_location("belljar_tracebacks", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def serve() -> None:
     # "plain" builds no policy: the controls must not be held by a hardened interpreter.
     policy = None
@@ -122,7 +132,9 @@ def serve() -> None:
         with open(ROOT / "profiles" / "basic.toml", "rb") as file:
             profile = tomllib.load(file)
         others = {"filesystem": ["os", "pathlib"], "data-science": ["numpy"]}
-        policy = belljar_policy.Policy(profile, other_profiles=others)
+        policy = belljar_policy.Policy(
+            profile, other_profiles=others, tracebacks=runner_tracebacks()
+        )
     replies = os.fdopen(os.dup(1), "w")
     requests = sys.stdin
     for line in requests:

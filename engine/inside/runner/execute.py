@@ -14,6 +14,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from . import report as reports
+from . import tracebacks
 from .analysis import analyse
 from .bounded_repr import bounded_repr
 from .hints import Surroundings, hint_for
@@ -110,7 +111,7 @@ _prepared = _Prepared()
 def prepare(profile: dict[str, Any], other_profiles: dict[str, list[str]]) -> None:
     """Zygote, once: builds the policy. `other_profiles`: profile name -> its modules."""
     policy_package = importlib.import_module("belljar_policy")
-    policy = policy_package.Policy(profile, other_profiles=other_profiles)
+    policy = policy_package.Policy(profile, other_profiles=other_profiles, tracebacks=tracebacks)
     if policy.RESULT_NAME != RESULT_NAME:
         raise RuntimeError(f"belljar_policy stores the result in {policy.RESULT_NAME!r}")
     _prepared.policy = policy

@@ -32,6 +32,9 @@ _MAX_GROUP_WIDTH = 15  # this and the next two as in Lib/traceback.py
 _MAX_GROUP_DEPTH = 10
 _MAX_REPEATED = 3
 
+# Text that the program had compiled while it ran: library/doctest.py, library/timeit.py.
+_LATER_TEXT = ("<doctest ", "<timeit-src>")
+
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
 
@@ -82,6 +85,17 @@ def describe(error: BaseException, filename: str, lines: Sequence[str]) -> Descr
         len(message) > MAX_MESSAGE,
         text.was_cut or formatter.left_out,
     )
+
+
+def pieces(error: BaseException, filename: str, *, chain: bool = True) -> Iterator[str]:
+    """The text as describe() has it, for a program that asks while it runs."""
+    formatter = _Formatter(filename)
+    return formatter.exception(error) if chain else formatter.alone(error)
+
+
+def final_lines(error: BaseException, filename: str) -> list[str]:
+    """What comes after the frames: type, message, notes."""
+    return _final_lines(error, filename)
 
 
 def describe_barely(error: BaseException) -> Description:
@@ -193,13 +207,18 @@ class _Formatter:
                 yield from self._boxed(joint)
             if link is None:
                 yield from self._boxed("[... more exceptions left out ...]\n")
-            elif issubclass(type(link), BaseExceptionGroup):
-                yield from self._group(link)
             else:
-                frames = self._frames(_traceback_of(link))
-                if frames:
-                    yield from self._boxed("Traceback (most recent call last):\n", *frames)
-                yield from self._boxed(*_final_lines(link, self._filename))
+                yield from self.alone(link)
+
+    def alone(self, error: BaseException) -> Iterator[str]:
+        """The same without its causes and context."""
+        if issubclass(type(error), BaseExceptionGroup):
+            yield from self._group(error)
+            return
+        frames = self._frames(_traceback_of(error))
+        if frames:
+            yield from self._boxed("Traceback (most recent call last):\n", *frames)
+        yield from self._boxed(*_final_lines(error, self._filename))
 
     def _chain(self, error: BaseException) -> list[tuple[str, BaseException | None]]:
         """The exceptions from this one inwards, each with the words that come before the outer."""
@@ -309,7 +328,7 @@ class _Formatter:
 def _guest_entries(entry: TracebackType | None, filename: str) -> Iterator[TracebackType]:
     while entry is not None:
         name = entry.tb_frame.f_code.co_filename
-        if type(name) is str and name == filename:
+        if type(name) is str and (name == filename or name.startswith(_LATER_TEXT)):
             yield entry
         entry = entry.tb_next
 

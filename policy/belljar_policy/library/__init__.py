@@ -17,11 +17,15 @@ from . import (
     dataclasses,
     difflib,
     enum,
+    inspect,
     pprint,
+    program,
     typing,
     xml_etree_ElementTree,
     zoneinfo,
 )
+
+__all__ = ["forget", "program", "reduce"]
 
 
 def reduce(has_files: bool) -> None:
@@ -31,6 +35,7 @@ def reduce(has_files: bool) -> None:
     difflib.reduce()
     zoneinfo.reduce()
     enum.reduce()
+    inspect.reduce()
     typing.reduce()
     pprint.reduce()
     configparser.reduce(has_files)

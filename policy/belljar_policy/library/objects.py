@@ -5,6 +5,7 @@ attribute or an isinstance() that a guest could have supplied.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import _belljar_guards as guards
@@ -56,3 +57,19 @@ def refuses(name: str, hint: str) -> Callable:
 
     method.__name__ = method.__qualname__ = name.rpartition(".")[2]
     return method
+
+
+def its_own_only(cls: Any) -> Any:
+    """Decorates a class of ours that guests get: only_for_its_own() for all its methods.
+
+    It says that it belongs to the library's module that it stands in for.
+    """
+    cls.__module__ = cls.__module__.rpartition(".")[2].replace("_", ".")
+    for name, value in list(cls.__dict__.items()):
+        if type(value) is FunctionType and name not in _GIVEN_THEIR_OWN:
+            only_for_its_own(cls, name)
+    return cls
+
+
+# Called with what the class says it is, or looked up on the class itself.
+_GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})

@@ -1,0 +1,343 @@
+"""inspect, for guests: signatures, kinds and documentation; no frames, sources or modules.
+
+The library's signature() follows __wrapped__, __signature__ and __text_signature__ wherever an
+object says they lead, and evaluates defaults that it finds in text. Here a signature is read from
+the program's own functions, from built-in text without evaluating it, and from nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+from typing import Any
+
+import _belljar_guards as guards
+
+from .objects import dict_of, is_a, its_own_only, mro_of
+
+Parameter = inspect.Parameter
+Signature = inspect.Signature
+BoundArguments = inspect.BoundArguments
+cleandoc = inspect.cleandoc
+
+_MAX_WRAPPED = 100
+_VAR_POSITIONAL, _VAR_KEYWORD = 0x04, 0x08  # in a code object's flags
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+_BUILTINS = (
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+)
+_text_signature_of = type.__dict__["__text_signature__"].__get__
+_PROXY = type(guards.Proxy("inspect", None, {}))
+_own_init = object.__dict__["__init__"]
+
+
+class _Shown:
+    """A default or annotation of library code: its text, not the object."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+_Shown = its_own_only(_Shown)  # type: ignore[misc]
+
+
+def _shown(value: Any) -> Any:
+    if value is Parameter.empty or type(value) in _PLAIN:
+        return value
+    if type(value) is type:
+        return _Shown(value.__name__)
+    return _Shown(f"<{type(value).__name__}>")
+
+
+# --- signatures -----------------------------------------------------------------------------------
+
+
+def _of_function(function: Any, *, is_own: bool) -> Any:
+    # Not the library's: that one evaluates a function's __text_signature__, which may stand in the
+    # __dict__ of a guest's.
+    code = function.__code__
+    names = code.co_varnames
+    defaults = function.__defaults__ or ()
+    keyword_defaults = function.__kwdefaults__ or {}
+    annotations = function.__annotations__ if is_own else {}
+    keep = _same if is_own else _shown  # a library function's are objects that nobody reviewed
+    parameters: list[Any] = []
+
+    def add(name: str, kind: Any, default: Any = Parameter.empty) -> None:
+        annotation = annotations.get(name, Parameter.empty)
+        parameters.append(Parameter(name, kind, default=keep(default), annotation=annotation))
+
+    count = code.co_argcount
+    without_default = count - len(defaults)
+    for index, name in enumerate(names[:count]):
+        positional = index < code.co_posonlyargcount
+        kind = Parameter.POSITIONAL_ONLY if positional else Parameter.POSITIONAL_OR_KEYWORD
+        default = Parameter.empty if index < without_default else defaults[index - without_default]
+        add(name, kind, default)
+    after = count + code.co_kwonlyargcount
+    if code.co_flags & _VAR_POSITIONAL:
+        add(names[after], Parameter.VAR_POSITIONAL)
+    for name in names[count:after]:
+        add(name, Parameter.KEYWORD_ONLY, keyword_defaults.get(name, Parameter.empty))
+    if code.co_flags & _VAR_KEYWORD:
+        add(names[after + bool(code.co_flags & _VAR_POSITIONAL)], Parameter.VAR_KEYWORD)
+    return Signature(parameters, return_annotation=annotations.get("return", Signature.empty))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _of_text(text: str, *, drops_first: bool) -> Any:
+    """From "($self, x, /, y=1)" as built-in functions have it; nothing is evaluated."""
+    is_bound = text.startswith("($")
+    arguments = ast.parse(f"def _{text.replace('$', '')}: pass").body[0].args  # type: ignore[attr-defined]
+    names = [*arguments.posonlyargs, *arguments.args]
+    defaults = [Parameter.empty] * (len(names) - len(arguments.defaults)) + [
+        _of_node(node) for node in arguments.defaults
+    ]
+    parameters = []
+    for index, (arg, default) in enumerate(zip(names, defaults, strict=True)):
+        positional = index < len(arguments.posonlyargs)
+        kind = Parameter.POSITIONAL_ONLY if positional else Parameter.POSITIONAL_OR_KEYWORD
+        parameters.append(Parameter(arg.arg, kind, default=default))
+    if arguments.vararg is not None:
+        parameters.append(Parameter(arguments.vararg.arg, Parameter.VAR_POSITIONAL))
+    for arg, node in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        default = Parameter.empty if node is None else _of_node(node)
+        parameters.append(Parameter(arg.arg, Parameter.KEYWORD_ONLY, default=default))
+    if arguments.kwarg is not None:
+        parameters.append(Parameter(arguments.kwarg.arg, Parameter.VAR_KEYWORD))
+    return Signature(parameters[1:] if is_bound and drops_first else parameters)
+
+
+def _of_node(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return _Shown(ast.unparse(node))
+
+
+def _without_first(signature: Any) -> Any:
+    parameters = list(signature.parameters.values())
+    if parameters and parameters[0].kind in (
+        Parameter.POSITIONAL_ONLY,
+        Parameter.POSITIONAL_OR_KEYWORD,
+    ):
+        del parameters[0]
+    return signature.replace(parameters=parameters)
+
+
+def _of_class(cls: Any) -> Any:
+    for base in mro_of(type(cls)):
+        call = dict_of(base).get("__call__")
+        if guards.is_guest_class(base) and type(call) is types.FunctionType:
+            return _without_first(_signature(call))
+    for base in mro_of(cls):
+        names = dict_of(base)
+        # Most specific first; of the two in one class, __new__ is the one that is called first.
+        for name in ("__new__", "__init__"):
+            found = names.get(name)
+            if type(found) is staticmethod:
+                found = found.__func__
+            if type(found) is types.FunctionType:
+                return _without_first(_signature(found))
+        if not guards.is_guest_class(base) and base is not object:
+            text = _text_signature_of(base)
+            if type(text) is str:
+                return _of_text(text, drops_first=True)
+            if names.get("__init__", _own_init) is not _own_init or "__new__" in names:
+                raise ValueError(f"no signature found for builtin type {cls!r}")
+    return Signature()
+
+
+def _of_partial(value: Any) -> Any:
+    func = _partial_func(value)
+    inner = _signature(func)
+    return inspect._signature_get_partial(  # type: ignore[attr-defined]
+        inner, functools.partial(func, *_partial_args(value), **_partial_keywords(value))
+    )
+
+
+_partial_func = functools.partial.__dict__["func"].__get__
+_partial_args = functools.partial.__dict__["args"].__get__
+_partial_keywords = functools.partial.__dict__["keywords"].__get__
+
+
+def _signature(value: Any) -> Any:
+    kind = type(value)
+    if kind is types.MethodType:
+        return _without_first(_signature(value.__func__))
+    if kind is types.FunctionType:
+        return _of_function(value, is_own=bool(guards.is_guest_function(value)))
+    if issubclass(kind, type):
+        return _of_class(value)
+    if is_a(value, functools.partial):
+        return _of_partial(value)
+    if kind in _BUILTINS:
+        text = value.__text_signature__
+        if type(text) is not str:
+            raise ValueError(f"no signature found for builtin {value!r}")
+        return _of_text(
+            text,
+            drops_first=kind is not types.MethodDescriptorType
+            and kind is not types.WrapperDescriptorType,
+        )
+    for base in mro_of(kind):
+        call = dict_of(base).get("__call__")
+        if type(call) is types.FunctionType:
+            return _without_first(_signature(call))
+    raise TypeError(f"{value!r} is not a callable object")
+
+
+def signature(obj: Any, *, follow_wrapped: bool = True, **_: Any) -> Any:
+    """inspect.signature. Annotations that are text stay text."""
+    if not callable(obj):
+        raise TypeError(f"{obj!r} is not a callable object")
+    for _step in range(_MAX_WRAPPED):
+        wrapped = None
+        if follow_wrapped and type(obj) is types.FunctionType and guards.is_guest_function(obj):
+            wrapped = obj.__dict__.get("__wrapped__")
+        if wrapped is None:
+            return _signature(obj)
+        obj = wrapped
+    raise ValueError("wrapper loop when unwrapping a function")
+
+
+def _from_callable(cls: Any, obj: Any, *, follow_wrapped: bool = True, **_: Any) -> Any:
+    return signature(obj, follow_wrapped=follow_wrapped)
+
+
+def reduce() -> None:
+    """Zygote, before the freeze: signatures take nothing but their own."""
+    for cls in (Parameter, Signature, BoundArguments):
+        its_own_only(cls)
+    Signature.from_callable = classmethod(_from_callable)  # type: ignore[assignment,method-assign]
+
+
+# --- kinds ----------------------------------------------------------------------------------------
+
+_GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200
+
+
+def _has_flag(obj: Any, flag: int) -> bool:
+    while type(obj) is types.MethodType or is_a(obj, functools.partial):
+        obj = obj.__func__ if type(obj) is types.MethodType else _partial_func(obj)
+    return type(obj) is types.FunctionType and bool(obj.__code__.co_flags & flag)
+
+
+def isfunction(obj: Any) -> bool:
+    """A function made by def or lambda."""
+    return type(obj) is types.FunctionType
+
+
+def ismethod(obj: Any) -> bool:
+    """A method that is bound to its object."""
+    return type(obj) is types.MethodType
+
+
+def isclass(obj: Any) -> bool:
+    """A class."""
+    return issubclass(type(obj), type)
+
+
+def ismodule(obj: Any) -> bool:
+    """A module, as import gives it."""
+    return type(obj) is _PROXY
+
+
+def isbuiltin(obj: Any) -> bool:
+    """A function or bound method that is built in."""
+    return type(obj) is types.BuiltinFunctionType
+
+
+def isroutine(obj: Any) -> bool:
+    """A function or method of any kind."""
+    return isfunction(obj) or ismethod(obj) or type(obj) in _BUILTINS
+
+
+def isgenerator(obj: Any) -> bool:
+    """A generator."""
+    return type(obj) is types.GeneratorType
+
+
+def isgeneratorfunction(obj: Any) -> bool:
+    """A function that makes generators."""
+    return _has_flag(obj, _GENERATOR)
+
+
+def iscoroutine(obj: Any) -> bool:
+    """A coroutine."""
+    return type(obj) is types.CoroutineType
+
+
+def iscoroutinefunction(obj: Any) -> bool:
+    """A function made by async def."""
+    return _has_flag(obj, _COROUTINE)
+
+
+def isasyncgen(obj: Any) -> bool:
+    """An asynchronous generator."""
+    return type(obj) is types.AsyncGeneratorType
+
+
+def isasyncgenfunction(obj: Any) -> bool:
+    """A function that makes asynchronous generators."""
+    return _has_flag(obj, _ASYNC_GENERATOR)
+
+
+def isawaitable(obj: Any) -> bool:
+    """Something that await takes."""
+    return iscoroutine(obj) or any("__await__" in dict_of(base) for base in mro_of(type(obj)))
+
+
+def isabstract(obj: Any) -> bool:
+    """A class with abstract methods that nothing defines."""
+    return isclass(obj) and bool(type.__dict__["__flags__"].__get__(obj) & (1 << 20))
+
+
+# --- documentation and members --------------------------------------------------------------------
+
+
+def _own_doc(obj: Any) -> Any:
+    doc = guards.getattr(obj, "__doc__", None)
+    return str.__str__(doc) if is_a(doc, str) else None
+
+
+def getdoc(obj: Any) -> str | None:
+    """The documentation, or that of what it overrides, without its indentation."""
+    doc = _own_doc(obj)
+    if doc is None:
+        candidates: list[Any] = []
+        if isclass(obj):
+            candidates = [base for base in mro_of(obj) if base is not object]
+        elif ismethod(obj):
+            owner, name = obj.__self__, guards.getattr(obj, "__name__", "")
+            cls = owner if isclass(owner) else type(owner)
+            candidates = [dict_of(base).get(name) for base in mro_of(cls)]
+        doc = next((found for found in map(_own_doc, candidates) if found is not None), None)
+    return None if doc is None else cleandoc(doc)
+
+
+def getmembers(obj: Any, predicate: Any = None) -> list[tuple[str, Any]]:
+    """Names and values, as dir() and getattr() give them."""
+    members = []
+    for name in sorted(name for name in guards.dir(obj) if type(name) is str):
+        try:
+            value = guards.getattr(obj, name)
+        except AttributeError:
+            continue
+        if predicate is None or predicate(value):
+            members.append((name, value))
+    return members

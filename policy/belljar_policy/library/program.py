@@ -1,0 +1,91 @@
+"""The program that runs: its file name, its globals, and how more text of it becomes code.
+
+doctest and timeit run text that came after the program was compiled. It goes through the same
+policy, in the program's own builtins; nothing here takes a namespace as it is given.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+import _belljar_guards as guards
+
+_BUILTINS = "__builtins__"
+
+
+class _Program:
+    """One to a process, as a policy is."""
+
+    filename = "main.py"
+    source = ""
+    scope: dict[str, Any] = {}
+    builtins: dict[str, Any] = {}
+    modules: dict[str, Any] = {}
+    """The proxies, by name."""
+    compile_text: Callable[[str, str, bool], CodeType] | None = None
+    tracebacks: Any = None
+    """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""
+
+
+running = _Program()
+
+
+def compile_text(text: Any, filename: str, *, shows_values: bool = False) -> CodeType:
+    """Code of `text`, checked like the program's own source.
+
+    `shows_values`: top-level expressions go to sys.displayhook, as in the interactive interpreter.
+    Raises SyntaxError, and PermissionError for what the policy refuses.
+    """
+    if type(text) is not str:  # a subclass could show the check another text than the compiler
+        raise TypeError("[BJ502] source text must be a plain str")
+    if running.compile_text is None:
+        raise RuntimeError("no policy is there to judge the text")
+    return running.compile_text(text, filename, shows_values)
+
+
+def namespace(*parts: Any) -> dict[str, Any]:
+    """New globals of the program's kind with the names of `parts`, which are plain dicts or None.
+
+    A dict without the guest's builtins would have exec() put the interpreter's own there.
+    """
+    names: dict[str, Any] = {}
+    for part in parts:
+        if part is None:
+            continue
+        if type(part) is not dict:
+            raise TypeError("[BJ502] globals must be a plain dict")
+        names.update(part)
+    names.setdefault("__name__", "__main__")
+    names[_BUILTINS] = running.builtins
+    return names
+
+
+def place_of_caller(level: Any = 1) -> tuple[str, int, str]:
+    """File name, line and function of the program's own frame that is `level` calls up.
+
+    Beyond the outermost: that one. Frames that are not the program's do not count.
+    """
+    place = (running.filename, 1, "<module>")
+    left = level if type(level) is int else 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_builtins is running.builtins:
+            place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+            left -= 1
+            if left <= 0:
+                break
+        frame = frame.f_back
+    return place
+
+
+def functions_and_classes() -> Iterator[tuple[str, Any]]:
+    """What the program defined at its top level, by name."""
+    for name, value in sorted(
+        ((name, value) for name, value in running.scope.items() if type(name) is str),
+        key=lambda item: item[0],
+    ):
+        if guards.is_guest_function(value) or guards.is_guest_class(value):
+            yield name, value

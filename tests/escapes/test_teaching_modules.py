@@ -1,0 +1,446 @@
+"""Attacks on unittest, doctest, timeit, inspect, traceback, warnings, logging and help()."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.policy.harness import assert_contained, assert_stopped, check_attack, run, run_plain
+
+# Each succeeds in plain Python.
+ATTACKS = {
+    "an example of doctest imports": """
+        import doctest
+        box = []
+        def f():
+            '''
+            >>> box.append(__import__("os"))
+            '''
+        doctest.run_docstring_examples(f, {"box": box, "f": f})
+        loot = box and box[0]
+    """,
+    "an example runs where its globals have no builtins": """
+        import doctest
+        box = []
+        def f():
+            '''
+            >>> box.append(getattr(f, "__glo" + "bals__"))
+            '''
+        doctest.run_docstring_examples(f, {"box": box, "f": f, "__builtins__": __builtins__})
+        loot = box and box[0]
+    """,
+    "an example runs in globals that bring builtins": """
+        import doctest
+        box = []
+        names = {"box": box, "__builtins__": {"getattr": getattr, "len": len}}
+        def f():
+            '''
+            >>> box.append(getattr(len, "__se" + "lf__"))
+            '''
+        doctest.run_docstring_examples(f, names)
+        loot = box and box[0]
+    """,
+    "an example reads a frame": """
+        import doctest
+        box = []
+        def g():
+            yield
+        def f():
+            '''
+            >>> box.append(g().gi_frame)
+            '''
+        doctest.run_docstring_examples(f, {"box": box, "g": g})
+        loot = box and box[0]
+    """,
+    "testmod finds an example of a class": """
+        import doctest
+        box = []
+        class A:
+            @property
+            def p(self):
+                '''
+                >>> box.append(open)
+                '''
+        try:
+            doctest.run_docstring_examples(A.p, {"box": box})
+        except TypeError:
+            doctest.testmod()
+        loot = box and box[0]
+    """,
+    "timeit imports": """
+        import timeit
+        box = []
+        timeit.timeit("box.append(__import__('os'))", globals={"box": box}, number=1)
+        loot = box[0]
+    """,
+    "timeit imports on a second line": """
+        import timeit
+        box = []
+        timeit.timeit("pass\\nimport os\\nbox.append(os)", globals={"box": box}, number=1)
+        loot = box[0]
+    """,
+    "timeit's setup opens files": """
+        import timeit
+        box = []
+        timeit.timeit("pass", setup="box.append(open)", globals={"box": box}, number=1)
+        loot = box[0]
+    """,
+    "timeit runs in globals without builtins": """
+        import timeit
+        box = []
+        timeit.timeit("box.append(getattr(len, '__se' + 'lf__'))", globals={"box": box}, number=1)
+        loot = box[0]
+    """,
+    "timeit runs text that shows the check another": """
+        import timeit
+        box = []
+        class Text(str):
+            def split(self, *args): return ["pass"]
+        timeit.timeit(Text("box.append(open)"), globals={"box": box}, number=1)
+        loot = box[0]
+    """,
+    "unittest.main looks a module up": """
+        import unittest
+        loot = unittest.main(module="os", exit=False, argv=["x"]).module
+    """,
+    "a loader looks a module up by name": """
+        import unittest
+        class Loader(unittest.TestLoader):
+            def loadTestsFromModule(self, module, *args, **kwargs):
+                box.append(module)
+                return unittest.TestSuite()
+        box = []
+        try:
+            Loader().loadTestsFromName("os")
+        except AttributeError:
+            pass
+        loot = box and box[0]
+    """,
+    "a result gets a traceback": """
+        import unittest
+        class Result(unittest.TestResult):
+            def addError(self, test, err):
+                box.append(getattr(err[2], "tb_" + "frame"))
+        class T(unittest.TestCase):
+            def test(self):
+                1 / 0
+        box = []
+        T("test").run(Result())
+        loot = box and box[0]
+    """,
+    "a class fixture's failure has a traceback": """
+        import unittest
+        class Result(unittest.TestResult):
+            def addError(self, test, err):
+                box.append(getattr(err[2], "tb_" + "frame"))
+        class T(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                1 / 0
+            def test(self):
+                pass
+        box = []
+        unittest.TestSuite([T("test")]).run(Result())
+        loot = box and box[0]
+    """,
+    "an unpacked name of unittest is a module": """
+        import unittest
+        loot = unittest.loader
+    """,
+    "a test's method leads to globals": """
+        import unittest
+        class T(unittest.TestCase):
+            def runTest(self):
+                pass
+        loot = getattr(T().assertEqual, "__glo" + "bals__", None) or getattr(
+            getattr(T().assertEqual, "__fu" + "nc__"), "__glo" + "bals__")
+    """,
+    "members of a function": """
+        import inspect
+        def f():
+            pass
+        loot = dict(inspect.getmembers(f))["__globals__"]
+    """,
+    "a predicate sees the members": """
+        import inspect
+        box = []
+        def f():
+            pass
+        def keep(value):
+            if type(value) is dict and "f" in value:
+                box.append(value)
+        inspect.getmembers(f, keep)
+        loot = box and box[0]
+    """,
+    "inspect gives frames": """
+        import inspect
+        loot = inspect.currentframe()
+    """,
+    "inspect gives modules": """
+        import inspect
+        loot = inspect.getmodule(inspect.signature)
+    """,
+    "a log record holds a traceback": """
+        import logging
+        box = []
+        class H(logging.Handler):
+            def emit(self, record):
+                box.append(getattr(record.exc_info[2], "tb_" + "frame"))
+        logging.getLogger().addHandler(H())
+        try:
+            1 / 0
+        except ZeroDivisionError:
+            logging.exception("x")
+        loot = box[0]
+    """,
+    "logging's module": """
+        import logging
+        loot = logging.os
+    """,
+    "a logger's manager finds the module's globals": """
+        import logging
+        loot = getattr(logging.getLogger, "__glo" + "bals__")
+    """,
+    "traceback's objects walk frames": """
+        import traceback
+        def f():
+            try:
+                1 / 0
+            except ZeroDivisionError as error:
+                return next(traceback.walk_tb(error.__traceback__))[0]
+        loot = f()
+    """,
+    "the module of traceback": """
+        import traceback
+        loot = traceback.sys
+    """,
+    "warnings gives its modules": """
+        import warnings
+        loot = warnings.sys
+    """,
+    "catch_warnings writes into a module that it is given": """
+        import warnings
+        box = []
+        class Module:
+            filters = []
+            def _filters_mutated(self): pass
+            def __setattr__(self, name, value): box.append(warnings._showwarnmsg_impl)
+            showwarning = _showwarning_orig = _showwarnmsg_impl = None
+        with warnings.catch_warnings(module=Module(), record=True):
+            pass
+        loot = getattr(box[-1], "__glo" + "bals__")
+    """,
+}
+
+
+@pytest.mark.parametrize("source", ATTACKS.values(), ids=ATTACKS)
+def test_attack(source: str) -> None:
+    check_attack(source)
+
+
+# A method of a library's class would do to anything what it does to its own.
+ALIEN_SELF = {
+    "Filter": "import logging, textwrap\nlogging.Filter.__init__(textwrap.TextWrapper(), 'x')",
+    "Handler": "import logging, textwrap\nlogging.Handler.set_name(textwrap.dedent, 'x')",
+    "LogRecord": "import logging\nlogging.LogRecord.__init__(logging.getLogger(), *[None] * 7)",
+    "Formatter": "import logging\nlogging.Formatter.__init__(logging.getLogger())",
+    "format": "import logging, textwrap\nlogging.Formatter().format(textwrap.TextWrapper())",
+    "TestCase": "import unittest, textwrap\nunittest.TestCase.__init__(textwrap.TextWrapper())",
+    "TestResult": "import unittest, logging\nunittest.TestResult.__init__(logging.getLogger())",
+    "Parameter": (
+        "import inspect, logging\n"
+        "inspect.Parameter.__init__(logging.getLogger(), 'x', inspect.Parameter.KEYWORD_ONLY)"
+    ),
+    "Timer": "import timeit, logging\ntimeit.Timer.__init__(logging.getLogger())",
+    "a context's base": (
+        "import unittest, logging\n"
+        "kind = type(unittest.TestCase().assertRaises(ValueError))\n"
+        "kind.__init__(logging.getLogger(), 'x', None, ValueError, None)"
+    ),
+    "a context's case": (
+        "import unittest, logging\n"
+        "kind = type(unittest.TestCase().subTest())\n"
+        "kind(logging.getLogger(), None, {})"
+    ),
+    "WarningMessage": (
+        "import warnings, logging\n"
+        "warnings.WarningMessage.__init__(logging.getLogger(), 1, 2, 3, 4)"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ALIEN_SELF.values(), ids=ALIEN_SELF)
+def test_methods_insist_on_their_own(source: str) -> None:
+    ran = assert_stopped(source, "")
+    assert ran.error == "TypeError"
+    assert "takes a" in ran.message or "is needed" in ran.message, ran.message
+
+
+STOPPED = {
+    "decorators mark no library function": (
+        "import unittest, textwrap\nunittest.expectedFailure(textwrap.dedent)",
+        "only the program's own tests",
+    ),
+    "no module is looked up": (
+        "import unittest\nunittest.main(module='sys')",
+        "the tests of the program itself",
+    ),
+    "a test's name does not lie": (
+        "import unittest\nclass S(str): pass\nunittest.TestCase(S('run'))",
+        "[BJ306]",
+    ),
+    "no log files": ("import logging\nlogging.basicConfig(filename='x')", "writes no files"),
+    "text that is a subclass": (
+        "import timeit\nclass S(str): pass\ntimeit.timeit(S('1'))",
+        "neither a string",
+    ),
+    "a format's attribute": (
+        "import logging\nlogging.Formatter('{f.__globals__}', style='{', defaults={'f': len})"
+        ".format(logging.makeLogRecord({}))",
+        "[BJ3",
+    ),
+    "timeit's text is judged": ("import timeit\ntimeit.timeit('import os')", "BJ201"),
+    "discovery": ("import unittest\nunittest.TestLoader().discover('.')", "opens files"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "text"), STOPPED.values(), ids=STOPPED)
+def test_stopped(source: str, text: str) -> None:
+    assert_stopped(source, text)
+
+
+def test_a_mark_does_not_reach_the_library() -> None:
+    ran = run(
+        "import unittest, logging\n"
+        "skipped = unittest.skip('x')(logging.Handler)\n"
+        "try:\n    skipped()\nexcept unittest.SkipTest as error:\n    print('skipped', error)\n"
+        "print(hasattr(logging.Handler, '__unittest_skip__'))\n"
+    )
+    assert ran.stdout == "skipped x\nFalse\n", (ran.stdout, ran.message)
+
+
+SIGNATURE_IN_A_DICT = """
+    import inspect
+    def f(): pass
+    f.__dict__["__text_signature__"] = "(a=sys.maxsize)"
+    loot = inspect.signature(f).parameters.get("a")
+    print(loot)
+"""
+
+
+def test_a_signature_is_not_evaluated_from_text() -> None:
+    assert "a=" in run_plain(SIGNATURE_IN_A_DICT).stdout  # evaluated
+    assert run(SIGNATURE_IN_A_DICT).stdout == "None\n"
+
+
+def test_defaults_of_library_functions_are_text() -> None:
+    source = """
+        import inspect, json, logging
+        for function in (json.dumps, logging.getLogger, inspect.signature, json.JSONEncoder):
+            for parameter in inspect.signature(function).parameters.values():
+                value = parameter.default
+                kind = type(value).__name__
+                assert value is inspect.Parameter.empty or kind in (
+                    "NoneType", "bool", "int", "str", "_Shown"), value
+        loot = None
+    """
+    ran = assert_contained(source)
+    assert ran.error is None, ran.message
+
+
+def test_library_frames_are_not_in_texts() -> None:
+    source = """
+        import io, json, logging, traceback, unittest
+        out = io.StringIO()
+        class T(unittest.TestCase):
+            def test(self): json.loads("{")
+        unittest.TextTestRunner(stream=out).run(T("test"))
+        try:
+            json.loads("{")
+        except ValueError:
+            traceback.print_exc(file=out)
+            logging.basicConfig(stream=out)
+            logging.exception("x")
+        print(out.getvalue())
+    """
+    plain = run_plain(source).stdout
+    assert "/json/" in plain
+    shown = run(source).stdout
+    assert shown.count("JSONDecodeError") == 3
+    assert "/" not in shown and "belljar" not in shown
+
+
+# Objects that lie, raise or change under the library's hands: whatever happens, nothing leads out.
+HOSTILE = {
+    "a documentation that is no str": """
+        class Doc(str):
+            def expandtabs(self, *_): return Doc("x")
+            def split(self, *_): return [1]
+        def f(): pass
+        f.__doc__ = Doc(">>> 1")
+        import doctest, inspect
+        doctest.testmod()
+        inspect.getdoc(f)
+        help(f)
+        loot = None
+    """,
+    "a class whose metaclass answers for it": """
+        import unittest, inspect
+        class Meta(type):
+            def __dir__(cls): return ["test_x", 3, None]
+            @property
+            def __unittest_skip__(cls): raise KeyError
+        class T(unittest.TestCase, metaclass=Meta):
+            def test_x(self): pass
+        unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(T)).run(
+            unittest.TestResult())
+        loot = None
+    """,
+    "cleanups that are no tuples": """
+        import unittest
+        class T(unittest.TestCase):
+            _class_cleanups = [1, 2]
+            def test(self): pass
+        unittest.TestSuite([T("test")]).run(unittest.TestResult())
+        loot = None
+    """,
+    "a result that is anything": """
+        import unittest
+        class R:
+            def __getattr__(self, name): return lambda *args: None
+        class T(unittest.TestCase):
+            def test(self):
+                with self.subTest(): 1 / 0
+        unittest.TestSuite([T("test")]).run(R())
+        loot = None
+    """,
+    "an example closes the stream": """
+        import doctest
+        def f():
+            '''
+            >>> import sys
+            >>> sys.stdout.close()
+            >>> 1
+            1
+            '''
+        doctest.testmod()
+        loot = None
+    """,
+    "help of a class that raises": """
+        class Meta(type):
+            @property
+            def __doc__(cls): raise ValueError
+        class A(metaclass=Meta):
+            @property
+            def p(self): raise ValueError
+        try:
+            help(A)
+        except ValueError:
+            pass
+        loot = None
+    """,
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_objects(source: str) -> None:
+    assert_contained(source)
