@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.policy.harness import assert_contained, assert_stopped, check_attack, run, run_plain
+from tests.escapes.suite import check_attack
+from tests.policy.harness import assert_contained, assert_stopped, run, run_plain
 
 # Each succeeds in plain Python.
 ATTACKS = {

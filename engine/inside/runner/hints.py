@@ -32,7 +32,6 @@ _WITHHELD = {
     "exit": "use sys.exit, raise SystemExit, or let the program end",
     "quit": "use sys.exit, raise SystemExit, or let the program end",
     "breakpoint": "there is no debugger here; print what you want to see",
-    "help": "there is no pager here; print what you want to see",
 }
 
 

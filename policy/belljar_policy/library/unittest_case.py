@@ -359,7 +359,9 @@ class _SubTestContext:
     def __init__(self, case: Any, message: Any, params: dict[str, Any]) -> None:
         self._case = _need_case(case)
         self._before = before = case._subtest
-        everything = {**before.params, **params} if before is not None else params
+        everything = dict(params)  # the innermost first, as the library shows them
+        for name, value in before.params.items() if before is not None else ():
+            everything.setdefault(name, value)
         self._subtest = SubTest(case, message, everything)
 
     def __enter__(self) -> None:
