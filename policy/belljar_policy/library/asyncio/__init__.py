@@ -17,13 +17,15 @@ _PROCESSES = "starts a program, and no other program is here"
 _POLICY = "changes what makes event loops, and there is one kind; asyncio.run() needs no policy"
 
 # Named by so many programs that an AttributeError would be a poor answer.
-to_thread = unavailable("to_thread", _THREADS)
-run_coroutine_threadsafe = unavailable("run_coroutine_threadsafe", _THREADS)
-open_connection = unavailable("open_connection", _SOCKETS)
-start_server = unavailable("start_server", _SOCKETS)
-create_subprocess_exec = unavailable("create_subprocess_exec", _PROCESSES)
-create_subprocess_shell = unavailable("create_subprocess_shell", _PROCESSES)
-set_event_loop_policy = unavailable("set_event_loop_policy", _POLICY)
+_UNAVAILABLE = {
+    "to_thread": _THREADS,
+    "run_coroutine_threadsafe": _THREADS,
+    "open_connection": _SOCKETS,
+    "start_server": _SOCKETS,
+    "create_subprocess_exec": _PROCESSES,
+    "create_subprocess_shell": _PROCESSES,
+    "set_event_loop_policy": _POLICY,
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -32,9 +34,7 @@ def __getattr__(name: str) -> Any:
 
 
 seal()
-# With the policy off, `import asyncio` finds this package: the real one's loop needs sockets too.
-for function in (
-    to_thread, run_coroutine_threadsafe, open_connection, start_server, create_subprocess_exec,
-    create_subprocess_shell, set_event_loop_policy,
-):  # fmt: skip
-    setattr(package, function.__name__, function)
+# In the package itself: with the policy off, `import asyncio` finds it, since the real one's event
+# loop needs sockets, which a worker is refused.
+for _name, _why in _UNAVAILABLE.items():
+    setattr(package, _name, unavailable(_name, _why))
