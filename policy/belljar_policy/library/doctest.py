@@ -121,21 +121,15 @@ def _documented(name: str, value: Any) -> Iterator[tuple[str, Any]]:
                     yield f"{name}.{key}", found
 
 
-def _tests_of(name: str, value: Any, exclude_empty: bool = True) -> Iterator[_Test]:
+def _tests_of(name: str, value: Any) -> Iterator[_Test]:
     for full, found in _documented(name, value):
-        doc = _doc_of(found)
-        if doc is not None:
-            where = found.fget if type(found) is property else found
-            test = _Test(full, doc, _line_of(where, full))
-            if test.examples or not exclude_empty:
-                yield test
+        where = found.fget if type(found) is property else found
+        yield _Test(full, _doc_of(found) or "", _line_of(where, full))
 
 
 def _program_tests(name: str) -> list[_Test]:
-    tests = []
     doc = running.scope.get("__doc__")
-    if is_a(doc, str):
-        tests.append(_Test(name, str.__str__(doc), 0))
+    tests = [_Test(name, str.__str__(doc) if is_a(doc, str) else "", 0)]
     for key, value in functions_and_classes():
         tests.extend(_tests_of(f"{name}.{key}", value))
     extra = running.scope.get("__test__")
@@ -146,7 +140,7 @@ def _program_tests(name: str) -> list[_Test]:
                 tests.append(_Test(where, value, None))
             else:
                 tests.extend(_tests_of(where, value))
-    return sorted((test for test in tests if test.examples), key=lambda test: test.name)
+    return sorted(tests, key=lambda test: test.name)
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -314,6 +308,8 @@ def testmod(
     runner = _Runner(bool(verbose), int(optionflags))
     given = running.scope if globs is None else globs
     for test in _program_tests("__main__" if name is None else str(name)):
+        if exclude_empty and not test.examples:
+            continue
         runner.run(test, namespace(given, extraglobs))
     failed = sum(tally[1] for tally in runner.tallies)
     if report:
