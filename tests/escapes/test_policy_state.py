@@ -8,6 +8,26 @@ import pytest
 from tests.escapes.suite import check_against_naive_guard, check_attack
 
 ATTACKS = {
+    "exec without exec: a signature in the dict of a function": """
+        import dataclasses
+        class A:
+            x: int
+            def __new__(cls, *a): return object.__new__(cls)
+        A.__new__.__dict__['__text_signature__'] = '($cls, a=sys.executable)'
+        dataclasses.dataclass(A)  # the library documents the class with its signature
+        loot = 'escaped' if 'python' in A.__doc__ else None
+        """,
+    "exec without exec: a signature from text": """
+        import inspect
+        def f(): pass
+        f.__dict__['__text_signature__'] = '(a=sys.executable)'
+        try: found = inspect.signature(f)
+        except ValueError: found = ''
+        class C: pass
+        C.__new__ = lambda cls: None
+        C.__new__.__dict__['__text_signature__'] = '($cls, a=sys.executable)'
+        loot = 'escaped' if 'python' in str(inspect.signature(C)) else None
+        """,
     "the program's scope in the builtins of a frame": """
         loot = __builtins__
         """,
@@ -163,6 +183,58 @@ ATTACKS = {
 # These attack the hooks themselves, which plain Python does not have. The control is the same
 # technique against a naive guard: a function of the program named `write`, or a view.
 AGAINST_NAIVE_GUARDS = {
+    "the globals of timed text hide a hook": (
+        """
+        import timeit
+        got = []
+        def write(o): raise TypeError
+        timeit.timeit('got.append(write(1))', number=1, globals={'got': got, 'write': lambda o: 'escaped'})
+        loot = got[0]
+        """,
+        """
+        import random, timeit
+        got = []
+        same = lambda o: o
+        names = {'got': got, 'R': random.Random, '@private': same, '@dunder': same, '@write': same}
+        timeit.timeit('got.append(R.__dict__)', number=1, globals=names)
+        loot = 'escaped' if got else None
+        """,
+    ),
+    "the globals of a docstring's examples hide a hook": (
+        """
+        import doctest
+        got = []
+        def write(o): raise TypeError
+        def f():
+            '>>> got.append(write(1))'
+        doctest.run_docstring_examples(f, {'got': got, 'write': lambda o: 'escaped'})
+        loot = got[0]
+        """,
+        """
+        import doctest, random
+        got = []
+        def f():
+            '>>> got.append(R()._randbelow)'
+        same = lambda o: o
+        names = {'got': got, 'R': random.Random, '@private': same, '@dunder': same, '@write': same}
+        doctest.run_docstring_examples(f, names)
+        loot = 'escaped' if got else None
+        """,
+    ),
+    "text of another module's name makes classes there": (
+        """
+        import timeit
+        got = []
+        timeit.timeit('class C: pass\\ngot.append(C)', number=1, globals={'got': got, '__name__': 'os'})
+        loot = 'escaped' if got[0].__module__ == 'os' else None
+        """,
+        """
+        import timeit
+        got = []
+        timeit.timeit('class C: pass\\ngot.append(C)', number=1, globals={'got': got, '__name__': 'os'})
+        loot = 'escaped' if got[0].__module__ == 'os' else None
+        """,
+    ),
     "a class's namespace that answers for hooks": (
         """
         def write(o): raise TypeError

@@ -13,6 +13,8 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from .. import tables
+
 _BUILTINS = "__builtins__"
 
 
@@ -49,18 +51,26 @@ def compile_text(text: Any, filename: str, *, shows_values: bool = False) -> Cod
 def namespace(*parts: Any) -> dict[str, Any]:
     """New globals of the program's kind with the names of `parts`, which are plain dicts or None.
 
-    A dict without the guest's builtins would have exec() put the interpreter's own there.
+    A dict without the guest's builtins would have exec() put the interpreter's own there, and one
+    with the name of a hook ("@write") would come before the hook.
     """
-    names: dict[str, Any] = {}
+    names: dict[Any, Any] = {}
     for part in parts:
         if part is None:
             continue
         if type(part) is not dict:
             raise TypeError("[BJ502] globals must be a plain dict")
-        names.update(part)
-    names.setdefault("__name__", "__main__")
+        names.update((name, value) for name, value in part.items() if _may_be_global(name))
+    names["__name__"] = "__main__"
     names[_BUILTINS] = running.builtins
     return names
+
+
+def _may_be_global(name: Any) -> bool:
+    if type(name) is not str or not name.isidentifier():
+        return False
+    is_special = name[:2] == "__" and name[-2:] == "__"
+    return not is_special or name in tables.MODULE_DUNDERS
 
 
 def place_of_caller(level: Any = 1) -> tuple[str, int, str]:
