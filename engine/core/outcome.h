@@ -55,6 +55,12 @@ struct Analysis {
   int nesting = 0;                   // of blocks and functions within each other, at the deepest
 };
 
+// A comment that is addressed to Belljar: "# belljar: …".
+struct Comment {
+  int line = 0;      // 1-based
+  std::string text;  // from its "#" on
+};
+
 struct Usage {
   std::chrono::microseconds wall_time{0};
   std::chrono::microseconds cpu_time{0};
@@ -98,6 +104,7 @@ struct Outcome {
   std::optional<GuestError> error;
   std::vector<Finding> findings;
   std::optional<Analysis> analysis;    // of a validated source that is Python
+  std::vector<Comment> comments;       // of a validated source, when they were asked for
   std::vector<std::string> truncated;  // report parts that were cut: "result", "traceback", …
   Usage usage;
   Limits limits;

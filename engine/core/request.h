@@ -20,6 +20,9 @@ struct Request {
   // Narrows the profile's modules; nullopt: all of them.
   std::optional<std::vector<std::string>> allowed_imports;
   Limits limits;
+  // What a validated source is asked beside its findings; each costs time.
+  bool wants_analysis = true;   // Outcome::analysis
+  bool wants_comments = false;  // Outcome::comments
 };
 
 }  // namespace belljar

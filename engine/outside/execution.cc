@@ -30,6 +30,8 @@ std::string Metadata(const Request& request, std::string_view language) {
       {"max_source", request.limits.source.count},
       {"max_result", request.limits.result.count},
       {"max_report", MaxReport(request)},
+      {"analysis", request.wants_analysis},
+      {"comments", request.wants_comments},
   };
   if (request.allowed_imports) json["allowed_imports"] = *request.allowed_imports;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

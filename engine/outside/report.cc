@@ -76,6 +76,19 @@ Analysis ReadAnalysis(const json& object) {
   return analysis;
 }
 
+// Asked for by the request; otherwise the report has none.
+std::vector<Comment> ReadComments(const json& object) {
+  std::vector<Comment> comments;
+  if (!object.contains("comments")) return comments;
+  const json& list = List(object, "comments");
+  if (list.size() > kMaxComments) throw std::runtime_error("too many comments");
+  for (const json& item : list) {
+    comments.push_back({Count(item, "line"), Text(item, "text")});
+    if (comments.back().text.size() > kMaxCommentBytes) throw std::runtime_error("too long");
+  }
+  return comments;
+}
+
 // A name of the runner's only. The object that the outcome is shown as has "stdout" and "stderr"
 // beside these, which are the host's to count; and as many names as a hostile worker likes would be
 // looked up in each other.
@@ -115,6 +128,7 @@ bool ReadReport(std::string_view report, Outcome& outcome) {
       read.findings.push_back(ReadFinding(finding));
     }
     if (!object.at("analysis").is_null()) read.analysis = ReadAnalysis(object["analysis"]);
+    read.comments = ReadComments(object);
     read.truncated = ReadTruncated(object.at("truncated"));
     outcome = std::move(read);
     return true;

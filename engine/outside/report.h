@@ -15,10 +15,12 @@ inline constexpr int kMaxReportDepth = 256;
 // More imports than this, or longer names, are none that the runner wrote.
 inline constexpr size_t kMaxImports = 200;
 inline constexpr size_t kMaxImportBytes = 800;
+inline constexpr size_t kMaxComments = 1000;
+inline constexpr size_t kMaxCommentBytes = 800;
 
-// Fills what the worker knows of the outcome: status, result, error, findings, analysis,
-// variables. False,
-// with `outcome` unchanged, when the report is not of the form that runner.py writes.
+// Fills what the worker knows of the outcome: status, result, error, findings, analysis, comments,
+// variables. False, with `outcome` unchanged, when the report is not of the form that runner.py
+// writes.
 bool ReadReport(std::string_view report, Outcome& outcome);
 
 }  // namespace belljar

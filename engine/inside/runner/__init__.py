@@ -30,6 +30,8 @@ read instead; every text and every loop has a bound; nothing escapes `execute`.
 The request: `mode` "run" | "validate", `language` "restricted" | "full", `filename` (default
 "main.py"), `allowed_imports` list | None (restricted only: with the policy off there is nothing
 that could hold it), `stdin` bytes | None, and `max_source`, `max_result`, `max_report` in bytes.
+To "validate" belong `analysis` (default true) and `comments` (default false): whether the report
+is to have them.
 
 The report, a JSON object in UTF-8:
 
@@ -44,6 +46,7 @@ The report, a JSON object in UTF-8:
     findings     what the policy refuses: {rule, name, line, column, end_line, end_column, reason,
                  hint, profile}
     analysis     of a validated source that is Python: {imports, branches, nesting} (analysis.py)
+    comments     of a validated source, if there are any: {line, text} (comments.py)
     truncated    which of these were cut: {result, result_repr, traceback, findings, variables,
                  message, imports}
 """

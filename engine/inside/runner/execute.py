@@ -17,6 +17,7 @@ from . import report as reports
 from . import tracebacks
 from .analysis import analyse
 from .bounded_repr import bounded_repr
+from .comments import addressed_comments
 from .hints import Surroundings, hint_for
 from .plain_data import encode
 from .report import Report, bounded_findings, error_fields, finding_fields, refusal
@@ -193,7 +194,7 @@ def _execute(request: dict[str, Any], source: bytes) -> Report:
         # No code without a verdict: a source that the policy chokes on is a refused source.
         findings = [_not_checked(error)]
     if validates:
-        return _validated(findings, text, filename)
+        return _validated(findings, text, filename, request)
     if findings:
         return _refused(findings, validates)
     return _run(code, text, filename, request)
@@ -390,9 +391,14 @@ def _memory_ran_out(
     return report
 
 
-def _validated(findings: list[dict[str, Any]], text: str, filename: str) -> Report:
+def _validated(
+    findings: list[dict[str, Any]], text: str, filename: str, request: dict[str, Any]
+) -> Report:
     report = _refused(findings, validates=True) if findings else Report("ok")
-    report.analysis, report.truncated["imports"] = analyse(text, filename)
+    if request.get("analysis", True):
+        report.analysis, report.truncated["imports"] = analyse(text, filename)
+    if request.get("comments", False):
+        report.comments = addressed_comments(text)
     return report
 
 

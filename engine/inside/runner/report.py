@@ -27,6 +27,7 @@ class Report:
     error: dict[str, Any] | None = None
     findings: list[dict[str, Any]] = field(default_factory=list)
     analysis: dict[str, Any] | None = None
+    comments: list[dict[str, Any]] = field(default_factory=list)
     truncated: dict[str, bool] = field(default_factory=lambda: dict.fromkeys(_PARTS, False))
 
     def to_bytes(self, limit: int) -> bytes:
@@ -51,6 +52,8 @@ class Report:
             "analysis": self.analysis,
             "truncated": self.truncated,
         }
+        if self.comments:
+            document["comments"] = self.comments
         # The result is JSON text already.
         ending = f',"result":{self.result_json or "null"}}}'
         try:
@@ -173,6 +176,7 @@ def _cut_message(report: Report) -> None:
 
 
 def _minimal(report: Report) -> None:
+    report.comments = []
     _cut_list("findings", 0)(report)
     _cut_list("variables", 0)(report)
     _cut_repr(0)(report)
