@@ -98,14 +98,8 @@ Result<void> TakeImports(const Arguments& arguments, Job& job) {
   if (arguments.language == "full") {
     return Usage("--allow-import narrows the language policy, and --language full has none");
   }
-  const StringList known = ModuleNames(job.sandbox.profile);
-  for (const std::string& module : *arguments.allowed_imports) {
-    if (std::find(known.begin(), known.end(), module) != known.end()) continue;
-    return Usage("--allow-import: profile " + job.sandbox.profile.name + " has no module " +
-                 Quoted(module) + Suggestion(module, known));
-  }
   job.request.allowed_imports = arguments.allowed_imports;
-  return {};
+  return CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile, "--allow-import");
 }
 
 Result<void> TakeLayers(const Arguments& arguments, Job& job) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/option_table.h"
 #include "engine/core/result.h"
@@ -22,6 +23,11 @@ void AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
 // Options for a sandbox that this process runs few programs in. An error is the user's.
 Result<SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                       const ProfileCatalogue& catalogue);
+
+// Whether the profile has all of `modules`. The error is the user's and begins with `what`, which
+// says where they were given.
+Result<void> CheckAllowedImports(const std::vector<std::string>& modules, const Profile& profile,
+                                 const std::string& what);
 
 }  // namespace belljar
 

@@ -3,137 +3,224 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <thread>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/interruption.h"
 #include "cli/sandbox_choice.h"
-#include "cli/source_file.h"
-#include "cli/validate/formats.h"
+#include "cli/validate/files.h"
+#include "cli/validate/options.h"
+#include "cli/validate/parallel_checks.h"
+#include "cli/validate/rules.h"
+#include "cli/validate/session.h"
 #include "engine/core/text.h"
+#include "engine/core/version.h"
 #include "engine/outside/sandbox.h"
 
 namespace belljar {
 namespace {
 
-using validate::CheckedFile;
-using validate::ReportedFinding;
-using validate::Totals;
+using validate::Options;
+using validate::Settings;
 
-struct Arguments {
-  std::vector<std::string> files;
-  SandboxChoice sandbox;
-  std::string format = validate::kTextFormat;
+Error Usage(std::string message) { return MakeError(std::move(message), ""); }
+
+// What the arguments and settings come to.
+struct Job {
+  validate::Search search;
+  validate::SessionOptions session;
+  validate::CheckOptions check;
+  SandboxOptions sandbox;
+  size_t jobs = 1;
 };
 
-std::vector<ReportedFinding> Reported(std::vector<Finding> findings) {
-  std::vector<ReportedFinding> reported;
-  for (Finding& finding : findings) {
-    reported.push_back({.finding = std::move(finding), .line_text = "", .fingerprint = ""});
-  }
-  return reported;
-}
-
-// An error is our own failure, which the next file would meet again.
-Result<CheckedFile> Check(const std::string& path, Sandbox& sandbox) {
-  CheckedFile checked;
-  checked.path = path == "-" ? "<stdin>" : path;
-  const Bytes bound = sandbox.profile().maximum_limits.source;
-  Result<SourceFile> source = ReadSourceFile(path, bound);
-  if (!source) {
-    checked.error = source.error().ToString();
-    checked.exit_code = kExitUsage;
-    return checked;
-  }
-  if (source->is_too_long) {
-    checked.findings = Reported({TooLongFinding(*source, bound)});
-    checked.exit_code = kExitFindings;
-    return checked;
-  }
-  Request request;
-  request.mode = Request::Mode::kValidate;
-  request.source = std::move(source->bytes);
-  request.filename = source->name;
-  request.limits = sandbox.profile().default_limits;
-  Result<Outcome> outcome = sandbox.Run(request);
-  if (!outcome) return outcome.error();
-  checked.findings = Reported(std::move(outcome->findings));
-  checked.findings_cut = std::find(outcome->truncated.begin(), outcome->truncated.end(),
-                                   "findings") != outcome->truncated.end();
-  const bool judged = outcome->status == Status::kOk || outcome->status == Status::kRefused;
-  if (!judged) {
-    checked.error = "check " + Quoted(path) + ": " +
-                    (outcome->error ? outcome->error->message : std::string("killed"));
-    checked.exit_code = kExitStopped;
-  } else if (!checked.findings.empty() || outcome->status == Status::kRefused) {
-    checked.exit_code = kExitFindings;
-  }
-  return checked;
-}
-
-void Count(const CheckedFile& checked, Totals& totals) {
-  ++totals.files;
-  totals.findings += checked.findings.size();
-  if (!checked.findings.empty()) ++totals.files_with_findings;
-  if (!checked.error.empty()) ++totals.not_checked;
-  // A file that was never looked at weighs more than what was found in the others.
-  const auto weight = [](int code) {
-    return code == kExitUsage ? 3 : code == kExitStopped ? 2 : code;
-  };
-  if (weight(checked.exit_code) > weight(totals.exit_code)) totals.exit_code = checked.exit_code;
-}
-
-int CheckAll(const std::vector<std::string>& files, const std::string& format, Sandbox& sandbox) {
-  const std::unique_ptr<validate::ReportWriter> writer = validate::MakeReportWriter(
-      format, {.version = "", .profile = sandbox.profile().name, .root = ""});
-  Totals totals;
-  for (const std::string& path : files) {
-    const Result<CheckedFile> checked = Check(path, sandbox);
-    if (!checked) return OwnFailure(checked.error());
-    Count(*checked, totals);
-    if (!checked->error.empty()) Say("belljar validate: " + checked->error + "\n");
-    if (const int code = Answer(writer->Add(*checked), kExitOk); code != kExitOk) return code;
-  }
-  const std::string rest = writer->Finish(totals);
-  if (format != validate::kTextFormat) return Answer(rest, totals.exit_code);
-  Say(rest);  // a summary, for people
-  return totals.exit_code;
-}
-
-int Execute(const Arguments& arguments) {
-  std::vector<std::string> files = arguments.files;
-  if (files.empty()) {
+Result<void> TakeInputs(const Options& options, const Settings& settings, Job& job) {
+  validate::Search& search = job.search;
+  search.working_folder = job.session.working_folder;
+  search.named = options.files;
+  if (options.files_from) {
+    Result<std::vector<std::string>> listed = validate::ReadFileList(*options.files_from);
+    if (!listed) return listed.error();
+    search.named.insert(search.named.end(), listed->begin(), listed->end());
+  } else if (search.named.empty()) {
     if (isatty(STDIN_FILENO)) {
-      return UsageError("validate",
-                        "which files?\n  belljar validate program.py\n"
-                        "  belljar validate - < program.py");
+      return Usage(
+          "which files?\n"
+          "  belljar validate program.py   a file\n"
+          "  belljar validate .            all below this directory\n"
+          "  belljar validate - < program.py");
     }
-    files = {"-"};
+    search.named = {"-"};
   }
+  const bool reads_source =
+      std::find(search.named.begin(), search.named.end(), "-") != search.named.end();
+  if (reads_source && options.files_from == "-") {
+    return Usage("standard input cannot be a program and the list of --files-from at once");
+  }
+  if (options.standard_input_name) search.standard_input_name = *options.standard_input_name;
+  search.project_folder = settings.folder;
+  search.include = {settings.include_folder, validate::IgnoreRules::Of(settings.include)};
+  search.exclude = {settings.exclude_folder, validate::IgnoreRules::Of(settings.exclude)};
+  search.uses_ignore_files = settings.ignore_files;
+  return {};
+}
+
+Result<void> TakeSelection(const Settings& settings, Job& job) {
+  Result<std::vector<validate::Rule>> rules = validate::LoadRules();
+  if (!rules) return rules.error();
+  std::vector<std::string> ids;
+  for (const validate::Rule& rule : *rules) ids.push_back(rule.id);
+  Result<validate::RuleSelection> selection = validate::RuleSelection::Make(settings, ids);
+  if (!selection) return selection.error();
+  job.session.selection = std::move(*selection);
+  return {};
+}
+
+Result<void> TakeSandbox(const Options& options, const Settings& settings, Job& job) {
+  SandboxChoice choice = options.sandbox;
+  choice.profile = settings.profile;
   Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
-  if (!catalogue) return OwnFailure(catalogue.error());
-  Result<SandboxOptions> options = ResolveSandbox(arguments.sandbox, *catalogue);
-  if (!options) return UsageError("validate", options.error().ToString());
-  options->spares = std::min<size_t>(files.size(), 4);
-  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(*options));
+  if (!catalogue) return catalogue.error();
+  const auto origin = settings.origins.find("profile");
+  Result<SandboxOptions> sandbox = ResolveSandbox(choice, *catalogue);
+  if (!sandbox) {
+    const bool is_option = origin == settings.origins.end() || origin->second.starts_with("--");
+    return Usage((is_option ? "" : origin->second + ": ") + sandbox.error().ToString());
+  }
+  job.sandbox = std::move(*sandbox);
+  if (!settings.allowed_imports) return {};
+  job.check.allowed_imports = settings.allowed_imports;
+  return CheckAllowedImports(*settings.allowed_imports, job.sandbox.profile,
+                             settings.origins.at("allowed-imports"));
+}
+
+Result<void> TakeFiles(const Options& options, const Settings& settings, Job& job) {
+  // A new baseline holds everything, whatever the old one knew.
+  if (settings.baseline && !options.write_baseline) {
+    Result<validate::Baseline> baseline = validate::Baseline::Read(*settings.baseline);
+    if (!baseline) return baseline.error();
+    job.session.baseline = std::move(*baseline);
+  }
+  job.session.write_baseline = options.write_baseline;
+  if (!options.output) return {};
+  Result<validate::AtomicFile> output = validate::AtomicFile::Create(*options.output);
+  if (!output) return output.error();
+  job.session.output.emplace(std::move(*output));
+  return {};
+}
+
+// An error is the user's.
+Result<Job> Prepare(const Options& options, const Settings& settings,
+                    const std::string& working_folder) {
+  Job job;
+  job.session.working_folder = working_folder;
+  job.session.format = settings.format;
+  job.session.quiet = options.quiet;
+  job.session.statistics = options.statistics;
+  job.session.exit_zero = options.exit_zero;
+  job.check.wants_comments = settings.allow_ignore_comments;
+  job.jobs =
+      settings.jobs > 0 ? settings.jobs : std::max<size_t>(std::thread::hardware_concurrency(), 1);
+  if (Result<void> taken = TakeInputs(options, settings, job); !taken) return taken.error();
+  if (Result<void> taken = TakeSelection(settings, job); !taken) return taken.error();
+  if (Result<void> taken = TakeSandbox(options, settings, job); !taken) return taken.error();
+  if (Result<void> taken = TakeFiles(options, settings, job); !taken) return taken.error();
+  return job;
+}
+
+void SayNotes(const std::vector<std::string>& notes, bool quiet) {
+  for (const std::string& note : notes) {
+    if (!quiet) Say("belljar validate: note: " + note + "\n");
+  }
+}
+
+int CheckAll(const std::vector<validate::Target>& targets, Job job,
+             const Interruption& interruption) {
+  const size_t jobs = std::min(job.jobs, std::max<size_t>(targets.size(), 1));
+  // One that waits for each that runs: cloning and sealing go on beside the checks.
+  job.sandbox.spares = jobs;
+  validate::Progress progress(targets.size(), !job.session.quiet);
+  std::unique_ptr<validate::ReportWriter> writer =
+      validate::MakeReportWriter(job.session.format, {.version = kBelljarVersion,
+                                                      .profile = job.sandbox.profile.name,
+                                                      .root = job.session.working_folder});
+  validate::Session session(std::move(job.session), std::move(writer), progress);
+  if (targets.empty()) return session.Finish();
+  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(job.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
-  return CheckAll(files, arguments.format, **sandbox);
+  const validate::FileChecker checker(**sandbox, std::move(job.check));
+  validate::ParallelChecks checks(targets, checker, jobs);
+  for (const validate::Target& target : targets) {
+    Result<validate::Judgement> judgement = checks.Next();
+    // Ctrl-C reaches our whole process group: a zygote that it ended is no failure of ours.
+    if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+    if (!judgement) {
+      progress.Clear();
+      return OwnFailure(judgement.error());
+    }
+    if (const int code = session.Take(target, std::move(*judgement)); code != kExitOk) return code;
+  }
+  return session.Finish();
+}
+
+int ShowFiles(const std::vector<validate::Target>& targets) {
+  std::string text;
+  int code = kExitOk;
+  for (const validate::Target& target : targets) {
+    if (target.error.empty()) {
+      text += Printable(target.shown) + "\n";
+    } else {
+      Say("belljar validate: " + target.error + "\n");
+      code = kExitUsage;
+    }
+  }
+  return Answer(text, code);
+}
+
+int Execute(const Options& options) {
+  std::error_code failure;
+  const std::string working_folder = std::filesystem::current_path(failure).string();
+  if (failure) return OwnFailure(SystemErrorOf(failure.value(), "find the working directory"));
+  std::vector<std::string> notes;
+  const Result<Settings> settings = validate::ResolveSettings(options, working_folder, notes);
+  if (!settings) return UsageError("validate", settings.error().ToString());
+  SayNotes(notes, options.quiet);
+  if (options.show_config) return Answer(validate::ShowSettings(*settings), kExitOk);
+  // From here on an interruption ends the search and the checks; what is read from standard input
+  // before, a list of files, may keep us waiting, and there it ends the process.
+  Result<Job> job = Prepare(options, *settings, working_folder);
+  if (!job) return UsageError("validate", job.error().ToString());
+
+  Interruption interruption;
+  job->check.cancel_fd = interruption.fd();
+  const validate::FoundFiles found =
+      validate::FindFiles(job->search, [&] { return interruption.signal() != 0; });
+  if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+  SayNotes(found.notes, options.quiet);
+  if (options.show_files) return ShowFiles(found.targets);
+  if (found.targets.empty()) SayNotes({"there is no file to check"}, options.quiet);
+  return CheckAll(found.targets, std::move(*job), interruption);
 }
 
 }  // namespace
 
 Command MakeValidateCommand(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto options = std::make_shared<Options>();
   CLI::App* parser =
       app.add_subcommand("validate", "Say what the policy would refuse, without running it");
-  parser->add_option("FILE", arguments->files, "the programs; - or nothing: standard input")
-      ->type_name(kFileType);
-  AddSandboxOptions(parser, arguments->sandbox);
-  AddChoice(parser, "--format", arguments->format, validate::FormatNames(),
-            "how to print the findings");
-  SetExamples(parser, {"belljar validate program.py  # every finding with line and rule",
-                       "belljar validate src/*.py --format json  # for a pipeline",
-                       "belljar validate - < program.py  # from standard input"});
-  return {parser, [arguments] { return Execute(*arguments); }};
+  validate::AddOptions(parser, *options);
+  SetExamples(parser,
+              {"belljar validate program.py  # every finding with line and rule",
+               "belljar validate src tests --exclude 'tests/data/'  # all programs below",
+               "belljar validate - --stdin-filename a.py < a.py  # from an editor",
+               "git ls-files -z '*.py' | belljar validate --files-from -  # what git knows",
+               "belljar validate . --format json --output report.json  # for a pipeline",
+               "belljar validate . --write-baseline known.json  # accept what there is today",
+               "belljar validate . --baseline known.json  # report what is new",
+               "belljar validate . --isolated  # the code of strangers"});
+  return {parser, [options] { return Execute(*options); }};
 }
 
 }  // namespace belljar

@@ -14,7 +14,8 @@ namespace belljar::validate {
 // One finding as it is reported.
 struct ReportedFinding {
   Finding finding;
-  std::string line_text;    // the source line it is on, without its newline; empty for none
+  // The source line it is on, without its newline; empty for none, and for a very long one.
+  std::string line_text;
   std::string fingerprint;  // hex; survives lines moving, differs for the n-th of the same kind
 };
 

@@ -58,12 +58,12 @@ def test_standard_input(belljar, arguments):
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_others(belljar, files):
-    done = belljar("validate", "nowhere.py", "bad.py", ".", cwd=files)
+    done = belljar("validate", "nowhere.py", "bad.py", "/proc/self/mem", cwd=files)
     assert done.code == 2
     assert done.stdout.startswith("bad.py:1:1: BJ201 ")
     assert done.stderr == (
         'belljar validate: open "nowhere.py": No such file or directory (ENOENT)\n'
-        'belljar validate: read ".": Is a directory (EISDIR)\n'
+        'belljar validate: read "/proc/self/mem": Input/output error (EIO)\n'
         "2 findings in 1 of 3 files; 2 files could not be checked\n"
     )
     report = json.loads(belljar("validate", "--format", "json", "nowhere.py", cwd=files).stdout)

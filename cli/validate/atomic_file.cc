@@ -1,0 +1,74 @@
+#include "cli/validate/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "cli/console.h"
+#include "engine/core/text.h"
+
+namespace belljar::validate {
+namespace {
+
+// What a new file gets. There is no other way to ask, and no other thread yet that makes files.
+mode_t NewFileMode() {
+  const mode_t mask = umask(077);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+  AtomicFile file;
+  file.path_ = path;
+  const std::string operation = "write " + Quoted(path);
+  struct stat status;
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return SystemErrorOf(EISDIR, operation);
+  if (exists && !S_ISREG(status.st_mode)) {
+    file.fd_.Reset(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (!file.fd_) return SystemError(operation);
+    return file;
+  }
+  if (exists) {  // a link stays one
+    const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                           &std::free);
+    if (real) file.path_ = real.get();
+  }
+  file.scratch_ = file.path_ + ".XXXXXX";
+  file.fd_.Reset(mkostemp(file.scratch_.data(), O_CLOEXEC));
+  if (!file.fd_) {
+    file.scratch_.clear();
+    return SystemError(operation);
+  }
+  if (fchmod(file.fd_.get(), exists ? status.st_mode & 07777 : NewFileMode()) != 0) {
+    return SystemError(operation);
+  }
+  return file;
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ && !scratch_.empty()) unlink(scratch_.c_str());
+}
+
+Result<void> AtomicFile::Write(std::string_view text) {
+  if (WriteAll(fd_.get(), text)) return {};
+  return SystemError("write " + Quoted(path_));
+}
+
+Result<void> AtomicFile::Commit() {
+  if (!scratch_.empty() && rename(scratch_.c_str(), path_.c_str()) != 0) {
+    return SystemError("write " + Quoted(path_));
+  }
+  scratch_.clear();
+  fd_.Reset();
+  return {};
+}
+
+}  // namespace belljar::validate

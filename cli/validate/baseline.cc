@@ -1,0 +1,132 @@
+#include "cli/validate/baseline.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
+
+#include "cli/validate/fingerprint.h"
+#include "cli/validate/rule_selection.h"
+#include "engine/core/fd.h"
+#include "engine/core/json_reader.h"
+#include "engine/core/text.h"
+
+namespace belljar::validate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLongestFile = 64 << 20;
+constexpr int kDepth = 4;
+constexpr int kVersion = 1;
+
+Error Malformed(const std::string& file, const std::string& what) {
+  return MakeError(
+      "baseline " + Quoted(file) + ": " + what + "; write it anew with --write-baseline", "");
+}
+
+bool IsFingerprint(const std::string& text) {
+  return text.size() == kFingerprintLength &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// nullopt: `object` has no such text.
+std::optional<std::string> Text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+}  // namespace
+
+Result<Baseline> Baseline::Read(const std::string& file) {
+  const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status;
+  if (!fd || fstat(fd.get(), &status) != 0) return SystemError("open baseline " + Quoted(file));
+  if (!S_ISREG(status.st_mode)) return Malformed(file, "not a plain file");
+  const Result<std::string> text = ReadAll(fd.get(), kLongestFile);
+  if (!text) {
+    return SystemErrorOf(text.error().error_number, "read baseline " + Quoted(file),
+                         text.error().detail);
+  }
+  return Parse(*text, file);
+}
+
+Result<Baseline> Baseline::Parse(std::string_view text, const std::string& file) {
+  JsonReading reading = ReadJson(text, {.depth = kDepth});
+  if (const JsonFailure* failure = std::get_if<JsonFailure>(&reading)) {
+    return Malformed(file,
+                     "not readable as JSON from byte " + std::to_string(failure->byte) + " on");
+  }
+  const nlohmann::json& object = std::get<nlohmann::json>(reading);
+  const auto version = object.is_object() ? object.find("version") : object.end();
+  if (!object.is_object() || version == object.end() || *version != kVersion) {
+    return Malformed(file, "no object with \"version\": 1");
+  }
+  const auto findings = object.find("findings");
+  if (findings == object.end() || !findings->is_array()) {
+    return Malformed(file, "no list \"findings\"");
+  }
+  Baseline baseline;
+  size_t number = 0;
+  for (const nlohmann::json& finding : *findings) {
+    ++number;
+    const std::string where = "finding " + std::to_string(number) + " of the list ";
+    if (!finding.is_object()) return Malformed(file, where + "is no object");
+    const auto path = Text(finding, "path"), rule = Text(finding, "rule"),
+               fingerprint = Text(finding, "fingerprint");
+    if (!path || !rule || !fingerprint) {
+      return Malformed(file, where + "has not the texts \"path\", \"rule\" and \"fingerprint\"");
+    }
+    if (!IsFingerprint(*fingerprint)) {
+      return Malformed(file, where + "has a fingerprint that is not 32 hexadecimal digits");
+    }
+    baseline.all_[*path].emplace(*rule, *fingerprint);
+  }
+  baseline.left_ = baseline.all_;
+  return baseline;
+}
+
+bool Baseline::Knows(const std::string& path, const ReportedFinding& reported) {
+  if (IsAboutJudging(reported.finding.rule)) return false;
+  const std::string printable = Printable(path);
+  const auto known = all_.find(printable);
+  const std::pair entry(reported.finding.rule, reported.fingerprint);
+  if (known == all_.end() || !known->second.contains(entry)) return false;
+  left_[printable].erase(entry);
+  return true;
+}
+
+void Baseline::Judged(const std::string& path) {
+  const auto left = left_.find(Printable(path));
+  if (left == left_.end()) return;
+  stale_ += left->second.size();
+  left_.erase(left);
+}
+
+void BaselineWriter::Add(const std::string& path, const ReportedFinding& reported) {
+  const std::string printable = Printable(path);
+  const Json entry = {{"path", printable},
+                      {"rule", reported.finding.rule},
+                      {"fingerprint", reported.fingerprint},
+                      {"text", Normalized(reported.line_text)}};
+  lines_[printable].push_back(entry.dump(-1, ' ', false, Json::error_handler_t::replace));
+  ++count_;
+}
+
+std::string BaselineWriter::Text() const {
+  std::string text = "{\n  \"version\": " + std::to_string(kVersion) + ",\n  \"findings\": [";
+  const char* separator = "\n    ";
+  for (const auto& [path, lines] : lines_) {
+    for (const std::string& line : lines) {
+      text += separator + line;
+      separator = ",\n    ";
+    }
+  }
+  return text + (count_ > 0 ? "\n  ]\n}\n" : "]\n}\n");
+}
+
+}  // namespace belljar::validate

@@ -1,0 +1,53 @@
+#include "cli/validate/parallel_checks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace belljar::validate {
+namespace {
+
+constexpr size_t kAheadForEachJob = 32;
+
+}  // namespace
+
+ParallelChecks::ParallelChecks(const std::vector<Target>& targets, const FileChecker& checker,
+                               size_t jobs)
+    : targets_(targets), checker_(checker), ahead_(jobs * kAheadForEachJob) {
+  for (size_t i = 0; i < std::min(jobs, targets.size()); ++i) {
+    threads_.emplace_back([this] { Work(); });
+  }
+}
+
+ParallelChecks::~ParallelChecks() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ParallelChecks::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(
+        lock, [&] { return closing_ || begun_ == targets_.size() || begun_ < taken_ + ahead_; });
+    if (closing_ || begun_ == targets_.size()) return;
+    const size_t index = begun_++;
+    lock.unlock();
+    Result<Judgement> judgement = checker_.Check(targets_[index]);
+    lock.lock();
+    done_.emplace(index, std::move(judgement));
+    changed_.notify_all();
+  }
+}
+
+Result<Judgement> ParallelChecks::Next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return done_.contains(taken_); });
+  auto taken = done_.extract(taken_++);
+  changed_.notify_all();
+  return std::move(taken.mapped());
+}
+
+}  // namespace belljar::validate

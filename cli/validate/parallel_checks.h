@@ -1,0 +1,51 @@
+// ParallelChecks: several files at a time, their judgements in the order of the files.
+//
+//   ParallelChecks checks(targets, checker, jobs);
+//   for (size_t i = 0; i < targets.size(); ++i) Report(checks.Next());
+#ifndef BELLJAR_CLI_VALIDATE_PARALLEL_CHECKS_H_
+#define BELLJAR_CLI_VALIDATE_PARALLEL_CHECKS_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "cli/validate/check.h"
+
+namespace belljar::validate {
+
+class ParallelChecks {
+ public:
+  // Borrows `targets` and `checker`. `jobs` is how many are checked at a time.
+  ParallelChecks(const std::vector<Target>& targets, const FileChecker& checker, size_t jobs);
+  // Waits for the checks that are under way and begins no others.
+  ~ParallelChecks();
+  ParallelChecks(const ParallelChecks&) = delete;
+
+  // The judgement of the next file. One thread; at most once for each target.
+  Result<Judgement> Next();
+
+ private:
+  void Work();
+
+  const std::vector<Target>& targets_;
+  const FileChecker& checker_;
+  // How far the checks may be ahead of who takes them: a slow file, or a slow reader of our output,
+  // must not have us hold what thousands of others came to.
+  const size_t ahead_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t begun_ = 0;
+  size_t taken_ = 0;
+  std::map<size_t, Result<Judgement>> done_;
+  bool closing_ = false;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace belljar::validate
+
+#endif  // BELLJAR_CLI_VALIDATE_PARALLEL_CHECKS_H_

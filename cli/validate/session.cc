@@ -1,0 +1,157 @@
+#include "cli/validate/session.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/validate/ignore_comments.h"
+#include "engine/core/text.h"
+
+namespace belljar::validate {
+namespace {
+
+// What the authors of the code can cause any number of.
+constexpr size_t kMostNotes = 20;
+
+}  // namespace
+
+Session::Session(SessionOptions options, std::unique_ptr<ReportWriter> writer, Progress& progress)
+    : options_(std::move(options)), writer_(std::move(writer)), progress_(progress) {}
+
+int Session::Take(const Target& target, Judgement judgement) {
+  progress_.Step();
+  Suppress(target, judgement);
+  CheckedFile& checked = judgement.checked;
+  Count(checked);
+  if (!checked.error.empty()) {
+    progress_.Clear();
+    Say("belljar validate: " + checked.error + "\n");
+  }
+  return Print(writer_->Add(checked));
+}
+
+void Session::Suppress(const Target& target, Judgement& judgement) {
+  CheckedFile& checked = judgement.checked;
+  IgnoreComments comments(judgement.comments);
+  const std::string absolute =
+      (std::filesystem::path(options_.working_folder) / checked.path).lexically_normal();
+  const auto is_suppressed = [&](const ReportedFinding& reported) {
+    const Finding& finding = reported.finding;
+    // Each is asked, whatever the others say: what is of use to one is not stale for another.
+    const bool is_meant = comments.Suppresses(finding);
+    const bool is_known =
+        options_.baseline && options_.baseline->Knows(target.project_path, reported);
+    if (is_meant || !options_.selection.Reports(finding.rule, absolute)) return true;
+    if (options_.write_baseline && !IsAboutJudging(finding.rule)) {
+      new_baseline_.Add(target.project_path, reported);
+      return true;
+    }
+    return is_known;
+  };
+  checked.suppressed = std::erase_if(checked.findings, is_suppressed);
+  // A list that was cut may hide the finding that a comment or an entry is about.
+  const bool was_judged = checked.error.empty() && !checked.findings_cut;
+  if (was_judged && options_.baseline) options_.baseline->Judged(target.project_path);
+  if (was_judged) {
+    for (const std::string& complaint : comments.Complaints()) {
+      Note(Printable(checked.path) + ":" + complaint);
+    }
+  }
+  // What is left of a cut list are findings that nobody has seen.
+  if (checked.exit_code == kExitFindings && checked.findings.empty() && !checked.findings_cut) {
+    checked.exit_code = kExitOk;
+  }
+}
+
+void Session::Count(const CheckedFile& checked) {
+  ++totals_.files;
+  totals_.findings += checked.findings.size();
+  totals_.suppressed += checked.suppressed;
+  if (!checked.findings.empty()) ++totals_.files_with_findings;
+  if (!checked.error.empty()) ++totals_.not_checked;
+  for (const ReportedFinding& reported : checked.findings) {
+    auto& [count, name] = by_rule_[reported.finding.rule];
+    ++count;
+    name = reported.finding.name;
+  }
+  // A file that was never looked at weighs more than what was found in the others.
+  const auto weight = [](int code) {
+    return code == kExitUsage ? 3 : code == kExitStopped ? 2 : code;
+  };
+  if (weight(checked.exit_code) > weight(totals_.exit_code)) totals_.exit_code = checked.exit_code;
+}
+
+int Session::Print(const std::string& text) {
+  if (text.empty()) return kExitOk;
+  progress_.Clear();
+  if (!options_.output) return Answer(text, kExitOk);
+  const Result<void> written = options_.output->Write(text);
+  return written ? kExitOk : OwnFailure(written.error());
+}
+
+void Session::Note(const std::string& text) {
+  if (options_.quiet || ++notes_ > kMostNotes) return;
+  progress_.Clear();
+  Say("belljar validate: note: " + text + "\n");
+}
+
+int Session::WriteNewBaseline() {
+  if (!options_.write_baseline) return kExitOk;
+  Result<AtomicFile> file = AtomicFile::Create(*options_.write_baseline);
+  if (!file) return UsageError("validate", file.error().ToString());
+  Result<void> written = file->Write(new_baseline_.Text());
+  if (written) written = file->Commit();
+  if (!written) return OwnFailure(written.error());
+  Note("findings in " + Quoted(*options_.write_baseline) + ": " +
+       WithThousands(new_baseline_.size()));
+  return kExitOk;
+}
+
+void Session::SayStatistics() const {
+  if (!options_.statistics) return;
+  std::vector<std::pair<size_t, std::string>> rows;
+  for (const auto& [rule, counted] : by_rule_) {
+    rows.emplace_back(counted.first, rule + "  " + Printable(counted.second));
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [count, rule] : rows) {
+    const std::string number = WithThousands(count);
+    Say(std::string(number.size() < 9 ? 9 - number.size() : 0, ' ') + number + "  " + rule + "\n");
+  }
+}
+
+int Session::ExitCode() const {
+  const bool forgives = options_.exit_zero && totals_.exit_code == kExitFindings;
+  return forgives ? kExitOk : totals_.exit_code;
+}
+
+int Session::Finish() {
+  progress_.Clear();
+  const bool is_text = options_.format == kTextFormat;
+  const std::string rest = writer_->Finish(totals_);
+  if (!is_text) {
+    if (const int code = Print(rest); code != kExitOk) return code;
+  }
+  if (options_.output) {
+    if (const Result<void> done = options_.output->Commit(); !done) {
+      return OwnFailure(done.error());
+    }
+  }
+  if (const int code = WriteNewBaseline(); code != kExitOk) return code;
+  if (notes_ > kMostNotes) {
+    Say("belljar validate: note: more notes that are not shown: " +
+        WithThousands(notes_ - kMostNotes) + "\n");
+  }
+  if (options_.baseline && options_.baseline->stale() > 0 && !options_.quiet) {
+    Say("belljar validate: note: findings of the baseline that are gone: " +
+        WithThousands(options_.baseline->stale()) + "; --write-baseline writes it anew\n");
+  }
+  SayStatistics();
+  if (is_text && !options_.quiet) Say(rest);  // a summary, for people
+  return ExitCode();
+}
+
+}  // namespace belljar::validate

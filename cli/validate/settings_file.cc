@@ -1,0 +1,355 @@
+#include "cli/validate/settings_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <toml++/toml.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "engine/core/fd.h"
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+
+namespace belljar::validate {
+namespace {
+
+namespace fs = std::filesystem;
+using Strings = std::vector<std::string>;
+
+constexpr size_t kLongestFile = 1 << 20;
+// toml++ bounds how deep values are nested, but not "a.b.c…": it takes its tables apart one call
+// within another, and half a million of them end the process.
+constexpr size_t kMostDots = 32;
+constexpr char kOwnFile[] = "belljar.toml";
+constexpr char kProjectFile[] = "pyproject.toml";
+
+// Thrown inside this file only.
+class Malformed : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::string PlaceIn(const std::string& path, const toml::source_position& at) {
+  return Printable(path) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+// --- opening and parsing ------------------------------------------------------------------------
+
+// Dots between names, outside of strings and comments.
+class DotCounter {
+ public:
+  explicit DotCounter(std::string_view text) : text_(text) {}
+
+  // The line of a key with too many; 0 for none.
+  size_t FirstDeepLine() {
+    size_t line = 1, dots = 0;
+    for (; at_ < text_.size(); ++at_) {
+      switch (text_[at_]) {
+        case '\n': ++line; [[fallthrough]];
+        case '=':
+        case ',':
+        case '[':
+        case ']':
+        case '{':
+        case '}': dots = 0; break;
+        case '#': SkipTo('\n'); break;
+        case '"':
+        case '\'': line += SkipString(); break;
+        case '.':
+          if (++dots > kMostDots) return line;
+          break;
+        default: break;
+      }
+    }
+    return 0;
+  }
+
+ private:
+  // Leaves `at_` before `end`, which the loop then sees.
+  void SkipTo(char end) { at_ = std::min(text_.find(end, at_), text_.size()) - 1; }
+
+  // Leaves `at_` on the last quote; the number of newlines in it.
+  size_t SkipString() {
+    const char quote = text_[at_];
+    const std::string triple(3, quote);
+    const bool is_long = text_.substr(at_, 3) == triple;
+    const size_t begin = at_;
+    at_ += is_long ? 3 : 1;
+    for (; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\\' && quote == '"') {
+        ++at_;
+      } else if (!is_long && text_[at_] == '\n') {
+        --at_;  // not closed: the parser will say so
+        break;
+      } else if (is_long ? text_.substr(at_, 3) == triple : text_[at_] == quote) {
+        at_ += is_long ? 2 : 0;
+        break;
+      }
+    }
+    const std::string_view skipped = text_.substr(begin, at_ - begin);
+    return static_cast<size_t>(std::count(skipped.begin(), skipped.end(), '\n'));
+  }
+
+  const std::string_view text_;
+  size_t at_ = 0;
+};
+
+Result<std::string> ReadPlainFile(const std::string& path) {
+  // A FIFO would wait for somebody to write to it.
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status;
+  if (!fd || fstat(fd.get(), &status) != 0) return SystemError("open " + Quoted(path));
+  if (S_ISDIR(status.st_mode)) return SystemErrorOf(EISDIR, "read " + Quoted(path));
+  if (!S_ISREG(status.st_mode)) return MakeError("read " + Quoted(path), "not a plain file");
+  Result<std::string> text = ReadAll(fd.get(), kLongestFile);
+  if (text) return text;
+  return SystemErrorOf(text.error().error_number, "read " + Quoted(path), text.error().detail);
+}
+
+toml::table ParseFile(const std::string& path) {
+  const Result<std::string> text = ReadPlainFile(path);
+  if (!text) throw Malformed(text.error().ToString());
+  if (const size_t line = DotCounter(*text).FirstDeepLine()) {
+    throw Malformed(Printable(path) + ":" + std::to_string(line) + ": a key of more than " +
+                    std::to_string(kMostDots) + " names");
+  }
+  try {
+    return toml::parse(*text, path);
+  } catch (const toml::parse_error& error) {
+    throw Malformed(PlaceIn(path, error.source().begin) + ": " + Printable(error.description()));
+  }
+}
+
+bool IsProjectFile(const std::string& path) { return fs::path(path).filename() == kProjectFile; }
+
+// The table with our keys; null: there is none.
+const toml::table* OwnTable(const toml::table& root, bool is_project) {
+  const toml::node_view<const toml::node> section =
+      is_project ? root["tool"]["belljar"]["validate"] : root["validate"];
+  return section.as_table();
+}
+
+// --- keys and values ----------------------------------------------------------------------------
+
+class Reader {
+ public:
+  Reader(const SettingsFile& file, const Strings& formats, Settings& settings)
+      : file_(file), formats_(formats), settings_(settings) {}
+
+  void Read();
+
+ private:
+  [[noreturn]] void Refuse(const toml::source_region& where, const std::string& what) const {
+    throw Malformed(PlaceIn(file_.path, where.begin) + ": " + what);
+  }
+  void CheckSections(const toml::table& root) const;
+  void ReadKey(const std::string& key, const toml::node& node);
+  void ReadProfile(const toml::node& node);
+  void ReadPerFileIgnores(const toml::node& node);
+  std::string Text(const std::string& key, const toml::node& node) const;
+  std::string Path(const std::string& text) const;
+  Strings List(const std::string& key, const toml::node& node) const;
+  bool Switch(const std::string& key, const toml::node& node) const;
+
+  const SettingsFile& file_;
+  const Strings& formats_;
+  Settings& settings_;
+};
+
+std::string Reader::Text(const std::string& key, const toml::node& node) const {
+  const auto text = node.value_exact<std::string>();
+  if (!text || text->empty() || text->find('\0') != std::string::npos) {
+    Refuse(node.source(), key + ": write a text in quotes");
+  }
+  return *text;
+}
+
+std::string Reader::Path(const std::string& text) const {
+  return (fs::path(settings_.folder) / text).lexically_normal().string();
+}
+
+Strings Reader::List(const std::string& key, const toml::node& node) const {
+  const std::string what = key + ": write a list of texts, such as [\"a\", \"b\"]";
+  const toml::array* array = node.as_array();
+  if (!array) Refuse(node.source(), what);
+  Strings items;
+  for (const toml::node& item : *array) {
+    const auto text = item.value_exact<std::string>();
+    if (!text || text->empty()) Refuse(item.source(), what);
+    items.push_back(*text);
+  }
+  return items;
+}
+
+bool Reader::Switch(const std::string& key, const toml::node& node) const {
+  const auto value = node.value_exact<bool>();
+  if (!value) Refuse(node.source(), key + ": write true or false");
+  return *value;
+}
+
+void Reader::ReadProfile(const toml::node& node) {
+  std::string profile = Text("profile", node);
+  const bool is_file = profile.find('/') != std::string::npos || profile.ends_with(".toml");
+  if (is_file && !file_.was_named) {
+    Refuse(node.source(),
+           "profile: a configuration that was found beside the code may only name a profile of "
+           "this installation; pass --profile " +
+               Printable(profile) + ", or this configuration by --config");
+  }
+  settings_.profile = is_file ? Path(profile) : std::move(profile);
+}
+
+void Reader::ReadPerFileIgnores(const toml::node& node) {
+  const toml::table* table = node.as_table();
+  if (!table) {
+    Refuse(node.source(),
+           "per-file-ignores: write a table of patterns and rules, such as "
+           "{ \"tests/*\" = [\"BJ501\"] }");
+  }
+  for (const auto& [pattern, rules] : *table) {
+    const std::string name(pattern.str());
+    settings_.per_file_ignores.push_back({name, List("per-file-ignores." + name, rules)});
+  }
+}
+
+void Reader::ReadKey(const std::string& key, const toml::node& node) {
+  if (key == "profile") {
+    ReadProfile(node);
+  } else if (key == "allowed-imports") {
+    settings_.allowed_imports = List(key, node);
+  } else if (key == "include") {
+    settings_.include = List(key, node);
+  } else if (key == "exclude") {
+    settings_.exclude = List(key, node);
+  } else if (key == "select") {
+    settings_.select = List(key, node);
+  } else if (key == "ignore") {
+    settings_.ignore = List(key, node);
+  } else if (key == "per-file-ignores") {
+    ReadPerFileIgnores(node);
+  } else if (key == "format") {
+    settings_.format = Text(key, node);
+    if (std::find(formats_.begin(), formats_.end(), settings_.format) == formats_.end()) {
+      std::string known;
+      for (const std::string& format : formats_) known += (known.empty() ? "" : ", ") + format;
+      Refuse(node.source(), "format " + Quoted(settings_.format) + " is none of " + known +
+                                Suggestion(settings_.format, formats_));
+    }
+  } else if (key == "baseline") {
+    settings_.baseline = Path(Text(key, node));
+  } else if (key == "allow-ignore-comments") {
+    settings_.allow_ignore_comments = Switch(key, node);
+  } else if (key == "ignore-files") {
+    settings_.ignore_files = Switch(key, node);
+  } else if (key == "jobs") {
+    const auto jobs = node.value_exact<int64_t>();
+    if (!jobs || *jobs < 0 || *jobs > static_cast<int64_t>(kMostJobs)) {
+      Refuse(node.source(), "jobs: write a whole number from 1 to " + std::to_string(kMostJobs) +
+                                ", or 0 for the number of processors");
+    }
+    settings_.jobs = static_cast<size_t>(*jobs);
+  }
+}
+
+// Of belljar.toml everything is ours; of pyproject.toml what is below tool.belljar.
+void Reader::CheckSections(const toml::table& root) const {
+  const bool is_project = IsProjectFile(file_.path);
+  const toml::table* ours = is_project ? root["tool"]["belljar"].as_table() : &root;
+  if (!ours) return;
+  for (const auto& [key, node] : *ours) {
+    const std::string name(key.str());
+    const std::string section = is_project ? "tool.belljar.validate" : "validate";
+    if (name == "validate") {
+      if (node.is_table()) continue;
+      Refuse(node.source(), section + " is a section: write [" + section + "] above its keys");
+    }
+    const bool is_key =
+        std::find(SettingKeys().begin(), SettingKeys().end(), name) != SettingKeys().end();
+    Refuse(key.source(),
+           "unknown key " + Quoted(name) +
+               (is_key ? "; write [" + section + "] above it" : Suggestion(name, {"validate"})));
+  }
+}
+
+void Reader::Read() {
+  settings_.file = file_.path;
+  settings_.folder = fs::path(file_.path).parent_path().string();
+  const toml::table root = ParseFile(file_.path);
+  CheckSections(root);
+  const toml::table* table = OwnTable(root, IsProjectFile(file_.path));
+  if (!table) return;
+  for (const auto& [key, node] : *table) {
+    const std::string name(key.str());
+    if (std::find(SettingKeys().begin(), SettingKeys().end(), name) == SettingKeys().end()) {
+      Refuse(key.source(), "unknown key " + Quoted(name) + Suggestion(name, SettingKeys()));
+    }
+    ReadKey(name, node);
+    settings_.origins[name] =
+        fs::path(file_.path).filename().string() + ":" + std::to_string(key.source().begin.line);
+  }
+}
+
+template <typename Call>
+auto Translate(const std::string& path, Call call) -> Result<decltype(call())> {
+  try {
+    return call();
+  } catch (const Malformed& malformed) {
+    return MakeError(malformed.what(), "");
+  } catch (const std::exception& failure) {
+    return MakeError("read configuration " + Quoted(path), Printable(failure.what()));
+  }
+}
+
+// Whether somebody else than the code's owner, us or root put it there.
+bool IsForeign(const std::string& path, uid_t code_owner) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return false;
+  return status.st_uid != code_owner && status.st_uid != geteuid() && status.st_uid != 0;
+}
+
+bool IsConfiguration(const std::string& path) {
+  std::error_code none;
+  if (!fs::exists(fs::symlink_status(path, none))) return false;
+  return !IsProjectFile(path) || ParseFile(path)["tool"]["belljar"]["validate"];
+}
+
+}  // namespace
+
+Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
+                                                     std::vector<std::string>& notes) {
+  struct stat start;
+  if (stat(folder.c_str(), &start) != 0) return SystemError("look at " + Quoted(folder));
+  for (fs::path at = folder;; at = at.parent_path()) {
+    struct stat status;
+    if (stat(at.c_str(), &status) != 0 || status.st_dev != start.st_dev) break;
+    for (const char* name : {kOwnFile, kProjectFile}) {
+      const std::string path = (at / name).string();
+      if (IsForeign(path, start.st_uid)) {
+        notes.push_back(Quoted(path) +
+                        " belongs to another user and is not read; pass it by "
+                        "--config if you trust it");
+        continue;
+      }
+      const Result<bool> is_configuration = Translate(path, [&] { return IsConfiguration(path); });
+      if (!is_configuration) return is_configuration.error();
+      if (*is_configuration) return std::optional(SettingsFile{path, false});
+    }
+    std::error_code none;
+    if (fs::exists(at / ".git", none) || !at.has_relative_path()) break;
+  }
+  return std::optional<SettingsFile>();
+}
+
+Result<void> ReadSettings(const SettingsFile& file, const Strings& formats, Settings& settings) {
+  const Result<bool> read = Translate(file.path, [&] {
+    Reader(file, formats, settings).Read();
+    return true;
+  });
+  if (!read) return read.error();
+  settings.include_folder = settings.exclude_folder = settings.folder;
+  return {};
+}
+
+}  // namespace belljar::validate
