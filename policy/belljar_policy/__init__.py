@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import _string
 import ast
+import sys
 import types
 import unicodedata
 from dataclasses import dataclass, field
@@ -132,7 +133,7 @@ class Policy:
             library.program.running.filename = filename
             library.program.running.source = source
             keep_result(tree)
-            code = compile(tree, filename, "exec", 0, True, 0)
+            code = _compile_tree(tree, filename)
         except (RecursionError, MemoryError):
             raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
         except SyntaxError:
@@ -176,6 +177,17 @@ class Policy:
         scope = namespace.make_main(self._builtins, name)
         library.program.running.scope = scope
         return scope
+
+
+def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
+    """compile() of a tree checks its depth against the recursion limit; of text, against three
+    times that. The tree came from such text, so it may be as deep as text may."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(3 * limit)
+    try:
+        return compile(tree, filename, "exec", 0, True, 0)
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _syntax_finding(error: SyntaxError) -> Finding:

@@ -42,6 +42,7 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
     found[tables.HOOK_PRIVATE] = guards.private
     found[tables.HOOK_DUNDER] = guards.dunder
     found[tables.HOOK_WRITE] = guards.write
+    found[tables.HOOK_GROUP] = guards.plain_group
     return found
 
 

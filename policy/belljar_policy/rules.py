@@ -274,14 +274,17 @@ RULES: dict[str, Rule] = {
     ),
     "BJ402": Rule(
         "except-star",
-        "'except*' is not available",
-        COMPILE,
-        "except* may run the interpreter into undefined behaviour (CVE-2025-22153)",
-        "Catch ExceptionGroup with except and look at its .exceptions.",
-        "The interpreter trusts what a group's own `split` returns; a lie ends the process.",
-        "try:\n    pass\nexcept* ValueError:\n    pass",
+        "'except*' takes no group of a class of the program's own",
+        RUN,
+        "except* takes groups of the class ExceptionGroup or BaseExceptionGroup only",
+        "Catch it with except and look at its .exceptions.",
+        "CPython before 3.13.2 trusts what `split` and `derive` of a caught group return "
+        "(CVE-2025-22153): a subclass that lies there ends the process. So what is raised into a "
+        "`try … except*`, and every group within it, must be a plain one.",
+        "class Group(ExceptionGroup): pass\n"
+        "try:\n    raise Group('g', [ValueError(1)])\nexcept* ValueError:\n    pass",
         "try:\n    raise ExceptionGroup('g', [ValueError(1)])\n"
-        "except ExceptionGroup as group:\n    assert len(group.exceptions) == 1",
+        "except* ValueError as group:\n    assert len(group.exceptions) == 1",
     ),
     "BJ403": Rule(
         "special-method",

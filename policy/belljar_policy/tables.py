@@ -1,5 +1,7 @@
 """What the language wall allows, as data. transformer.py and the native guards read it.
 
+Which constructs there are stands in constructs.py, and what each rule says in rules.py.
+
 Every entry says why. A name that stands in no table is treated as the strictest kind that fits it.
 """
 
@@ -8,51 +10,6 @@ from __future__ import annotations
 from RestrictedPython.transformer import INSPECT_ATTRIBUTES
 
 HINT_GENERIC = "Use the public operation that it implements."
-
-# --- syntax -------------------------------------------------------------------------------------
-
-# Kinds of node that are walked without a rule of their own. Loads are native on purpose: what may
-# be reached is decided by what is handed in, by attribute names and by the guards.
-PLAIN_NODES: dict[str, tuple[str, ...]] = {
-    "the skeleton of a program": ("Module", "Expr", "Pass"),
-    "control flow acts on nothing by itself": (
-        "If", "For", "While", "Break", "Continue", "Return", "Raise", "Assert", "Try", "With",
-        "withitem", "IfExp", "Match", "match_case",
-    ),
-    "async code has the rules of plain code": (
-        "AsyncFor", "AsyncWith", "Await",
-    ),
-    "values that are made, not reached": (
-        "Constant", "List", "Tuple", "Set", "Dict", "JoinedStr", "FormattedValue", "TemplateStr",
-        "Interpolation", "ListComp", "SetComp", "DictComp", "GeneratorExp", "comprehension",
-        "Starred", "Yield", "YieldFrom", "Slice",
-    ),
-    "operators call methods that are reachable anyway": (
-        "UnaryOp", "BinOp", "BoolOp", "Compare", "Call",
-    ),
-    "an item's load or store is a method call; what may be indexed is what was handed in": (
-        "Subscript",
-    ),
-    "stores: the targets below them are checked": (
-        "Assign", "AugAssign", "AnnAssign", "Delete", "NamedExpr",
-    ),
-    "patterns: the nodes that bind or load are checked on their own": (
-        "MatchValue", "MatchSingleton", "MatchSequence", "MatchOr",
-    ),
-}  # fmt: skip
-
-# Kinds with a method visit_X in transformer.py.
-CHECKED_NODES = (
-    "Name", "Attribute", "FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef", "Import",
-    "ImportFrom", "ExceptHandler", "Global", "Nonlocal", "MatchAs", "MatchStar", "MatchMapping",
-    "MatchClass", "keyword", "Try", "TryStar", "TypeAlias", "TypeVar", "ParamSpec", "TypeVarTuple",
-)  # fmt: skip
-
-# Fields that hold no expression or statement.
-NOT_WALKED = frozenset({
-    "ctx", "op", "ops", "type_comment", "kind", "conversion", "simple", "is_async", "level", "id",
-    "attr", "name", "arg", "names", "type_ignores", "str", "lineno", "rest", "kwd_attrs",
-})  # fmt: skip
 
 # --- names --------------------------------------------------------------------------------------
 
@@ -72,27 +29,29 @@ LOADABLE_DUNDER_NAMES = MODULE_DUNDERS | {
 # --- special methods ----------------------------------------------------------------------------
 
 # What a class of the guest may define, by what Python uses it for.
-_OPERATORS = (
-    "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or "
-    "radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand rxor ror "
-    "iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ixor ior "
-    "neg pos abs invert complex int float index round trunc floor ceil "
-    "lt le eq ne gt ge hash bool"
-)
-_PROTOCOLS = (
-    "len length_hint getitem setitem delitem missing contains iter next reversed "
-    "call enter exit await aiter anext aenter aexit fspath bytes sizeof dir"
-)
-_TEXT = "repr str format doc"
-_LIFE = "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy replace"
-_ATTRIBUTES = "getattr setattr delattr get set delete slots match_args annotations"
-_CLASSES = "instancecheck subclasscheck isabstractmethod mro_entries orig_bases"
-
-CLASS_DUNDERS = frozenset(
-    f"__{word}__"
-    for words in (_OPERATORS, _PROTOCOLS, _TEXT, _LIFE, _ATTRIBUTES, _CLASSES)
-    for word in words.split()
-) | {"__version__", "__author__", "__hash__"}
+_CLASS_DUNDERS = {
+    "operators": (
+        "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or "
+        "radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand rxor ror "
+        "iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ixor ior "
+        "neg pos abs invert complex int float index round trunc floor ceil "
+        "lt le eq ne gt ge hash bool"
+    ),
+    "protocols": (
+        "len length_hint getitem setitem delitem missing contains iter next reversed "
+        "call enter exit await aiter anext aenter aexit fspath bytes sizeof dir"
+    ),
+    "text": "repr str format doc version author",
+    "life of objects and classes": (
+        "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy replace"
+    ),
+    "attributes": "getattr setattr delattr get set delete slots match_args annotations",
+    "classes": "instancecheck subclasscheck isabstractmethod mro_entries orig_bases",
+}
+CLASS_DUNDERS_BY_USE = {
+    use: tuple(f"__{word}__" for word in words.split()) for use, words in _CLASS_DUNDERS.items()
+}
+CLASS_DUNDERS = frozenset(name for names in CLASS_DUNDERS_BY_USE.values() for name in names)
 
 # Refused in classes, with what to do instead. The rest that is in no table is refused as well.
 CLASS_DUNDERS_REFUSED: dict[str, str] = {
@@ -229,6 +188,13 @@ BUILTINS = (
 ).split()
 # `format(value, spec)` calls __format__ only; exceptions are added as a class in namespace.py.
 
+# The program's own versions of these are made in namespace.py.
+REPLACED_BUILTINS = (
+    "delattr", "dir", "exit", "getattr", "hasattr", "input", "quit", "setattr", "vars",
+)  # fmt: skip
+
+BUILTINS_SHOWN = frozenset(BUILTINS) - {"__build_class__"} | frozenset(REPLACED_BUILTINS)
+
 MISSING_BUILTINS: dict[str, str] = {
     "open": "io.StringIO is available; the 'filesystem' profile has open().",
     "eval": "Compute the value directly; json.loads reads data.",
@@ -259,4 +225,6 @@ REFUSED_LOADS: dict[str, str] = {
 HOOK_PRIVATE = "@private"
 HOOK_DUNDER = "@dunder"
 HOOK_WRITE = "@write"
+HOOK_GROUP = "@plain_group"
+HOOKS = (HOOK_PRIVATE, HOOK_DUNDER, HOOK_WRITE, HOOK_GROUP)
 RESULT_NAME = "@result"

@@ -1,11 +1,13 @@
 """From a checked syntax tree to one that may run: RestrictedPython's transformer with our tables.
 
-Loads stay native bytecode. Three things are changed in the tree, all by wrapping the target of an
-attribute in a call, so that the access itself, its order and its evaluation stay CPython's:
+Loads stay native bytecode. An attribute's target is wrapped in a call, so that the access itself,
+its order and its evaluation stay CPython's:
 
     o._x          @private(o)._x        load, store, delete, augmented
     o.__dict__    @dunder(o).__dict__   names whose safety depends on the object
     o.x = v       @write(o).x = v       stores and deletes of public names
+
+In the first `except* T` of a statement, T becomes `@plain_group() or T` (guards/groups.cc).
 
 The walk is a work list, not a recursion: a chain of a thousand `+` is ordinary, and a visitor
 method per node costs more than everything else together. Scopes wait in a queue of their own.
@@ -14,11 +16,12 @@ method per node costs more than everything else together. Scopes wait in a queue
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from RestrictedPython import RestrictingNodeTransformer
 
-from . import tables
+from . import constructs, tables
 from .findings import Finding
 from .rules import RULES
 
@@ -27,20 +30,7 @@ if TYPE_CHECKING:
 
 _LOAD = ast.Load()
 _STORE = ast.Store()
-
-
-def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(field for field in kind._fields if field not in tables.NOT_WALKED)
-
-
-def _plain_nodes() -> dict[type, tuple[str, ...]]:
-    plain: dict[type, tuple[str, ...]] = {type(None): (), ast.Constant: ()}
-    for kinds in tables.PLAIN_NODES.values():
-        for name in kinds:
-            kind = getattr(ast, name, None)
-            if kind is not None and kind is not ast.Constant and name not in tables.CHECKED_NODES:
-                plain[kind] = _fields_of(kind)
-    return plain
+_OR = ast.Or()
 
 
 class _Scope:
@@ -71,8 +61,6 @@ def _is_dunder(name: str) -> bool:
 class Transformer(RestrictingNodeTransformer):
     """Checks one module's tree and changes it in place. Used once."""
 
-    _plain = _plain_nodes()
-
     def __init__(self, modules: ModuleTable, allowed_imports: frozenset[str] | None) -> None:
         super().__init__()
         self.findings: list[Finding] = []
@@ -82,6 +70,7 @@ class Transformer(RestrictingNodeTransformer):
         self._stack: list[ast.AST] = []
         self._waiting: list[tuple[_Scope, list[ast.AST]]] = []
         self._optional_imports: set[int] = set()
+        self._annotations_are_text = False
         # Uses of absent builtins count only if the program binds no such name anywhere.
         self._missing: list[tuple[ast.Name, str]] = []
         self._bound: set[str] = set()
@@ -91,7 +80,8 @@ class Transformer(RestrictingNodeTransformer):
     def check(self, tree: ast.Module) -> None:
         """Fills `findings` and `warnings`; the tree is fit to be compiled if there are none."""
         self._waiting.append((self._scope, [tree]))
-        plain = self._plain
+        self._annotations_are_text = _has_future_annotations(tree)
+        plain = _PLAIN
         handlers = _HANDLERS
         while self._waiting:
             self._scope, self._stack = self._waiting.pop()
@@ -103,7 +93,7 @@ class Transformer(RestrictingNodeTransformer):
                 if fields is None:
                     handler = handlers.get(kind)
                     if handler is None:
-                        self.generic_visit(node)
+                        self.not_allowed(node)
                     else:
                         handler(self, node)
                     continue
@@ -166,7 +156,7 @@ class Transformer(RestrictingNodeTransformer):
             and isinstance(first.value, ast.Constant)
             and isinstance(first.value.value, str)
         )
-        statement = ast.Global(names=[tables.HOOK_PRIVATE, tables.HOOK_DUNDER, tables.HOOK_WRITE])
+        statement = ast.Global(names=list(tables.HOOKS))
         body.insert(1 if is_doc else 0, ast.copy_location(statement, first))
 
     # --- binding: every site comes here ---------------------------------------------------------
@@ -199,6 +189,23 @@ class Transformer(RestrictingNodeTransformer):
         elif name in tables.MISSING_BUILTINS:
             self._missing.append((node, name))
 
+    def _push_annotation(self, node: ast.expr | None) -> None:
+        """Under `from __future__ import annotations` it is never evaluated: only its text is kept,
+        and that must be the text that the program has."""
+        if node is not None and not self._annotations_are_text:
+            self._stack.append(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if self._scope.kind != "function":  # there it is never evaluated
+            self._push_annotation(node.annotation)
+        self._push(node.value)
+        target = node.target
+        if node.value is None and target.__class__ is ast.Attribute:
+            # `o.x: T` evaluates `o` and neither loads nor stores `x`.
+            self._push(target.value)
+        else:
+            self._push(target)
+
     def _check_arguments(self, arguments: ast.arguments) -> None:
         for arg in (
             *arguments.posonlyargs,
@@ -209,8 +216,7 @@ class Transformer(RestrictingNodeTransformer):
         ):
             if arg is not None:
                 self.check_binding(arg, arg.arg)
-                if arg.annotation is not None:
-                    self._stack.append(arg.annotation)
+                self._push_annotation(arg.annotation)
         self._stack.extend(arguments.defaults)
         self._stack.extend(arguments.kw_defaults)
 
@@ -222,7 +228,7 @@ class Transformer(RestrictingNodeTransformer):
         self._check_arguments(node.args)
         self._scope = outer
         self._push(node.decorator_list)
-        self._push(node.returns)
+        self._push_annotation(node.returns)
         self._push(getattr(node, "type_params", None))
         self._waiting.append((inner, list(node.body)))
 
@@ -333,12 +339,7 @@ class Transformer(RestrictingNodeTransformer):
             # The order of a class's bases: who may set it depends on the object.
             hook = tables.HOOK_DUNDER if attr == "mro" else tables.HOOK_WRITE
         self._scope.uses_hooks = True
-        place = {
-            "lineno": value.lineno,
-            "col_offset": value.col_offset,
-            "end_lineno": value.end_lineno,
-            "end_col_offset": value.end_col_offset,
-        }
+        place = _place(value)
         node.value = ast.Call(ast.Name(hook, _LOAD, **place), [value], [], **place)
 
     def _check_dunder(self, node: ast.Attribute, attr: str, loads: bool) -> bool:
@@ -355,23 +356,39 @@ class Transformer(RestrictingNodeTransformer):
     def visit_Try(self, node: ast.Try) -> None:
         """`try: import fast except ImportError: …` is how a program asks; it gets its answer."""
         if any(_catches_import_error(handler) for handler in node.handlers):
-            self._optional_imports.update(
-                id(child) for child in node.body if isinstance(child, (ast.Import, ast.ImportFrom))
-            )
+            self._may_be_missing(node.body)
         self._push(node.body)
         self._push(node.handlers)
         self._push(node.orelse)
         self._push(node.finalbody)
 
-    def visit_TryStar(self, node: ast.AST) -> None:
-        self.refuse(node, "BJ402")
+    def visit_If(self, node: ast.If) -> None:
+        if _is_type_checking(node.test):
+            self._may_be_missing(node.body)
+        self._push(node.test)
+        self._push(node.body)
+        self._push(node.orelse)
+
+    def _may_be_missing(self, body: list[ast.stmt]) -> None:
+        """Imports of modules that are not here: raising ImportError is answer enough."""
+        self._optional_imports.update(
+            id(child) for child in body if isinstance(child, (ast.Import, ast.ImportFrom))
+        )
+
+    def visit_TryStar(self, node: ast.Try) -> None:
+        self.visit_Try(node)
+        self._scope.uses_hooks = True
+        first = node.handlers[0]
+        place = _place(first.type)
+        hook = ast.Call(ast.Name(tables.HOOK_GROUP, _LOAD, **place), [], [], **place)
+        first.type = ast.BoolOp(_OR, [hook, first.type], **place)
 
     def _refuse_import(
         self, node: ast.AST, rule: str, *parts: str, profile: str | None = None
     ) -> None:
         finding = self._finding(node, rule, parts, profile)
         if id(node) in self._optional_imports:
-            self.warnings.append(str(finding))  # the import raises ImportError, which is caught
+            self.warnings.append(str(finding))
         else:
             self.findings.append(finding)
 
@@ -426,6 +443,33 @@ class Transformer(RestrictingNodeTransformer):
         return True
 
 
+def _place(node: ast.expr | ast.stmt) -> dict[str, int | None]:
+    """Where `node` stands, for a node that is made for it."""
+    return {
+        "lineno": node.lineno,
+        "col_offset": node.col_offset,
+        "end_lineno": node.end_lineno,
+        "end_col_offset": node.end_col_offset,
+    }
+
+
+def _has_future_annotations(tree: ast.Module) -> bool:
+    """Only a docstring and its like may stand before such an import; CPython sees to that."""
+    for statement in tree.body:
+        if statement.__class__ is ast.ImportFrom and statement.module == "__future__":
+            if any(alias.name == "annotations" for alias in statement.names):
+                return True
+        elif statement.__class__ is not ast.Expr:
+            return False
+    return False
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    """`if TYPE_CHECKING:`: the names are for annotations, and nothing below it ever runs."""
+    name = test.id if isinstance(test, ast.Name) else getattr(test, "attr", None)
+    return name == "TYPE_CHECKING"
+
+
 def _catches_import_error(handler: ast.ExceptHandler) -> bool:
     kind = handler.type
     names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
@@ -442,18 +486,44 @@ def keep_result(tree: ast.Module) -> None:
         return
     last = tree.body[-1]
     if last.__class__ is ast.Expr:
-        place = {
-            "lineno": last.lineno,
-            "col_offset": last.col_offset,
-            "end_lineno": last.end_lineno,
-            "end_col_offset": last.end_col_offset,
-        }
+        place = _place(last)
         name = ast.Name(tables.RESULT_NAME, _STORE, **place)
         tree.body[-1] = ast.Assign([name], last.value, **place)  # type: ignore[attr-defined]
 
 
-_HANDLERS = {
-    getattr(ast, name): getattr(Transformer, f"visit_{name}")
-    for name in tables.CHECKED_NODES
-    if hasattr(ast, name)
-}
+def _operators_are_known() -> bool:
+    """True unless this Python has an operator that no construct covers."""
+    return all(
+        operator.__name__ in constructs.PARTS
+        for family in (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+        for operator in family.__subclasses__()
+    )
+
+
+def _dispatch() -> tuple[dict[type, tuple[str, ...]], dict[type, Callable[..., None]]]:
+    """What the walk does with a kind of node: the fields to walk, or the method that judges it."""
+    skipped = constructs.FIELDS_NOT_WALKED
+    if not _operators_are_known():
+        skipped -= {"op", "ops"}  # walking into them finds the unknown one, which is refused
+    plain: dict[type, tuple[str, ...]] = {type(None): ()}
+    handlers: dict[type, Callable[..., None]] = {}
+    for name in constructs.NODES:
+        kind = getattr(ast, name, None)
+        method = vars(Transformer).get(f"visit_{name}")
+        if kind is None:  # of a later Python
+            continue
+        if method is not None:
+            handlers[kind] = method
+        elif name in constructs.CHECKED_NODES:
+            raise TypeError(f"no method judges {name}")
+        else:
+            plain[kind] = tuple(field for field in kind._fields if field not in skipped)
+    # Their `value` is no node.
+    plain[ast.Constant] = plain[ast.MatchSingleton] = ()
+    for name in constructs.PARTS:
+        if issubclass(getattr(ast, name), (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
+            plain[getattr(ast, name)] = ()
+    return plain, handlers
+
+
+_PLAIN, _HANDLERS = _dispatch()

@@ -367,9 +367,10 @@ def test_cve_2025_22153_except_star() -> None:
         except* ValueError:
             pass
         """
-    assert_refused(source, "BJ402", line=5)
+    ran = assert_contained(source)
+    assert ran.message.startswith("[BJ402] "), ran
     # The control dies by a signal or by an internal error, depending on the version.
-    assert run_plain(source).error is not None
+    assert run_plain(source).error not in (None, ran.error)
 
 
 def test_format_of_a_function_prints_no_namespace() -> None:

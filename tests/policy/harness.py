@@ -24,6 +24,8 @@ class Ran:
     findings: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     traceback: str = ""
+    lines: list[int] = field(default_factory=list)
+    """The lines of the program's own frames, where an exception ended it."""
     signal: int = 0
 
     @property
@@ -95,6 +97,23 @@ def assert_same(source: str, **more: Any) -> Ran:
     assert plain.error is None, plain.traceback
     assert ran.stdout == plain.stdout
     return ran
+
+
+def assert_identical(source: str, **more: Any) -> Ran:
+    """Accepted, and in nothing that it shows different from plain CPython.
+
+    Compared: stdout, the last expression's value, the exception's type, message and lines.
+    """
+    ran, plain = run(source, **more), run_plain(source, **more)
+    assert not ran.findings, ran.findings
+    assert plain.error not in {"Died", "HarnessError"}, plain
+    for ours, theirs in zip(_shown(ran), _shown(plain), strict=True):
+        assert ours == theirs, ran.traceback or plain.traceback
+    return ran
+
+
+def _shown(ran: Ran) -> tuple[Any, ...]:
+    return (ran.error, ran.message, ran.stdout, ran.result, ran.lines)
 
 
 def assert_refused(source: str, rule: str, line: int = 1, **more: Any) -> dict[str, Any]:

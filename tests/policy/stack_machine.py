@@ -51,7 +51,7 @@ class Instruction:
 
 
 # What an instruction takes from the stack and what it puts there. COPY, SWAP, jumps and the ends of
-# blocks are below. `except*`, `import *` and the interactive PRINT_EXPR are missing: refused.
+# blocks are below. `import *` and the interactive PRINT_EXPR are missing: refused.
 _FIXED: dict[str, tuple[int, int]] = {
     **dict.fromkeys(
         "RESUME NOP SETUP_ANNOTATIONS PRECALL KW_NAMES MAKE_CELL COPY_FREE_VARS DELETE_FAST "
@@ -84,6 +84,8 @@ _FIXED: dict[str, tuple[int, int]] = {
         (1, 2),
     ),
     "CHECK_EXC_MATCH": (2, 2),
+    "CHECK_EG_MATCH": (2, 2),
+    "PREP_RERAISE_STAR": (2, 1),
     "MATCH_KEYS": (2, 3),
     "MATCH_CLASS": (3, 1),
     "STORE_SUBSCR": (3, 0),
@@ -178,6 +180,17 @@ class Machine:
         """True when what is raised at `offset` is caught here, if only to clean up."""
         return any(start <= offset < end for start, end, *_ in self._ranges)
 
+    def following(self, offset: int) -> list[Instruction]:
+        """The instructions that always run after the one at `offset`, with no way in or out."""
+        found: list[Instruction] = []
+        at = self._instructions[offset].next
+        while at in self._instructions and at not in self._targets:
+            found.append(self._instructions[at])
+            if found[-1].name in _JUMPS or found[-1].name in _ENDS:
+                break
+            at = found[-1].next
+        return found
+
     def run(self, hear: Hear) -> None:
         """Follows every path. Raises UnknownBytecode when the stack cannot be accounted for."""
         self._reach(0, ())
@@ -245,6 +258,10 @@ class Machine:
                     stack += (NULL, mark)
                 elif name == "IMPORT_FROM":  # `import a.b.c as d` takes `c` from what it took
                     stack += (mark, mark)
+                elif name == "PUSH_EXC_INFO":  # what was handled before, what is handled now
+                    stack += (OTHER, mark)
+                elif name == "CHECK_EG_MATCH":  # the rest of the group, what matched
+                    stack += (mark, OTHER)
                 else:
                     stack += [OTHER] * puts
             offset = instruction.next

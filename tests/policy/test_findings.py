@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
-from RestrictedPython import RestrictingNodeTransformer
 
 from tests.policy.harness import assert_refused, assert_runs, run
 
@@ -39,7 +36,6 @@ REFUSED = [
     ("match x:\n  case A(_y=d): pass", "BJ307"),
     ("match x:\n  case A(gi_frame=d): pass", "BJ307"),
     ("match x:\n  case A._B(): pass", "BJ307"),
-    ("try: pass\nexcept* ValueError: pass", "BJ402"),
     ("class A:\n  def __del__(self): pass", "BJ403"),
     ("class A:\n  __getattribute__ = 1", "BJ403"),
     ("class A:\n  __mystery__ = 1", "BJ403"),
@@ -191,22 +187,6 @@ def test_syntax_errors() -> None:
     for source in ("x = (", "return 1", "x = 1 +", "\tif", "def f(x, x): pass", "nonlocal x"):
         ran = run(source)
         assert ran.error in {"SyntaxError", "IndentationError", "TabError"}, (source, ran)
-
-
-def test_every_node_of_restricted_python_is_in_a_table() -> None:
-    """A node that a new RestrictedPython learns is reviewed here before it may run."""
-    from belljar_policy import tables  # noqa: PLC0415
-
-    known = {name for names in tables.PLAIN_NODES.values() for name in names}
-    known |= set(tables.CHECKED_NODES)
-    # Reached only as fields that are not walked, or only in other modes of compile().
-    known |= {"Interactive", "Expression", "Load", "Store", "Del", "alias", "arguments", "arg"}
-    for method in dir(RestrictingNodeTransformer):
-        kind = getattr(ast, method.removeprefix("visit_"), None)
-        if method.startswith("visit_") and kind is not None:
-            if issubclass(kind, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
-                continue
-            assert kind.__name__ in known, kind
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ __all__ = ["Violation", "verify"]
 # --- the promise: names -------------------------------------------------------------------------
 
 PRIVATE, DUNDER, WRITE = HOOKS = ("@private", "@dunder", "@write")
+# Called in the first `except*` of a statement, before any expression of the guest's runs there.
+PLAIN_GROUP = "@plain_group"
 RESULT = "@result"
 
 
@@ -166,6 +168,8 @@ def _result_of(hook: str) -> str:
 
 
 _RESULTS = {_result_of(hook): hook for hook in HOOKS}
+# The mark of an exception that @plain_group has seen, and of what is left of it.
+_SEEN_GROUP = ("an exception that", PLAIN_GROUP, "has seen")
 
 
 class _Reader:
@@ -231,10 +235,11 @@ class _Reader:
             return self._attribute(instruction, consumed[-1], stores=True, others=consumed[:-1])
         if name == "COPY":
             # The result may be copied: an augmented assignment reads and writes through one hook.
-            self._must_be_free(instruction, consumed[:1], HOOKS)
+            self._must_be_free(instruction, consumed[:1], (*HOOKS, PLAIN_GROUP))
             return OTHER
         if name == "SWAP":
-            self._must_be_free(instruction, (consumed[0], consumed[-1]), HOOKS)
+            ends = (consumed[0], consumed[-1])
+            self._must_be_free(instruction, ends, (*HOOKS, PLAIN_GROUP))
             return OTHER
         self._must_be_free(instruction, consumed)
         if name in _NAME_LOADS:
@@ -247,6 +252,12 @@ class _Reader:
             return self._constant(instruction)
         elif name == "KW_NAMES":
             self._keyword_names(instruction)
+        elif name == "PUSH_EXC_INFO":
+            return _SEEN_GROUP if self._begins_with_plain_group(instruction) else OTHER
+        elif name == "CHECK_EG_MATCH":
+            if consumed[0] != _SEEN_GROUP:
+                self._report(instruction.offset, f"except* matches what {PLAIN_GROUP} has not seen")
+            return consumed[0]
         elif name == "MATCH_CLASS":
             self._match_class(instruction, consumed[-1])
         elif name == "IMPORT_NAME":
@@ -259,7 +270,7 @@ class _Reader:
         self,
         instruction: Instruction,
         consumed: tuple[Mark, ...],
-        forbidden: Collection[str] = (*HOOKS, *_RESULTS),
+        forbidden: Collection[str] = (*HOOKS, PLAIN_GROUP, *_RESULTS),
     ) -> None:
         """A hook is called and its result used for one attribute: neither goes anywhere else."""
         for mark in consumed:
@@ -269,6 +280,10 @@ class _Reader:
     def _call(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
         keywords, self._keywords = self._keywords, False
         hook = consumed[1]
+        if hook == PLAIN_GROUP:
+            if consumed != (NULL, PLAIN_GROUP) or keywords:
+                self._report(instruction.offset, f"{hook} is called with something")
+            return OTHER
         if hook not in HOOKS:
             self._must_be_free(instruction, consumed)
             return OTHER
@@ -307,7 +322,7 @@ class _Reader:
 
     def _load_name(self, instruction: Instruction) -> Mark:
         name, offset = self._name(instruction), instruction.offset
-        if name in HOOKS:
+        if name in HOOKS or name == PLAIN_GROUP:
             # A class body asks its own namespace first, which the guest may have filled.
             if instruction.name == "LOAD_NAME" and not self._is_top:
                 self._report(offset, f"{name} is looked up in the namespace of a class")
@@ -351,6 +366,27 @@ class _Reader:
         if variables[instruction.argument] == "__class__":
             self._report(instruction.offset, "__class__ is bound")
 
+    def _begins_with_plain_group(self, handler: Instruction) -> bool:
+        """Whether the handler is an `except*` that calls the hook before it does anything else."""
+        following = [(one.name, one.argument) for one in self._machine.following(handler.offset)]
+        if following[:3] != [("COPY", 1), ("BUILD_LIST", 0), ("SWAP", 2)]:
+            return False
+        names = self._code.co_names
+        if PLAIN_GROUP not in names:
+            return False
+        index = names.index(PLAIN_GROUP)
+        call = [("PRECALL", 0), ("CALL", 0)]
+        loads = (
+            [("LOAD_GLOBAL", index * 2 + 1)],
+            [("PUSH_NULL", 0), ("LOAD_NAME", index)],
+        )
+        return any(
+            following[3 : 5 + len(load)] == load + call
+            and following[5 + len(load) :][:1]
+            and following[5 + len(load)][0] == "JUMP_IF_TRUE_OR_POP"
+            for load in loads
+        )
+
     # --- names in constants -----------------------------------------------------------------------
 
     def _constant(self, instruction: Instruction) -> Mark:
@@ -391,14 +427,18 @@ class _Reader:
         else:
             self._report(offset, "the names of an import are not constant")
             return OTHER
-        # One that is not there may stand in a try: it raises ImportError.
-        if self._exports is not None and not self._machine.is_protected(offset):
+        # One that is not there may stand in a try, or below TYPE_CHECKING: it raises ImportError.
+        may_be_missing = self._machine.is_protected(offset) or self._names_type_checking()
+        if self._exports is not None and not may_be_missing:
             if module not in self._exports:
                 self._report(offset, f"the profile has no module {module!r}")
             for name in names:
                 if name not in self._exports.get(module, names):
                     self._report(offset, f"the module {module!r} gives no {name!r}")
         return ("module", *(names or module.split(".")))
+
+    def _names_type_checking(self) -> bool:
+        return "TYPE_CHECKING" in self._code.co_names
 
     def _import_from(self, instruction: Instruction, module: Mark) -> Mark:
         name = self._name(instruction)

@@ -2,7 +2,7 @@
 
 Reads one JSON object a line, writes one a line:
     {source, plain, stdin, allowed_imports, filename} ->
-    {stdout, result, loot, error, message, findings, warnings, signal, violations}
+    {stdout, result, loot, error, message, lines, findings, warnings, signal, violations}
 """
 
 from __future__ import annotations
@@ -66,6 +66,29 @@ def violations_of(code: types.CodeType, modules) -> list[str]:
         return [traceback.format_exc()]
 
 
+def compile_plain(source: str, filename: str) -> types.CodeType:
+    """CPython's own, but for the value of the last expression, which is kept."""
+    tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    if tree.body and isinstance(last := tree.body[-1], ast.Expr):
+        target = ast.copy_location(ast.Name("@result", ast.Store()), last)
+        tree.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(3 * limit)  # as deep as text may be
+    try:
+        return compile(tree, filename, "exec", dont_inherit=True)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def lines_of(error: BaseException, filename: str) -> list[int]:
+    """Where the program's own frames stood, outermost first."""
+    return [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == filename and frame.lineno is not None
+    ]
+
+
 def execute(request: dict, policy) -> dict:
     report: dict = {"error": None, "message": "", "findings": [], "warnings": [], "loot": False}
     stdin = request.get("stdin")
@@ -80,7 +103,7 @@ def execute(request: dict, policy) -> dict:
             sys.modules["__main__"] = main
             scope = vars(main)
             sys.path[:] = [path for path in sys.path if "belljar" not in path]
-            exec(compile(source, filename, "exec", dont_inherit=True), scope)
+            exec(compile_plain(source, filename), scope)
         else:
             compiled = policy.compile(
                 source, filename, None if allowed is None else frozenset(allowed)
@@ -96,6 +119,7 @@ def execute(request: dict, policy) -> dict:
         report["error"] = type(error).__name__
         report["message"] = str(error)
         report["traceback"] = traceback.format_exc()
+        report["lines"] = lines_of(error, filename)
     sys.stdout = sys.__stdout__
     report["stdout"] = captured.getvalue() if type(captured) is io.StringIO else ""
     result = scope.get("@result", scope.get("result"))

@@ -5,7 +5,7 @@
 // bytecode):
 //   @private(o)._x      -> o itself when its class is pure, else a View that judges `_x`
 //   @dunder(o).__dict__ -> a View that judges the name
-//   @write(o).x = v     -> o itself, or TypeError
+//   @write(o).x = v     -> o itself, a View that refuses the store, or TypeError for a class
 #include <cstddef>
 #include <string_view>
 
@@ -78,6 +78,15 @@ bool GuestResolves(PyObject* target, PyObject* name) {
   }
   return IsGuestClass(type) || IsGuestFunction(target) || IsProxy(target) ||
          type == AsType(state.namespace_type) || IsOpenPackageType(type);
+}
+
+// True when nobody can have given the object an attribute of that name: None, numbers, containers.
+// The access is then left to CPython, which says so in its own words.
+bool CannotHave(PyObject* target, PyObject* name) {
+  PyTypeObject* type = Py_TYPE(target);
+  return type->tp_getattro == PyObject_GenericGetAttr &&
+         type->tp_setattro == PyObject_GenericSetAttr && type->tp_dictoffset == 0 &&
+         (type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 && FindInMro(type, name) == nullptr;
 }
 
 PyObject* Sealed(PyObject* target, PyObject* name, PyObject* result) {
@@ -302,7 +311,7 @@ PyObject* GuardedGet(PyObject* target, PyObject* name) {
     case NameKind::kPublic:
     case NameKind::kNativeDunder: return Sealed(target, name, PyObject_GetAttr(target, name));
     case NameKind::kPrivate:
-      if (GuestResolves(target, name)) {
+      if (GuestResolves(target, name) || CannotHave(target, name)) {
         return Sealed(target, name, PyObject_GetAttr(target, name));
       }
       return Refuse("BJ302", target, name, "is private to a class that the program did not make");
@@ -321,11 +330,15 @@ int GuardedSet(PyObject* target, PyObject* name, PyObject* value) {
   switch (kind) {
     case NameKind::kPublic:
       if (IsProxy(target)) return PyObject_SetAttr(target, name, value);  // raises, naming itself
-      if (MayWritePublic(target)) return PyObject_SetAttr(target, name, value);
+      if (MayWritePublic(target) || CannotHave(target, name)) {
+        return PyObject_SetAttr(target, name, value);
+      }
       Refuse("BJ305", target, name, "may not be set: it is not the program's own");
       return -1;
     case NameKind::kPrivate:
-      if (MayWritePrivate(target)) return PyObject_SetAttr(target, name, value);
+      if (MayWritePrivate(target) || CannotHave(target, name)) {
+        return PyObject_SetAttr(target, name, value);
+      }
       Refuse("BJ302", target, name, "is private to a class that the program did not make");
       return -1;
     case NameKind::kNativeDunder:
@@ -390,11 +403,11 @@ PyObject* DunderHook(PyObject* /*module*/, PyObject* target) { return MakeView(t
 PyObject* WriteHook(PyObject* /*module*/, PyObject* target) {
   if ((Py_TYPE(target)->tp_flags & kGuestMade) != 0) return Py_NewRef(target);
   if (MayWritePublic(target) || IsProxy(target)) return Py_NewRef(target);
-  const bool is_type = PyType_Check(target);
+  // Refused by the store itself, with CPython's words where there is nothing to be set.
+  if (!PyType_Check(target)) return MakeView(target);
   PyErr_Format(PyExc_TypeError,
-               "[BJ305] attributes of %s'%.200s'%s may not be set: it is not the program's own",
-               is_type ? "class " : "", (is_type ? AsType(target) : Py_TYPE(target))->tp_name,
-               is_type ? "" : " object");
+               "[BJ305] attributes of class '%.200s' may not be set: it is not the program's own",
+               AsType(target)->tp_name);
   return nullptr;
 }
 

@@ -98,7 +98,7 @@ bool MayWritePublic(PyObject* target);
 extern PyMethodDef attribute_methods[];
 bool ReadyAttributeTypes(PyObject* module);
 
-// proxy.cc, getters.cc, format.cc, hardening.cc
+// proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc
 // ----------------------------------------------------
 
 bool IsProxy(PyObject* object);
@@ -106,6 +106,8 @@ extern PyMethodDef proxy_methods[];
 bool ReadyProxyType(PyObject* module);
 bool ReadyGetterTypes(PyObject* module);
 bool InstallFormatGuards();
+extern PyMethodDef group_methods[];
+bool ReadyGroups();
 bool ReadyHardeningTypes();
 bool InstallHardening();
 

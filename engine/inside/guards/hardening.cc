@@ -19,6 +19,7 @@ enum class Trip {
   kModuleResult,   // refused to a guest when it would give a module
   kForeignResult,  // None to a guest when it would give what is not its own
   kSubclasses,     // kUnspelled, and refused to anyone for `object` and `type`
+  kNotShadowed,    // answers anyone, and no instance may have an attribute of that name
 };
 
 struct Tripwire {
@@ -74,6 +75,9 @@ bool IsRoot(PyObject* target) {
 
 PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
   Tripwire* self = AsTripwire(object);
+  if (self->trip == Trip::kNotShadowed) {
+    return Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
+  }
   const bool by_name = self->trip == Trip::kUnspelled || self->trip == Trip::kSubclasses;
   if (target == nullptr) {
     if (self->trip != Trip::kStore && IsRefused(self)) {
@@ -148,7 +152,7 @@ bool Install(PyTypeObject* type, const char* name, Trip trip = Trip::kUnspelled)
   PyObject* old = PyDict_GetItemString(names, name);
   if (old == nullptr) return true;  // not in this version
   if (Py_TYPE(old)->tp_descr_get == nullptr) return true;
-  const bool data = Py_TYPE(old)->tp_descr_set != nullptr;
+  const bool data = Py_TYPE(old)->tp_descr_set != nullptr || trip == Trip::kNotShadowed;
   auto* wire = PyObject_New(Tripwire, data ? &data_tripwire_type : &method_tripwire_type);
   if (wire == nullptr) return false;
   wire->original = Py_NewRef(old);
@@ -200,7 +204,12 @@ bool InstallTripwires() {
                  Trip::kForeignResult) &&
          Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseException), "__traceback__") &&
          Install(&PyFunction_Type, "__defaults__", Trip::kStore) &&
-         Install(&PyFunction_Type, "__kwdefaults__", Trip::kStore);
+         Install(&PyFunction_Type, "__kwdefaults__", Trip::kStore) &&
+         // What except* calls: see groups.cc.
+         Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseExceptionGroup), "split",
+                 Trip::kNotShadowed) &&
+         Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseExceptionGroup), "derive",
+                 Trip::kNotShadowed);
 }
 
 newfunc original_function_new = nullptr;

@@ -111,8 +111,10 @@ PyObject* PyInit__belljar_guards() {
   PyObject* module = PyModule_Create(&definition);
   if (module == nullptr) return nullptr;
   if (PyModule_AddFunctions(module, attribute_methods) < 0 ||
-      PyModule_AddFunctions(module, proxy_methods) < 0 || !ReadyAttributeTypes(module) ||
-      !ReadyProxyType(module) || !ReadyGetterTypes(module) || !ReadyHardeningTypes()) {
+      PyModule_AddFunctions(module, proxy_methods) < 0 ||
+      PyModule_AddFunctions(module, group_methods) < 0 || !ReadyAttributeTypes(module) ||
+      !ReadyProxyType(module) || !ReadyGetterTypes(module) || !ReadyGroups() ||
+      !ReadyHardeningTypes()) {
     Py_DECREF(module);
     return nullptr;
   }
