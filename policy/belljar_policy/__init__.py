@@ -126,9 +126,9 @@ class Policy:
             allowed = self.modules.narrowed(allowed_imports)
             transformer = Transformer(self.modules, allowed)
             transformer.check(tree)
+            warnings = [str(finding) for finding in in_characters(transformer.warnings, source)]
             if transformer.findings:
-                findings = in_characters(transformer.findings, source)
-                return Compiled(None, findings, in_characters(transformer.warnings, source))
+                return Compiled(None, in_characters(transformer.findings, source), warnings)
             self._allowed_imports = allowed_imports
             library.program.running.filename = filename
             library.program.running.source = source
@@ -141,7 +141,7 @@ class Policy:
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
         guards.allow_modules(allowed)
-        return Compiled(code, [], in_characters(transformer.warnings, source))
+        return Compiled(code, [], warnings)
 
     def check(
         self,

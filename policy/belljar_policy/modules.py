@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
+import sys
 import types
 from typing import Any
 
@@ -35,6 +37,55 @@ def _ours(module: str, name: str) -> Any:
         return getattr(importlib.import_module(where), name)
     except (ImportError, AttributeError) as error:
         raise ProfileError(f"[modules.{module}]: {name!r} has no replacement: {error}") from error
+
+
+def _signature_of(original: Any) -> inspect.Signature | None:
+    """As the library documents it: without the parameters that it keeps for itself."""
+    try:
+        found = inspect.signature(original)
+    except (TypeError, ValueError):  # C code that does not tell
+        return None
+    shown = [each for each in found.parameters.values() if each.name[0] != "_"]
+    return found.replace(parameters=shown)
+
+
+def _dress(ours: Any, module: str, name: str, original: Any) -> None:
+    """Gives what stands in for `original` its names, documentation and signature: a program sees
+    them in reprs and messages, and should find there what it asked for.
+    """
+    if not isinstance(ours, (types.FunctionType, type)) or not _is_of_library(ours):
+        return
+    before = ours.__qualname__
+    ours.__module__, ours.__name__, ours.__qualname__ = module, name, name
+    if original is not None:
+        ours.__doc__ = original.__doc__
+    if isinstance(ours, type):
+        for method in vars(ours).values():
+            if isinstance(method, types.FunctionType):
+                method.__module__, method.__annotations__ = module, {}
+                method.__qualname__ = method.__qualname__.replace(before, name, 1)
+        return
+    ours.__annotations__ = (
+        {} if original is ours else dict(getattr(original, "__annotations__", {}))
+    )
+    signature = _signature_of(original)
+    if signature is not None:
+        ours.__signature__ = signature  # type: ignore[attr-defined]
+
+
+def _is_of_library(value: Any) -> bool:
+    return str(getattr(value, "__module__", "")).startswith(f"{_LIBRARY}.")
+
+
+def _dress_the_rest(module: str) -> None:
+    """The classes and functions behind the replacements: of the library's module by name."""
+    try:
+        ours = importlib.import_module(f"{_LIBRARY}.{module.replace('.', '_')}")
+    except ImportError:
+        return
+    for value in list(vars(ours).values()):
+        if isinstance(value, (types.FunctionType, type)) and value.__module__ == ours.__name__:
+            value.__module__ = module
 
 
 class ModuleTable:
@@ -67,17 +118,22 @@ class ModuleTable:
         for name in entries:
             parts = name.split(".")
             names.update(".".join(parts[:i]) for i in range(1, len(parts)))
-        contents: dict[str, tuple[str | None, dict[str, Any], dict[str, Any]]] = {}
+        contents: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {}
         for name in sorted(names):
             contents[name] = self._contents(name, entries.get(name, {}))
+            _dress_the_rest(name)
         # Children first: a parent's proxy is complete when it is made.
         for name in sorted(names, key=lambda name: -name.count(".")):
-            doc, exports, live = contents[name]
+            real, exports, live = contents[name]
             exports = {key: self._as_proxy(name, key, value) for key, value in exports.items()}
             for child, proxy in self.proxies.items():
                 if child.rpartition(".")[0] == name:
                     exports[child.rpartition(".")[2]] = proxy
-            self.proxies[name] = guards.Proxy(name, doc, exports, live)
+            # A program that asks for one of these hears that it was withheld.
+            has = {key for key in getattr(real, "__dict__", ()) if key[0] != "_"}
+            withheld = frozenset(has - exports.keys() - live.keys())
+            doc = getattr(real, "__doc__", None)
+            self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld)
             self._exports[name] = frozenset(exports) | frozenset(live)
         self._add_future()
 
@@ -88,24 +144,29 @@ class ModuleTable:
 
     def _contents(
         self, name: str, entry: dict[str, Any]
-    ) -> tuple[str | None, dict[str, Any], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+        """The real module, and of the proxy what is fixed and what is asked for at each load."""
         unknown = set(entry) - _KNOWN_KEYS
         if unknown:
             raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")
         replace = entry.get("replace", ())
         synthetic = entry.get("synthetic", False)
-        real = None if synthetic else self._import(name, bool(entry))
+        # A synthetic module's original may be what must not be imported (asyncio: sockets).
+        real = sys.modules.get(name) if synthetic else self._import(name)
         asked = reviewed.LIVE.get(name, "").split()
         exports: dict[str, Any] = {}
         live: dict[str, Any] = {}
         for export in entry.get("exports", ()):
-            if export in replace:
-                exports[export] = _ours(name, export)
-            elif synthetic:
+            original = getattr(real, export, None)
+            if export in replace or synthetic:
                 found = _ours(name, export)
-                (live if export in asked else exports)[export] = found
-            elif real is not None and hasattr(real, export):
-                exports[export] = getattr(real, export)
+                if export in asked:
+                    live[export] = found
+                else:
+                    _dress(found, name, export, original)
+                    exports[export] = found
+            elif hasattr(real, export):
+                exports[export] = original
             else:
                 self.missing.append(f"{name}.{export}")
         for table, classes in (
@@ -116,15 +177,13 @@ class ModuleTable:
                 found = exports.get(cls)
                 if isinstance(found, type):
                     classes.add(found)
-        return (getattr(real, "__doc__", None), exports, live)
+        return (real, exports, live)
 
-    def _import(self, name: str, required: bool) -> types.ModuleType | None:
+    def _import(self, name: str) -> types.ModuleType:
         try:
             return importlib.import_module(name)
         except ImportError as error:
-            if required:
-                raise ProfileError(f"[modules.{name}]: cannot be imported: {error}") from error
-            return None
+            raise ProfileError(f"[modules.{name}]: cannot be imported: {error}") from error
 
     def _as_proxy(self, module: str, name: str, value: Any) -> Any:
         if not isinstance(value, types.ModuleType):

@@ -37,6 +37,13 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         help=help,
         __import__=guards.import_module,
     )
+    for name, value in found.items():
+        # Ours go by the names that they answer to.
+        if str(getattr(value, "__module__", "")).startswith(("_belljar_guards", "belljar_policy")):
+            value.__module__ = "builtins"
+            if isinstance(value, types.FunctionType):
+                value.__annotations__ = {}
+                value.__name__ = value.__qualname__ = name if name != "quit" else "exit"
     if has_files:
         found["open"] = builtins.open
     found[tables.HOOK_PRIVATE] = guards.private

@@ -388,7 +388,7 @@ class Transformer(RestrictingNodeTransformer):
     ) -> None:
         finding = self._finding(node, rule, parts, profile)
         if id(node) in self._optional_imports:
-            self.warnings.append(str(finding))
+            self.warnings.append(finding)
         else:
             self.findings.append(finding)
 

@@ -204,3 +204,9 @@ def test_columns_count_characters(source, line, columns):
     (finding,) = run(source).findings
     assert (finding["line"], finding["end_line"]) == (line, line)
     assert (finding["column"], finding["end_column"]) == columns
+
+
+def test_warnings_count_characters_too() -> None:
+    source = "x = 'é'\ntry:\n    y = 'é'; import socket\nexcept ImportError:\n    pass\n"
+    assert run(source).warnings[0].startswith("3:14: BJ201")
+    assert run(source + "import os\n").warnings[0].startswith("3:14: BJ201")

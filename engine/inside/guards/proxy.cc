@@ -1,6 +1,7 @@
 // Proxy: what `import` hands to a guest in place of a module. It holds a reviewed dict that is
 // never handed out, has no __dict__, cannot be written to, and no Python code can make one after
-// freeze().
+// freeze(). Its type is the only `types.ModuleType` that a guest sees: isinstance() says of it what
+// a program expects, and gives nothing that type() does not give.
 //
 // And the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
 // the running frame's __import__ too; it passes a list as fromlist and takes the module from
@@ -14,13 +15,36 @@ namespace {
 struct Proxy {
   PyObject_HEAD PyObject* name;
   PyObject* doc;
-  PyObject* exports;  // dict: name -> object
-  PyObject* live;     // dict: name -> callable without arguments, asked at each load; or nullptr
+  PyObject* exports;   // dict: name -> object
+  PyObject* live;      // dict: name -> callable without arguments, asked at each load; or nullptr
+  PyObject* withheld;  // frozenset: what the real module has and this one does not; or nullptr
 };
 
 extern PyTypeObject proxy_type;
 
 Proxy* AsProxy(PyObject* object) { return reinterpret_cast<Proxy*>(object); }
+
+bool IsWithheld(Proxy* self, PyObject* name) {
+  return self->withheld != nullptr && PySet_Contains(self->withheld, name) == 1;
+}
+
+// AttributeError in CPython's words, with the name and the module that its "Did you mean" needs.
+PyObject* MissingAttribute(PyObject* object, PyObject* name) {
+  Proxy* self = AsProxy(object);
+  const char* form = IsWithheld(self, name) ? "[BJ202] module '%U' has no attribute '%S' here: the "
+                                              "profile withholds it"
+                                            : "module '%U' has no attribute '%S'";
+  PyObject* text = PyUnicode_FromFormat(form, self->name, name);
+  PyObject* error = text == nullptr ? nullptr : PyObject_CallOneArg(PyExc_AttributeError, text);
+  Py_XDECREF(text);
+  if (error == nullptr) return nullptr;
+  if (PyObject_SetAttrString(error, "name", name) == 0 &&
+      PyObject_SetAttrString(error, "obj", object) == 0) {
+    PyErr_SetObject(PyExc_AttributeError, error);
+  }
+  Py_DECREF(error);
+  return nullptr;
+}
 
 PyObject* ProxyGet(PyObject* object, PyObject* name) {
   Proxy* self = AsProxy(object);
@@ -39,9 +63,7 @@ PyObject* ProxyGet(PyObject* object, PyObject* name) {
       return Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(object)));
     }
   }
-  PyErr_Format(PyExc_AttributeError, "module '%U' has no attribute '%S' in this sandbox",
-               self->name, name);
-  return nullptr;
+  return MissingAttribute(object, name);
 }
 
 int ProxySet(PyObject* object, PyObject* name, PyObject* /*value*/) {
@@ -54,8 +76,8 @@ PyObject* ProxyRepr(PyObject* object) {
   return PyUnicode_FromFormat("<module '%U'>", AsProxy(object)->name);
 }
 
-PyObject* ProxyDir(PyObject* object, PyObject* /*unused*/) {
-  Proxy* self = AsProxy(object);
+// A new list of the names that the module gives, unsorted.
+PyObject* GivenNames(Proxy* self) {
   PyObject* names = PyDict_Keys(self->exports);
   if (names == nullptr) return nullptr;
   if (self->live != nullptr) {
@@ -69,11 +91,22 @@ PyObject* ProxyDir(PyObject* object, PyObject* /*unused*/) {
       return nullptr;
     }
   }
-  if (PyList_Sort(names) < 0) {
-    Py_DECREF(names);
-    return nullptr;
-  }
   return names;
+}
+
+PyObject* Sorted(PyObject* names) {
+  if (names != nullptr && PyList_Sort(names) < 0) Py_CLEAR(names);
+  return names;
+}
+
+PyObject* ProxyDir(PyObject* object, PyObject* /*unused*/) {
+  PyObject* names = GivenNames(AsProxy(object));
+  for (const char* own : {"__doc__", "__name__"}) {
+    PyObject* name = names == nullptr ? nullptr : PyUnicode_FromString(own);
+    if (name == nullptr || PyList_Append(names, name) < 0) Py_CLEAR(names);
+    Py_XDECREF(name);
+  }
+  return Sorted(names);
 }
 
 PyMethodDef proxy_type_methods[] = {
@@ -89,6 +122,7 @@ PyTypeObject proxy_type = {
     .tp_getattro = ProxyGet,
     .tp_setattro = ProxySet,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "A module. Nothing of it can be set, and none can be made.",
     .tp_methods = proxy_type_methods,
 };
 
@@ -98,12 +132,13 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* doc = nullptr;
   PyObject* exports = nullptr;
   PyObject* live = nullptr;
+  PyObject* withheld = nullptr;
   if (state.frozen) {
     PyErr_SetString(PyExc_RuntimeError, "no module may be made after freeze()");
     return nullptr;
   }
-  if (!PyArg_ParseTuple(args, "UOO!|O!", &name, &doc, &PyDict_Type, &exports, &PyDict_Type,
-                        &live)) {
+  if (!PyArg_ParseTuple(args, "UOO!|O!O!", &name, &doc, &PyDict_Type, &exports, &PyDict_Type, &live,
+                        &PyFrozenSet_Type, &withheld)) {
     return nullptr;
   }
   PyObject* copy = PyDict_Copy(exports);
@@ -117,6 +152,7 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   made->doc = Py_NewRef(doc);
   made->exports = copy;
   made->live = live == nullptr || PyDict_GET_SIZE(live) == 0 ? nullptr : PyDict_Copy(live);
+  made->withheld = Py_XNewRef(withheld);
   return reinterpret_cast<PyObject*>(made);
 }
 
@@ -131,13 +167,20 @@ PyObject* ExportNames(PyObject* /*module*/, PyObject* object) {
     PyErr_SetString(PyExc_TypeError, "expected a module of the sandbox");
     return nullptr;
   }
-  return ProxyDir(object, nullptr);
+  return Sorted(GivenNames(AsProxy(object)));
+}
+
+// Raises `type`, an ImportError, with the module's name in its `name`.
+PyObject* RefuseImport(PyObject* type, PyObject* module, PyObject* text) {
+  if (text != nullptr) PyErr_SetImportErrorSubclass(type, text, module, nullptr);
+  Py_XDECREF(text);
+  return nullptr;
 }
 
 PyObject* NotAvailable(PyObject* name) {
-  PyErr_Format(PyExc_ModuleNotFoundError, "[BJ201] module '%U' is not available in this sandbox",
-               name);
-  return nullptr;
+  return RefuseImport(
+      PyExc_ModuleNotFoundError, name,
+      PyUnicode_FromFormat("[BJ201] module '%U' is not available in this sandbox", name));
 }
 
 // __import__(name, globals, locals, fromlist, level)
@@ -162,9 +205,9 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
   PyObject* found = PyDict_GetItemWithError(state.modules, name);
   if (found == nullptr) return PyErr_Occurred() ? nullptr : NotAvailable(name);
   if (state.allowed_modules != nullptr && PySet_Contains(state.allowed_modules, name) != 1) {
-    PyErr_Format(PyExc_ModuleNotFoundError, "[BJ205] module '%U' is not among this call's imports",
-                 name);
-    return nullptr;
+    return RefuseImport(
+        PyExc_ModuleNotFoundError, name,
+        PyUnicode_FromFormat("[BJ205] module '%U' is not among this call's imports", name));
   }
   if (names == Py_None || (PyTuple_CheckExact(names) && PyTuple_GET_SIZE(names) == 0)) {
     // `import a.b` binds a.
@@ -180,9 +223,10 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
     // IMPORT_FROM falls back to sys.modules["a.b"] for a name that the module lacks: a real module.
     if (!HasExport(found, PyTuple_GET_ITEM(names, i))) {
-      PyErr_Format(PyExc_ImportError, "[BJ202] cannot import name '%S' from '%U' in this sandbox",
-                   PyTuple_GET_ITEM(names, i), name);
-      return nullptr;
+      return RefuseImport(
+          PyExc_ImportError, name,
+          PyUnicode_FromFormat("[BJ202] cannot import name '%S' from '%U' in this sandbox",
+                               PyTuple_GET_ITEM(names, i), name));
     }
   }
   return Py_NewRef(found);
@@ -193,7 +237,7 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
 bool IsProxy(PyObject* object) { return Py_TYPE(object) == &proxy_type; }
 
 PyMethodDef proxy_methods[] = {
-    {"Proxy", MakeProxy, METH_VARARGS, "Proxy(name, doc, exports[, live]) -> module"},
+    {"Proxy", MakeProxy, METH_VARARGS, "Proxy(name, doc, exports[, live[, withheld]]) -> module"},
     {"export_names", ExportNames, METH_O, nullptr},
     {"import_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Import)), METH_FASTCALL,
      nullptr},

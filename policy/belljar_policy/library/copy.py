@@ -164,4 +164,5 @@ def deepcopy(x: Any, memo: Any = None) -> Any:
 def reduce() -> None:
     """Zygote, before the freeze: UserDict.copy() and its like call the library's by its name."""
     original: Any = library
+    copy.__doc__, deepcopy.__doc__ = original.copy.__doc__, original.deepcopy.__doc__
     original.copy, original.deepcopy = copy, deepcopy

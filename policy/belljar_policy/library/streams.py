@@ -19,6 +19,7 @@ class TextStream:
         self._stream = stream
         self.name = name
 
+    __module__ = "io"  # as a program sees it
     encoding = "utf-8"
     errors = "strict"
     closed = False

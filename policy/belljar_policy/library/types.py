@@ -5,7 +5,14 @@ from __future__ import annotations
 import types
 from typing import Any
 
+import _belljar_guards as guards
+
 from .. import tables
+
+ModuleType = type(guards.Proxy("types", None, {}))
+"""What every module here is: isinstance(math, types.ModuleType) holds, and nothing can be made of
+it.
+"""
 
 
 def check_namespace(names: dict[str, Any]) -> dict[str, Any]:
@@ -19,7 +26,10 @@ def check_namespace(names: dict[str, Any]) -> dict[str, Any]:
     return names
 
 
-_DEFINABLE = tables.CLASS_DUNDERS | {"__module__", "__qualname__"}
+# The compiler of 3.13 puts the last two into every class body.
+_DEFINABLE = tables.CLASS_DUNDERS | {
+    "__module__", "__qualname__", "__firstlineno__", "__static_attributes__",
+}  # fmt: skip
 
 
 def new_class(name: Any, bases: Any = (), kwds: Any = None, exec_body: Any = None) -> Any:
