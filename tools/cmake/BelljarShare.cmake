@@ -16,6 +16,7 @@ file(GLOB_RECURSE share_sources CONFIGURE_DEPENDS
      "${CMAKE_SOURCE_DIR}/engine/inside/runner.py"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner/*.py"
      "${CMAKE_SOURCE_DIR}/profiles/*.toml")
+list(FILTER share_sources EXCLUDE REGEX "/profiles/surface/")
 
 set(share_stamp "${CMAKE_BINARY_DIR}/share/stamp")
 add_custom_command(
@@ -27,6 +28,35 @@ add_custom_command(
   COMMENT "Laying out share/belljar"
   VERBATIM)
 add_custom_target(belljar_share ALL DEPENDS "${share_stamp}")
+
+# belljar_surface: nothing that this Python gives a guest is unseen (docs/policy.md, "The surface").
+# BELLJAR_SURFACE=warn is for building against a Python whose surface has not been recorded yet.
+set(BELLJAR_SURFACE "check" CACHE STRING
+    "Names of this Python that nobody has judged: check (the build fails) or warn")
+set_property(CACHE BELLJAR_SURFACE PROPERTY STRINGS check warn)
+set(surface_flags "")
+if(BELLJAR_SURFACE STREQUAL "warn")
+  message(WARNING "BELLJAR_SURFACE=warn: what Python ${Python3_VERSION} gives a guest may be unseen")
+  set(surface_flags --warn)
+elseif(NOT BELLJAR_SURFACE STREQUAL "check")
+  message(FATAL_ERROR "BELLJAR_SURFACE=${BELLJAR_SURFACE}: it is check or warn")
+endif()
+
+file(GLOB surface_lists CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/profiles/surface/*")
+set(surface_policy ${share_sources})
+list(FILTER surface_policy EXCLUDE REGEX "/engine/inside/")
+# The version is in the stamp's name: a package manager gives a new interpreter an old time.
+set(surface_stamp "${CMAKE_BINARY_DIR}/share/surface-${Python3_VERSION}")
+add_custom_command(
+  OUTPUT "${surface_stamp}"
+  COMMAND "${Python3_EXECUTABLE}" -I "${CMAKE_SOURCE_DIR}/tools/surface.py" check ${surface_flags}
+          --path "${BELLJAR_SITE_PACKAGES}" --stamp "${surface_stamp}"
+  DEPENDS ${surface_policy} ${surface_lists} "${CMAKE_SOURCE_DIR}/tools/surface.py"
+          "${CMAKE_SOURCE_DIR}/tools/walk_surface.py" "${Python3_EXECUTABLE}"
+          "${CMAKE_SOURCE_DIR}/requirements/runtime.txt"
+  COMMENT "Checking what Python ${Python3_VERSION} gives a guest"
+  VERBATIM)
+add_custom_target(belljar_surface ALL DEPENDS "${surface_stamp}")
 
 install(DIRECTORY "${BELLJAR_SHARE_DIR}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/belljar"
         PATTERN site-packages EXCLUDE)

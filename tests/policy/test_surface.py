@@ -1,0 +1,157 @@
+"""tools/surface.py fails when a module or a class has a name that nobody has judged."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import RestrictedPython
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = Path(RestrictedPython.__file__).parents[1]
+VERSION = ".".join(map(str, sys.version_info[:3]))
+MINOR = ".".join(map(str, sys.version_info[:2]))
+
+PROFILE = """
+schema = 1
+name = "orchard"
+
+[modules.fruit]
+why = "a test"
+exports = ["Apple", "ripen"]
+"""
+FRUIT = """
+import os
+
+class Apple:
+    def eat(self): pass
+
+def ripen(): pass
+"""
+
+
+class Orchard:
+    """A profile of one module, with a package folder to change the module in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.profiles = folder / "profiles"
+        self.packages = folder / "packages"
+        (self.profiles / "surface").mkdir(parents=True)
+        self.packages.mkdir()
+        self.profile = self.profiles / "orchard.toml"
+        self.withheld = self.profiles / "surface" / "orchard.toml"
+        self.recorded = self.profiles / "surface" / f"orchard-{MINOR}.txt"
+        self.profile.write_text(PROFILE)
+        self.withheld.write_text('[fruit]\n"a module" = "os"\n')
+        self.write_module(FRUIT)
+
+    def write_module(self, text: str) -> None:
+        (self.packages / "fruit.py").write_text(text)
+
+    def surface(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-I", str(ROOT / "tools" / "surface.py"), *arguments,
+             "--profiles", str(self.profiles), "--path", str(self.packages),
+             "--path", str(PACKAGES)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def problems(self, *arguments: str) -> str:
+        done = self.surface("check", *arguments)
+        assert done.returncode == 1, done.stdout + done.stderr
+        return done.stderr
+
+
+@pytest.fixture
+def orchard(tmp_path: Path) -> Orchard:
+    made = Orchard(tmp_path)
+    done = made.surface("record")
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_what_is_recorded_passes(orchard: Orchard, tmp_path: Path) -> None:
+    stamp = tmp_path / "stamp"
+    done = orchard.surface("check", "--stamp", str(stamp))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert stamp.is_file()
+    names = orchard.recorded.read_text().splitlines()
+    assert names == sorted(names)
+    assert {"fruit.Apple", "fruit.Apple.eat", "str.upper", "type.mro"} <= set(names)
+
+
+def test_a_new_name_in_a_module_has_to_be_judged(orchard: Orchard, tmp_path: Path) -> None:
+    orchard.write_module(FRUIT + "def rot(): pass\n")
+    stamp = tmp_path / "stamp"
+    said = orchard.problems("--stamp", str(stamp))
+    for part in ("orchard", "'fruit'", "'rot'", VERSION, str(orchard.profile), "withheld"):
+        assert part in said.replace(str(orchard.withheld), "withheld"), said
+    assert not stamp.exists()
+    assert orchard.surface("record").returncode == 1  # recording is no judgement on it
+    orchard.withheld.write_text('[fruit]\n"a module" = "os"\n"spoils" = "rot"\n')
+    assert orchard.surface("check").returncode == 0
+
+
+def test_a_new_attribute_of_a_class_has_to_be_judged(orchard: Orchard) -> None:
+    orchard.write_module(FRUIT.replace("eat", "eat(self): pass\n    def peel"))
+    said = orchard.problems()
+    assert "'fruit.Apple.peel'" in said and VERSION in said and "surface.py record" in said
+    done = orchard.surface("record")
+    assert "new: fruit.Apple.peel" in done.stdout
+    assert orchard.surface("check").returncode == 0
+
+
+def test_what_is_gone_is_only_said(orchard: Orchard) -> None:
+    orchard.write_module(FRUIT.replace("eat", "bite"))
+    assert orchard.surface("record").returncode == 0
+    orchard.write_module(FRUIT.replace("def eat(self): pass", "pass"))
+    done = orchard.surface("check")
+    assert done.returncode == 0
+    assert "'fruit.Apple.bite'" in done.stdout and "note" in done.stdout
+
+
+def test_a_python_without_a_list_fails_unless_told_to_warn(orchard: Orchard) -> None:
+    orchard.recorded.unlink()
+    assert "has no recorded surface" in orchard.problems()
+    done = orchard.surface("check", "--warn")
+    assert done.returncode == 0
+    assert "has no recorded surface" in done.stderr and "BELLJAR_SURFACE=warn" in done.stderr
+
+
+def test_a_way_outside_fails(orchard: Orchard) -> None:
+    orchard.write_module(FRUIT.replace("def eat(self): pass", "tools = os"))
+    orchard.surface("record")
+    assert "fruit.Apple.tools: module" in orchard.problems()
+
+
+def test_entries_that_say_two_things_fail(orchard: Orchard) -> None:
+    orchard.withheld.write_text('[fruit]\n"a module" = "os"\n"a b" = "ripen"\n["x.y"]\n"z" = "z"\n')
+    said = orchard.problems()
+    assert "'ripen' is both exported and withheld" in said
+    assert "'x.y', which is no module" in said
+    orchard.withheld.write_text('[fruit]\n"a" = "os"\n"b" = "os"\n')
+    done = orchard.surface("check")
+    assert done.returncode == 2 and "fruit.os is there twice" in done.stderr
+
+
+def test_bad_input_is_said_plainly(orchard: Orchard, tmp_path: Path) -> None:
+    done = orchard.surface("check", "--python", str(tmp_path / "nothing"))
+    assert done.returncode == 2 and "cannot be run" in done.stderr
+    orchard.withheld.write_text("[fruit")
+    done = orchard.surface("check")
+    assert done.returncode == 2 and str(orchard.withheld) in done.stderr
+    orchard.profile.unlink()
+    done = orchard.surface("check")
+    assert done.returncode == 2 and "holds no profile" in done.stderr
+
+
+def test_this_repository_is_judged() -> None:
+    """For the Python that runs the tests, which is the one that the build embeds."""
+    tool = str(ROOT / "tools" / "surface.py")
+    done = subprocess.run(
+        [sys.executable, "-I", tool, "check", "--path", str(PACKAGES)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,252 @@
+"""Keeps the reviewed surface of every profile: what its modules give, and what that leads to.
+
+    tools/surface.py check [--python PATH]     fails on every name that nobody has judged
+    tools/surface.py record [--python PATH]    writes the list of reachable names, says what is new
+
+Two things are compared with what an interpreter really has:
+
+    profiles/NAME.toml and profiles/surface/NAME.toml   each public name of each module is exported
+                                                        by the first or withheld, with a reason, by
+                                                        the second
+    profiles/surface/NAME-3.11.txt                      each public attribute that exports lead to,
+                                                        one a line, per minor version of Python
+
+The build runs `check` for the interpreter that it embeds, so a new Python or package cannot bring
+a guest something unseen. docs/policy.md, "The surface", says more; profiles/README.md what to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+WALKER = ROOT / "tools" / "walk_surface.py"
+
+
+class SurfaceError(Exception):
+    """A file or an interpreter that cannot be judged; the message is for the user."""
+
+
+@dataclass
+class Report:
+    """What is wrong with one profile on one Python, and what is only worth a word."""
+
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The files that say what one profile gives."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def withheld_path(self) -> Path:
+        return self.path.parent / "surface" / self.path.name
+
+    @property
+    def samples_path(self) -> Path:
+        return self.path.parent / "surface" / f"{self.name}-samples.py"
+
+    def recorded_path(self, python: str) -> Path:
+        """`python` is a full version; one list serves all of a minor version."""
+        minor = ".".join(python.split(".")[:2])
+        return self.path.parent / "surface" / f"{self.name}-{minor}.txt"
+
+    def exports(self) -> dict[str, frozenset[str]]:
+        """The names of each module that is more than a name, by module."""
+        modules = read_toml(self.path).get("modules", {})
+        return {
+            name: frozenset(entry.get("exports", ()))
+            for name, entry in modules.items()
+            if not entry.get("synthetic")
+        }
+
+    def withheld(self) -> dict[str, dict[str, str]]:
+        """For each module the reason for each name."""
+        if not self.withheld_path.is_file():
+            return {}
+        found: dict[str, dict[str, str]] = {}
+        for module, groups in read_toml(self.withheld_path).items():
+            reasons = found.setdefault(module, {})
+            for reason, names in groups.items():
+                for name in names.split():
+                    if name in reasons:
+                        raise SurfaceError(f"{self.withheld_path}: {module}.{name} is there twice")
+                    reasons[name] = reason
+        return found
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SurfaceError(f"{path}: {error}") from error
+
+
+def profiles_in(folder: Path) -> list[Profile]:
+    """Those that have modules: seccomp.toml is no profile."""
+    found = [
+        Profile(path) for path in sorted(folder.glob("*.toml")) if "modules" in read_toml(path)
+    ]
+    if not found:
+        raise SurfaceError(f"{folder} holds no profile")
+    return found
+
+
+def walk(profile: Profile, python: Path, import_from: Iterable[Path]) -> dict[str, Any]:
+    """What tools/walk_surface.py finds, run by the interpreter in question."""
+    command = [str(python), "-I", str(WALKER), "--profile", str(profile.path)]
+    for folder in import_from:
+        command += ["--path", str(folder)]
+    if profile.samples_path.is_file():
+        command += ["--samples", str(profile.samples_path)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise SurfaceError(f"{python} cannot be run: {error.strerror}") from error
+    if done.returncode != 0:
+        raise SurfaceError(f"profile {profile.name!r} on {python}:\n{done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def judge_modules(profile: Profile, found: dict[str, Any], report: Report) -> None:
+    """Every public name of every module: exported, or withheld for a reason."""
+    exports, withheld, python = profile.exports(), profile.withheld(), found["python"]
+    for module, names in found["modules"].items():
+        given, kept = exports.get(module, frozenset()), withheld.get(module, {})
+        report.problems += [
+            f"module {module!r} has {name!r} in Python {python}, and nobody has judged it. "
+            f"Add it to the exports of [modules.{module}] in {profile.path}, or to "
+            f"{profile.withheld_path} with the reason why not."
+            for name in names
+            # A submodule that is a module of the profile comes with its parent.
+            if name not in given and name not in kept and f"{module}.{name}" not in exports
+        ]
+        report.problems += [
+            f"module {module!r}: {name!r} is both exported and withheld. Take it out of "
+            f"{profile.path} or of {profile.withheld_path}."
+            for name in sorted(given & kept.keys())
+        ]
+    for module in sorted(withheld.keys() - found["modules"].keys()):
+        report.problems.append(
+            f"{profile.withheld_path} withholds names of {module!r}, which is no module of the "
+            "profile. Take the table out."
+        )
+
+
+def judge_reachable(profile: Profile, found: dict[str, Any], report: Report) -> None:
+    """Every public attribute that the exports lead to is in the list for this Python."""
+    path, python = profile.recorded_path(found["python"]), found["python"]
+    if not path.is_file():
+        report.problems.append(
+            f"Python {python} has no recorded surface: {path} is not there. Review what it brings "
+            "and run `tools/surface.py record` with it, or build against a Python that has one."
+        )
+        return
+    recorded = set(path.read_text(encoding="utf-8").split())
+    reachable = set(found["reachable"])
+    report.problems += [
+        f"{name!r} can be reached in Python {python}, and nobody has judged it: it is not in "
+        f"{path}. Read what it does with what a guest gives it; then run `tools/surface.py record`."
+        for name in sorted(reachable - recorded)
+    ]
+    report.notes += [
+        f"{name!r} of {path} is not in Python {python}" for name in sorted(recorded - reachable)
+    ]
+
+
+def check_profile(profile: Profile, found: dict[str, Any]) -> Report:
+    report = Report()
+    judge_modules(profile, found, report)
+    judge_reachable(profile, found, report)
+    report.problems += [
+        f"Python {found['python']}: {leak}, which no guest may reach. Take the export out, or "
+        "stand something else in for it (`replace`)."
+        for leak in found["leaks"]
+    ]
+    return report
+
+
+def check(profiles: list[Profile], options: argparse.Namespace) -> int:
+    problems = 0
+    for profile in profiles:
+        report = check_profile(profile, walk(profile, options.python, options.path))
+        for note in report.notes:
+            print(f"surface: note: profile {profile.name!r}: {note}")
+        for problem in report.problems:
+            print(f"surface: profile {profile.name!r}: {problem}", file=sys.stderr)
+        problems += len(report.problems)
+    if problems:
+        print(
+            f"surface: {problems} to be judged; profiles/README.md says how"
+            + (" (not fatal: BELLJAR_SURFACE=warn)" if options.warn else ""),
+            file=sys.stderr,
+        )
+        return 0 if options.warn else 1
+    if options.stamp is not None:
+        options.stamp.write_text("")
+    return 0
+
+
+def record(profiles: list[Profile], options: argparse.Namespace) -> int:
+    status = 0
+    for profile in profiles:
+        found = walk(profile, options.python, options.path)
+        path, reachable = profile.recorded_path(found["python"]), set(found["reachable"])
+        before = set(path.read_text(encoding="utf-8").split()) if path.is_file() else set()
+        for name in sorted(reachable - before) if before else ():
+            print(f"new: {name}")
+        for name in sorted(before - reachable):
+            print(f"gone: {name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{name}\n" for name in sorted(reachable)), encoding="utf-8")
+        print(f"wrote {path}: {len(reachable)} names of Python {found['python']}; review the diff")
+        for problem in check_profile(profile, found).problems:
+            print(f"surface: profile {profile.name!r}: {problem}", file=sys.stderr)
+            status = 1
+    return status
+
+
+def build_packages() -> list[Path]:
+    """Where `./dev setup` puts the pinned packages: the policy imports RestrictedPython."""
+    return sorted((ROOT / "build" / "venv").glob("lib/python*/site-packages"))[:1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("word", choices=("check", "record"))
+    parser.add_argument("--python", type=Path, default=Path(sys.executable), metavar="PATH",
+                        help="the interpreter to look at (default: this one)")  # fmt: skip
+    parser.add_argument("--profiles", type=Path, default=ROOT / "profiles", metavar="DIR")
+    parser.add_argument("--path", type=Path, action="append", metavar="DIR",
+                        help="the packages to import from (default: build/venv)")  # fmt: skip
+    parser.add_argument("--warn", action="store_true", help="say what is wrong, and succeed")
+    parser.add_argument("--stamp", type=Path, metavar="FILE", help="written when all is well")
+    options = parser.parse_args()
+    options.path = options.path or build_packages()
+    try:
+        profiles = profiles_in(options.profiles)
+        return check(profiles, options) if options.word == "check" else record(profiles, options)
+    except SurfaceError as error:
+        print(f"surface: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

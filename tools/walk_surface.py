@@ -1,0 +1,338 @@
+"""Walks from every name that a profile gives through public attributes, and says what it met.
+
+Runs in the interpreter whose surface is in question: tools/surface.py starts it for the build,
+tests/policy/test_exports.py with the real guards. Prints one JSON object:
+
+    python      this interpreter's version
+    modules     {module: its public names}, of the real modules
+    reachable   qualified names of the classes met and of their public attributes, sorted
+    leaks       paths that lead to a module, a namespace, a code object or a way to files
+    seen        how many objects were walked
+
+Without --guards a stand-in takes the place of the native guards: nothing has to be built, and what
+is reachable by native loads does not depend on them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import collections
+import contextlib
+import importlib
+import io
+import json
+import os
+import sys
+import tomllib
+import types
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+MAX_DEPTH = 8
+MAX_ITEMS = 500  # of a container: html.entities.html5 is longer, and all text
+
+OUTSIDE = {
+    id(open): "open", id(eval): "eval", id(exec): "exec", id(compile): "compile",
+    id(__import__): "__import__", id(globals): "globals", id(locals): "locals",
+    id(vars(builtins)): "the builtins", id(os.environ): "os.environ",
+    id(sys.modules): "sys.modules",
+}  # fmt: skip
+OUTSIDE_TYPES = (types.ModuleType, types.CodeType, types.FrameType, types.TracebackType)
+OUTSIDE_CLASSES = frozenset({"FileIO", "BuiltinImporter", "Popen"})
+OUTSIDE_FUNCTIONS = frozenset({
+    "posix", "os", "subprocess", "importlib", "importlib._bootstrap", "_io", "io",
+})  # fmt: skip
+
+UNTOUCHED = frozenset({"__import__", "__build_class__"})
+"""Builtins that stand in a guest's namespace under names that it cannot load."""
+
+
+class StandIn(types.ModuleType):
+    """_belljar_guards without its guarding: enough for a Policy to be built and compile() to work.
+
+    A function that it does not know does nothing.
+    """
+
+    class Proxy:
+        """As guards.Proxy, open to the walker."""
+
+        __module__, __qualname__ = "builtins", "module"
+
+        def __init__(self, name: str, doc: Any, exports: dict, live: Any = None, *_: Any) -> None:
+            self.__dict__ |= {"@name": name, "@live": dict(live or {}), **exports}
+
+        def __getattr__(self, name: str) -> Any:
+            live = self.__dict__["@live"]
+            if name in live:
+                return live[name]()
+            raise AttributeError(name)
+
+    def __init__(self) -> None:
+        super().__init__("_belljar_guards")
+        self.modules: dict[str, Any] = {}
+        self.is_guest_class = self.is_guest_function = is_guests
+        self.private = self.dunder = self.write = lambda target: target
+        for name in ("getattr", "setattr", "hasattr", "delattr", "vars", "dir"):
+            setattr(self, name, getattr(builtins, name))
+        self.attrgetter = importlib.import_module("operator").attrgetter
+        self.methodcaller = importlib.import_module("operator").methodcaller
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *_, **__: None
+
+    def configure(self, settings: dict[str, Any]) -> None:
+        self.modules = settings["modules"]
+
+    def export_names(self, proxy: Any) -> list[str]:
+        return [name for name in vars(proxy) if name[0] != "@"] + list(vars(proxy)["@live"])
+
+    def import_module(self, name: str, *rest: Any) -> Any:
+        fromlist = rest[2] if len(rest) > 2 else None
+        return self.modules[name if fromlist else name.partition(".")[0]]
+
+
+def why_outside(value: object) -> str | None:
+    """What `value` is, if no guest may ever hold it."""
+    if type(value) in OUTSIDE_TYPES:
+        return type(value).__name__
+    if id(value) in OUTSIDE:
+        return OUTSIDE[id(value)]
+    if type(value) in (types.BuiltinFunctionType, types.FunctionType):
+        module = getattr(value, "__module__", None)
+        if module in OUTSIDE_FUNCTIONS:
+            return f"a function of {module}"
+    if isinstance(value, type) and value.__name__ in OUTSIDE_CLASSES:
+        return value.__name__
+    return None
+
+
+class Walk:
+    """One walk: breadth first, so that the path in a report is a shortest one."""
+
+    def __init__(self, refused: frozenset[str], followed: frozenset[str], proxy: type) -> None:
+        self._refused = refused  # public names that the policy refuses wherever they are named
+        self._followed = (
+            followed  # names with underscores that it loads natively, and are no methods
+        )
+        self._proxy = proxy
+        self._seen: dict[int, object] = {}  # keeps them alive too: an id is used again otherwise
+        self._classes: set[type] = set()
+        self.reachable: set[str] = set()
+        self.leaks: list[str] = []
+
+    @property
+    def count(self) -> int:
+        return len(self._seen)
+
+    def run(self, roots: dict[str, object]) -> None:
+        queue = collections.deque((name, value, 0) for name, value in roots.items())
+        while queue:
+            path, value, depth = queue.popleft()
+            reason = why_outside(value)
+            if reason is not None:
+                self.leaks.append(f"{path}: {reason}")
+                continue
+            if id(value) in self._seen or type(value) in (str, bytes, int, float):
+                self._note_class(type(value))
+                continue
+            if depth >= MAX_DEPTH or type(value) is self._proxy:  # its exports are roots
+                continue
+            self._seen[id(value)] = value
+            self._note(value)
+            queue.extend((path + step, item, depth + 1) for step, item in self._next_to(value))
+
+    def _next_to(self, value: object) -> Iterator[tuple[str, object]]:
+        """What native loads and plain iteration reach from here."""
+        for name in dir(value):
+            if name in self._refused or (name[0] == "_" and name not in self._followed):
+                continue
+            try:
+                yield f".{name}", getattr(value, name)
+            except Exception:
+                continue
+        yield " type", type(value)
+        if isinstance(value, type):
+            return
+        if type(value) in (dict, types.MappingProxyType) and len(value) < MAX_ITEMS:
+            for key, item in value.items():
+                yield f"[{key!r}]", item
+        elif type(value) in (list, tuple, set, frozenset) and len(value) < MAX_ITEMS:
+            for index, item in enumerate(value):
+                yield f"[{index}]", item
+
+    def _note(self, value: object) -> None:
+        """The names of one object: each counts for the class that defines it."""
+        cls = value if isinstance(value, type) else type(value)
+        self._note_class(cls)
+        inherited = {name for base in type.mro(cls) for name in vars(base)}
+        if isinstance(value, type):
+            owner = qualified(cls)
+        elif isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
+            owner = qualified(value)
+        else:
+            owner = f"{qualified(cls)}()"
+        own = set(dir(value)) - inherited
+        # list[int] and its kin pass attributes on to `list`: those names are known from there.
+        own -= set(dir(getattr(value, "__origin__", None)))
+        self.note_names(owner, own)
+
+    def _note_class(self, cls: type) -> None:
+        for base in type.mro(cls) if cls is not type else (type, object):
+            if base not in self._classes:
+                self._classes.add(base)
+                if not is_guests(base):
+                    self.reachable.add(qualified(base))
+                self.note_names(qualified(base), set(vars(base)))
+
+    def note_names(self, owner: str, names: set[str]) -> None:
+        if not owner.startswith("__main__."):
+            self.reachable.update(
+                f"{owner}.{name}" for name in names - self._refused if name[0] != "_"
+            )
+
+
+def is_guests(made: Any) -> bool:
+    return getattr(made, "__module__", None) == "__main__"
+
+
+def qualified(thing: Any) -> str:
+    """Module and name of a class or function; those of builtins go without the module."""
+    module = getattr(thing, "__module__", None)
+    name = thing.__qualname__
+    return name if module in ("builtins", None) or type(module) is not str else f"{module}.{name}"
+
+
+def samples_of(exports: dict[str, object]) -> dict[str, object]:
+    """An instance of each exported class that needs no arguments."""
+    made = {}
+    for name, value in exports.items():
+        if isinstance(value, type) and not issubclass(value, type):
+            try:
+                made[f"{name}()"] = value()
+            except BaseException:
+                continue
+    return made
+
+
+def public_names(module: types.ModuleType) -> list[str]:
+    return sorted(name for name in vars(module) if name[0] != "_")
+
+
+def real_modules(profile: dict[str, Any]) -> dict[str, types.ModuleType]:
+    found = {}
+    for name, entry in profile.get("modules", {}).items():
+        if not entry.get("synthetic"):
+            found[name] = importlib.import_module(name)
+    return found
+
+
+def walk_real(profile: dict[str, Any]) -> dict[str, Any]:
+    """From the modules as they are: shows that the walker sees what leaks."""
+    walk = Walk(frozenset(), frozenset(), StandIn.Proxy)
+    roots = {
+        f"{name}.{key}": vars(module)[key]
+        for name, module in real_modules(profile).items()
+        for key in public_names(module)
+    }
+    walk.run(roots | samples_of(roots))
+    return {"leaks": walk.leaks, "seen": walk.count}
+
+
+def roots_of(policy: Any, samples: str, guards: Any) -> dict[str, object]:
+    """What a guest holds: exports, builtins, and the variables of the sample program."""
+    roots = {
+        f"{name}.{key}": getattr(proxy, key)
+        for name, proxy in policy.modules.proxies.items()
+        for key in guards.export_names(proxy)
+    }
+    scope = policy.guest_globals()["__builtins__"]
+    roots |= {
+        name: value
+        for name, value in scope.items()
+        if name.isidentifier() and name not in UNTOUCHED
+    }
+    roots |= samples_of(roots)
+    compiled = policy.compile(samples, "samples.py")
+    if compiled.findings:
+        raise SystemExit("samples: " + "; ".join(map(str, compiled.findings)))
+    made = policy.guest_globals()
+    before = set(made)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compiled.code, made)
+    return roots | {f"samples {name}": made[name] for name in made if name not in before}
+
+
+def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str, Any]:
+    """From what a guest of this profile gets, before the freeze: the tables have to hold without
+    the tripwires.
+    """
+    guards.freeze = lambda: None
+    # The marks on a guest's classes come with the freeze.
+    guards.is_guest_class = guards.is_guest_function = is_guests
+    guards.need_own = lambda target: None
+    import belljar_policy
+    from belljar_policy import tables
+
+    policy = belljar_policy.Policy(profile)
+    modules = {name: public_names(module) for name, module in real_modules(profile).items()}
+    streams = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = sys.stdout = sys.stderr = sys.__stdout__
+    try:
+        roots = roots_of(policy, samples, guards)
+        followed = frozenset(tables.NATIVE_DUNDERS) - tables.CLASS_DUNDERS - {"__class__"}
+        walk = Walk(
+            frozenset(tables.REFUSED_ATTRIBUTES),
+            followed | {"__annotations__", "__orig_bases__"},
+            type(policy.modules.proxies["__future__"]),
+        )
+        walk.run(roots)
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+    # Met by no walk, but a frame or a traceback that slipped out should lead nowhere either.
+    for cls in (types.TracebackType, types.FrameType, types.CodeType):
+        walk.note_names(qualified(cls), set(vars(cls)))
+    return {
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "modules": modules,
+        "reachable": sorted(walk.reachable),
+        "leaks": walk.leaks,
+        "seen": walk.count,
+    }
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")  # the samples' coroutines are not awaited
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what is walked may print
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--profile", type=Path, required=True)
+    parser.add_argument("--samples", type=Path, help="a program whose variables are walked too")
+    parser.add_argument("--path", type=Path, action="append", default=[], help="to import from")
+    parser.add_argument("--guards", type=Path, help="the folder of _belljar_guards")
+    parser.add_argument("--real", action="store_true", help="walk the real modules instead")
+    options = parser.parse_args()
+    sys.path[:0] = [str(ROOT / "policy"), *map(str, options.path)]
+    sys.dont_write_bytecode = True
+    if options.guards is not None:
+        sys.path.insert(0, str(options.guards))
+    else:
+        sys.modules["_belljar_guards"] = StandIn()
+    profile = tomllib.loads(options.profile.read_text())
+    if options.real:
+        found = walk_real(profile)
+    else:
+        samples = options.samples.read_text() if options.samples else ""
+        found = walk_profile(profile, samples, importlib.import_module("_belljar_guards"))
+    with answer:
+        json.dump(found, answer)
+
+
+if __name__ == "__main__":
+    main()
