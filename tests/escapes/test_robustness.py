@@ -33,8 +33,6 @@ SOURCES = {
     "functions in functions": (
         "".join(" " * i + "def f():\n" for i in range(90)) + " " * 90 + "pass"
     ),
-    + " " * 90
-    + "pass",
     "classes in classes": "".join(" " * i + "class C:\n" for i in range(90)) + " " * 90 + "pass",
     "patterns": "match 1:\n case " + "[" * 5_000 + "]" * 5_000 + ": pass",
     "or-patterns": "match 1:\n case " + "1|" * 20_000 + "1: pass",
