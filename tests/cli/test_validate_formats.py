@@ -142,6 +142,43 @@ def test_sarif_without_findings(report, tree, sarif_schema):
     assert log["runs"][0]["invocations"][0]["executionSuccessful"] is True
 
 
+def test_fingerprints_are_the_same_in_every_form_and_lines_are_quoted(report, tree):
+    files = json.loads(report(tree, "--format", "json", *FILES)[1])["files"]
+    expected = [finding["fingerprint"] for file in files for finding in file["findings"]]
+    assert len(set(expected)) == 4 and all(expected)
+    results = json.loads(report(tree, "--format", "sarif", *FILES)[1])["runs"][0]["results"]
+    assert [result["partialFingerprints"] for result in results] == [
+        {"belljar/v1": fingerprint} for fingerprint in expected
+    ]
+    entries = json.loads(report(tree, "--format", "gitlab", *FILES)[1])
+    assert [entry["fingerprint"] for entry in entries[:-1]] == expected
+    context = results[2]["locations"][0]["physicalLocation"]["contextRegion"]
+    assert context == {
+        "startLine": 1,
+        "endLine": 1,
+        "snippet": {"text": NON_ASCII.rstrip("\n")},
+    }
+
+
+def test_what_is_suppressed_is_in_no_form_but_counted(report, tree, sarif_schema):
+    given = ("--isolated", "--ignore", "BJ501,BJ201", "bad.py", "good.py")
+    for form in FORMATS:
+        code, text = report(tree, "--format", form, *given)
+        assert code == 0, form
+        assert "bad.py:" not in text and "BJ501: " not in text and "::error" not in text
+        if form == "sarif":
+            log = json.loads(text)
+            sarif_schema.validate(log)
+            assert log["runs"][0]["results"] == []
+            assert log["runs"][0]["properties"]["suppressed"] == 2
+        elif form == "json":
+            found = json.loads(text)
+            assert [file["suppressed"] for file in found["files"]] == [2, 0]
+            assert found["summary"]["suppressed"] == 2
+        elif form == "github":
+            assert text == "no findings in 2 files; 2 suppressed\n"
+
+
 def test_the_schema_notices_a_mistake(report, tree, sarif_schema):
     log = json.loads(report(tree, "--format", "sarif", "bad.py")[1])
     log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"] = 0

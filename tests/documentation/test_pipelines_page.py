@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,40 @@ def test_inputs_of_the_action():
             assert value == action["inputs"][names(row[0])[0]]["default"], row
     outputs = re.search(r"^Outputs: (.*?)\. ", PAGE, re.M | re.S)[1]
     assert sorted(names(outputs)) == sorted(action["outputs"])
+
+
+def test_keys_of_the_configuration(example):
+    shown = validate(example, "--show-config").stdout
+    keys = re.findall(r"^(?:# )?([a-z-]+) (?:=|is not set)", shown, re.M)
+    defaults = tomllib.loads(shown)["validate"]
+    rows = table(section(PAGE, "Configuration"), "key", "type", "meaning", "default")
+    assert sorted(names(row[0])[0] for row in rows) == sorted(keys)
+    for row in rows:
+        (key,) = names(row[0])
+        for value in names(row[3]):
+            quoted = json.dumps(value) if row[1] == "text" else value
+            assert tomllib.loads(f"x = {quoted}")["x"] == defaults[key], key
+
+
+def test_the_configuration_that_is_shown_is_accepted(example):
+    text = block(section(PAGE, "Configuration"), "toml")
+    assert tomllib.loads(text)
+    (example / "belljar.toml").write_text(text)
+    known = validate(example, "table.py", "--write-baseline", "belljar-baseline.json")
+    assert known.returncode == 0, known.stderr
+    done = validate(example, "table.py")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    # Each key is in force; the page's own is too.
+    shown = validate(example, "--show-config").stdout
+    for key, value in tomllib.loads(text)["validate"].items():
+        assert key in shown and "belljar.toml:" in shown, (key, value)
+
+
+def test_the_comment_that_is_shown_suppresses_where_it_is_allowed(example):
+    text = block(section(PAGE, "What is known: baselines and comments"), "python")
+    (example / "commented.py").write_text(text)
+    assert validate(example, "commented.py").returncode == 1
+    (example / "belljar.toml").write_text("[validate]\nallow-ignore-comments = true\n")
+    assert validate(example, "commented.py").returncode == 0
+    # Nothing that lies beside the code decides.
+    assert validate(example, "commented.py", "--isolated").returncode == 1
