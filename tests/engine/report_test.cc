@@ -170,6 +170,28 @@ TEST(Report, PositionsAndExitCodesThatAreNoIntegersAreRefused) {
   }
 }
 
+TEST(Report, CommentsAreReadWhereThereAreAny) {
+  const auto with = [](const json& comments) {
+    json report = GoodReport();
+    report["comments"] = comments;
+    return report.dump();
+  };
+  Outcome outcome;
+  ASSERT_TRUE(ReadReport(GoodReport().dump(), outcome));
+  EXPECT_TRUE(outcome.comments.empty());
+  const json comment = {{"line", 3}, {"text", "# belljar: ignore[BJ501]"}};
+  ASSERT_TRUE(ReadReport(with(json::array({comment})), outcome));
+  ASSERT_EQ(outcome.comments.size(), 1u);
+  EXPECT_EQ(outcome.comments[0].line, 3);
+  EXPECT_EQ(outcome.comments[0].text, "# belljar: ignore[BJ501]");
+  ExpectRefused(with("#"), "a text");
+  ExpectRefused(with(json::array({"#"})), "a list of texts");
+  ExpectRefused(with(json::array({{{"line", -1}, {"text", "#"}}})), "a negative line");
+  ExpectRefused(with(json::array({{{"line", 1}}})), "no text");
+  ExpectRefused(with(json::array({{{"line", 1}, {"text", std::string(801, '#')}}})), "too long");
+  ExpectRefused(with(json(std::vector<json>(1001, comment))), "too many");
+}
+
 TEST(Report, AnAnalysisThatTheRunnerCannotHaveWrittenIsRefused) {
   const auto with = [](const char* key, const json& value) {
     json report = GoodReport();

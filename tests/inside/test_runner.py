@@ -330,6 +330,27 @@ def test_validate_runs_nothing(run, language):
     assert (report.stdout, report["variables"], report["has_result"]) == ("", [], False)
 
 
+def test_validate_tells_of_comments_when_asked(run):
+    source = (
+        "x = 1  # belljar: ignore[BJ501]\n"
+        "y = '# belljar: ignore[BJ501]'  #belljar: other\n"
+        "z = '''\n# belljar: no\n'''  # not for belljar: this\n"
+    )
+    assert run(source, mode="validate", comments=True)["comments"] == [
+        {"line": 1, "text": "# belljar: ignore[BJ501]"},
+        {"line": 2, "text": "#belljar: other"},
+    ]
+    assert "comments" not in run(source, mode="validate")
+    assert "comments" not in run("x = (  # belljar: ignore[BJ001]", mode="validate", comments=True)
+    many = "x = 1  # belljar: " + "y" * 300 + "\n"
+    comments = run(many * 1500, mode="validate", comments=True)["comments"]
+    assert (len(comments), len(comments[-1]["text"])) == (1000, 200)
+
+
+def test_validate_without_an_analysis(run):
+    assert run("import math\n", mode="validate", analysis=False)["analysis"] is None
+
+
 def test_validate_reports_every_finding(run):
     report = run("import os\nimport math\n", "restricted", mode="validate", allowed_imports=[])
     assert report["status"] == "refused"
