@@ -6,11 +6,12 @@ was handed out that no guest may hold, and which stores by names of the library'
 
 A method written in Python takes any object for `self`. Here `self` and the arguments are either
 
-- Hostile: an instance of a guest's class, whose every attribute, item and result is the next of these;
+- Hostile: an instance of a guest's class, whose items and results are the next of these;
 - Trap: an object of the host's, which notes the names that are looked up and stored on it;
 - text that begins with CANARY, plain or of a subclass of str that adds up to it.
 
-A name on a Trap that begins with CANARY was chosen by the guest: getattr() or setattr() on anything.
+A name on a Trap that begins with CANARY was chosen by the guest: getattr() or setattr() on
+anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""No method of the library does by the guest's names what it does to its own; hostile_self.py looks."""
+"""No method of the library looks up or stores by the guest's names; hostile_self.py tries them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTROL = "__main__.Careless"
 HARMLESS_DUNDERS = {
     "__doc__", "__isabstractmethod__", "__module__", "__name__", "__origin__", "__qualname__",
     "__slots__", "__supertype__", "__final__", "__bound__", "__constraints__", "__orig_class__",
-    "__dataclass_transform__", "__wrapped__", "__covariant__", "__contravariant__", "__no_type_check__",
+    "__dataclass_transform__", "__wrapped__", "__covariant__", "__contravariant__",
 }  # fmt: skip
 
 
