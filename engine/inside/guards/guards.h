@@ -95,8 +95,13 @@ PyObject* GuardedGet(PyObject* target, PyObject* name);
 // value == nullptr deletes.
 int GuardedSet(PyObject* target, PyObject* name, PyObject* value);
 bool MayWritePublic(PyObject* target);
-extern PyMethodDef attribute_methods[];
-bool ReadyAttributeTypes(PyObject* module);
+bool ReadyAttributeTypes();
+
+// hooks.cc
+// -----------------------------------------------------------------------------------------
+
+extern PyMethodDef hook_methods[];
+bool ReadyHooks();
 
 // proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc
 // ----------------------------------------------------

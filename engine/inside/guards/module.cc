@@ -110,9 +110,9 @@ PyObject* PyInit__belljar_guards() {
   using namespace belljar::guards;  // NOLINT(google-build-using-namespace)
   PyObject* module = PyModule_Create(&definition);
   if (module == nullptr) return nullptr;
-  if (PyModule_AddFunctions(module, attribute_methods) < 0 ||
+  if (PyModule_AddFunctions(module, hook_methods) < 0 ||
       PyModule_AddFunctions(module, proxy_methods) < 0 ||
-      PyModule_AddFunctions(module, group_methods) < 0 || !ReadyAttributeTypes(module) ||
+      PyModule_AddFunctions(module, group_methods) < 0 || !ReadyAttributeTypes() || !ReadyHooks() ||
       !ReadyProxyType(module) || !ReadyGetterTypes(module) || !ReadyGroups() ||
       !ReadyHardeningTypes()) {
     Py_DECREF(module);

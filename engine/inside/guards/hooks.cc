@@ -1,0 +1,197 @@
+// What a guest's code calls: the hooks that the transformer writes into it, and the builtins that
+// take a name (getattr and its kin). They judge nothing themselves: attributes.cc does.
+//
+// Hooks that the transformer puts around a target (the attribute access itself stays native
+// bytecode):
+//   @private(o)._x      -> o itself when its class is pure, else a View that judges `_x`
+//   @dunder(o).__dict__ -> a View that judges the name
+//   @write(o).x = v     -> o itself, a View that refuses the store, or TypeError for a class
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+namespace {
+
+PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
+
+// --- View: the object behind a hook when the name has to be judged
+// -----------------------------------
+
+struct View {
+  PyObject_HEAD PyObject* target;
+};
+
+void ViewDealloc(PyObject* object) {
+  Py_XDECREF(reinterpret_cast<View*>(object)->target);
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyObject* ViewGet(PyObject* object, PyObject* name) {
+  return GuardedGet(reinterpret_cast<View*>(object)->target, name);
+}
+
+int ViewSet(PyObject* object, PyObject* name, PyObject* value) {
+  return GuardedSet(reinterpret_cast<View*>(object)->target, name, value);
+}
+
+PyTypeObject view_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "object",
+    .tp_basicsize = sizeof(View),
+    .tp_dealloc = ViewDealloc,
+    .tp_getattro = ViewGet,
+    .tp_setattro = ViewSet,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};
+
+PyObject* MakeView(PyObject* target) {
+  auto* view = PyObject_New(View, &view_type);
+  if (view == nullptr) return nullptr;
+  view->target = Py_NewRef(target);
+  return reinterpret_cast<PyObject*>(view);
+}
+
+PyObject* PrivateHook(PyObject* /*module*/, PyObject* target) {
+  constexpr unsigned long kOwn = kGuestMade | kPure;
+  PyTypeObject* type = Py_TYPE(target);
+  if ((type->tp_flags & kOwn) == kOwn && !PyType_Check(target)) return Py_NewRef(target);
+  if (type == &PyType_Type && (AsType(target)->tp_flags & kOwn) == kOwn) return Py_NewRef(target);
+  return MakeView(target);
+}
+
+PyObject* DunderHook(PyObject* /*module*/, PyObject* target) { return MakeView(target); }
+
+PyObject* WriteHook(PyObject* /*module*/, PyObject* target) {
+  if ((Py_TYPE(target)->tp_flags & kGuestMade) != 0) return Py_NewRef(target);
+  if (MayWritePublic(target) || IsProxy(target)) return Py_NewRef(target);
+  // Refused by the store itself, with CPython's words where there is nothing to be set.
+  if (!PyType_Check(target)) return MakeView(target);
+  PyErr_Format(PyExc_TypeError,
+               "[BJ305] attributes of class '%.200s' may not be set: it is not the program's own",
+               AsType(target)->tp_name);
+  return nullptr;
+}
+
+// --- getattr, setattr, hasattr, delattr, vars, dir
+// -----------------------------------------------------
+
+bool CountArgs(const char* name, Py_ssize_t given, Py_ssize_t low, Py_ssize_t high) {
+  if (given >= low && given <= high) return true;
+  PyErr_Format(PyExc_TypeError, "%s expected %zd to %zd arguments, got %zd", name, low, high,
+               given);
+  return false;
+}
+
+PyObject* GetAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("getattr", count, 2, 3)) return nullptr;
+  PyObject* result = GuardedGet(args[0], args[1]);
+  if (result == nullptr && count == 3 && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+    PyErr_Clear();
+    return Py_NewRef(args[2]);
+  }
+  return result;
+}
+
+PyObject* HasAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("hasattr", count, 2, 2)) return nullptr;
+  PyObject* result = GuardedGet(args[0], args[1]);
+  if (result == nullptr) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return nullptr;
+    PyErr_Clear();
+    Py_RETURN_FALSE;
+  }
+  Py_DECREF(result);
+  Py_RETURN_TRUE;
+}
+
+PyObject* SetAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("setattr", count, 3, 3)) return nullptr;
+  if (GuardedSet(args[0], args[1], args[2]) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* DelAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("delattr", count, 2, 2)) return nullptr;
+  if (GuardedSet(args[0], args[1], nullptr) < 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* Vars(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (count == 0) {
+    PyErr_SetString(PyExc_TypeError,
+                    "[BJ501] vars() without an object would hand out the program's own scope; "
+                    "keep the values in a dict");
+    return nullptr;
+  }
+  if (!CountArgs("vars", count, 1, 1)) return nullptr;
+  PyObject* name = PyUnicode_InternFromString("__dict__");
+  if (name == nullptr) return nullptr;
+  PyObject* result = GuardedGet(args[0], name);
+  Py_DECREF(name);
+  return result;
+}
+
+PyObject* Dir(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("dir", count, 0, 1)) return nullptr;
+  PyObject* names = PyObject_Dir(count == 0 ? nullptr : args[0]);
+  if (names == nullptr || count != 0) return names;
+  for (Py_ssize_t i = PyList_GET_SIZE(names) - 1; i >= 0; --i) {
+    PyObject* name = PyList_GET_ITEM(names, i);
+    const bool ours = PyUnicode_Check(name) && PyUnicode_GET_LENGTH(name) > 0 &&
+                      PyUnicode_READ_CHAR(name, 0) == '@';
+    const bool builtins =
+        PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__builtins__") == 0;
+    if ((ours || builtins) && PyList_SetSlice(names, i, i + 1, nullptr) < 0) {
+      Py_DECREF(names);
+      return nullptr;
+    }
+  }
+  return names;
+}
+
+PyObject* IsGuestClassMethod(PyObject* /*module*/, PyObject* object) {
+  return PyBool_FromLong(PyType_Check(object) && IsGuestClass(AsType(object)));
+}
+
+PyObject* IsGuestFunctionMethod(PyObject* /*module*/, PyObject* object) {
+  return PyBool_FromLong(IsGuestFunction(object));
+}
+
+// For methods whose text the library writes: their `self` is an instance of a guest's class.
+PyObject* NeedOwn(PyObject* /*module*/, PyObject* object) {
+  if (IsGuestClass(Py_TYPE(object))) Py_RETURN_NONE;
+  PyErr_Format(PyExc_TypeError, "[BJ502] this method takes no '%.200s' object",
+               Py_TYPE(object)->tp_name);
+  return nullptr;
+}
+
+PyObject* CheckMatchArgsMethod(PyObject* /*module*/, PyObject* value) {
+  return CheckMatchArgs(value);
+}
+
+template <typename Function>
+PyCFunction Erase(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
+}  // namespace
+
+PyMethodDef hook_methods[] = {
+    {"private", PrivateHook, METH_O, nullptr},
+    {"dunder", DunderHook, METH_O, nullptr},
+    {"write", WriteHook, METH_O, nullptr},
+    {"getattr", Erase(GetAttr), METH_FASTCALL, "getattr(object, name[, default]) -> value"},
+    {"hasattr", Erase(HasAttr), METH_FASTCALL, "hasattr(object, name) -> bool"},
+    {"setattr", Erase(SetAttr), METH_FASTCALL, "setattr(object, name, value)"},
+    {"delattr", Erase(DelAttr), METH_FASTCALL, "delattr(object, name)"},
+    {"vars", Erase(Vars), METH_FASTCALL, "vars(object) -> dict"},
+    {"dir", Erase(Dir), METH_FASTCALL, "dir([object]) -> list of names"},
+    {"is_guest_class", IsGuestClassMethod, METH_O, nullptr},
+    {"is_guest_function", IsGuestFunctionMethod, METH_O, nullptr},
+    {"need_own", NeedOwn, METH_O, nullptr},
+    {"check_match_args", CheckMatchArgsMethod, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+bool ReadyHooks() { return PyType_Ready(&view_type) == 0; }
+
+}  // namespace belljar::guards
