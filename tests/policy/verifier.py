@@ -220,7 +220,7 @@ class _Reader:
                 name in self._code.co_cellvars and not self._is_class
             ):
                 self._report(0, "__class__ is bound")
-        elif is_dunder(name) and name not in _CLASS_MAY_DEFINE:
+        elif is_dunder(name) and name not in _CLASS_MAY_DEFINE | _MODULE_NAMES:
             self._report(0, f"the variable {name!r} has a name of the interpreter's")
 
     # --- instructions -----------------------------------------------------------------------------
@@ -245,9 +245,11 @@ class _Reader:
         if name in _NAME_LOADS:
             return self._load_name(instruction)
         if name in _NAME_BINDINGS:
-            self._bind_name(instruction)
+            self._bind_name(instruction, consumed)
         elif name in _CELL_BINDINGS:
             self._bind_cell(instruction)
+        elif name == "LOAD_CLOSURE":
+            return ("cell", self._variable(instruction))
         elif name == "LOAD_CONST":
             return self._constant(instruction)
         elif name == "KW_NAMES":
@@ -333,7 +335,7 @@ class _Reader:
             self._report(offset, f"the name {name!r} is the interpreter's")
         return OTHER
 
-    def _bind_name(self, instruction: Instruction) -> None:
+    def _bind_name(self, instruction: Instruction, values: tuple[Mark, ...]) -> None:
         name, offset = self._name(instruction), instruction.offset
         if name == RESULT and self._is_top and instruction.name == "STORE_NAME":
             return
@@ -342,20 +344,20 @@ class _Reader:
         if not is_dunder(name):
             return
         if self._is_class and not instruction.name.endswith("_GLOBAL"):
-            if name not in _CLASS_MAY_DEFINE and not self._is_of_class_statement(name, offset):
+            if name not in _CLASS_MAY_DEFINE and not self._is_by_compiler(name, offset, values):
                 self._report(offset, f"a class defines {name!r}")
         elif name not in _MODULE_NAMES:
             self._report(offset, f"{instruction.name} of {name!r} in the module's scope")
 
-    def _is_of_class_statement(self, name: str, offset: int) -> bool:
-        """The compiler's own stores, of which there is one each."""
-        if name not in ("__module__", "__qualname__", "__classcell__"):
-            return False
-        if name == "__classcell__" and "__class__" not in self._code.co_cellvars:
+    def _is_by_compiler(self, name: str, offset: int, values: tuple[Mark, ...]) -> bool:
+        """What every class statement stores: once, before its body, and for super() at each end."""
+        if name == "__classcell__":
+            return values == (("cell", "__class__"),)
+        if name not in ("__module__", "__qualname__"):
             return False
         return self._made_by_compiler.setdefault(name, offset) == offset
 
-    def _bind_cell(self, instruction: Instruction) -> None:
+    def _variable(self, instruction: Instruction) -> str:
         code = self._code
         # In 3.11 one array: the variables, the cells that are no variables, the free variables.
         variables = (
@@ -363,7 +365,10 @@ class _Reader:
             *(name for name in code.co_cellvars if name not in code.co_varnames),
             *code.co_freevars,
         )
-        if variables[instruction.argument] == "__class__":
+        return variables[instruction.argument]
+
+    def _bind_cell(self, instruction: Instruction) -> None:
+        if self._variable(instruction) == "__class__":
             self._report(instruction.offset, "__class__ is bound")
 
     def _begins_with_plain_group(self, handler: Instruction) -> bool:
