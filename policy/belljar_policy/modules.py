@@ -21,6 +21,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import reviewed
+from .alternatives import alternative
 
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
 _LIBRARY = "belljar_policy.library"
@@ -226,6 +227,9 @@ class ModuleTable:
         here = f"Available here: {', '.join(self._top_level())}."
         if profile is not None:
             return f"The {profile!r} profile has it. {here}"
+        instead = alternative(name)
+        if instead:
+            return f"Instead: {instead}. {here}"
         near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
         return f"Did you mean {near[0]!r}? {here}" if near else here
 

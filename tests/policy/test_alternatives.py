@@ -1,0 +1,35 @@
+"""The hint for a module that is not here names what is."""
+
+from __future__ import annotations
+
+import datetime  # noqa: F401 (looked up by name)
+import re
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.policy.harness import assert_refused
+
+ROOT = Path(__file__).resolve().parents[2]
+ALTERNATIVES = runpy.run_path(str(ROOT / "policy/belljar_policy/alternatives.py"))["ALTERNATIVES"]
+MODULES = tomllib.loads((ROOT / "profiles/basic.toml").read_text())["modules"]
+
+
+@pytest.mark.parametrize("module", sorted(ALTERNATIVES))
+def test_the_module_is_not_here_and_the_hint_says_what_is(module: str) -> None:
+    finding = assert_refused(f"import {module}", "BJ201")
+    # Of another profile's module the profile is named first.
+    assert ALTERNATIVES[module] in finding["hint"] or "profile has it" in finding["hint"]
+
+
+@pytest.mark.parametrize("hint", sorted(set(ALTERNATIVES.values())))
+def test_what_the_hint_names_exists(hint: str) -> None:
+    for module, name in re.findall(r"\b([a-z]+)\.([a-z_A-Z]+)\b", hint):
+        if f"{module}.{name}" not in MODULES and module != "xml":
+            found = MODULES[module]["exports"]
+            assert name in found or hasattr(getattr(sys.modules[module], module, None), name)
+    for module in re.findall(r"\b([a-z.]+) (?:is|are) here\b", hint):
+        assert module in MODULES
