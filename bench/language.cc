@@ -1,0 +1,222 @@
+// belljar-bench-language [--quick] [--json] [KERNEL ...]
+//
+// What the language policy costs the program: each kernel in kernels/*.py runs restricted and in
+// the full language, in turn, each time in a fresh sealed worker of the same interpreter, which
+// times the kernel itself. And what the policy costs before the program: the CPU time of workers
+// that judge and compile all kernels, many times over, against workers that only compile them.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/report.h"
+#include "engine/outside/installation.h"
+#include "engine/outside/sandbox.h"
+#include "profiles/loader.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMeanGoal = 1.15;
+constexpr double kWorstGoal = 1.5;
+constexpr double kCompileGoal = 6.0;  // ms a thousand lines
+constexpr int kCorpusLines = 1000;    // at least
+
+// The best of three in one worker: the first also specialises the byte code.
+constexpr char kTimer[] = R"(
+import time
+
+best = float("inf")
+for _ in range(3):
+    start = time.perf_counter()
+    kernel()
+    best = min(best, time.perf_counter() - start)
+result = best
+)";
+
+struct Options {
+  int rounds = 9;
+  bool json = false;
+  std::vector<std::string> kernels;  // none: all
+};
+
+struct Kernel {
+  std::string name;
+  std::string source;
+  Series restricted;  // ms
+  Series full;
+  double ratio() const { return restricted.median() / full.median(); }
+};
+
+[[noreturn]] void Exit(const std::string& why) {
+  fprintf(stderr, "belljar-bench-language: %s\n", why.c_str());
+  exit(5);
+}
+
+Options ReadOptions(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--json") {
+      options.json = true;
+    } else if (word == "--quick") {
+      options.rounds = 3;
+    } else if (!word.starts_with("-")) {
+      options.kernels.push_back(word);
+    } else {
+      fprintf(stderr, "usage: belljar-bench-language [--quick] [--json] [KERNEL ...]\n");
+      exit(2);
+    }
+  }
+  return options;
+}
+
+std::vector<Kernel> ReadKernels(const std::vector<std::string>& wanted) {
+  std::vector<Kernel> kernels;
+  for (const fs::directory_entry& entry : fs::directory_iterator(BELLJAR_BENCH_KERNELS)) {
+    const std::string name = entry.path().stem();
+    if (entry.path().extension() != ".py") continue;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    std::ostringstream source;
+    source << std::ifstream(entry.path()).rdbuf();
+    kernels.push_back({.name = name, .source = source.str(), .restricted = {}, .full = {}});
+  }
+  if (kernels.empty()) Exit("no such kernel in " BELLJAR_BENCH_KERNELS);
+  std::sort(kernels.begin(), kernels.end(),
+            [](const Kernel& a, const Kernel& b) { return a.name < b.name; });
+  return kernels;
+}
+
+std::unique_ptr<Sandbox> Open(const Profile& profile, Language language) {
+  SandboxOptions options;
+  options.profile = profile;
+  options.language = language;
+  options.spares = 1;
+  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(options));
+  if (!sandbox) Exit(sandbox.error().ToString());
+  return std::move(*sandbox);
+}
+
+Outcome RunOrExit(Sandbox& sandbox, const std::string& source) {
+  Request request;
+  request.source = source;
+  request.limits = sandbox.profile().default_limits;
+  Result<Outcome> outcome = sandbox.Run(request);
+  if (!outcome) Exit(outcome.error().ToString());
+  if (!outcome->success()) Exit("a kernel did not run: " + OutcomeToJson(*outcome, 1));
+  return std::move(*outcome);
+}
+
+double TimeKernel(Sandbox& sandbox, const Kernel& kernel) {
+  const Outcome outcome = RunOrExit(sandbox, kernel.source + kTimer);
+  return 1e3 * nlohmann::json::parse(outcome.result_json.value_or("-1")).get<double>();
+}
+
+double CpuMilliseconds(Sandbox& sandbox, const std::string& source) {
+  return static_cast<double>(RunOrExit(sandbox, source).usage.cpu_time.count()) / 1e3;
+}
+
+// All kernels, behind an exit: what running it takes is compiling it.
+std::string Corpus(const std::vector<Kernel>& kernels, int& lines) {
+  std::string corpus = "raise SystemExit(0)\n";
+  for (lines = 0; lines < kCorpusLines;) {
+    for (const Kernel& kernel : kernels) {
+      corpus += kernel.source;
+      lines += static_cast<int>(std::count(kernel.source.begin(), kernel.source.end(), '\n'));
+    }
+  }
+  return corpus;
+}
+
+struct CompileTimes {
+  Series restricted;  // ms a thousand lines
+  Series full;
+};
+
+void MeasureCompile(Sandbox& sandbox, const std::string& corpus, int lines, Series& series) {
+  const double whole = CpuMilliseconds(sandbox, corpus);
+  const double nothing = CpuMilliseconds(sandbox, "raise SystemExit(0)");
+  series.Add((whole - nothing) * 1e3 / lines);
+}
+
+double GeometricMean(const std::vector<Kernel>& kernels) {
+  double sum = 0;
+  for (const Kernel& kernel : kernels) sum += std::log(kernel.ratio());
+  return std::exp(sum / static_cast<double>(kernels.size()));
+}
+
+void Print(const std::vector<Kernel>& kernels, const CompileTimes& compile) {
+  printf("%-20s %12s %12s %8s\n", "", "restricted", "full", "ratio");
+  double worst = 0;
+  for (const Kernel& kernel : kernels) {
+    printf("%-20s %9.2f ms %9.2f ms %8.2f\n", kernel.name.c_str(), kernel.restricted.median(),
+           kernel.full.median(), kernel.ratio());
+    worst = std::max(worst, kernel.ratio());
+  }
+  const auto goal = [](const char* name, double value, double bound, const char* unit) {
+    printf("%-44s %8.2f  goal <= %.2f %s  %s\n", name, value, bound, unit,
+           value <= bound ? "reached" : "NOT REACHED");
+  };
+  printf("\n");
+  goal("restricted against full, geometric mean", GeometricMean(kernels), kMeanGoal, "x");
+  goal("restricted against full, the worst", worst, kWorstGoal, "x");
+  goal("judge, transform and compile", compile.restricted.median(), kCompileGoal, "ms/kLOC");
+  printf("%-44s %8.2f  ms/kLOC\n", "compile alone", compile.full.median());
+}
+
+void PrintJson(const std::vector<Kernel>& kernels, const CompileTimes& compile) {
+  nlohmann::ordered_json json;
+  for (const Kernel& kernel : kernels) {
+    json["kernels"].push_back({{"name", kernel.name},
+                               {"restricted_ms", kernel.restricted.median()},
+                               {"full_ms", kernel.full.median()},
+                               {"ratio", kernel.ratio()},
+                               {"samples", kernel.full.count()}});
+  }
+  json["geometric_mean"] = GeometricMean(kernels);
+  json["compile_ms_per_kloc"] = compile.restricted.median();
+  json["plain_compile_ms_per_kloc"] = compile.full.median();
+  printf("%s\n", json.dump(2).c_str());
+}
+
+int Bench(const Options& options) {
+  const Result<Installation> installation = Installation::Find();
+  if (!installation) Exit(installation.error().ToString());
+  const Result<Profile> profile =
+      LoadProfile(installation->profiles + "/basic.toml", installation->profiles);
+  if (!profile) Exit(profile.error().ToString());
+  std::vector<Kernel> kernels = ReadKernels(options.kernels);
+  const std::unique_ptr<Sandbox> restricted = Open(*profile, Language::kRestricted);
+  const std::unique_ptr<Sandbox> full = Open(*profile, Language::kFull);
+  int lines = 0;
+  const std::string corpus = Corpus(kernels, lines);
+  CompileTimes compile;
+  for (int round = 0; round < options.rounds; ++round) {
+    for (Kernel& kernel : kernels) {
+      kernel.restricted.Add(TimeKernel(*restricted, kernel));
+      kernel.full.Add(TimeKernel(*full, kernel));
+    }
+    MeasureCompile(*restricted, corpus, lines, compile.restricted);
+    MeasureCompile(*full, corpus, lines, compile.full);
+  }
+  if (options.json) {
+    PrintJson(kernels, compile);
+  } else {
+    Print(kernels, compile);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace belljar
+
+int main(int argc, char** argv) { return belljar::Bench(belljar::ReadOptions(argc, argv)); }
