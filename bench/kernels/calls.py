@@ -15,6 +15,6 @@ def adder(step=1):
 def kernel():
     total = fib(22)
     add = adder(3)
-    for i in range(60_000):
+    for _ in range(60_000):
         total = add(total, times=2)
     return total
