@@ -25,8 +25,8 @@ Result<void> StartInterpreter(const InterpreterOptions& options);
 // The directory of the standard library, as the interpreter found it.
 std::string StandardLibraryPath();
 
-// Zygote, last before the first clone: collects garbage and freezes what is left, so that a
-// worker's collector never touches shared pages.
+// Zygote, last before the first clone: freezes what is there, so that a worker's collector never
+// touches shared pages.
 void FreezeInterpreter();
 
 // Around clone3: what os.fork does around fork.

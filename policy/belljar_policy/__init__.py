@@ -15,9 +15,8 @@ import ast
 import sys
 import types
 import unicodedata
-from dataclasses import dataclass, field
 from importlib import _bootstrap  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, NamedTuple
 
 import _belljar_guards as guards
 
@@ -36,13 +35,12 @@ MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
 _TOO_DEEP = RULES["BJ002"].reason
 
 
-@dataclass(slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """What compile() gives: code if there are no findings."""
 
     code: types.CodeType | None
-    findings: list[Finding] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    findings: list[Finding]
+    warnings: list[str]
 
 
 class Policy:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 _END_OF_LINE = re.compile(r"\r\n|\r|\n")  # those of Python's tokenizer; str.splitlines has more
 
 
-@dataclasses.dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class Finding(NamedTuple):
     """One refused construct. Lines and columns count from 1; 0 means the whole source.
 
     Columns count characters (code points), and `end_column` is one past the last of them.
@@ -60,8 +58,7 @@ def in_characters(findings: list[Finding], source: str) -> list[Finding]:
         return len(lines[line - 1][: column - 1].decode("utf-8", "replace")) + 1
 
     return [
-        dataclasses.replace(
-            finding,
+        finding._replace(
             column=character(finding.line, finding.column),
             end_column=character(finding.end_line, finding.end_column),
         )

@@ -7,7 +7,7 @@ Every entry says why. A name that stands in no table is treated as the strictest
 
 from __future__ import annotations
 
-from RestrictedPython.transformer import INSPECT_ATTRIBUTES
+from .restricted_python import INSPECT_ATTRIBUTES
 
 HINT_GENERIC = "Use the public operation that it implements."
 

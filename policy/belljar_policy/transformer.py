@@ -19,10 +19,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from RestrictedPython import RestrictingNodeTransformer
-
 from . import constructs, tables
 from .findings import Finding
+from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
 
 if TYPE_CHECKING:

@@ -808,7 +808,7 @@ def test_report_keeps_to_its_size(run, source, limit):
     "rehearse, runs, variables, result",
     [
         ("rehearse", 1, [], 1),
-        ("specialise", 32, ["Point", "total", "values"], {"a": [1.5, 2.5, 3.5], "b": "1"}),
+        ("specialise", 12, ["Point", "total", "values"], {"a": [1.5, 2.5, 3.5], "b": "1"}),
     ],
 )
 def test_a_rehearsal_leaves_no_trace(policy, capsys, rehearse, runs, variables, result):

@@ -6,7 +6,6 @@ import importlib
 import io
 import linecache
 import sys
-import tracemalloc  # noqa: F401 (what `warnings` would import when it shows one)
 import warnings
 from _sitebuiltins import Quitter
 from collections.abc import Mapping
@@ -59,8 +58,9 @@ _REHEARSAL = {
 _REHEARSAL_SOURCE = b"1\n"
 
 # CPython 3.11 rewrites the bytecode it runs until it is specialised. Done in the zygote it is done
-# once and on shared pages; so this goes wide, and often enough for the interpreter's counters.
-_SPECIALISING_RUNS = 32
+# once and on shared pages; so this goes wide, and often enough for the interpreter's counters: code
+# is quickened by its eighth run, and specialised by the next.
+_SPECIALISING_RUNS = 12
 _SPECIALISING_SOURCE = b"""\
 class Point:
     def __init__(self, x: int) -> None:

@@ -3,17 +3,16 @@
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What the guest could not see from inside."""
 
     is_restricted: bool = True
     has_stdin: bool = False
-    modules_elsewhere: Mapping[str, str] = field(default_factory=dict)  # module -> profile
+    modules_elsewhere: Mapping[str, str] = MappingProxyType({})  # module -> profile
 
 
 _NO_CODE = "code that is made at run time is not available; write it out as a function"
