@@ -78,6 +78,34 @@ def test_a_missing_attribute_reads_as_in_plain_python() -> None:
         """)
 
 
+def test_every_name_is_found_however_it_was_made() -> None:
+    """A name in code is looked up by its address, one made at run time by its letters."""
+    assert_same("""
+        import collections, itertools, math, string, sys, time
+        for module in (collections, itertools, math, string):
+            for name in dir(module):
+                if name[0] != '_':
+                    same = getattr(module, ''.join(list(name))) is getattr(module, name)
+                    assert same, name
+        made = {name: getattr(math, ''.join(list(name))) for name in ('sqrt', 'pi', 'inf')}
+        print(made['sqrt'] is math.sqrt, made['pi'] is math.pi, made['inf'] is math.inf)
+        def look(module):
+            for _ in range(100):
+                module.sqrt(4.0), module.pi
+            return module.floor
+        print(look(math) is math.floor, sys.stdout is getattr(sys, 'std' + 'out'))
+        class Likeness:
+            sqrt = pi = floor = abs
+            def __getattr__(self, name): return name
+        print(look(Likeness()), Likeness().missing)  # where a module was looked into before
+        for absent in ('sqr', 'sqrt ', '', 'Sqrt'):
+            try:
+                getattr(math, absent)
+            except AttributeError as error:
+                print(error)
+        """)
+
+
 def test_a_withheld_attribute_says_so() -> None:
     ran = assert_stopped("import string\nstring.Formatter", "the profile withholds it")
     assert ran.message.startswith("[BJ202] module 'string' has no attribute 'Formatter'")

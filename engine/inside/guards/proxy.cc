@@ -7,15 +7,42 @@
 // the running frame's __import__ too; it passes a list as fromlist and takes the module from
 // sys.modules by itself afterwards, so what such a call gets from here is only None: there is
 // nothing to abuse.
+#include <cstdint>
+#include <vector>
+
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::guards {
 namespace {
 
+// The exports once more, by the address of the name: what stands in code is interned, and so are
+// the keys. CPython specialises loads from real modules only; this makes up for half of it.
+struct Index {
+  struct Entry {
+    PyObject* name = nullptr;   // borrowed from the exports, which never change
+    PyObject* value = nullptr;  // likewise
+  };
+  std::vector<Entry> entries;  // open addressing; a power of two, never full
+  size_t mask = 0;
+
+  size_t SlotOf(PyObject* name) const {
+    const auto address = reinterpret_cast<uintptr_t>(name);
+    return (address >> 4 ^ address >> 12) & mask;
+  }
+  PyObject* Find(PyObject* name) const {
+    for (size_t slot = SlotOf(name);; slot = (slot + 1) & mask) {
+      if (entries[slot].name == name) return entries[slot].value;
+      if (entries[slot].name == nullptr) return nullptr;
+    }
+  }
+  void Fill(PyObject* exports);
+};
+
 struct Proxy {
   PyObject_HEAD PyObject* name;
   PyObject* doc;
-  PyObject* exports;   // dict: name -> object
+  PyObject* exports;  // dict: name -> object
+  const Index* index;
   PyObject* live;      // dict: name -> callable without arguments, asked at each load; or nullptr
   PyObject* withheld;  // frozenset: what the real module has and this one does not; or nullptr
 };
@@ -48,7 +75,9 @@ PyObject* MissingAttribute(PyObject* object, PyObject* name) {
 
 PyObject* ProxyGet(PyObject* object, PyObject* name) {
   Proxy* self = AsProxy(object);
-  PyObject* value = PyDict_GetItemWithError(self->exports, name);
+  PyObject* value = self->index->Find(name);
+  if (value != nullptr) return Py_NewRef(value);
+  value = PyDict_GetItemWithError(self->exports, name);
   if (value != nullptr) return Py_NewRef(value);
   if (PyErr_Occurred()) return nullptr;
   if (self->live != nullptr) {
@@ -126,6 +155,41 @@ PyTypeObject proxy_type = {
     .tp_methods = proxy_type_methods,
 };
 
+void Index::Fill(PyObject* exports) {
+  size_t size = 8;
+  while (size < 2 * static_cast<size_t>(PyDict_GET_SIZE(exports)) + 1) size *= 2;
+  entries.resize(size);
+  mask = size - 1;
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(exports, &position, &name, &value)) {
+    size_t slot = SlotOf(name);
+    while (entries[slot].name != nullptr) slot = (slot + 1) & mask;
+    entries[slot] = {.name = name, .value = value};
+  }
+}
+
+// A new dict of the same, its names interned. TypeError for a name that is no exact str.
+PyObject* WithInternedNames(PyObject* exports) {
+  PyObject* copy = PyDict_New();
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (copy != nullptr && PyDict_Next(exports, &position, &name, &value)) {
+    if (!PyUnicode_CheckExact(name)) {
+      PyErr_SetString(PyExc_TypeError, "a module's names must be plain str");
+      Py_CLEAR(copy);
+      break;
+    }
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    if (PyDict_SetItem(copy, name, value) < 0) Py_CLEAR(copy);
+    Py_DECREF(name);
+  }
+  return copy;
+}
+
 // Proxies live as long as the process: made before the fork, freed by its end.
 PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* name = nullptr;
@@ -141,7 +205,7 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
                         &PyFrozenSet_Type, &withheld)) {
     return nullptr;
   }
-  PyObject* copy = PyDict_Copy(exports);
+  PyObject* copy = WithInternedNames(exports);
   if (copy == nullptr) return nullptr;
   auto* made = PyObject_New(Proxy, &proxy_type);
   if (made == nullptr) {
@@ -151,6 +215,9 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   made->name = Py_NewRef(name);
   made->doc = Py_NewRef(doc);
   made->exports = copy;
+  auto* index = new Index;
+  index->Fill(copy);
+  made->index = index;
   made->live = live == nullptr || PyDict_GET_SIZE(live) == 0 ? nullptr : PyDict_Copy(live);
   made->withheld = Py_XNewRef(withheld);
   return reinterpret_cast<PyObject*>(made);
