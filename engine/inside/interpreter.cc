@@ -49,8 +49,8 @@ Result<void> Initialize(const std::vector<std::string>& package_paths) {
 }
 
 void Prepare(const InterpreterOptions& options) {
+  const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
-  const py::module_ runner = py::module_::import("belljar_runner");
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles));
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads};

@@ -4,6 +4,7 @@
 #   share/belljar/runner/                  what runs inside a worker: belljar_runner(.py)
 #   share/belljar/profiles/*.toml
 #   share/belljar/rules.json               the policy's rules, for the command
+#   share/belljar/patterns                 the standard library's regular expressions, compiled
 #   share/belljar/site-packages            link to the virtual environment's packages
 
 set(BELLJAR_SHARE_DIR "${CMAKE_BINARY_DIR}/share/belljar")
@@ -27,7 +28,19 @@ add_custom_command(
   DEPENDS ${share_sources} "${CMAKE_SOURCE_DIR}/tools/stage_share.py"
   COMMENT "Laying out share/belljar"
   VERBATIM)
-add_custom_target(belljar_share ALL DEPENDS "${share_stamp}")
+
+# Without this file a zygote starts too, and compiles them each time.
+set(share_patterns "${BELLJAR_SHARE_DIR}/patterns")
+add_custom_command(
+  OUTPUT "${share_patterns}"
+  COMMAND "${Python3_EXECUTABLE}" -I "${CMAKE_SOURCE_DIR}/tools/keep_patterns.py"
+          --share "${BELLJAR_SHARE_DIR}" --output "${share_patterns}"
+          --profile "${CMAKE_SOURCE_DIR}/profiles/basic.toml"
+  DEPENDS "${share_stamp}" "${CMAKE_SOURCE_DIR}/tools/keep_patterns.py"
+          "${CMAKE_SOURCE_DIR}/tools/walk_surface.py" "${Python3_EXECUTABLE}"
+  COMMENT "Compiling the regular expressions of Python ${Python3_VERSION} ahead"
+  VERBATIM)
+add_custom_target(belljar_share ALL DEPENDS "${share_stamp}" "${share_patterns}")
 
 # belljar_surface: nothing that this Python gives a guest is unseen (docs/policy.md, "The surface").
 # BELLJAR_SURFACE=warn is for building against a Python whose surface has not been recorded yet.

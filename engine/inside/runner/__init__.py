@@ -51,7 +51,11 @@ The report, a JSON object in UTF-8:
                  message, imports}
 """
 
-from .execute import execute, prepare, rehearse, specialise
-from .randomness import reseed
+from . import patterns
+
+patterns.load()  # before the imports that compile them
+
+from .execute import execute, prepare, rehearse, specialise  # noqa: E402
+from .randomness import reseed  # noqa: E402
 
 __all__ = ["execute", "prepare", "rehearse", "reseed", "specialise"]

@@ -1,0 +1,78 @@
+"""Makes share/belljar/patterns: see engine/inside/runner/patterns.py, which reads it.
+
+    keep_patterns.py --share FOLDER --profile FILE --output FILE
+
+Starts as a zygote does, in this process and with a stand-in for the guards, and writes down what
+`re` compiles meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+
+class Recorder:
+    """`_sre`, as the library's compiler sees it."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+        self.made: list[tuple[re.Pattern[Any], tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def compile(self, text: object, flags: int, code: list[int], *more: object) -> re.Pattern[Any]:
+        pattern = self._native.compile(text, flags, code, *more)
+        # Flags and code are of subclasses of int, which marshal does not take.
+        self.made.append((pattern, (int(flags), [int(each) for each in code], *more)))
+        return pattern
+
+
+recorder = Recorder(re._compiler._sre)  # type: ignore[attr-defined]
+re._compiler._sre = recorder  # type: ignore[attr-defined]
+
+# Only now: what these compile is among what a zygote does.
+import argparse  # noqa: E402
+import importlib  # noqa: E402
+import marshal  # noqa: E402
+import os  # noqa: E402
+import tomllib  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+
+def start(share: Path, profile: dict[str, Any]) -> None:
+    """All that a zygote imports."""
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(Path(__file__).parent))
+    sys.modules["_belljar_guards"] = importlib.import_module("walk_surface").StandIn()
+    sys.path[1:1] = [str(share / room) for room in ("policy", "runner", "site-packages")]
+    importlib.import_module("belljar_runner").prepare(profile, {})
+
+
+def patterns() -> list[tuple[str | bytes, int, tuple[Any, ...]]]:
+    """Text, flags as they were asked for (the cache's key) and the arguments of _sre.compile."""
+    asked = {id(pattern): key[2] for key, pattern in re._cache.items()}  # type: ignore[attr-defined]
+    return [
+        (pattern.pattern, asked[id(pattern)], arguments)
+        for pattern, arguments in recorder.made
+        if type(pattern.pattern) in (str, bytes) and id(pattern) in asked
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("share", "profile", "output"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    options = parser.parse_args()
+    options.output.unlink(missing_ok=True)  # or they would be taken from there
+    start(options.share, tomllib.loads(options.profile.read_text()))
+    header = importlib.import_module("belljar_runner.patterns").HEADER
+    scratch = options.output.with_name(f"{options.output.name}.new")
+    scratch.write_bytes(header + marshal.dumps(patterns()))
+    os.replace(scratch, options.output)
+
+
+if __name__ == "__main__":
+    main()
