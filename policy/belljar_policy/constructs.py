@@ -576,11 +576,15 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         Construct(
             "star-import",
             "`from … import *`",
-            "refused",
-            "Names would be bound that nobody can see in the program.",
-            "from math import *",
+            "guarded",
+            "At the top level it is spelled out before the run: it binds the reviewed names of a "
+            "module of the profile. Elsewhere nobody can tell which names it binds.",
+            "from math import *\nprint(floor(pi))",
             ("ImportFrom",),
-            refused=(("BJ203", "from math import *"),),
+            refused=(
+                ("BJ203", "def f():\n    from math import *"),
+                ("BJ201", "from os import *"),
+            ),
         ),
         Construct(
             "relative-import",

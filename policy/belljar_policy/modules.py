@@ -103,6 +103,7 @@ class ModuleTable:
         self.writable: set[type] = set()
         self.missing: list[str] = []  # exports that this Python does not have
         self._exports: dict[str, frozenset[str]] = {}
+        self._starred: dict[str, tuple[str, ...]] = {}
         self._other_profiles = other_profiles
         self.open_packages = reviewed.OPEN_PACKAGES & {
             name.partition(".")[0] for name in profile.get("modules", {})
@@ -140,7 +141,15 @@ class ModuleTable:
             doc = getattr(real, "__doc__", None)
             self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld)
             self._exports[name] = frozenset(exports) | frozenset(live)
+            self._starred[name] = self._starred_of(name, real, entries.get(name, {}))
         self._add_future()
+
+    def _starred_of(self, name: str, real: Any, entry: dict[str, Any]) -> tuple[str, ...]:
+        """Of the exports those that the library's own `import *` binds, sorted."""
+        exports = self._exports[name]
+        # Whether a synthetic module's original is loaded is chance: its `__all__` decides nothing.
+        listed = None if entry.get("synthetic", False) else getattr(real, "__all__", None)
+        return tuple(sorted(exports if listed is None else exports.intersection(listed)))
 
     def _add_future(self) -> None:
         future = importlib.import_module("__future__")
@@ -206,6 +215,10 @@ class ModuleTable:
     def exports(self, name: str) -> frozenset[str]:
         """The names that `from name import …` may use."""
         return self._exports[name]
+
+    def starred(self, name: str) -> tuple[str, ...]:
+        """The names that `from name import *` binds."""
+        return self._starred[name]
 
     def narrowed(self, allowed: frozenset[str] | None) -> frozenset[str] | None:
         """What a caller's list leaves: the modules it names, their parts and their parents."""

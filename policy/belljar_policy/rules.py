@@ -131,13 +131,15 @@ RULES: dict[str, Rule] = {
     ),
     "BJ203": Rule(
         "star-import",
-        "'import *' is not available",
+        "'import *' where nobody can tell the names",
         COMPILE,
-        "'from {0} import *' hides where names come from",
+        "nobody can tell which names 'from {0} import *' binds here",
         "Name what you need: from {0} import name.",
-        "With a star no reader, and no check before the run, can tell which names a program binds.",
-        "from math import *",
-        "from math import cos, pi",
+        "At the top level of a program, and from a module that the profile has, a star is spelled "
+        "out before the program runs: it binds the reviewed names of the module. In a function or "
+        "a class, and where the module may be missing, no reader can tell which names it binds.",
+        "def area(r):\n    from math import *\n    return pi * r * r",
+        "from math import *\nassert floor(pi) == 3",
     ),
     "BJ204": Rule(
         "relative-import",

@@ -407,10 +407,10 @@ class Transformer(RestrictingNodeTransformer):
             self.refuse(node, "BJ204")
             return
         module = node.module or ""
+        if node.names[0].name == "*":
+            self._spell_out_star(node, module)
+            return
         for alias in node.names:
-            if alias.name == "*":
-                self.refuse(node, "BJ203", module)
-                return
             self.check_binding(alias, alias.asname or alias.name)
         if module == "__future__" or not self._check_module(node, module):
             return
@@ -421,6 +421,21 @@ class Transformer(RestrictingNodeTransformer):
                 self._refuse_import(
                     node, "BJ202", module, alias.name, self._modules.profile_name, near
                 )
+
+    def _spell_out_star(self, node: ast.ImportFrom, module: str) -> None:
+        """`from math import *` becomes `from math import acos, …`: each name that it binds is
+        judged, and no star reaches the bytecode."""
+        starred: tuple[str, ...] = ()
+        if module in self._modules and self._scope.kind == "module":
+            starred = self._modules.starred(module)
+        if starred:
+            node.names = [ast.alias(name, None, **_place(node)) for name in starred]
+            for alias in node.names:
+                self.check_binding(alias, alias.name)
+        available = module == "__future__" or self._check_module(node, module)
+        # Where the program only asks for the module, that it is missing was no finding.
+        if not starred and (available or id(node) in self._optional_imports):
+            self.refuse(node, "BJ203", module)
 
     def _check_module(self, node: ast.AST, name: str) -> bool:
         if name == "__future__":

@@ -43,6 +43,36 @@ test_runs = runs({
         """,
     "the same module twice": "import math\nimport math as m\nfrom math import pi\nprint(m is math, m.pi is pi)",
     "a name of one's own": "import math\nmath = 5\nprint(math)\nfrom math import pi as len\nprint(len)",
+    "a star": """
+        from math import *
+        from collections import *
+        from string import *
+        if True:
+            from heapq import *
+        try: from json import *
+        except ImportError: print('never')
+        print(floor(pi), sqrt(2), pow(2, 3), Counter('aab'), digits, heappop([1]), dumps([1]))
+        print(hypot(3, 4), len([name for name in dir() if name == 'abc']))
+        """,
+    "a star binds what stands in __all__": """
+        from textwrap import *
+        from bisect import *
+        print(dedent('  a'), bisect_left([1, 2], 2))
+        from functools import *
+        from itertools import *
+        print(reduce(lambda a, b: a * b, range(1, 5)), list(chain('a', 'b')))
+        from datetime import *
+        print(date(2024, 1, 2).isoformat())
+        """,
+    "a star hides what was bound before, and is hidden after": """
+        pi = 'mine'
+        from math import *
+        print(round(pi, 3))
+        from operator import *
+        print(pow(2, 5), sub(3, 1))
+        e = 'mine'
+        print(e)
+        """,
     "asking": """
         try: import no_such_module as fast
         except ImportError: fast = None
@@ -82,8 +112,12 @@ test_refused = refused([
     ("BJ201", 1, 1, "import math, os"),
     ("BJ201", 1, 1, "from os import path"),
     ("BJ202", 1, 1, "from math import pi, no_such_name"),
-    ("BJ203", 1, 1, "from math import *"),
-    ("BJ203", 1, 1, "from os import *"),
+    ("BJ203", 2, 5, "def f():\n    from math import *"),
+    ("BJ203", 2, 5, "class A:\n    from math import *"),
+    ("BJ203", 2, 5, "try:\n    from no_such_module import *\nexcept ImportError: pass"),
+    ("BJ203", 1, 1, "from __future__ import *"),
+    ("BJ201", 1, 1, "from os import *"),
+    ("BJ204", 1, 1, "from . import *"),
     ("BJ204", 1, 1, "from . import x"),
     ("BJ204", 2, 3, "def f():\n  from ..a import x"),
     ("BJ101", 1, 8, "import math as __builtins__"),

@@ -28,6 +28,7 @@ def front() -> Any:
                 parent, _, child = name.rpartition(".")
                 if parent:
                     self._exports[parent] = self._exports.get(parent, frozenset()) | {child}
+            self._starred = {name: tuple(sorted(names)) for name, names in self._exports.items()}
 
     class Front(Policy):
         def __init__(self) -> None:

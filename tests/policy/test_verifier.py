@@ -383,6 +383,10 @@ MUTANTS: dict[str, tuple[Callable[[Any, Any], None], str]] = {
     "module names": (_forget("Import", lambda self, node: None), "import os"),
     "names from modules": (_forget("ImportFrom", lambda self, node: None), "from math import q"),
     "star imports": (_forget("ImportFrom", lambda self, node: None), "from math import *"),
+    "to spell a star out": (
+        _method("_spell_out_star", lambda self, node, module: None),
+        "from math import *",
+    ),
     "except*": (
         _forget("TryStar", lambda self, node: self._push(node.body)),
         "try: f()\nexcept* E: pass",
@@ -479,4 +483,6 @@ def _despite_imports(tree: ast.Module) -> CodeType | None:
     transformer.check(tree)
     if any(finding.rule not in ("BJ201", "BJ202") for finding in transformer.findings):
         return None
+    if any(isinstance(node, ast.alias) and node.name == "*" for node in ast.walk(tree)):
+        return None  # of a module that is not here: nothing spells it out
     return _bytecode(tree)
