@@ -144,6 +144,57 @@ ATTACKS = {
         import string
         loot = type.__dict__['__dict__'].__get__(string.Template)['substitute'].__globals__
         """,
+    "the __setattr__ of a frozen dataclass, from its class's dict": """
+        import dataclasses
+        class Other: secret = 'escaped'
+        @dataclasses.dataclass(frozen=True)
+        class A: x: int
+        class B(A): pass
+        b = B(1)
+        A.__dict__['__setattr__'](b, '__class__', Other)
+        loot = b.secret
+        """,
+    "the same by vars(), with super() below": """
+        import dataclasses
+        class Other: secret = 'escaped'
+        @dataclasses.dataclass(frozen=True)
+        class A: x: int
+        class B(A): pass
+        b = B(1)
+        for found in vars(A).items():
+            if found[0] == '__setattr__': found[1](b, '__class__', Other)
+        loot = b.secret
+        """,
+    "the descriptor of __dict__, from a class's dict": """
+        class A: pass
+        class D(dict): pass
+        a = A()
+        A.__dict__['__dict__'].__set__(a, D(x=1))
+        loot = 'escaped' if type(a.__dict__) is D else None
+        """,
+    "what the library leaves in a class's dict": """
+        import dataclasses
+        @dataclasses.dataclass(frozen=True, slots=True)
+        class A: x: int
+        @dataclasses.dataclass(slots=True)
+        class B: real: int
+        loot = A.__dict__['__getstate__'].__globals__
+        """,
+    "what Enum leaves in a class's dict": """
+        import enum
+        class E(enum.Enum):
+            def __new__(cls, v):
+                e = object.__new__(cls)
+                e._value_ = v
+                return e
+            A = 1
+        loot = (E.__dict__['__reduce_ex__'] if '__reduce_ex__' in E.__dict__ else
+                E.__dict__['__new__']).__globals__
+        """,
+    "the dict of a library's class": """
+        import string
+        loot = vars(string.Template)['substitute'].__globals__
+        """,
     "annotations that change while they are read": """
         import dataclasses
         loot = []

@@ -175,6 +175,69 @@ test_runs = runs({
         """,
 })  # fmt: skip
 
+test_namespaces = runs({
+    "a class's own namespace": """
+        class Field:
+            def __set_name__(self, owner, name):
+                print(name, [n for n in owner.__dict__ if n[0] != '_'])
+        class A:
+            'doc'
+            x = 1
+            _y = 2
+            __z = 3
+            f = Field()
+            def m(self): return self
+            @property
+            def p(self): return 4
+            @staticmethod
+            def s(): return 5
+            @classmethod
+            def c(cls): return cls
+            def __init_subclass__(cls): print(sorted(n for n in vars(cls) if n[:2] != '__'))
+            def __setattr__(self, n, v): super().__setattr__(n, v)
+            __slots__ = ('one', '_two', '__dict__')
+            __match_args__ = ('one',)
+        class B(A): k = A.x
+        shown = {n: v for n, v in vars(A).items() if n not in ('__dict__', '__weakref__')}
+        print(list(shown))
+        print([type(v).__name__ for v in shown.values()])
+        print(A.__dict__['x'], A.__dict__.get('nope'), '_A__z' in A.__dict__, 'x' in B.__dict__, vars(B)['k'])
+        print(A.__dict__['p'].fget(None), A.__dict__['m'](7), A.__dict__['__doc__'], A.__dict__['__slots__'])
+        A.__dict__['__setattr__'](a := A(), 'one', 5)
+        print(a.one, type(A.__dict__).__name__, len(vars(B)) <= len(A.__dict__))
+        try: A.__dict__['x'] = 2
+        except TypeError as e: print(e)
+        try: del vars(A)['x']
+        except TypeError as e: print(e)
+        """,
+    "what walks over classes": """
+        import dataclasses, enum, typing, abc
+        class Base(abc.ABC):
+            @abc.abstractmethod
+            def go(self): ...
+            @classmethod
+            def api(cls):
+                return sorted(n for c in cls.__mro__[:-2] for n, v in vars(c).items()
+                              if callable(v) and not n.startswith('_'))
+        class One(Base):
+            def go(self): return 1
+            def more(self): return 2
+        @dataclasses.dataclass(frozen=True, order=True)
+        class P: x: int; y: int = 0
+        class N(typing.NamedTuple): a: int; b: int = 2
+        class E(enum.Enum): A = 1; B = 2
+        print(One.api(), 'x' in vars(P), vars(P)['y'], [n for n in vars(N) if n[0] != '_'])
+        print([n for n in E.__dict__ if n in ('A', 'B')], E.__dict__['_member_names_'])
+        class M(type):
+            def __new__(m, name, bases, ns):
+                made = super().__new__(m, name, bases, ns)
+                made.fields = [k for k, v in made.__dict__.items() if isinstance(v, int)]
+                return made
+        class R(metaclass=M): a = 1; b = 'x'; c = 3
+        print(R.fields, 'm' in M.__dict__, '__new__' in M.__dict__)
+        """,
+})  # fmt: skip
+
 test_raises = raises([
     ("NameError", "class A(Undefined): pass"),
     ("TypeError", "class A(5): pass"),

@@ -198,6 +198,42 @@ PyObject* MakeSetter(PyObject* target, PyObject* name, bool deletes) {
 // --- names with two underscores on either side
 // --------------------------------------------------------
 
+// True for what a program may find in the namespace of its own class: what `C.name` would give too,
+// and no method of the library's that stands there under a name whose target has to be judged (the
+// __setattr__ of a frozen dataclass stores any name).
+bool IsShownOfClass(PyObject* name, PyObject* value) {
+  if (!PyUnicode_CheckExact(name)) return false;
+  switch (Judge(name)) {
+    case NameKind::kPublic:
+    case NameKind::kPrivate:
+    case NameKind::kNativeDunder: return true;
+    case NameKind::kGuardedDunder: {
+      const std::string_view text = Text(name);
+      return text == "__slots__" || text == "__match_args__" ||
+             (PySet_Contains(state.class_dunders, name) == 1 && IsGuestFunction(value));
+    }
+    case NameKind::kRefused: return false;
+    case NameKind::kError: PyErr_Clear(); return false;
+  }
+  return false;
+}
+
+// `C.__dict__` and vars(C): a copy, since what the interpreter and the library keep there is left
+// out, and read-only as CPython's.
+PyObject* NamespaceOfClass(PyTypeObject* type) {
+  PyObject* shown = PyDict_New();
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (shown != nullptr && PyDict_Next(TypeDict(type), &position, &name, &value)) {
+    if (IsShownOfClass(name, value) && PyDict_SetItem(shown, name, value) < 0) Py_CLEAR(shown);
+  }
+  if (shown == nullptr) return nullptr;
+  PyObject* result = PyDictProxy_New(shown);
+  Py_DECREF(shown);
+  return result;
+}
+
 PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
   const std::string_view text = Text(name);
   const bool is_class = PyType_Check(target);
@@ -206,13 +242,16 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     return MakeSetter(target, name, text == "__delattr__");
   }
   if (text == "__dict__") {
-    // An instance's own attributes. A class's dict would show the library's internals.
+    if (is_class && IsGuestClass(AsType(target))) return NamespaceOfClass(AsType(target));
+    // An instance's own attributes. A library class's dict would show its internals.
     allowed = !is_class && (IsGuestClass(Py_TYPE(target)) ||
                             (PyFunction_Check(target) && IsGuestFunction(target)) ||
                             Py_TYPE(target) == AsType(state.namespace_type));
   } else if (text == "__mro__" || text == "__bases__" || text == "__base__" ||
              text == "__abstractmethods__") {
-    allowed = is_class && IsGuestClass(AsType(target));
+    // mro() says the same of any class; what a class of the library's may be used for is judged
+    // where it is called, derived from or written to.
+    allowed = is_class;
   } else if (text == "__get__") {
     allowed = PyFunction_Check(target) || Py_TYPE(target) == &PyProperty_Type ||
               Py_TYPE(target) == &PyClassMethod_Type || Py_TYPE(target) == &PyStaticMethod_Type ||
