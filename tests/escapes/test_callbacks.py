@@ -417,6 +417,28 @@ ATTACKS = {
         copy.copy(a)
         loot = f()
         """,
+    "an XML element deep-copies what it holds, in C": """
+        import copy, json
+        import xml.etree.ElementTree as ET
+        class A: pass
+        a = A()
+        a.__dict__['__reduce_ex__'] = lambda n: (lambda: json.dumps, (), (None, {'extra': 'escaped'}))
+        e = ET.Element('a')
+        e.text = a
+        copy.deepcopy(e)
+        loot = json.dumps.extra
+        """,
+    "an XML element's own method deep-copies what it holds": """
+        import json
+        import xml.etree.ElementTree as ET
+        class A: pass
+        a = A()
+        a.__dict__['__reduce_ex__'] = lambda n: (lambda: json.dumps, (), (None, {'extra': 'escaped'}))
+        e = ET.Element('a')
+        e.append(ET.Element('b', {'c': a}))
+        e.__deepcopy__({})
+        loot = json.dumps.extra
+        """,
 }
 
 

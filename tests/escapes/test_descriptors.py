@@ -223,6 +223,62 @@ ATTACKS = {
             x: int = Fake()
         repr(dataclasses.dataclass(init=False, eq=False)(A)())
         """,
+    "a classmethod hands a cached_property any object: its __dict__ is read": """
+        import enum, functools
+        class A: _convert_ = functools.cached_property(lambda self: None)
+        convert = classmethod(A._convert_).__get__(None, enum.EnumMeta)
+        got = {}
+        convert(enum.IntEnum, 'E', 'os', lambda name: got.setdefault(name, name) and False)
+        loot = 'escaped' if 'system' in got else None
+        """,
+    "a classmethod hands a cached_property any object: its __dict__ is written": """
+        import functools, json
+        class A: extra = functools.cached_property(lambda self: 'escaped')
+        classmethod(A.extra).__get__(None, json.dumps)
+        loot = json.dumps.extra
+        """,
+    "a classmethod around a partialmethod around a cached_property": """
+        import functools, json
+        class A: extra = functools.cached_property(lambda self: print)
+        around = classmethod(functools.partialmethod(A.extra))
+        around.__get__(None, json.dumps)
+        loot = 'escaped' if json.dumps.extra is print else None
+        """,
+    "singledispatchmethod hands a cached_property any object": """
+        import functools, json
+        class A: extra = functools.cached_property(lambda self: print)
+        class S:
+            @functools.singledispatchmethod
+            def m(self, x): pass
+            m.register(int, A.extra)
+            kept = m
+        try: classmethod(S.__dict__['m'] if hasattr(S, '__dict__') else S.kept).__get__(None, json.dumps)(1)
+        except TypeError: pass
+        loot = 'escaped' if json.dumps.extra is print else None
+        """,
+    "a library's property made anew": """
+        import fractions
+        property.__init__(fractions.Fraction.numerator, lambda self: 'escaped')
+        loot = fractions.Fraction(1, 2).numerator
+        """,
+    "a library's classmethod made anew": """
+        import fractions, functools
+        raw = functools.lru_cache(fractions.Fraction).from_float
+        raw.__init__(lambda cls, value: 'escaped')
+        loot = fractions.Fraction.from_float(1.0)
+        """,
+    "the property behind an enum's value made anew": """
+        import enum, functools, re
+        raw = functools.lru_cache(enum.Enum).value
+        raw.__init__(lambda self: 'escaped')
+        loot = re.I.value
+        """,
+    "a context manager's helper carries raw descriptors": """
+        import contextlib, enum, re
+        raw = contextlib.contextmanager(enum.Enum).value
+        raw.fget = lambda self: 'escaped'
+        loot = re.I.value
+        """,
 }
 
 

@@ -186,6 +186,11 @@ ATTACKS = {
         import string, textwrap
         loot = string.Formatter().get_field('0.__globals__', (textwrap.dedent,), {})[0]
         """,
+    "a field that is malformed after what it looks up": """
+        import textwrap
+        try: '{0.__globals__.nothing[0]x}'.format(textwrap.dedent)
+        except AttributeError as e: loot = e.obj
+        """,
 }
 
 

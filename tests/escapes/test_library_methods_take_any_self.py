@@ -150,6 +150,29 @@ ATTACKS = {
         P().pformat(d)
         loot = 'escaped' if '_randbelow' in str(got[-1]) else None
         """,
+    "UserDict.__copy__ fills what a __new__ hands out": """
+        import collections, json
+        class A:
+            def __new__(cls): return json.dumps if A.armed else object.__new__(cls)
+            armed = False
+        a = A()
+        a.data = {}
+        a.extra = 'escaped'
+        A.armed = True
+        collections.UserDict.__copy__(a)
+        loot = json.dumps.extra
+        """,
+    "UserList.__copy__ fills what a __new__ of a subclass hands out": """
+        import collections, json
+        class A(collections.UserList):
+            def __new__(cls): return json.dumps if A.armed else object.__new__(cls)
+            armed = False
+        a = A()
+        a.extra = 'escaped'
+        A.armed = True
+        a.__copy__()
+        loot = json.dumps.extra
+        """,
 }
 
 

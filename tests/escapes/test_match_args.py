@@ -142,6 +142,53 @@ ATTACKS = {
         match textwrap.dedent:
             case C(g): loot = g
         """,
+    "a NamedTuple's own __match_args__": """
+        import enum, typing
+        class P(typing.NamedTuple):
+            x: int
+            __match_args__ = ('_convert_',)
+        class M(type):
+            def __instancecheck__(cls, o): return True
+        class Q(P, metaclass=M): pass
+        match enum.EnumMeta:
+            case Q(convert): pass
+        got = {}
+        convert(enum.IntEnum, 'E', 'os', lambda name: got.setdefault(name, name) and False)
+        loot = 'escaped' if 'system' in got else None
+        """,
+    "dataclass fields that change once they were looked at": """
+        import abc, dataclasses, enum
+        @dataclasses.dataclass
+        class X: x: int
+        names = {}
+        class Params: frozen = False
+        class Kind:
+            def __eq__(self, other): return True
+        class Fake:
+            init = True
+            repr = compare = kw_only = False
+            hash = None
+            default = default_factory = dataclasses.MISSING
+            _field_type = Kind()
+            name = '__getattribute__'
+        class No:
+            def __bool__(self):
+                names['x'] = Fake()
+                return False
+        B = type('B', (abc.ABC,), {'__dataclass_fields__': names, '__dataclass_params__': Params})
+        class C(B): 'doc'
+        for first in Fake(), dataclasses.fields(X)[0]:
+            names['x'] = first
+            try: dataclasses.dataclass(C, init=No(), repr=No(), eq=No())
+            except TypeError: continue
+            break
+        C.register(type)
+        match enum.EnumMeta:
+            case C(get): convert = get(enum.EnumMeta, '_convert_')
+        got = {}
+        convert(enum.IntEnum, 'E', 'os', lambda name: got.setdefault(name, name) and False)
+        loot = 'escaped' if 'system' in got else None
+        """,
 }
 
 

@@ -116,6 +116,63 @@ ATTACKS = {
         else: loot = 'escaped'
         loot = 'escaped' if textwrap.dedent('x') and textwrap.dedent.__defaults__ else None
         """,
+    "a dict behind a mappingproxy by way of a UserDict": """
+        import collections, re
+        got = []
+        class E:
+            def __ror__(self, other):
+                got.append(other)
+                return {}
+        u = collections.UserDict()
+        u.data = E()
+        re.RegexFlag.__members__ | u
+        got[0]['ESCAPED'] = 'escaped'
+        loot = re.RegexFlag.__members__['ESCAPED']
+        """,
+    "a dict behind a mappingproxy by way of a UserList": """
+        import collections, re
+        got = []
+        class E:
+            def __eq__(self, other):
+                got.append(other)
+                return True
+        u = collections.UserList()
+        u.data = E()
+        re.RegexFlag.__members__ == u
+        got[0]['ESCAPED'] = 'escaped'
+        loot = re.RegexFlag.__members__['ESCAPED']
+        """,
+    "a dict behind a mappingproxy by way of another one": """
+        import re, types
+        got = []
+        class E:
+            def __getitem__(self, key): raise KeyError(key)
+            def __eq__(self, other):
+                got.append(other)
+                return True
+            def __ror__(self, other):
+                got.append(other)
+                return {}
+        re.RegexFlag.__members__ == types.MappingProxyType(E())
+        re.RegexFlag.__members__ | types.MappingProxyType(E())
+        for found in got: found['ESCAPED'] = 'escaped'
+        loot = re.RegexFlag.__members__['ESCAPED']
+        """,
+    "the context variable in which decimal keeps its context": """
+        import contextvars, decimal
+        decimal.getcontext()
+        class C: pass
+        for variable in contextvars.copy_context():
+            if variable.name == 'decimal_context': variable.set(C)
+        loot = 'escaped' if decimal.getcontext() is C else None
+        """,
+    "decimal's context variable, set by library code": """
+        import contextvars, decimal, heapq
+        decimal.getcontext()
+        class C: pass
+        for variable in contextvars.copy_context(): list(heapq.merge([C], key=variable.set))
+        loot = 'escaped' if decimal.getcontext() is C else None
+        """,
 }
 
 

@@ -234,6 +234,17 @@ PyObject* NamespaceOfClass(PyTypeObject* type) {
   return result;
 }
 
+// A classmethod around a function. Around another descriptor it hands on its argument, whatever it
+// is, to that one's __get__: functools.cached_property then reads and writes the object's __dict__.
+bool BindsFunction(PyObject* target) {
+  if (Py_TYPE(target) != &PyClassMethod_Type) return false;
+  PyObject* wrapped = PyObject_GetAttrString(target, "__wrapped__");
+  if (wrapped == nullptr) PyErr_Clear();
+  const bool binds = wrapped != nullptr && PyFunction_Check(wrapped);
+  Py_XDECREF(wrapped);
+  return binds;
+}
+
 PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
   const std::string_view text = Text(name);
   const bool is_class = PyType_Check(target);
@@ -254,7 +265,7 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     allowed = is_class;
   } else if (text == "__get__") {
     allowed = PyFunction_Check(target) || Py_TYPE(target) == &PyProperty_Type ||
-              Py_TYPE(target) == &PyClassMethod_Type || Py_TYPE(target) == &PyStaticMethod_Type ||
+              BindsFunction(target) || Py_TYPE(target) == &PyStaticMethod_Type ||
               GuestResolves(target, name);
   } else if (text == "__self__" || text == "__func__" || text == "__defaults__" ||
              text == "__kwdefaults__") {

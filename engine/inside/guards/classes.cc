@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "engine/inside/guards/guards.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 newfunc original_new = nullptr;
 allocfunc original_alloc = nullptr;
+setattrofunc original_store = nullptr;
 // Classes allocated by `type` and not finished yet. Never dereferenced: only compared.
 std::vector<const PyTypeObject*> pending;
 int creating = 0;
@@ -90,10 +92,24 @@ bool CheckSlots(PyObject* names) {
   return fine;
 }
 
+// What dataclasses() looks at must stay what it was when it looked.
+bool KeepFields(PyObject* names, PyObject* fields) {
+  if (!PyDict_CheckExact(fields)) {
+    PyErr_SetString(PyExc_TypeError, "[BJ403] __dataclass_fields__ must be a plain dict");
+    return false;
+  }
+  PyObject* copy = PyDict_Copy(fields);
+  const bool fine =
+      copy != nullptr && PyDict_SetItemString(names, "__dataclass_fields__", copy) == 0;
+  Py_XDECREF(copy);
+  return fine;
+}
+
 bool CheckNamespace(PyObject* names, bool metaclass) {
   PyObject* name = nullptr;
   PyObject* value = nullptr;
   PyObject* match_args = nullptr;
+  PyObject* fields = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(names, &position, &name, &value)) {
     if (!PyUnicode_CheckExact(name)) {
@@ -117,7 +133,9 @@ bool CheckNamespace(PyObject* names, bool metaclass) {
       }
     }
     if (PyUnicode_CompareWithASCIIString(name, "__match_args__") == 0) match_args = value;
+    if (PyUnicode_CompareWithASCIIString(name, "__dataclass_fields__") == 0) fields = value;
   }
+  if (fields != nullptr && !KeepFields(names, fields)) return false;
   if (match_args != nullptr) {
     PyObject* checked = CheckMatchArgs(match_args);
     if (checked == nullptr) return false;
@@ -198,8 +216,13 @@ PyObject* GuardedAlloc(PyTypeObject* metatype, Py_ssize_t items) {
 }
 
 PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
-  if (!state.frozen || PyTuple_GET_SIZE(args) != 3 || MadeByHost()) {
-    return original_new(metatype, args, kwargs);
+  if (!state.frozen || PyTuple_GET_SIZE(args) != 3) return original_new(metatype, args, kwargs);
+  if (MadeByHost()) {
+    // A module that is imported while a guest's class is being made.
+    const int outer = std::exchange(creating, 0);
+    PyObject* made = original_new(metatype, args, kwargs);
+    creating = outer;
+    return made;
   }
   PyObject* bases = PyTuple_GET_ITEM(args, 1);
   PyObject* names = PyTuple_GET_ITEM(args, 2);
@@ -228,9 +251,53 @@ PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   return made;
 }
 
+// What no class of a guest's may get later either. Library code stores names of the guest's choice
+// too (NamedTuple copies a class's namespace, dataclass() makes names into __match_args__), and it
+// does so natively.
+bool MayNotBeGained(PyTypeObject* type, PyObject* name) {
+  constexpr const char* kNames[] = {"__getattribute__", "__prepare__", "__del__"};
+  return std::ranges::any_of(kNames,
+                             [name](const char* forbidden) {
+                               return PyUnicode_CompareWithASCIIString(name, forbidden) == 0;
+                             }) ||
+         (PyType_IsSubtype(type, &PyType_Type) && IsForbiddenOnMetaclass(name));
+}
+
+// tp_setattro of `type`: the one place that all stores to classes go through.
+int GuardedStore(PyObject* target, PyObject* name, PyObject* value) {
+  PyTypeObject* type = AsType(target);
+  if (value == nullptr || !state.frozen || !IsGuestClass(type) || !PyUnicode_Check(name)) {
+    return original_store(target, name, value);
+  }
+  if (MayNotBeGained(type, name)) {
+    PyErr_Format(PyExc_TypeError, "[BJ403] a class may not define %R", name);
+    return -1;
+  }
+  if (PyUnicode_CompareWithASCIIString(name, "__match_args__") != 0) {
+    return original_store(target, name, value);
+  }
+  PyObject* checked = CheckMatchArgs(value);
+  if (checked == nullptr) return -1;
+  const int result = original_store(target, name, checked);
+  Py_DECREF(checked);
+  return result;
+}
+
+// type.__setattr__ and type.__delattr__ hold the slot's function on their own.
+void PatchStoreMethods() {
+  for (const char* name : {"__setattr__", "__delattr__"}) {
+    PyObject* method = PyDict_GetItemString(TypeDict(&PyType_Type), name);
+    if (method != nullptr && Py_TYPE(method) == &PyWrapperDescr_Type) {
+      reinterpret_cast<PyWrapperDescrObject*>(method)->d_wrapped =
+          reinterpret_cast<void*>(GuardedStore);
+    }
+  }
+}
+
 // Metaclasses made before the freeze inherited the old slots.
 bool PatchMetaclasses(PyTypeObject* metatype) {
   if (metatype->tp_new == original_new) metatype->tp_new = GuardedNew;
+  if (metatype->tp_setattro == original_store) metatype->tp_setattro = GuardedStore;
   metatype->tp_alloc = GuardedAlloc;
   PyObject* subclasses =
       PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyType_Type), "__subclasses__", "O",
@@ -333,6 +400,8 @@ bool IsOpenPackageType(PyTypeObject* type) {
 bool InstallClassHooks() {
   original_new = PyType_Type.tp_new;
   original_alloc = PyType_Type.tp_alloc;
+  original_store = PyType_Type.tp_setattro;
+  PatchStoreMethods();
   return PatchMetaclasses(&PyType_Type);
 }
 

@@ -19,15 +19,19 @@ bool CheckTemplate(PyObject* text, int depth);
 bool CheckFieldName(PyObject* field) {
   PyObject* split = PyObject_CallOneArg(state.field_name_split, field);
   if (split == nullptr) return false;
-  PyObject* parts = PySequence_List(PyTuple_GET_ITEM(split, 1));
+  PyObject* parts = Py_NewRef(PyTuple_GET_ITEM(split, 1));
   Py_DECREF(split);
-  if (parts == nullptr) return false;
   bool fine = true;
-  for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(parts); ++i) {
-    PyObject* part = PyList_GET_ITEM(parts, i);
-    if (PyTuple_GET_ITEM(part, 0) != Py_True) continue;  // an item, not an attribute
+  // One by one: format() looks each up before it meets what is malformed further on.
+  while (fine) {
+    PyObject* part = PyIter_Next(parts);
+    if (part == nullptr) {
+      fine = !PyErr_Occurred();
+      break;
+    }
     PyObject* name = PyTuple_GET_ITEM(part, 1);
-    const NameKind kind = Judge(name);
+    const NameKind kind =
+        PyTuple_GET_ITEM(part, 0) == Py_True ? Judge(name) : NameKind::kPublic;  // else an item
     if (kind == NameKind::kError) {
       fine = false;
     } else if (kind != NameKind::kPublic && kind != NameKind::kNativeDunder) {
@@ -36,6 +40,7 @@ bool CheckFieldName(PyObject* field) {
                    name);
       fine = false;
     }
+    Py_DECREF(part);
   }
   Py_DECREF(parts);
   return fine;

@@ -8,6 +8,9 @@
 //
 // Library classes become immutable (Py_TPFLAGS_IMMUTABLETYPE), so that no route, setattr() of some
 // decorator included, can change what other code relies on, and no object's __class__ can move.
+#include <initializer_list>
+#include <set>
+
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::guards {
@@ -236,14 +239,46 @@ PyObject* CodeNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 richcmpfunc original_proxy_compare = nullptr;
 binaryfunc original_proxy_or = nullptr;
 
+bool IsMappingProxy(PyObject* object) { return Py_TYPE(object) == &PyDictProxy_Type; }
+
+// True for a dict, or a proxy of one, that compares and merges without handing the other on. A
+// library class may hand it to what the guest gave it: UserList.__eq__ asks its `data`.
+bool IsPlainDict(PyObject* object) {
+  struct MappingProxy {  // as in CPython's descrobject.c
+    PyObject_HEAD PyObject* mapping;
+  };
+  while (IsMappingProxy(object)) object = reinterpret_cast<MappingProxy*>(object)->mapping;
+  return PyDict_Check(object) && !IsGuestClass(Py_TYPE(object));
+}
+
+// `proxy` stands before a dict that `other` would be shown.
+bool ShowsDict(PyObject* proxy, PyObject* other) {
+  return IsMappingProxy(proxy) && IsPlainDict(proxy) && !IsPlainDict(other);
+}
+
 PyObject* ProxyCompare(PyObject* self, PyObject* other, int operation) {
-  if (IsGuestClass(Py_TYPE(other))) Py_RETURN_NOTIMPLEMENTED;
+  if (ShowsDict(self, other)) Py_RETURN_NOTIMPLEMENTED;
   return original_proxy_compare(self, other, operation);
 }
 
 PyObject* ProxyOr(PyObject* left, PyObject* right) {
-  if (IsGuestClass(Py_TYPE(left)) || IsGuestClass(Py_TYPE(right))) Py_RETURN_NOTIMPLEMENTED;
+  if (ShowsDict(left, right) || ShowsDict(right, left)) Py_RETURN_NOTIMPLEMENTED;
   return original_proxy_or(left, right);
+}
+
+// The methods by their names (__eq__, __or__) hold the slots' functions on their own.
+template <typename Slot>
+void ReplaceWrapped(PyTypeObject* type, Slot original, Slot replacement) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(TypeDict(type), &position, &name, &value)) {
+    if (Py_TYPE(value) != &PyWrapperDescr_Type) continue;
+    void*& wrapped = reinterpret_cast<PyWrapperDescrObject*>(value)->d_wrapped;
+    if (wrapped == reinterpret_cast<void*>(original)) {
+      wrapped = reinterpret_cast<void*>(replacement);
+    }
+  }
 }
 
 void ReduceMappingProxy() {
@@ -252,19 +287,130 @@ void ReduceMappingProxy() {
   original_proxy_or = type->tp_as_number->nb_or;
   type->tp_richcompare = ProxyCompare;
   type->tp_as_number->nb_or = ProxyOr;
-  // The methods by their names (__eq__, __or__) hold the slots' functions on their own.
-  PyObject* name = nullptr;
-  PyObject* value = nullptr;
-  Py_ssize_t position = 0;
-  while (PyDict_Next(TypeDict(type), &position, &name, &value)) {
-    if (Py_TYPE(value) != &PyWrapperDescr_Type) continue;
-    void*& wrapped = reinterpret_cast<PyWrapperDescrObject*>(value)->d_wrapped;
-    if (wrapped == reinterpret_cast<void*>(original_proxy_compare)) {
-      wrapped = reinterpret_cast<void*>(ProxyCompare);
-    } else if (wrapped == reinterpret_cast<void*>(original_proxy_or)) {
-      wrapped = reinterpret_cast<void*>(ProxyOr);
+  ReplaceWrapped(type, original_proxy_compare, ProxyCompare);
+  ReplaceWrapped(type, original_proxy_or, ProxyOr);
+}
+
+// The classes below `type`, a new list.
+PyObject* Subclasses(PyObject* subclasses_of, PyTypeObject* type) {
+  return PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
+}
+
+// property, classmethod and staticmethod are objects that stand in classes: __init__ called once
+// more would put a function of the guest's into a class of the library's.
+initproc original_property_init = nullptr;
+initproc original_classmethod_init = nullptr;
+initproc original_staticmethod_init = nullptr;
+
+bool HasAny(PyObject* self, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    // The member descriptors of the three types: no attribute of a subclass stands before them.
+    PyObject* value = nullptr;
+    PyTypeObject* base = Py_TYPE(self);
+    while ((base->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) base = base->tp_base;
+    PyObject* member = PyDict_GetItemString(TypeDict(base), name);
+    if (member != nullptr) {
+      value = Py_TYPE(member)->tp_descr_get(member, self, reinterpret_cast<PyObject*>(base));
     }
+    if (value == nullptr) PyErr_Clear();
+    const bool has = value != nullptr && value != Py_None;
+    Py_XDECREF(value);
+    if (has) return true;
   }
+  return false;
+}
+
+int InitOnce(initproc original, bool is_made, PyObject* self, PyObject* args, PyObject* kwargs) {
+  if (is_made && !IsGuestClass(Py_TYPE(self)) && AskedByGuest()) {
+    PyErr_Format(PyExc_TypeError, "[BJ305] this '%.200s' object is made and may not be changed",
+                 Py_TYPE(self)->tp_name);
+    return -1;
+  }
+  return original(self, args, kwargs);
+}
+
+int PropertyInit(PyObject* self, PyObject* args, PyObject* kwargs) {
+  const bool is_made = HasAny(self, {"fget", "fset", "fdel"});
+  return InitOnce(original_property_init, is_made, self, args, kwargs);
+}
+
+int ClassMethodInit(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return InitOnce(original_classmethod_init, HasAny(self, {"__func__"}), self, args, kwargs);
+}
+
+int StaticMethodInit(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return InitOnce(original_staticmethod_init, HasAny(self, {"__func__"}), self, args, kwargs);
+}
+
+bool ReplaceInit(PyTypeObject* type, initproc original, initproc replacement,
+                 PyObject* subclasses_of) {
+  if (type->tp_init == original) type->tp_init = replacement;
+  PyObject* below = Subclasses(subclasses_of, type);
+  if (below == nullptr) return false;
+  bool fine = true;
+  for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(below); ++i) {
+    auto* subclass = reinterpret_cast<PyTypeObject*>(PyList_GET_ITEM(below, i));
+    fine = ReplaceInit(subclass, original, replacement, subclasses_of);
+  }
+  Py_DECREF(below);
+  return fine;
+}
+
+bool InstallOnce(PyTypeObject* type, initproc* original, initproc replacement,
+                 PyObject* subclasses_of) {
+  *original = type->tp_init;
+  ReplaceWrapped(type, *original, replacement);
+  return ReplaceInit(type, *original, replacement, subclasses_of);
+}
+
+// A context variable that the library keeps its own in, which a Context shows: _decimal believes
+// that what it finds there is a decimal.Context. The guest sets those that it has made.
+newfunc original_variable_new = nullptr;
+destructor original_variable_dealloc = nullptr;
+PyObject* original_variable_set = nullptr;     // method descriptor
+std::set<const PyObject*> variables_of_guest;  // never dereferenced
+
+PyObject* VariableNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  PyObject* made = original_variable_new(type, args, kwargs);
+  if (made != nullptr && AskedByGuest()) variables_of_guest.insert(made);
+  return made;
+}
+
+void VariableDealloc(PyObject* self) {
+  variables_of_guest.erase(self);
+  original_variable_dealloc(self);
+}
+
+PyObject* VariableSet(PyObject* self, PyObject* value) {
+  if (!variables_of_guest.contains(self) && AskedByGuest()) {
+    PyErr_SetString(PyExc_TypeError, "[BJ305] this context variable is the library's own");
+    return nullptr;
+  }
+  return reinterpret_cast<PyMethodDescrObject*>(original_variable_set)
+      ->d_method->ml_meth(self, value);
+}
+
+PyMethodDef variable_set = {"set", VariableSet, METH_O, nullptr};
+
+bool ReduceContextVariables() {
+  PyTypeObject* type = &PyContextVar_Type;
+  PyObject* old = PyDict_GetItemString(TypeDict(type), "set");
+  if (old == nullptr || Py_TYPE(old) != &PyMethodDescr_Type ||
+      reinterpret_cast<PyMethodDescrObject*>(old)->d_method->ml_flags != METH_O) {
+    PyErr_SetString(PyExc_RuntimeError, "ContextVar.set is not what this build knows");
+    return false;
+  }
+  original_variable_set = Py_NewRef(old);
+  variable_set.ml_doc = reinterpret_cast<PyMethodDescrObject*>(old)->d_method->ml_doc;
+  PyObject* set = PyDescr_NewMethod(type, &variable_set);
+  const bool fine = set != nullptr && PyDict_SetItemString(TypeDict(type), "set", set) == 0;
+  Py_XDECREF(set);
+  original_variable_new = type->tp_new;
+  original_variable_dealloc = type->tp_dealloc;
+  type->tp_new = VariableNew;
+  type->tp_dealloc = VariableDealloc;
+  PyType_Modified(type);
+  return fine;
 }
 
 // Marks `type` and everything below it that lives on the heap.
@@ -272,7 +418,7 @@ bool MakeImmutable(PyTypeObject* type, PyObject* subclasses_of) {
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && !IsOpenPackageType(type)) {
     type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
   }
-  PyObject* below = PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
+  PyObject* below = Subclasses(subclasses_of, type);
   if (below == nullptr) return false;
   bool fine = true;
   for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(below); ++i) {
@@ -294,6 +440,14 @@ bool InstallHardening() {
   original_function_new = PyFunction_Type.tp_new;
   original_code_new = PyCode_Type.tp_new;
   ReduceMappingProxy();
+  if (!ReduceContextVariables() ||
+      !InstallOnce(&PyProperty_Type, &original_property_init, PropertyInit, subclasses_of) ||
+      !InstallOnce(&PyClassMethod_Type, &original_classmethod_init, ClassMethodInit,
+                   subclasses_of) ||
+      !InstallOnce(&PyStaticMethod_Type, &original_staticmethod_init, StaticMethodInit,
+                   subclasses_of)) {
+    return false;
+  }
   PyFunction_Type.tp_new = FunctionNew;
   PyCode_Type.tp_new = CodeNew;
   return InstallTripwires();

@@ -12,11 +12,13 @@ Nothing here may decide by isinstance() or by a method of an object that a guest
 from __future__ import annotations
 
 from . import (
+    collections,
     configparser,
     copy,
     dataclasses,
     difflib,
     enum,
+    functools,
     inspect,
     pprint,
     program,
@@ -30,11 +32,13 @@ __all__ = ["forget", "program", "reduce"]
 
 def reduce(has_files: bool) -> None:
     """Zygote, before the freeze."""
+    collections.reduce()
     copy.reduce()
     dataclasses.reduce()
     difflib.reduce()
     zoneinfo.reduce()
     enum.reduce()
+    functools.reduce()
     inspect.reduce()
     typing.reduce()
     pprint.reduce()

@@ -52,7 +52,7 @@ def _rebuild(obj: Any, deep: Callable | None) -> Any:
     func, args, state, items, pairs = (*parts, None, None, None)[:5]
     if func is getattr:  # of methods of built-in types: with `memo` it is getattr() on anything
         raise Error(f"cannot copy {cls.__name__!r} objects")
-    if guards.is_guest_class(cls) and func is not cls and func not in _SOUND_FACTORIES:
+    if guards.is_guest_class(cls) and not any(func is sound for sound in (cls, *_SOUND_FACTORIES)):
         raise Error(f"cannot copy {cls.__name__!r} objects here: define __copy__")
     if deep is not None:
         args = tuple([deep(arg) for arg in args])
@@ -74,12 +74,11 @@ def _rebuild(obj: Any, deep: Callable | None) -> Any:
     return made
 
 
-_SOUND_FACTORIES = frozenset(
-    {
-        copyreg.__newobj__,  # type: ignore[attr-defined]
-        copyreg.__newobj_ex__,  # type: ignore[attr-defined]
-        copyreg._reconstructor,  # type: ignore[attr-defined]
-    }
+# Compared by identity: `in` would ask what an instance's own __reduce__ gave.
+_SOUND_FACTORIES = (
+    copyreg.__newobj__,  # type: ignore[attr-defined]
+    copyreg.__newobj_ex__,  # type: ignore[attr-defined]
+    copyreg._reconstructor,  # type: ignore[attr-defined]
 )
 
 
@@ -161,8 +160,20 @@ def deepcopy(x: Any, memo: Any = None) -> Any:
     return deep(x)
 
 
+def _to_our_copy(x):  # type: ignore[no-untyped-def]
+    return _belljar_copy(x)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _to_our_deepcopy(x, memo=None, _nil=None):  # type: ignore[no-untyped-def]
+    return _belljar_deepcopy(x, memo)  # type: ignore[name-defined]  # noqa: F821
+
+
 def reduce() -> None:
-    """Zygote, before the freeze: UserDict.copy() and its like call the library's by its name."""
+    """Zygote, before the freeze: UserDict.copy() and its like call the library's by its name, and C
+    code (Element.__deepcopy__) by the function that it found when it was loaded."""
     original: Any = library
     copy.__doc__, deepcopy.__doc__ = original.copy.__doc__, original.deepcopy.__doc__
+    original._belljar_copy, original._belljar_deepcopy = copy, deepcopy
+    original.copy.__code__ = _to_our_copy.__code__
+    original.deepcopy.__code__ = _to_our_deepcopy.__code__
     original.copy, original.deepcopy = copy, deepcopy

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import keyword
 import typing
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ def _check_field_name(cls: type, name: Any) -> None:
     bad = (
         type(name) is not str
         or not name.isidentifier()
+        or not unicodedata.is_normalized("NFKC", name)  # as the compiler will write it
         or keyword.iskeyword(name)
         or (name[:2] == "__" and name[-2:] == "__")
         or name in tables.REFUSED_NAMES
@@ -91,7 +93,12 @@ _WRITERS = (("_init_fn", 0), ("_repr_fn", 0), ("_frozen_get_del_attr", 1), ("_tu
 
 
 def _check_field_text(name: Any) -> None:
-    if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
+    if (
+        type(name) is not str
+        or not name.isidentifier()
+        or not unicodedata.is_normalized("NFKC", name)
+        or keyword.iskeyword(name)
+    ):
         raise TypeError("[BJ502] a dataclass field has changed its name")
 
 
@@ -109,12 +116,19 @@ def _check_dataclass(cls: Any) -> None:
     if type in mro_of(cls):  # it would set __eq__ and __match_args__ of a metaclass
         raise TypeError("[BJ502] a metaclass may not become a dataclass")
     own = dict_of(cls)
-    if type(own.get("__annotations__", {})) is not dict or own.get("__module__") != "__main__":
+    module = own.get("__module__")
+    if (
+        type(own.get("__annotations__", {})) is not dict
+        or type(module) is not str  # the library looks a module up by it
+        or module != "__main__"
+    ):
         raise TypeError("[BJ502] this class may not become a dataclass")
 
 
 def dataclass(cls: Any = None, /, **options: Any) -> Any:
     """dataclasses.dataclass for the program's own classes."""
+    # Asked for their truth now: a __bool__ could change what was checked.
+    options = {name: bool(value) for name, value in options.items()}
 
     def process(cls: Any) -> Any:
         _check_dataclass(cls)

@@ -9,7 +9,7 @@ from typing import Any
 
 import _belljar_guards as guards
 
-from .objects import mro_of, need_guest_class
+from .objects import dict_of, mro_of, need_guest_class
 
 _COPIED = ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__")
 
@@ -167,3 +167,73 @@ class singledispatchmethod:  # noqa: N801 (the library's name)
             return found.__get__(instance, owner)(*args, **kwargs)
 
         return method
+
+
+# --- what the library's own classes do ------------------------------------------------------------
+
+
+_library_update_wrapper = functools.update_wrapper
+_KEPT_DICTS = (
+    types.FunctionType,
+    types.MethodType,
+    functools.partial,
+    functools._lru_cache_wrapper,  # type: ignore[attr-defined]
+)
+
+
+def _library_wrapper(
+    wrapper: Any,
+    wrapped: Any,
+    assigned: Any = functools.WRAPPER_ASSIGNMENTS,
+    updated: Any = functools.WRAPPER_UPDATES,
+) -> Any:
+    # lru_cache(C) and contextmanager(C) would give the raw descriptors of the class C, by its
+    # public names: a classmethod without its class, a property to be written to.
+    is_own = guards.is_guest_class(wrapped) or guards.is_guest_class(type(wrapped))
+    if type(wrapped) not in _KEPT_DICTS and not is_own:
+        updated = ()
+    return _library_update_wrapper(wrapper, wrapped, assigned, updated)
+
+
+def _reduce_cached_property() -> None:
+    cached: Any = functools.cached_property
+    get, init, set_name = cached.__get__, cached.__init__, cached.__set_name__
+
+    def __get__(self: Any, instance: Any, owner: Any = None) -> Any:  # noqa: N807
+        # Handed to it by another descriptor, any object's __dict__ would be read and written.
+        if instance is not None and not any(
+            found is self for base in mro_of(type(instance)) for found in dict_of(base).values()
+        ):
+            raise TypeError("[BJ502] a cached_property is for instances of its class")
+        return get(self, instance, owner)
+
+    def __init__(self: Any, func: Any) -> None:  # noqa: N807
+        _need_cached_property(self)
+        if "func" in self.__dict__:
+            raise TypeError("[BJ305] this cached_property is made and may not be changed")
+        init(self, func)
+
+    def __set_name__(self: Any, owner: Any, name: Any) -> None:  # noqa: N807
+        _need_cached_property(self)
+        set_name(self, owner, name)
+
+    for method in (__get__, __init__, __set_name__):
+        setattr(cached, method.__name__, method)
+        method.__module__, method.__qualname__ = (
+            "functools",
+            f"cached_property.{method.__name__}",
+        )
+
+
+def _need_cached_property(value: Any) -> None:
+    if type(value) is not functools.cached_property:
+        raise TypeError("a cached_property is needed")
+
+
+def reduce() -> None:
+    """Zygote, before the freeze: wrappers copy functions, cached values go to own instances."""
+    library: Any = functools
+    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+        setattr(_library_wrapper, name, getattr(_library_update_wrapper, name))
+    library.update_wrapper = _library_wrapper
+    _reduce_cached_property()
