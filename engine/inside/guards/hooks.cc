@@ -156,9 +156,10 @@ PyObject* IsGuestFunctionMethod(PyObject* /*module*/, PyObject* object) {
   return PyBool_FromLong(IsGuestFunction(object));
 }
 
-// For methods whose text the library writes: their `self` is an instance of a guest's class.
+// For methods whose text the library writes: their `self` is an instance of a guest's class. With
+// the policy off there are no such classes and no such frames, and nothing to hold.
 PyObject* NeedOwn(PyObject* /*module*/, PyObject* object) {
-  if (IsGuestClass(Py_TYPE(object))) Py_RETURN_NONE;
+  if (IsGuestClass(Py_TYPE(object)) || !AskedByGuest()) Py_RETURN_NONE;
   PyErr_Format(PyExc_TypeError, "[BJ502] this method takes no '%.200s' object",
                Py_TYPE(object)->tp_name);
   return nullptr;
