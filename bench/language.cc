@@ -28,8 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr double kMeanGoal = 1.15;
 constexpr double kWorstGoal = 1.5;
-constexpr double kCompileGoal = 6.0;  // ms a thousand lines
-constexpr int kCorpusLines = 1000;    // at least
+constexpr int kCorpusLines = 1000;  // at least
 
 // The best of three in one worker: the first also specialises the byte code.
 constexpr char kTimer[] = R"(
@@ -169,8 +168,10 @@ void Print(const std::vector<Kernel>& kernels, const CompileTimes& compile) {
   printf("\n");
   goal("restricted against full, geometric mean", GeometricMean(kernels), kMeanGoal, "x");
   goal("restricted against full, the worst", worst, kWorstGoal, "x");
-  goal("judge, transform and compile", compile.restricted.median(), kCompileGoal, "ms/kLOC");
-  printf("%-44s %8.2f  ms/kLOC\n", "compile alone", compile.full.median());
+  // Without a goal: that is for a warm interpreter, which `./dev bench compile` measures.
+  printf("%-44s %8.2f  ms/kLOC\n", "judge, transform, compile, in a new worker",
+         compile.restricted.median());
+  printf("%-44s %8.2f  ms/kLOC\n", "compile alone, in a new worker", compile.full.median());
 }
 
 void PrintJson(const std::vector<Kernel>& kernels, const CompileTimes& compile) {
