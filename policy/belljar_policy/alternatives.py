@@ -1,4 +1,5 @@
-"""What to use instead of a module that the profile does not have: the hint of BJ201.
+"""What to use instead of a module or a name that the profile does not have: hints of BJ201, BJ202
+and BJ305.
 
 Only for modules that programs really ask for, and only what is in the sandbox. Where another
 profile has the module, the hint names that profile first.
@@ -65,7 +66,44 @@ ALTERNATIVES: dict[str, str] = {
     "six": "Python 2 is gone: use Python 3's own names",
 }
 
+# By module and name, for names that a module has and the profile withholds, or that programs set.
+NAME_ALTERNATIVES: dict[str, str] = {
+    "sys.exc_info": "name the exception, `except Exception as error:`, and use type(error)",
+    "sys.modules": "a name that was imported is a name of the program",
+    "sys.path": "only the profile's modules can be imported",
+    "sys.getrefcount": "nothing in the sandbox needs the interpreter's own parts",
+    "sys.settrace": "print() what you want to see",
+    "sys.stdout": "contextlib.redirect_stdout(io.StringIO()) catches what is printed",
+    "sys.stderr": "contextlib.redirect_stderr(io.StringIO()) catches what is written there",
+    "sys.stdin": "read from an io.StringIO where the program would read input()",
+    "typing.get_type_hints": "read __annotations__; without `from __future__ import annotations` "
+    "it holds the classes themselves",
+    "typing.ForwardRef": "read __annotations__; text in annotations is never evaluated",
+    "string.Formatter": "f-strings and string.Template fill in values",
+    "inspect.getsource": "the program's text is not available to it; signature() tells parameters",
+    "inspect.getsourcelines": "the program's text is not available to it",
+    "inspect.currentframe": "pass the value along as an argument",
+    "inspect.stack": "traceback.format_exc() tells where an error came from",
+    "inspect.getfullargspec": "inspect.signature tells the parameters",
+    "inspect.getmro": "a class's __mro__ has the classes in order",
+    "inspect.getgeneratorstate": "keep in a variable how far a generator is",
+    "traceback.format_tb": "traceback.format_exc() and format_exception(error) hold the lines",
+    "traceback.print_tb": "traceback.print_exc() prints the lines",
+    "traceback.extract_tb": "traceback.format_exc() holds the lines as text",
+    "traceback.extract_stack": "traceback.format_exc() tells where an error came from",
+    "traceback.TracebackException": "traceback.format_exception(error) holds the lines as text",
+    "types.TracebackType": "annotate it as object: no program can look into it",
+    "types.CodeType": "code objects are not available",
+    "types.FrameType": "frames are not available",
+    "unittest.mock": "a class of the program with the same methods stands in for an object",
+}
+
 
 def alternative(module: str) -> str:
     """What to do without `module`, or "" where nothing is known."""
-    return ALTERNATIVES.get(module.partition(".")[0], "")
+    return NAME_ALTERNATIVES.get(module) or ALTERNATIVES.get(module.partition(".")[0], "")
+
+
+def alternative_to_name(module: str, name: str) -> str:
+    """What to do without `name` of `module`, or "" where nothing is known."""
+    return NAME_ALTERNATIVES.get(f"{module}.{name}", "")

@@ -22,7 +22,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import library, reviewed
-from .alternatives import alternative
+from .alternatives import alternative, alternative_to_name
 
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
 _LIBRARY = library.__name__
@@ -252,6 +252,9 @@ class ModuleTable:
 
     def near_names(self, module: str, name: str) -> str:
         """A hint: where the name is, one that comes near, or what the module gives."""
+        instead = alternative_to_name(module, name)
+        if instead:
+            return f"Instead: {instead}."
         elsewhere = [other for other in sorted(self._exports) if name in self._exports[other]]
         if elsewhere:
             return f"It is in {elsewhere[0]!r}: from {elsewhere[0]} import {name}."

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _LOAD = ast.Load()
 _STORE = ast.Store()
 _OR = ast.Or()
+_HINT_DUNDER = "Names with two underscores on either side belong to Python; choose another name."
 
 
 class _Scope:
@@ -169,7 +170,7 @@ class Transformer(RestrictingNodeTransformer):
         if not _is_dunder(name) or name in self._scope.allowed:
             return
         if self._scope.kind == "class":
-            hint = tables.CLASS_DUNDERS_REFUSED.get(name, "Choose another name.")
+            hint = tables.CLASS_DUNDERS_REFUSED.get(name, _HINT_DUNDER)
             self.refuse(node, "BJ403", name, hint)
         else:
             self.refuse(node, "BJ101", name)

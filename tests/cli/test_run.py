@@ -46,6 +46,20 @@ def test_a_hint_follows_the_traceback(belljar):
     assert lines[-1] == "hint: pass standard input with --stdin or the stdin argument"
 
 
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("import sys\nsys.exc_info()", "name the exception, `except Exception as error:`, and use"),
+        ("import io, sys\nsys.stdout = io.StringIO()", "contextlib.redirect_stdout(io.StringIO())"),
+        ("import math\nmath.tau2 = 5", "Make an object or a class of your own and change that."),
+    ],
+)
+def test_the_hint_knows_the_name_of_a_module(belljar, source, hint):
+    done = belljar("run", "-c", source)
+    assert done.code == 1
+    assert done.stderr.splitlines()[-1].startswith(f"hint: {hint}")
+
+
 def test_a_syntax_error_is_an_exception(belljar):
     done = belljar("run", "-c", "def f(:")
     assert done.code == 1

@@ -235,7 +235,9 @@ def test_github_commands(report, tree):
     kind, properties, message = kinds[0]
     assert list(properties) == ["file", "line", "endLine", "col", "endColumn", "title"]
     assert properties["title"] == "BJ201 import-not-allowed"
-    assert message.startswith("module 'os' is not available in profile 'basic'. Instead: io.StringIO")
+    assert message.startswith(
+        "module 'os' is not available in profile 'basic'. Instead: io.StringIO"
+    )
     assert kinds[2][1]["file"] == FILES[1]
     assert kinds[4][1] == {"file": "missing.py", "title": "not checked"}
     assert summary == "4 findings in 3 of 5 files; 1 file could not be checked"

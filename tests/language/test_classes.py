@@ -176,6 +176,22 @@ test_runs = runs({
 })  # fmt: skip
 
 test_namespaces = runs({
+    "slots stay what they were given as": """
+        class A: __slots__ = ['a', '_b']
+        class B(A): __slots__ = ('c',)
+        class C(A): __slots__ = {'d': 'its documentation'}
+        class D(A): __slots__ = 'e'
+        class E(A): __slots__ = iter(['f'])
+        print(A.__slots__, B.__slots__, C.__slots__, D.__slots__, C.d.__doc__)
+        given = ['x']
+        class F: __slots__ = given
+        given.append('y')
+        print([n for n in dir(F) if n[0] != '_'], [n for n in dir(E) if n[0] != '_'])
+        A.__slots__.append('z')
+        a = A(); a.a = 1
+        try: a.z = 1
+        except AttributeError as e: print(e)
+        """,
     "a class's own namespace": """
         class Field:
             def __set_name__(self, owner, name):

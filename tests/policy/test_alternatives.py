@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.policy.harness import assert_refused
+from tests.policy.harness import assert_refused, assert_stopped
 
 ROOT = Path(__file__).resolve().parents[2]
-ALTERNATIVES = runpy.run_path(str(ROOT / "policy/belljar_policy/alternatives.py"))["ALTERNATIVES"]
+TABLES = runpy.run_path(str(ROOT / "policy/belljar_policy/alternatives.py"))
+ALTERNATIVES, NAME_ALTERNATIVES = TABLES["ALTERNATIVES"], TABLES["NAME_ALTERNATIVES"]
+SET_BY_PROGRAMS = {"sys.stdin", "sys.stdout", "sys.stderr"}
 MODULES = tomllib.loads((ROOT / "profiles/basic.toml").read_text())["modules"]
 
 
@@ -25,7 +27,21 @@ def test_the_module_is_not_here_and_the_hint_says_what_is(module: str) -> None:
     assert ALTERNATIVES[module] in finding["hint"] or "profile has it" in finding["hint"]
 
 
-@pytest.mark.parametrize("hint", sorted(set(ALTERNATIVES.values())))
+@pytest.mark.parametrize("name", sorted(set(NAME_ALTERNATIVES) - SET_BY_PROGRAMS))
+def test_the_name_is_not_here_and_the_hint_says_what_to_do(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    finding = assert_refused(f"from {module} import {attribute}", "BJ202")
+    assert NAME_ALTERNATIVES[name] in finding["hint"]
+    # Of a module of ours the library's may not be there to be compared with.
+    assert_stopped(f"import {module}\n{name}", f"module '{module}' has no attribute '{attribute}'")
+
+
+@pytest.mark.parametrize("name", sorted(SET_BY_PROGRAMS))
+def test_the_name_may_not_be_set(name: str) -> None:
+    assert_stopped(f"import sys\n{name} = None", "BJ305")
+
+
+@pytest.mark.parametrize("hint", sorted({*ALTERNATIVES.values(), *NAME_ALTERNATIVES.values()}))
 def test_what_the_hint_names_exists(hint: str) -> None:
     for module, name in re.findall(r"\b([a-z]+)\.([a-z_A-Z]+)\b", hint):
         if f"{module}.{name}" not in MODULES and module != "xml":

@@ -14,6 +14,10 @@ def test_errors_name_rule_object_and_attribute() -> None:
     assert_stopped("'{0.__code__}'.format(1)", "BJ308")
     assert_stopped("import dataclasses\nclass X(type(dataclasses.field())): pass", "BJ404")
     assert_stopped("vars()", "BJ501")
+    assert_stopped(
+        "class D(dict):\n  def __init__(self): self.__dict__ = self\nD()",
+        "takes a plain dict only; define __getattr__ and __setattr__ instead",
+    )
 
 
 def test_a_refused_attribute_is_a_missing_one_to_hasattr() -> None:

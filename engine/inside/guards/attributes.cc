@@ -319,8 +319,10 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
   if (IsGuestClass(Py_TYPE(target))) {
     // __dict__ only as a plain dict: the interpreter takes any subclass and then bypasses it
     // anyway.
-    if (text == "__dict__" && value != nullptr && PyDict_CheckExact(value)) {
-      return PyObject_SetAttr(target, name, value);
+    if (text == "__dict__" && value != nullptr) {
+      if (PyDict_CheckExact(value)) return PyObject_SetAttr(target, name, value);
+      return RefuseStore(target, name,
+                         "takes a plain dict only; define __getattr__ and __setattr__ instead");
     }
     if (text == "__doc__" || (text != "__dict__" && GuestResolves(target, name))) {
       return PyObject_SetAttr(target, name, value);

@@ -82,7 +82,13 @@ bool CheckSlots(PyObject* names) {
         fine = false;
       }
     }
-    if (fine && !PyDict_CheckExact(slots)) fine = PyDict_SetItem(names, key, copy) == 0;
+    if (fine && PyList_CheckExact(slots)) {  // a list stays one: the program may ask for it
+      PyObject* list = PySequence_List(copy);
+      fine = list != nullptr && PyDict_SetItem(names, key, list) == 0;
+      Py_XDECREF(list);
+    } else if (fine && !PyDict_CheckExact(slots)) {
+      fine = PyDict_SetItem(names, key, copy) == 0;
+    }
     Py_XDECREF(copy);
   } else if (fine && slots != nullptr && IsDunder(slots)) {
     PyErr_Format(PyExc_TypeError, "[BJ403] %R may not be a slot", slots);

@@ -21,7 +21,7 @@ _NO_CODE = "code that is made at run time is not available; write it out as a fu
 _WITHHELD = {
     "open": "files are not available here; pass data as standard input, or use a profile that has "
     "a /workspace",
-    "eval": _NO_CODE + "; for literals use ast.literal_eval or json.loads",
+    "eval": _NO_CODE + "; json.loads reads data",
     "exec": _NO_CODE,
     "compile": _NO_CODE,
     "__import__": "use the import statement",
@@ -36,6 +36,10 @@ _WITHHELD = {
 
 # How a guard begins its message: "[BJ301] attribute …".
 _RULE_ID = re.compile(r"\[(BJ\d{3})\] ")
+# The same of a name that a module does not give, or that may not be set in it.
+_NAME_OF_MODULE = re.compile(
+    r"\[BJ\d{3}\] module '([\w.]+)' (?:has no attribute|is read-only:) '(\w+)'"
+)
 
 
 def _refusal(error: BaseException) -> str | None:
@@ -45,7 +49,13 @@ def _refusal(error: BaseException) -> str | None:
     if policy_rules is None or type(message) is not str:
         return None
     found = _RULE_ID.match(message)
-    rule = policy_rules.RULES.get(found[1]) if found else None
+    if found is None:
+        return None
+    alternatives = sys.modules.get("belljar_policy.alternatives")
+    if alternatives is not None and (name := _NAME_OF_MODULE.match(message)):
+        if instead := alternatives.alternative_to_name(name[1], name[2]):
+            return str(instead)
+    rule = policy_rules.RULES.get(found[1])
     return rule.general_hint if rule else None
 
 
@@ -71,10 +81,7 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
 
 
 def _recursion(_: BaseException, __: Surroundings) -> str:
-    return (
-        f"calls were nested {sys.getrecursionlimit()} deep; check the condition that ends the "
-        "recursion, or use a loop"
-    )
+    return "calls were nested too deep; check the condition that ends the recursion, or use a loop"
 
 
 def _memory(_: BaseException, __: Surroundings) -> str:
