@@ -129,6 +129,41 @@ ATTACKS = {
         import math
         loot = type(math)('x')
         """,
+    "a class that was never finished, and is nobody's": """
+        import re
+        got, shown = [], []
+        class Show:
+            def __set_name__(self, owner, name):
+                shown.append(owner)
+                raise ValueError
+        try:
+            class X(dict):
+                a = Show()
+                def __eq__(self, other):
+                    got.append(other)
+                    return True
+        except (ValueError, RuntimeError): pass
+        re.RegexFlag.__members__ == shown[0]()
+        got[0]['ESCAPED'] = 'escaped'
+        loot = re.RegexFlag.__members__['ESCAPED']
+        """,
+    "a class that its base did not want": """
+        import re
+        got, shown = [], []
+        class Base(dict):
+            def __init_subclass__(cls):
+                shown.append(cls)
+                raise ValueError
+        try:
+            class X(Base):
+                def __ror__(self, other):
+                    got.append(other)
+                    return {}
+        except ValueError: pass
+        re.RegexFlag.__members__ | shown[0]()
+        got[0]['ESCAPED'] = 'escaped'
+        loot = re.RegexFlag.__members__['ESCAPED']
+        """,
 }
 
 

@@ -11,6 +11,7 @@
 // finished
 // (__set_name__ and __init_subclass__ already see it) it stands in `pending`.
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -23,8 +24,8 @@ namespace {
 newfunc original_new = nullptr;
 allocfunc original_alloc = nullptr;
 setattrofunc original_store = nullptr;
-// Classes allocated by `type` and not finished yet. Never dereferenced: only compared.
-std::vector<const PyTypeObject*> pending;
+// Classes allocated by `type` and not finished yet, each with a reference of its own.
+std::vector<PyTypeObject*> pending;
 int creating = 0;
 
 PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
@@ -217,8 +218,20 @@ void MarkGuestMade(PyTypeObject* type) {
 
 PyObject* GuardedAlloc(PyTypeObject* metatype, Py_ssize_t items) {
   PyObject* object = original_alloc(metatype, items);
-  if (object != nullptr && creating > 0) pending.push_back(AsType(object));
+  if (object != nullptr && creating > 0) pending.push_back(AsType(Py_NewRef(object)));
   return object;
+}
+
+// A class that failed in __set_name__ or __init_subclass__ is the guest's as well: it was shown.
+void MarkPending(size_t depth) {
+  if (pending.size() <= depth) return;
+  const std::vector<PyTypeObject*> ended(pending.begin() + static_cast<std::ptrdiff_t>(depth),
+                                         pending.end());
+  pending.resize(depth);
+  for (PyTypeObject* type : ended) {
+    type->tp_flags |= kGuestMade;
+    Py_DECREF(reinterpret_cast<PyObject*>(type));
+  }
 }
 
 PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
@@ -247,7 +260,7 @@ PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   ++creating;
   PyObject* made = original_new(metatype, checked, kwargs);
   --creating;
-  pending.resize(std::min(depth, pending.size()));
+  MarkPending(depth);
   Py_DECREF(checked);
   if (made == nullptr || !PyType_Check(made)) return made;
   PyTypeObject* type = AsType(made);
