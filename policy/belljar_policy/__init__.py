@@ -171,10 +171,19 @@ class Policy:
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
 
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
-        """Fresh globals for exec(), registered as the module `name`."""
+        """Fresh globals for exec(), registered as the module `name`.
+
+        From here on nothing in this interpreter counts as the host's own doing, also when the
+        program has ended: what runs then meets its objects.
+        """
         scope = namespace.make_main(self._builtins, name)
         library.program.running.scope = scope
+        guards.begin_guest()
         return scope
+
+    def forget_program(self) -> None:
+        """The program was the host's own, a rehearsal: the interpreter is the host's again."""
+        guards.forget_guest()
 
 
 def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:

@@ -164,6 +164,32 @@ ATTACKS = {
         got[0]['ESCAPED'] = 'escaped'
         loot = re.RegexFlag.__members__['ESCAPED']
         """,
+    "a class made after the end, when the result's repr is asked for": """
+        import enum, functools, operator
+        kept = []
+        class M(type):
+            def __instancecheck__(cls, o): return True
+            def __repr__(cls):
+                kept.append(cls)
+                return ''
+        names = {'__match_args__': ('_convert_',)}
+        class Makes:  # in C alone: no frame of the program's is there
+            __repr__ = functools.partial(
+                functools.reduce, operator.mod, map(M, ['X'], [()], [names]), '%.0s')
+        class Uses:
+            def __repr__(self):
+                global loot
+                if not kept: return ''
+                X = kept[0]
+                match enum.EnumMeta:
+                    case X(convert): pass
+                got = {}
+                convert(enum.IntEnum, 'E', 'os', lambda name: got.setdefault(name, name) and False)
+                loot = 'escaped' if 'system' in got else None
+                return ''
+        loot = None
+        [Makes(), Uses()]
+        """,
 }
 
 

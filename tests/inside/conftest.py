@@ -67,6 +67,9 @@ class FakePolicy:
                     )
         return findings
 
+    def forget_program(self):
+        pass
+
     def compile(self, source, filename, allowed_imports):
         from belljar_runner.source import compile_full
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 PROGRAM = textwrap.dedent("""
-    import configparser, copy, dataclasses, difflib, enum, pprint, typing, zoneinfo
-    from collections import namedtuple
+    import configparser, contextvars, copy, dataclasses, difflib, enum, functools, pprint, types
+    import typing, zoneinfo
+    from collections import UserDict, namedtuple
     from xml.etree import ElementTree
 
     @dataclasses.dataclass(order=True)
@@ -41,6 +42,12 @@ PROGRAM = textwrap.dedent("""
     parser.read_string('[a]\\nb = 1')
     print(parser['a'].getint('b'), pprint.pformat({'a': p}), typing.get_type_hints(Point)['x'])
     print(ElementTree.fromstring('<a><b/></a>')[0].tag, zoneinfo.ZoneInfo('UTC').key)
+    class Own:
+        @functools.cached_property
+        def double(self): return 2 * len(self.__dict__)
+        def __getattribute__(self, name): return object.__getattribute__(self, name)
+    print(Own().double, copy.copy(UserDict(a=1)), types.MappingProxyType({1: 2}) | {3: 4})
+    print(contextvars.ContextVar('v').set(1).var.name)
     print(difflib.HtmlDiff().make_table(['a'], ['b'])[:0] == '')
     """)
 

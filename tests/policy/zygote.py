@@ -123,7 +123,10 @@ def execute(request: dict, policy) -> dict:
     sys.stdout = sys.__stdout__
     report["stdout"] = captured.getvalue() if type(captured) is io.StringIO else ""
     result = scope.get("@result", scope.get("result"))
-    report["result"] = repr(result)
+    try:
+        report["result"] = repr(result)
+    except Exception as error:  # as in a worker, where the program's code runs after its end too
+        report["result"] = f"<{type(error).__name__}>"
     report["loot"] = is_loot(scope.get("loot"))
     return report
 

@@ -173,7 +173,7 @@ bool MadeByHost() {
   if (InGuestFrame()) return false;
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
-  bool host = frame == nullptr;
+  bool host = frame == nullptr && !state.guest_began;
   while (frame != nullptr) {
     PyObject* builtins = PyFrame_GetBuiltins(frame);
     PyObject* globals = PyFrame_GetGlobals(frame);
@@ -183,8 +183,9 @@ bool MadeByHost() {
     Py_XDECREF(builtins);
     Py_XDECREF(globals);
     PyFrameObject* back = guest || host ? nullptr : PyFrame_GetBack(frame);
-    // No guest frame anywhere: the host itself, before or after the guest.
-    if (back == nullptr && !guest && !host) host = true;
+    // No guest frame anywhere: the host itself, before the guest. Afterwards it may be C code that
+    // a guest's object leads to (a __repr__ that is a partial of type), called by the runner.
+    if (back == nullptr && !guest && !host) host = !state.guest_began;
     Py_DECREF(frame);
     frame = back;
   }

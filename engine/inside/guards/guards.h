@@ -35,6 +35,7 @@ static_assert((Py_TPFLAGS_DEFAULT & (kGuestMade | kPure)) == 0);
 
 struct State {
   bool frozen = false;
+  bool guest_began = false;            // a program runs, or ended and left its objects
   bool strict_classes = true;          // see classes.cc: classes made by host code after the freeze
   PyObject* guest_builtins = nullptr;  // dict; a frame with these builtins is guest code
   PyObject* refused_names = nullptr;   // frozenset: never loaded, by no route

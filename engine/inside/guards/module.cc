@@ -79,6 +79,16 @@ PyObject* Freeze(PyObject* /*module*/, PyObject* /*unused*/) {
   Py_RETURN_NONE;
 }
 
+PyObject* BeginGuest(PyObject* /*module*/, PyObject* /*unused*/) {
+  state.guest_began = true;
+  Py_RETURN_NONE;
+}
+
+PyObject* ForgetGuest(PyObject* /*module*/, PyObject* /*unused*/) {
+  state.guest_began = false;
+  Py_RETURN_NONE;
+}
+
 PyObject* AllowModules(PyObject* /*module*/, PyObject* names) {
   if (names != Py_None && !PyFrozenSet_CheckExact(names)) {
     PyErr_SetString(PyExc_TypeError, "allow_modules() takes a frozenset or None");
@@ -91,6 +101,8 @@ PyObject* AllowModules(PyObject* /*module*/, PyObject* names) {
 PyMethodDef module_methods[] = {
     {"configure", Configure, METH_O, nullptr},
     {"freeze", Freeze, METH_NOARGS, nullptr},
+    {"begin_guest", BeginGuest, METH_NOARGS, nullptr},
+    {"forget_guest", ForgetGuest, METH_NOARGS, nullptr},
     {"allow_modules", AllowModules, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

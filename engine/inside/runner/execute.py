@@ -145,6 +145,7 @@ def _execute_into_the_void(source: bytes) -> None:
     try:
         execute(_REHEARSAL, source)
     finally:
+        _prepared.policy.forget_program()
         linecache.cache.pop(_REHEARSAL["filename"], None)
         sys.stdin, sys.argv = stdin, argv
         if main is None:
