@@ -23,8 +23,9 @@ constexpr int64_t kSchema = 1;
 
 // What is allowed where. A table named "*" has keys of the author's choosing.
 using Keys = std::vector<std::string>;
-const Keys kProfileKeys = {"schema", "name",    "summary", "limits",
-                           "paths",  "seccomp", "imports", "modules"};
+const Keys kProfileKeys = {"schema",   "name",   "extends",  "summary",   "attack_surface",
+                           "limits",   "paths",  "seccomp",  "imports",   "modules",
+                           "builtins", "zygote", "packages", "workspace", "door"};
 const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kLimitNames = {"timeout", "cpu",       "memory",     "output",   "result",
                           "source",  "file_size", "open_files", "processes"};
@@ -32,8 +33,14 @@ const Keys kPathKeys = {"path", "optional", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "why"};
 const Keys kModuleKeys = {"why", "exports", "replace", "synthetic"};
+const Keys kBuiltinsKeys = {"why", "exports"};
+const Keys kZygoteKeys = {"why", "environment", "huge_pages"};
+const Keys kPackageKeys = {"why", "modules"};
+const Keys kWorkspaceKeys = {"why", "size", "inodes"};
+const Keys kDoorKeys = {"why", "port"};
 const Keys kSeccompFileKeys = {"schema", "group", "spawning", "hostile"};
 const Keys kSyscallKeys = {"calls", "when", "why"};
+const Keys kSpawningKeys = {"calls", "with", "why"};
 const Keys kConditionKeys = {"argument", "mask", "equals", "below"};
 
 // Thrown inside this file only; the public functions turn it into an Error.
@@ -126,7 +133,7 @@ toml::table Parse(const std::string& file) {
 
 struct SyscallGroups {
   std::map<std::string, std::vector<SyscallRule>> groups;
-  std::vector<std::string> spawning;
+  std::map<std::string, std::vector<std::string>> spawning;  // by what they are for; "": always
   std::vector<std::string> hostile;
 };
 
@@ -154,6 +161,20 @@ std::vector<std::string> ReadCalls(const toml::table& root, const char* key) {
   return all;
 }
 
+void ReadSpawning(const toml::table& root, SyscallGroups& syscalls) {
+  for (const toml::table* entry : GetTables(root, "spawning")) {
+    CheckKeys(*entry, kSpawningKeys);
+    CheckWhy(*entry);
+    const std::string with = entry->contains("with") ? Get<std::string>(*entry, "with") : "";
+    if (!with.empty() && with != "workspace" && with != "door") {
+      throw Malformed(*entry, "\"with\" must be \"workspace\" or \"door\"");
+    }
+    for (std::string& call : GetStrings(*entry, "calls")) {
+      syscalls.spawning[with].push_back(std::move(call));
+    }
+  }
+}
+
 SyscallGroups ReadSyscalls(const std::string& file) {
   const toml::table root = Parse(file);
   CheckKeys(root, kSeccompFileKeys);
@@ -172,55 +193,56 @@ SyscallGroups ReadSyscalls(const std::string& file) {
       }
     }
   }
-  syscalls.spawning = ReadCalls(root, "spawning");
+  ReadSpawning(root, syscalls);
   syscalls.hostile = ReadCalls(root, "hostile");
   return syscalls;
 }
 
 // --- profiles ---------------------------------------------------------------------------------
 
-void ReadDuration(const toml::table& limits, const char* key, std::chrono::milliseconds* usual,
-                  std::chrono::milliseconds* most) {
+// What a profile may do grows by what is read into it, file after file: the one that it extends
+// first. So a limit that stands in two is the larger one, and one that is not there stays.
+const toml::table* GetLimit(const toml::table& limits, const char* key, bool required) {
+  if (!required && !limits.contains(key)) return nullptr;
   const toml::table& limit = GetTable(limits, key);
   CheckKeys(limit, kLimitKeys);
   CheckWhy(limit);
-  *usual = Unwrap(ParseDuration(Get<std::string>(limit, "default")), limit);
-  *most = Unwrap(ParseDuration(Get<std::string>(limit, "max")), limit);
-  if (*usual > *most) throw Malformed(limit, "the default is over the maximum");
+  return &limit;
 }
 
-void ReadBytes(const toml::table& limits, const char* key, Bytes* usual, Bytes* most) {
-  const toml::table& limit = GetTable(limits, key);
-  CheckKeys(limit, kLimitKeys);
-  CheckWhy(limit);
-  *usual = Unwrap(Bytes::Parse(Get<std::string>(limit, "default")), limit);
-  *most = Unwrap(Bytes::Parse(Get<std::string>(limit, "max")), limit);
-  if (*usual > *most) throw Malformed(limit, "the default is over the maximum");
+template <typename T, typename ParseValue>
+void ReadLimit(const toml::table* limit, ParseValue parse, T* usual, T* most, bool first) {
+  if (!limit) return;
+  const T here = Unwrap(parse(Get<std::string>(*limit, "default")), *limit);
+  const T most_here = Unwrap(parse(Get<std::string>(*limit, "max")), *limit);
+  if (here > most_here) throw Malformed(*limit, "the default is over the maximum");
+  *usual = first ? here : std::max(*usual, here);
+  *most = first ? most_here : std::max(*most, most_here);
 }
 
 // Fixed for all runs of the profile.
-void ReadCount(const toml::table& limits, const char* key, uint32_t* usual, uint32_t* most) {
-  const toml::table& limit = GetTable(limits, key);
-  CheckKeys(limit, kLimitKeys);
-  CheckWhy(limit);
-  const int64_t count = Get<int64_t>(limit, "default");
-  if (count < 1 || count > 65536) throw Malformed(limit, "must be from 1 to 65536");
-  *usual = *most = static_cast<uint32_t>(count);
+void ReadCount(const toml::table* limit, uint32_t* usual, uint32_t* most, bool first) {
+  if (!limit) return;
+  const int64_t count = Get<int64_t>(*limit, "default");
+  if (count < 1 || count > 65536) throw Malformed(*limit, "must be from 1 to 65536");
+  const auto here = static_cast<uint32_t>(count);
+  *usual = *most = first ? here : std::max(*usual, here);
 }
 
-void ReadLimits(const toml::table& limits, Profile& profile) {
+void ReadLimits(const toml::table& limits, Profile& profile, bool first) {
   CheckKeys(limits, kLimitNames);
   Limits& usual = profile.default_limits;
   Limits& most = profile.maximum_limits;
-  ReadDuration(limits, "timeout", &usual.timeout, &most.timeout);
-  ReadDuration(limits, "cpu", &usual.cpu, &most.cpu);
-  ReadBytes(limits, "memory", &usual.memory, &most.memory);
-  ReadBytes(limits, "output", &usual.output, &most.output);
-  ReadBytes(limits, "result", &usual.result, &most.result);
-  ReadBytes(limits, "source", &usual.source, &most.source);
-  ReadBytes(limits, "file_size", &usual.file_size, &most.file_size);
-  ReadCount(limits, "open_files", &usual.open_files, &most.open_files);
-  ReadCount(limits, "processes", &usual.processes, &most.processes);
+  const auto limit = [&](const char* key) { return GetLimit(limits, key, first); };
+  ReadLimit(limit("timeout"), ParseDuration, &usual.timeout, &most.timeout, first);
+  ReadLimit(limit("cpu"), ParseDuration, &usual.cpu, &most.cpu, first);
+  ReadLimit(limit("memory"), Bytes::Parse, &usual.memory, &most.memory, first);
+  ReadLimit(limit("output"), Bytes::Parse, &usual.output, &most.output, first);
+  ReadLimit(limit("result"), Bytes::Parse, &usual.result, &most.result, first);
+  ReadLimit(limit("source"), Bytes::Parse, &usual.source, &most.source, first);
+  ReadLimit(limit("file_size"), Bytes::Parse, &usual.file_size, &most.file_size, first);
+  ReadCount(limit("open_files"), &usual.open_files, &most.open_files, first);
+  ReadCount(limit("processes"), &usual.processes, &most.processes, first);
 }
 
 void ReadPaths(const toml::table& root, Profile& profile) {
@@ -232,11 +254,15 @@ void ReadPaths(const toml::table& root, Profile& profile) {
     if (rule.path != "{stdlib}" && !rule.path.starts_with('/')) {
       throw Malformed(*entry, "\"path\" must be absolute or {stdlib}");
     }
+    const auto same = [&](const PathRule& known) { return known.path == rule.path; };
+    if (std::any_of(profile.paths.begin(), profile.paths.end(), same)) continue;
     profile.paths.push_back(std::move(rule));
   }
 }
 
-void ReadSeccomp(const toml::table& root, const SyscallGroups& syscalls, Profile& profile) {
+void ReadSeccomp(const toml::table& root, const SyscallGroups& syscalls, Profile& profile,
+                 bool first) {
+  if (!first && !root.contains("seccomp")) return;
   const toml::table& seccomp = GetTable(root, "seccomp");
   CheckKeys(seccomp, kSeccompKeys);
   CheckWhy(seccomp);
@@ -250,8 +276,18 @@ void ReadSeccomp(const toml::table& root, const SyscallGroups& syscalls, Profile
     profile.allowed_syscalls.insert(profile.allowed_syscalls.end(), found->second.begin(),
                                     found->second.end());
   }
-  profile.spawning_syscalls = syscalls.spawning;
-  profile.hostile_syscalls = syscalls.hostile;
+}
+
+void AddModule(Profile& profile, std::string name, std::vector<std::string> exports) {
+  for (ModuleExports& known : profile.modules) {
+    if (known.name != name) continue;
+    known.exports.insert(known.exports.end(), exports.begin(), exports.end());
+    std::sort(known.exports.begin(), known.exports.end());
+    known.exports.erase(std::unique(known.exports.begin(), known.exports.end()),
+                        known.exports.end());
+    return;
+  }
+  profile.modules.push_back({std::move(name), std::move(exports)});
 }
 
 void ReadModules(const toml::table& root, Profile& profile) {
@@ -261,35 +297,202 @@ void ReadModules(const toml::table& root, Profile& profile) {
     CheckWhy(imports);
     GetStrings(imports, "internal");
   }
+  if (root.contains("builtins")) {
+    const toml::table& builtins = GetTable(root, "builtins");
+    CheckKeys(builtins, kBuiltinsKeys);
+    CheckWhy(builtins);
+    GetStrings(builtins, "exports");
+  }
   for (const auto& [key, value] : GetTable(root, "modules")) {
     const toml::table* module = value.as_table();
     if (!module) throw Malformed(value, "a module must be a table");
     CheckKeys(*module, kModuleKeys);
     CheckWhy(*module);
-    profile.modules.push_back({std::string(key.str()), GetStrings(*module, "exports")});
+    AddModule(profile, std::string(key.str()), GetStrings(*module, "exports"));
   }
 }
 
-std::string ToJson(const toml::table& root) {
-  std::ostringstream json;
-  json << toml::json_formatter(root);
-  return json.str();
+// What a worker has beyond an interpreter and a library to read.
+void ReadFurnishings(const toml::table& root, Profile& profile) {
+  if (root.contains("workspace")) {
+    const toml::table& workspace = GetTable(root, "workspace");
+    CheckKeys(workspace, kWorkspaceKeys);
+    CheckWhy(workspace);
+    const int64_t inodes = Get<int64_t>(workspace, "inodes");
+    if (inodes < 16 || inodes > 10'000'000) {
+      throw Malformed(workspace, "\"inodes\" must be from 16 to 10000000");
+    }
+    const Bytes size = Unwrap(Bytes::Parse(Get<std::string>(workspace, "size")), workspace);
+    // A tmpfs of size 0 is one without a bound.
+    if (size < Bytes{4096}) throw Malformed(workspace, "\"size\" must be 4096 bytes or more");
+    profile.workspace = WorkspaceRule{size, static_cast<uint32_t>(inodes)};
+  }
+  if (root.contains("door")) {
+    const toml::table& door = GetTable(root, "door");
+    CheckKeys(door, kDoorKeys);
+    CheckWhy(door);
+    const int64_t port = Get<int64_t>(door, "port");
+    if (port < 1 || port > 65535) throw Malformed(door, "\"port\" must be from 1 to 65535");
+    profile.door = DoorRule{static_cast<uint16_t>(port)};
+  }
 }
 
-Profile ReadProfile(const std::string& file, const SyscallGroups& syscalls) {
-  const toml::table root = Parse(file);
-  CheckKeys(root, kProfileKeys);
-  if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
-  Profile profile;
-  profile.name = Get<std::string>(root, "name");
-  profile.summary = Get<std::string>(root, "summary");
-  ReadLimits(GetTable(root, "limits"), profile);
-  ReadPaths(root, profile);
-  ReadSeccomp(root, syscalls, profile);
-  ReadModules(root, profile);
-  profile.document = ToJson(root);
-  return profile;
+void ReadZygote(const toml::table& root, Profile& profile) {
+  if (!root.contains("zygote")) return;
+  const toml::table& zygote = GetTable(root, "zygote");
+  CheckKeys(zygote, kZygoteKeys);
+  CheckWhy(zygote);
+  if (zygote.contains("huge_pages")) profile.huge_pages |= Get<bool>(zygote, "huge_pages");
+  if (!zygote.contains("environment")) return;
+  for (const auto& [key, value] : GetTable(zygote, "environment")) {
+    const std::optional<std::string> text = value.value_exact<std::string>();
+    if (!text) throw Malformed(value, "a variable of the environment must be a string");
+    const std::string name(key.str());
+    std::erase_if(profile.environment,
+                  [&](const std::string& known) { return known.starts_with(name + "="); });
+    profile.environment.push_back(name + "=" + *text);
+  }
 }
+
+void ReadPackages(const toml::table& root, Profile& profile) {
+  if (!root.contains("packages")) return;
+  for (const auto& [key, value] : GetTable(root, "packages")) {
+    const toml::table* set = value.as_table();
+    if (!set) throw Malformed(value, "a set of packages must be a table");
+    CheckKeys(*set, kPackageKeys);
+    CheckWhy(*set);
+    profile.packages.push_back({std::string(key.str()), GetStrings(*set, "modules")});
+  }
+}
+
+nlohmann::json ToJson(const toml::table& root) {
+  std::ostringstream json;
+  json << toml::json_formatter(root);
+  return nlohmann::json::parse(json.str());
+}
+
+// Tables are merged, lists joined without doubles, anything else is what the later file says.
+void Merge(nlohmann::json& into, const nlohmann::json& from) {
+  for (const auto& [key, value] : from.items()) {
+    nlohmann::json& known = into[key];
+    if (known.is_object() && value.is_object()) {
+      Merge(known, value);
+    } else if (known.is_array() && value.is_array()) {
+      for (const nlohmann::json& item : value) {
+        if (std::find(known.begin(), known.end(), item) == known.end()) known.push_back(item);
+      }
+    } else {
+      known = value;
+    }
+  }
+}
+
+// One profile from one file or several; the first stands alone, the others add to it.
+class ProfileReader {
+ public:
+  ProfileReader(std::string folder, const SyscallGroups& syscalls)
+      : folder_(std::move(folder)), syscalls_(syscalls) {}
+
+  // A profile of the folder, or several of them with "+" between.
+  void AddNamed(const std::string& names, int depth = 0) {
+    size_t from = 0;
+    while (from <= names.size()) {
+      const size_t plus = std::min(names.find('+', from), names.size());
+      const std::string name = names.substr(from, plus - from);
+      // A name, so that nothing outside of the folder is read.
+      if (name.empty() || name.find('/') != name.npos) {
+        throw std::runtime_error("\"" + name + "\" is no name of a profile");
+      }
+      if (!Contains(read_, name)) AddFile(folder_ + "/" + name + ".toml", depth);
+      from = plus + 1;
+    }
+  }
+
+  void AddFile(const std::string& file, int depth = 0) {
+    const toml::table root = Parse(file);
+    CheckKeys(root, kProfileKeys);
+    if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
+    const std::string name = Get<std::string>(root, "name");
+    const bool tier = root.contains("extends");
+    if (tier) {
+      if (depth == kMaxDepth) throw Malformed(root, "it extends itself, or is too many deep");
+      AddNamed(Get<std::string>(root, "extends"), depth + 1);
+      profile_.tiers.push_back(name);
+    }
+    const bool first = document_.is_null();
+    if (!first && !tier) throw Malformed(root, "it does not add to another profile: \"extends\"");
+    Read(root, first);
+    summaries_.push_back(Get<std::string>(root, "summary"));
+    read_.push_back(name);
+    profile_.name = name;
+  }
+
+  Profile Finish(const std::vector<std::string>& names) {
+    profile_.summary = summaries_.back();
+    if (names.size() > 1) Combine(names);
+    AddSpawning("");
+    if (profile_.workspace) AddSpawning("workspace");
+    if (profile_.door) AddSpawning("door");
+    profile_.hostile_syscalls = syscalls_.hostile;
+    document_["name"] = profile_.name;
+    profile_.document = document_.dump();
+    return std::move(profile_);
+  }
+
+ private:
+  static constexpr int kMaxDepth = 8;
+
+  static bool Contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  void Read(const toml::table& root, bool first) {
+    if (first || root.contains("limits")) ReadLimits(GetTable(root, "limits"), profile_, first);
+    ReadPaths(root, profile_);
+    ReadSeccomp(root, syscalls_, profile_, first);
+    ReadModules(root, profile_);
+    ReadFurnishings(root, profile_);
+    ReadZygote(root, profile_);
+    ReadPackages(root, profile_);
+    if (root.contains("attack_surface")) {
+      for (std::string& what : GetStrings(root, "attack_surface")) {
+        profile_.attack_surface.push_back(std::move(what));
+      }
+    }
+    nlohmann::json document = ToJson(root);
+    if (first) {
+      document_ = std::move(document);
+    } else {
+      Merge(document_, document);
+    }
+  }
+
+  void AddSpawning(const std::string& with) {
+    const auto found = syscalls_.spawning.find(with);
+    if (found == syscalls_.spawning.end()) return;
+    std::vector<std::string>& calls = profile_.spawning_syscalls;
+    calls.insert(calls.end(), found->second.begin(), found->second.end());
+  }
+
+  void Combine(const std::vector<std::string>& names) {
+    profile_.name.clear();
+    profile_.summary.clear();
+    for (const std::string& name : names) {
+      profile_.name += (profile_.name.empty() ? "" : "+") + name;
+    }
+    for (size_t i = 0; i < read_.size(); ++i) {
+      if (!Contains(names, read_[i])) continue;
+      profile_.summary += (profile_.summary.empty() ? "" : " ") + summaries_[i];
+    }
+  }
+
+  const std::string folder_;
+  const SyscallGroups& syscalls_;
+  Profile profile_;
+  nlohmann::json document_;
+  std::vector<std::string> read_;
+  std::vector<std::string> summaries_;
+};
 
 template <typename Read>
 auto Translate(const std::string& operation, Read read) -> Result<decltype(read())> {
@@ -308,7 +511,9 @@ Result<std::vector<Profile>> LoadProfiles(const std::string& folder) {
     std::vector<Profile> profiles;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() != ".toml" || entry.path().filename() == kSeccompFile) continue;
-      profiles.push_back(ReadProfile(entry.path(), syscalls));
+      ProfileReader reader(folder, syscalls);
+      reader.AddFile(entry.path());
+      profiles.push_back(reader.Finish({}));
     }
     std::sort(profiles.begin(), profiles.end(),
               [](const Profile& a, const Profile& b) { return a.name < b.name; });
@@ -317,8 +522,21 @@ Result<std::vector<Profile>> LoadProfiles(const std::string& folder) {
 }
 
 Result<Profile> LoadProfile(const std::string& file, const std::string& folder) {
-  return Translate("load profile",
-                   [&] { return ReadProfile(file, ReadSyscalls(folder + "/" + kSeccompFile)); });
+  return Translate("load profile", [&] {
+    const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
+    ProfileReader reader(folder, syscalls);
+    reader.AddFile(file);
+    return reader.Finish({});
+  });
+}
+
+Result<Profile> CombineProfiles(const std::vector<std::string>& names, const std::string& folder) {
+  return Translate("combine profiles", [&] {
+    const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
+    ProfileReader reader(folder, syscalls);
+    for (const std::string& name : names) reader.AddNamed(name);
+    return reader.Finish(names);
+  });
 }
 
 std::string ModulesByProfile(const std::vector<Profile>& profiles, const std::string& except) {

@@ -17,6 +17,10 @@ Result<std::vector<Profile>> LoadProfiles(const std::string& folder);
 // One file of the operator's own, with the system call groups of `folder`.
 Result<Profile> LoadProfile(const std::string& file, const std::string& folder);
 
+// Several profiles of `folder` in one, named "a+b": what one of them allows is allowed, and a limit
+// is the larger one. Each but those that the others extend has to extend another.
+Result<Profile> CombineProfiles(const std::vector<std::string>& names, const std::string& folder);
+
 // JSON object: name of each profile but `except` -> its module names. What refused imports name.
 std::string ModulesByProfile(const std::vector<Profile>& profiles, const std::string& except);
 

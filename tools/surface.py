@@ -21,18 +21,20 @@ import argparse
 import json
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+from profile_document import ProfileError, chain, read_profile, read_toml  # noqa: E402
+
 WALKER = ROOT / "tools" / "walk_surface.py"
 
 
-class SurfaceError(Exception):
-    """A file or an interpreter that cannot be judged; the message is for the user."""
+class SurfaceError(ProfileError):
+    """An interpreter that cannot be judged, or lists that contradict each other."""
 
 
 @dataclass
@@ -61,6 +63,16 @@ class Profile:
     def samples_path(self) -> Path:
         return self.path.parent / "surface" / f"{self.name}-samples.py"
 
+    def recorded(self, python: str) -> set[str] | None:
+        """What is in the lists of this profile and of those that it extends; None without one."""
+        path = self.recorded_path(python)
+        if not path.is_file():
+            return None
+        names = set(path.read_text(encoding="utf-8").split())
+        for other in self.extended():
+            names |= other.recorded(python) or set()
+        return names
+
     def recorded_path(self, python: str) -> Path:
         """`python` is a full version; one list serves all of a minor version."""
         minor = ".".join(python.split(".")[:2])
@@ -68,15 +80,29 @@ class Profile:
 
     def exports(self) -> dict[str, frozenset[str]]:
         """The names of each module that is more than a name, by module."""
-        modules = read_toml(self.path).get("modules", {})
+        modules = read_profile(self.path).get("modules", {})
         return {
             name: frozenset(entry.get("exports", ()))
             for name, entry in modules.items()
             if not entry.get("synthetic")
         }
 
+    def extended(self) -> list[Profile]:
+        return [Profile(path) for path in chain(self.path)[:-1]]
+
     def withheld(self) -> dict[str, dict[str, str]]:
-        """For each module the reason for each name."""
+        """For each module the reason for each name; what another profile withholds this may give."""
+        found = self.own_withheld()
+        exports = self.exports()
+        for other in self.extended():
+            for module, reasons in other.own_withheld().items():
+                given = exports.get(module, frozenset())
+                mine = found.setdefault(module, {})
+                for name in reasons.keys() - given:
+                    mine.setdefault(name, reasons[name])
+        return found
+
+    def own_withheld(self) -> dict[str, dict[str, str]]:
         if not self.withheld_path.is_file():
             return {}
         found: dict[str, dict[str, str]] = {}
@@ -88,13 +114,6 @@ class Profile:
                         raise SurfaceError(f"{self.withheld_path}: {module}.{name} is there twice")
                     reasons[name] = reason
         return found
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SurfaceError(f"{path}: {error}") from error
 
 
 def profiles_in(folder: Path) -> list[Profile]:
@@ -151,13 +170,13 @@ def judge_modules(profile: Profile, found: dict[str, Any], report: Report) -> No
 def judge_reachable(profile: Profile, found: dict[str, Any], report: Report) -> None:
     """Every public attribute that the exports lead to is in the list for this Python."""
     path, python = profile.recorded_path(found["python"]), found["python"]
-    if not path.is_file():
+    recorded = profile.recorded(python)
+    if recorded is None:
         report.problems.append(
             f"Python {python} has no recorded surface: {path} is not there. Review what it brings "
             "and run `tools/surface.py record` with it, or build against a Python that has one."
         )
         return
-    recorded = set(path.read_text(encoding="utf-8").split())
     reachable = set(found["reachable"])
     report.problems += [
         f"{name!r} can be reached in Python {python}, and nobody has judged it: it is not in "
@@ -207,6 +226,8 @@ def record(profiles: list[Profile], options: argparse.Namespace) -> int:
     for profile in profiles:
         found = walk(profile, options.python, options.path)
         path, reachable = profile.recorded_path(found["python"]), set(found["reachable"])
+        for other in profile.extended():
+            reachable -= other.recorded(found["python"]) or set()
         before = set(path.read_text(encoding="utf-8").split()) if path.is_file() else set()
         for name in sorted(reachable - before) if before else ():
             print(f"new: {name}")
@@ -243,7 +264,7 @@ def main() -> int:
     try:
         profiles = profiles_in(options.profiles)
         return check(profiles, options) if options.word == "check" else record(profiles, options)
-    except SurfaceError as error:
+    except ProfileError as error:
         print(f"surface: {error}", file=sys.stderr)
         return 2
 

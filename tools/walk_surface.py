@@ -24,7 +24,6 @@ import io
 import json
 import os
 import sys
-import tomllib
 import types
 import warnings
 from collections.abc import Iterator
@@ -32,6 +31,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+from profile_document import read_profile  # noqa: E402
 
 MAX_DEPTH = 8
 MAX_ITEMS = 500  # of a container: html.entities.html5 is longer, and all text
@@ -324,7 +325,7 @@ def main() -> None:
         sys.path.insert(0, str(options.guards))
     else:
         sys.modules["_belljar_guards"] = StandIn()
-    profile = tomllib.loads(options.profile.read_text())
+    profile = read_profile(options.profile)
     if options.real:
         found = walk_real(profile)
     else:

@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/core/base64.h"
+#include "engine/core/text.h"
+
 namespace belljar {
 namespace {
 
@@ -71,6 +74,8 @@ Json Truncation(const Outcome& outcome) {
     truncated["stderr"] = outcome.stderr_stream.dropped_bytes;
   }
   for (const std::string& part : outcome.truncated) truncated[part] = true;
+  if (outcome.artifacts_left_out > 0) truncated["artifacts"] = outcome.artifacts_left_out;
+  if (outcome.network_left_out > 0) truncated["network"] = outcome.network_left_out;
   return truncated;
 }
 
@@ -80,6 +85,49 @@ Json ParseResult(const std::string& text) { return Json(nlohmann::json::parse(te
 
 std::string Dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+// What people read as it stands; anything else is base64 even where it happens to be UTF-8.
+bool IsText(std::string_view media_type) {
+  return media_type.starts_with("text/") || media_type.ends_with("json") ||
+         media_type.ends_with("xml");
+}
+
+Json ToJson(const Artifact& artifact) {
+  Json json = {
+      {"name", artifact.name},
+      {"origin", artifact.origin == Artifact::Origin::kFile ? "file" : "display"},
+      {"media_type", artifact.media_type},
+      {"size", artifact.size},
+      {"sha256", OrNull(artifact.sha256)},
+      {"encoding", nullptr},
+      {"content", nullptr},
+      {"note", OrNull(artifact.note)},
+  };
+  if (!artifact.content) return json;
+  const bool is_text = IsText(artifact.media_type) && IsUtf8(*artifact.content);
+  json["encoding"] = is_text ? "utf-8" : "base64";
+  json["content"] = is_text ? *artifact.content : EncodeBase64(*artifact.content);
+  return json;
+}
+
+Json ToJson(const NetworkEvent& event) {
+  return {{"host", event.host},
+          {"port", event.port},
+          {"protocol", event.protocol},
+          {"allowed", event.allowed},
+          {"detail", OrNull(event.detail)},
+          {"bytes_sent", event.sent},
+          {"bytes_received", event.received},
+          {"started", Seconds(event.started)},
+          {"lasted", Seconds(event.lasted)}};
+}
+
+template <typename Item>
+Json ListOf(const std::vector<Item>& items) {
+  Json list = Json::array();
+  for (const Item& item : items) list.push_back(ToJson(item));
+  return list;
 }
 
 }  // namespace
@@ -124,6 +172,8 @@ std::string OutcomeToJson(const Outcome& outcome, int indent) {
                                        {"detail", event.detail},
                                        {"count", event.count}});
   }
+  json["artifacts"] = ListOf(outcome.artifacts);
+  json["network"] = ListOf(outcome.network);
   return Dump(json, indent);
 }
 

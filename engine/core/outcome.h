@@ -92,6 +92,35 @@ struct Isolation {
   std::vector<LayerState> layers;
 };
 
+// Something to look at or to keep beside the result. What the guest made: hostile to whoever shows
+// it.
+struct Artifact {
+  enum class Origin {
+    kFile,     // a new or changed file of the workspace
+    kDisplay,  // made from a value of the program: a figure, a table
+  };
+  Origin origin = Origin::kFile;
+  std::string name;  // of a file its path below the workspace, else "figure-1.png"; UTF-8
+  std::string media_type;
+  uint64_t size = 0;                   // bytes of the whole
+  std::string sha256;                  // of the whole, in hexadecimal; empty where it was not read
+  std::optional<std::string> content;  // the whole; nullopt: not taken along
+  std::string note;                    // why not, or what else there is to say
+};
+
+// One connection, or one try at one, through the door of the network profile.
+struct NetworkEvent {
+  std::string host;  // as the guest named it
+  uint16_t port = 0;
+  std::string protocol;  // "connect", "http", "socks5"
+  bool allowed = false;
+  std::string detail;  // why not; or the address that it came to
+  uint64_t sent = 0;   // bytes from the guest
+  uint64_t received = 0;
+  std::chrono::microseconds started{0};  // after the request
+  std::chrono::microseconds lasted{0};
+};
+
 struct Outcome {
   Status status = Status::kKilled;
   std::string execution_id;
@@ -110,6 +139,10 @@ struct Outcome {
   Limits limits;
   Isolation isolation;
   std::vector<SecurityEvent> security_events;
+  std::vector<Artifact> artifacts;
+  uint64_t artifacts_left_out = 0;  // more than may be taken along
+  std::vector<NetworkEvent> network;
+  uint64_t network_left_out = 0;
 
   bool success() const { return status == Status::kOk; }
 };

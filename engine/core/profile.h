@@ -3,6 +3,7 @@
 #define BELLJAR_ENGINE_CORE_PROFILE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,13 +34,40 @@ struct SyscallRule {
   bool below = false;
 };
 
+// Two private file systems of one worker, each of this size: its working directory and what
+// programs expect at /tmp.
+inline constexpr char kWorkspacePath[] = "/workspace";
+inline constexpr char kTemporaryPath[] = "/tmp";
+struct WorkspaceRule {
+  Bytes size{0};
+  uint32_t inodes = 0;  // files, directories and links
+};
+
+// The one way out of a worker's own network namespace: a proxy that the host serves.
+struct DoorRule {
+  uint16_t port = 0;  // on 127.0.0.1, inside
+};
+
+// Packages that do not come with Belljar: a folder of their own below share/belljar/packages.
+struct PackageSet {
+  std::string name;                  // of the folder, and of requirements/NAME.txt
+  std::vector<std::string> modules;  // each of them imported ahead; without one, none of it works
+};
+
 struct Profile {
-  std::string name;
+  std::string name;                // "basic", or the tiers with "+" between them
+  std::vector<std::string> tiers;  // in order, what was added to the profile that they extend
   std::string summary;
+  std::vector<std::string> attack_surface;  // what it adds for an attacker, one sentence each
   Limits default_limits;
   Limits maximum_limits;  // a call may ask for up to these
   std::vector<ModuleExports> modules;
   std::vector<PathRule> paths;
+  std::vector<PackageSet> packages;
+  std::vector<std::string> environment;  // of the zygote: "NAME=value"
+  bool huge_pages = false;               // for the interpreter's heap
+  std::optional<WorkspaceRule> workspace;
+  std::optional<DoorRule> door;
   std::vector<SyscallRule> allowed_syscalls;
   std::vector<std::string> spawning_syscalls;  // the zygote's own, never a guest's
   std::vector<std::string> hostile_syscalls;   // kill the worker

@@ -10,6 +10,12 @@
 
 namespace belljar {
 
+// A file that is there when the program starts.
+struct InputFile {
+  std::string path;  // relative to the workspace, '/' between its parts
+  std::string content;
+};
+
 struct Request {
   enum class Mode { kRun, kValidate };
 
@@ -19,6 +25,10 @@ struct Request {
   std::optional<std::string> standard_input;
   // Narrows the profile's modules; nullopt: all of them.
   std::optional<std::vector<std::string>> allowed_imports;
+  std::vector<InputFile> files;  // only in a profile with a workspace
+  // Narrows the hosts that the operator allows; nullopt: all of them. Only in a profile with a
+  // door.
+  std::optional<std::vector<std::string>> allowed_domains;
   Limits limits;
   // What a validated source is asked beside its findings; each costs time.
   bool wants_analysis = true;   // Outcome::analysis

@@ -73,7 +73,9 @@ Result<Message> ReceiveMessage(int fd, size_t limit) {
   Message result;
   result.bytes.resize(limit);
   iovec part{result.bytes.data(), limit};
-  alignas(cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int))];
+  // The sender's name comes too where NoteSenders has asked for it.
+  alignas(
+      cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;

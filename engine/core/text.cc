@@ -58,6 +58,15 @@ std::string Quoted(std::string_view text) {
   return "\"" + Printable(text.substr(0, kLongest)) + (cut ? "…\"" : "\"");
 }
 
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 size_t CompletePrefix(std::string_view text) {
   // A character that is not finished yet is its lead byte and what follows, three bytes at most.
   for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {

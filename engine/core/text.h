@@ -16,6 +16,8 @@ size_t SequenceLength(std::string_view text);
 // pieces.
 size_t CompletePrefix(std::string_view text);
 
+bool IsUtf8(std::string_view text);
+
 // `text` with control characters and bytes that are not UTF-8 as \xNN, for names that come from
 // outside: a file name may hold a newline or a terminal's escape sequence.
 std::string Printable(std::string_view text);

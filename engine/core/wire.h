@@ -45,7 +45,9 @@ struct RequestHeader {
 
 struct WorkerSignal {
   enum Kind : uint32_t {
-    kSealed = 0x424a4f4b,  // waiting for its request; value: 1 if Landlock refused its self-test
+    // Waiting for its request. value: 1 if Landlock refused its self-test. Beside it the
+    // descriptors of its furnishings: workspace, then door, those that the plan has.
+    kSealed = 0x424a4f4b,
     kFailed = 0x424a4641,  // a step of the seal failed; step and errno
     kDone = 0x424a444e,    // the report is in the capture region
   };

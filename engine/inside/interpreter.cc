@@ -27,7 +27,7 @@ bool Append(PyWideStringList* list, const std::string& path) {
   return !PyStatus_Exception(status);
 }
 
-Result<void> Initialize(const std::vector<std::string>& package_paths) {
+Result<void> Initialize(const InterpreterOptions& options) {
   PyConfig config;
   PyConfig_InitIsolatedConfig(&config);
   config.site_import = 0;
@@ -37,7 +37,9 @@ Result<void> Initialize(const std::vector<std::string>& package_paths) {
   // The standard library first: nearly all that is imported is found there, at the first look.
   bool ok = Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB);
   ok &= Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB "/lib-dynload");
-  for (const std::string& path : package_paths) ok &= Append(&config.module_search_paths, path);
+  for (const auto* paths : {&options.package_paths, &options.profile_packages}) {
+    for (const std::string& path : *paths) ok &= Append(&config.module_search_paths, path);
+  }
   if (ok) {
     const PyStatus status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
@@ -55,10 +57,12 @@ void Prepare(const InterpreterOptions& options) {
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads};
   runner.attr("specialise")();
-  // What is left to import is the standard library, by C code and by --language full.
+  // What is left to import is the standard library and the profile's packages, by their own code
+  // and by --language full.
   py::list path;
   path.append(BELLJAR_PYTHON_STDLIB);
   path.append(BELLJAR_PYTHON_STDLIB "/lib-dynload");
+  for (const std::string& folder : options.profile_packages) path.append(folder);
   py::module_::import("sys").attr("path") = path;
 }
 
@@ -89,7 +93,7 @@ Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return MakeError("start Python", "no memory for the module table");
   }
-  if (Result<void> done = Initialize(options.package_paths); !done) return done;
+  if (Result<void> done = Initialize(options); !done) return done;
   if (Result<void> done = InstallCaptureStreams(); !done) return done;
   // What is imported stays: until FreezeInterpreter() a collection would only look at it again.
   PyGC_Disable();

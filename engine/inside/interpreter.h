@@ -13,9 +13,11 @@
 namespace belljar {
 
 struct InterpreterOptions {
-  std::vector<std::string> package_paths;  // where belljar_runner, belljar_policy, … are
-  std::string profile;                     // JSON
-  std::string other_profiles;              // JSON: profile name -> module names
+  std::vector<std::string> package_paths;     // where belljar_runner, belljar_policy, … are
+  std::vector<std::string> profile_packages;  // the profile's own: a guest's imports read there too
+  bool huge_pages = false;                    // for the heap
+  std::string profile;                        // JSON
+  std::string other_profiles;                 // JSON: profile name -> module names
 };
 
 // Zygote: starts an isolated interpreter (no environment, no site, random hash seed), imports the

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/core/mapping.h"
 #include "engine/core/socket.h"
@@ -23,6 +24,16 @@ void Signal(int socket, const WorkerSignal& signal) {
   const std::string_view parts[] = {AsBytes(signal)};
   // The host being gone shows at the next read.
   (void)SendAll(socket, parts, Clock::now() + std::chrono::seconds(10)).ok();
+}
+
+// With what only the host is to keep.
+void SignalSealed(int socket, Furnishings furnishings) {
+  std::vector<int> descriptors;
+  for (const UniqueFd* fd : {&furnishings.workspace, &furnishings.door}) {
+    if (*fd) descriptors.push_back(fd->get());
+  }
+  const WorkerSignal signal{WorkerSignal::kSealed, 0, LandlockRefusesRoot() ? 1u : 0u};
+  (void)SendMessage(socket, AsBytes(signal), descriptors).ok();
 }
 
 [[noreturn]] void Fail(int socket, SealStep step, int error_number) {
@@ -76,13 +87,14 @@ void RunWorker(const SealPlan& plan, const PreparedSeal& prepared, UniqueFd sock
   if (!region) Fail(socket.get(), SealStep::kCapture, region.error().error_number);
   SetCapture(std::move(*region), layout);
 
-  const SealFailure failure = SealWorker(plan, prepared, socket.get());
+  Furnishings furnishings;
+  const SealFailure failure = SealWorker(plan, prepared, socket.get(), furnishings);
   if (failure.step != SealStep::kNone) Fail(socket.get(), failure.step, failure.error_number);
   // The seal has closed it.
   (void)capture_memory.Release();
 
   if (!AfterCloneInWorker()) Fail(socket.get(), SealStep::kPython, 0);
-  Signal(socket.get(), {WorkerSignal::kSealed, 0, LandlockRefusesRoot() ? 1u : 0u});
+  SignalSealed(socket.get(), std::move(furnishings));
 
   const ReceivedRequest request = ReceiveRequest(socket.get());
   if (!LowerLimits(plan, prepared, request.header)) {

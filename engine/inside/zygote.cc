@@ -40,6 +40,8 @@ Result<Start> ReceiveStart(int control) {
     const nlohmann::json json = nlohmann::json::parse(*text);
     Start start;
     json.at("package_paths").get_to(start.interpreter.package_paths);
+    json.at("profile_packages").get_to(start.interpreter.profile_packages);
+    json.at("huge_pages").get_to(start.interpreter.huge_pages);
     json.at("profile").get_to(start.interpreter.profile);
     json.at("other_profiles").get_to(start.interpreter.other_profiles);
     json.at("capture_output").get_to(start.layout.output.count);
@@ -89,9 +91,12 @@ Result<Prepared> Prepare(const Start& start) {
 }
 
 // Returns the child's pid, 0 in the child, or -1 with errno.
-pid_t CloneWorker(bool namespaces, int* pidfd) {
+pid_t CloneWorker(const SealPlan& plan, int* pidfd) {
   clone_args arguments{};
-  arguments.flags = CLONE_PARENT | CLONE_PIDFD | (namespaces ? WorkerNamespaceFlags() : 0);
+  arguments.flags = CLONE_PARENT | CLONE_PIDFD;
+  if (plan.namespaces) {
+    arguments.flags |= WorkerNamespaceFlags(plan.workspace.has_value(), plan.door.has_value());
+  }
   arguments.pidfd = reinterpret_cast<uint64_t>(pidfd);
   // With CLONE_PARENT the exit signal must be 0: it is taken from the zygote's own.
   return CloneProcess(arguments);
@@ -101,7 +106,7 @@ pid_t CloneWorker(bool namespaces, int* pidfd) {
 Result<void> Spawn(const Start& start, const PreparedSeal& prepared, int control, Message message) {
   int pidfd = -1;
   BeforeClone();
-  const pid_t pid = CloneWorker(start.plan.namespaces, &pidfd);
+  const pid_t pid = CloneWorker(start.plan, &pidfd);
   if (pid == 0) {
     RunWorker(start.plan, prepared, std::move(message.descriptors[0]),
               std::move(message.descriptors[1]), start.layout);

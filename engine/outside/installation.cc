@@ -28,11 +28,18 @@ Result<Installation> Installation::Find() {
                         .policy = place.share / "policy",
                         .runner = place.share / "runner",
                         .site_packages = place.share / "site-packages",
+                        .packages = place.share / "packages",
                         .profiles = place.share / "profiles",
                         .rules = place.share / "rules.json"};
   }
   return MakeError("find the installation",
                    "no belljar-zygote and share/belljar near " + folder.string());
+}
+
+std::string Installation::PackageSetPath(const std::string& set) const {
+  std::error_code code;
+  const fs::path real = fs::canonical(fs::path(packages) / set, code);
+  return code || !fs::is_directory(real, code) ? std::string() : real.string();
 }
 
 std::string Installation::PackageVersion(std::string_view package) const {

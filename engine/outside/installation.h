@@ -15,12 +15,16 @@ struct Installation {
   std::string policy;         // folder of the package belljar_policy
   std::string runner;         // folder of the module belljar_runner
   std::string site_packages;  // third-party packages that the policy and the profiles need
+  std::string packages;       // folder of the sets of packages that profiles name
   std::string profiles;       // folder of *.toml
   std::string rules;          // the policy's rules.json
 
   // Looks from the running program: <dir>/belljar-zygote with <dir>/share/belljar (build tree),
   // the folder above it (test programs), or <prefix>/libexec/belljar and <prefix>/share/belljar.
   static Result<Installation> Find();
+
+  // The real path of a set of packages; empty where it is not installed.
+  std::string PackageSetPath(const std::string& set) const;
 
   // Of one of site_packages, by its name in lower case; empty where it is not found. From the name
   // of its folder of metadata: the host runs no Python to ask.

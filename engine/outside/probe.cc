@@ -12,7 +12,7 @@ namespace belljar {
 Result<void> ProbeNamespaces() {
   int pidfd = -1;
   clone_args arguments{};
-  arguments.flags = CLONE_PIDFD | ZygoteNamespaceFlags() | WorkerNamespaceFlags();
+  arguments.flags = CLONE_PIDFD | ZygoteNamespaceFlags() | WorkerNamespaceFlags(false, false);
   arguments.pidfd = reinterpret_cast<uint64_t>(&pidfd);
   arguments.exit_signal = SIGCHLD;
   const pid_t pid = CloneProcess(arguments);

@@ -1,5 +1,8 @@
 #include "engine/outside/profile_catalogue.h"
 
+#include <algorithm>
+#include <set>
+
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
 #include "profiles/loader.h"
@@ -24,6 +27,7 @@ Result<Profile> ProfileCatalogue::Choose(const std::string& name_or_file) const 
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml")) {
     return LoadProfile(name_or_file, installation_.profiles);
   }
+  if (name_or_file.find('+') != std::string::npos) return Combine(name_or_file);
   std::string list;
   for (const Profile& profile : profiles_) {
     if (profile.name == name_or_file) return profile;
@@ -34,6 +38,22 @@ Result<Profile> ProfileCatalogue::Choose(const std::string& name_or_file) const 
                        (suggestion.empty() ? "; the" : suggestion + " The") + " profiles are " +
                        list + ", and a file of your own is written ./own.toml",
                    "");
+}
+
+// One name for one profile, however it is spelled: sorted, each once, and without what another one
+// extends anyway.
+Result<Profile> ProfileCatalogue::Combine(const std::string& names) const {
+  std::set<std::string> chosen;
+  for (size_t from = 0; from <= names.size();) {
+    const size_t plus = std::min(names.find('+', from), names.size());
+    Result<Profile> profile = Choose(names.substr(from, plus - from));
+    if (!profile) return profile;
+    if (!profile->tiers.empty()) chosen.insert(profile->name);
+    from = plus + 1;
+  }
+  if (chosen.empty()) return Choose(names.substr(0, names.find('+')));
+  if (chosen.size() == 1) return Choose(*chosen.begin());
+  return CombineProfiles({chosen.begin(), chosen.end()}, installation_.profiles);
 }
 
 std::vector<std::string> ModuleNames(const Profile& profile) {

@@ -20,11 +20,13 @@ class ProfileCatalogue {
   const std::vector<Profile>& profiles() const { return profiles_; }
   std::vector<std::string> Names() const;
 
-  // A name, or the path of an operator's own file: with a slash in it, or ending in ".toml". An
-  // error is the user's.
+  // A name, several with "+" between them ("data-science+filesystem"), or the path of an operator's
+  // own file: with a slash in it, or ending in ".toml". An error is the user's.
   Result<Profile> Choose(const std::string& name_or_file) const;
 
  private:
+  Result<Profile> Combine(const std::string& names) const;
+
   ProfileCatalogue(Installation installation, std::vector<Profile> profiles)
       : installation_(std::move(installation)), profiles_(std::move(profiles)) {}
 

@@ -66,6 +66,13 @@ Result<SealPlan> Plan(const SandboxOptions& options) {
   plan.rlimits = wanted("rlimits");
   plan.landlock = wanted("landlock") && !(standard && LandlockAbi() == 0);
   plan.seccomp = wanted("seccomp");
+  if ((options.profile.workspace || options.profile.door) && !plan.namespaces) {
+    return MakeError("use profile " + options.profile.name,
+                     "it gives each worker a file system or a network of its own, which takes "
+                     "namespaces; \"belljar doctor\" tells why there are none");
+  }
+  plan.workspace = options.profile.workspace;
+  plan.door = options.profile.door;
   plan.paths = options.profile.paths;
   plan.ceiling = options.profile.maximum_limits;
   if (Result<void> compiled = CompileFilters(options.profile, plan); !compiled) {
@@ -114,6 +121,15 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   Result<SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
   SparePoolOptions pool;
+  for (const PackageSet& set : options.profile.packages) {
+    // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
+    const std::string path = installation->PackageSetPath(set.name);
+    if (path.empty()) continue;
+    pool.zygote.packages.push_back(path);
+    plan->paths.push_back({path});
+  }
+  pool.zygote.environment = options.profile.environment;
+  pool.zygote.huge_pages = options.profile.huge_pages;
   pool.zygote.installation = std::move(*installation);
   pool.zygote.profile_document = options.profile.document;
   pool.zygote.other_profiles = options.other_profiles;

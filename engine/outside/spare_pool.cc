@@ -218,8 +218,8 @@ Result<void> SparePool::RequestOne() {
   Result<void> sent = zygote_->RequestWorker(pair->second.get(), capture->memory_fd());
   if (!sent) return sent;
   capture->CloseMemory();
-  requested_.push_back(
-      {{std::move(*capture), std::move(pair->first), {}, {}, {}}, Clock::now() + kSpawnTimeout});
+  requested_.push_back({{.capture = std::move(*capture), .socket = std::move(pair->first)},
+                        Clock::now() + kSpawnTimeout});
   return {};
 }
 
@@ -345,16 +345,33 @@ LayerState SparePool::CgroupLayer(pid_t pid) const {
           held ? "memory and processes of all workers together" : "not in its leaf"};
 }
 
+Result<void> SparePool::TakeFurnishings(std::vector<UniqueFd> descriptors, Worker& worker) const {
+  const SealPlan& plan = options_.zygote.plan;
+  std::vector<UniqueFd*> places;
+  if (plan.workspace) places.push_back(&worker.furnishings.workspace);
+  if (plan.door) places.push_back(&worker.furnishings.door);
+  if (descriptors.size() != places.size()) {
+    return MakeError("seal a worker", "it was furnished with something else than was asked for");
+  }
+  for (size_t i = 0; i < places.size(); ++i) *places[i] = std::move(descriptors[i]);
+  return {};
+}
+
 Result<void> SparePool::Hatch(Worker& worker) {
   WorkerSignal signal;
-  if (Result<void> got = ReceiveExactly(worker.socket.get(), &signal, sizeof signal); !got) {
+  Result<Message> message = ReceiveMessage(worker.socket.get(), sizeof signal);
+  if (!message || message->bytes.size() != sizeof signal) {
     return MakeError("seal a worker", "it died while it was being sealed");
   }
+  memcpy(&signal, message->bytes.data(), sizeof signal);
   if (signal.kind == WorkerSignal::kFailed) {
     return SystemErrorOf(static_cast<int>(signal.value), "seal a worker",
                          SealStepName(static_cast<SealStep>(signal.step)));
   }
   if (signal.kind != WorkerSignal::kSealed) return MakeError("seal a worker", "unknown signal");
+  if (Result<void> taken = TakeFurnishings(std::move(message->descriptors), worker); !taken) {
+    return taken;
+  }
   if (!own_seal_) {
     Result<OwnSeal> own = OwnSeal::Read();
     if (!own) return own.error();

@@ -84,6 +84,7 @@ class SparePool {
   void HatchReady(const std::vector<pollfd>& polled, size_t first);
   void AdoptRetired();
   void ReapDead(const std::vector<pollfd>& polled, size_t first);
+  Result<void> TakeFurnishings(std::vector<UniqueFd> descriptors, Worker& worker) const;
   Result<void> Hatch(Worker& worker);
   void BackOff();
   void GiveUp(Error error);        // tells all takers, until a worker is ready again

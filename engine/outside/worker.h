@@ -8,6 +8,7 @@
 #include "engine/core/outcome.h"
 #include "engine/core/process.h"
 #include "engine/outside/capture_reader.h"
+#include "engine/seal/furnishings.h"
 
 namespace belljar {
 
@@ -16,6 +17,7 @@ struct Worker {
   CaptureReader capture;
   UniqueFd socket;
   UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
+  Furnishings furnishings;         // empty where the profile has none
   std::vector<LayerState> layers;  // as observed on this process
   Process process;
 };

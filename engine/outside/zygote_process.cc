@@ -29,7 +29,9 @@ struct Descriptors {
   int maps_written;  // read end of a pipe: one byte once the id maps stand
 };
 
-[[noreturn]] void ExecZygote(const char* program, const Descriptors& fds, bool namespaces) {
+// `environment` ends in a null.
+[[noreturn]] void ExecZygote(const char* program, const Descriptors& fds, bool namespaces,
+                             const char* const* environment) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -47,12 +49,18 @@ struct Descriptors {
     _exit(1);
   }
   close_range(kZygoteControlFd + 1, ~0u, CLOSE_RANGE_CLOEXEC);
-  // Nothing of the host's environment: it may hold secrets, and Python is configured without it.
   const char* const arguments[] = {"belljar-zygote", nullptr};
-  const char* const environment[] = {"LC_ALL=C.UTF-8", "TZ=UTC", nullptr};
   execve(program, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
   dprintf(2, "exec %s: %s", program, strerrordesc_np(errno));
   _exit(1);
+}
+
+// Nothing of the host's environment: it may hold secrets, and Python is configured without it.
+std::vector<const char*> Environment(const ZygoteOptions& options) {
+  std::vector<const char*> variables = {"LC_ALL=C.UTF-8", "TZ=UTC"};
+  for (const std::string& variable : options.environment) variables.push_back(variable.c_str());
+  variables.push_back(nullptr);
+  return variables;
 }
 
 Result<std::string> StartMessage(const ZygoteOptions& options) {
@@ -60,6 +68,8 @@ Result<std::string> StartMessage(const ZygoteOptions& options) {
     return nlohmann::json{{"package_paths",
                            {options.installation.runner, options.installation.policy,
                             options.installation.site_packages}},
+                          {"profile_packages", options.packages},
+                          {"huge_pages", options.huge_pages},
                           {"profile", options.profile_document},
                           {"other_profiles", options.other_profiles},
                           {"capture_output", options.layout.output.count},
@@ -94,6 +104,7 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
   const UniqueFd pipe_read(pipe_ends[0]);
   UniqueFd pipe_write(pipe_ends[1]);
 
+  const std::vector<const char*> environment = Environment(options);
   int pidfd = -1;
   clone_args arguments{};
   arguments.flags =
@@ -112,7 +123,7 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
     close(pipe_write.Release());
     ExecZygote(options.installation.zygote.c_str(),
                {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
-               options.plan.namespaces);
+               options.plan.namespaces, environment.data());
   }
   ZygoteProcess zygote(Process(pid, UniqueFd(pidfd)), std::move(pair->first), std::move(errors));
   if (options.plan.namespaces) {

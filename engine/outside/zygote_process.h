@@ -6,6 +6,7 @@
 #define BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_
 
 #include <string>
+#include <vector>
 
 #include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
@@ -23,8 +24,11 @@ inline constexpr char kCloneRefused[] = "clone a worker";
 
 struct ZygoteOptions {
   Installation installation;
-  std::string profile_document;  // JSON
-  std::string other_profiles;    // JSON: profile name -> module names
+  std::string profile_document;          // JSON
+  std::string other_profiles;            // JSON: profile name -> module names
+  std::vector<std::string> packages;     // folders of packages that the profile has beside ours
+  std::vector<std::string> environment;  // "NAME=value"
+  bool huge_pages = false;               // for the interpreter's heap
   SealPlan plan;
   CaptureLayout layout;
 };

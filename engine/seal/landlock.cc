@@ -24,16 +24,33 @@ struct [[gnu::packed]] PathBeneathAttributes {
   int32_t parent_fd;
 };
 
+struct [[gnu::packed]] NetPortAttributes {
+  uint64_t allowed_access;
+  uint64_t port;
+};
+
+constexpr uint64_t kWriteFile = 1 << 1;
 constexpr uint64_t kReadFile = 1 << 2;
 constexpr uint64_t kReadDirectory = 1 << 3;
+constexpr uint64_t kRemoveDirectory = 1 << 4;
+constexpr uint64_t kRemoveFile = 1 << 5;
+constexpr uint64_t kMakeDirectory = 1 << 7;
+constexpr uint64_t kMakeRegular = 1 << 8;
+constexpr uint64_t kMakeSymbolicLink = 1 << 12;
 constexpr uint64_t kFileRightsOfAbi1 = (1 << 13) - 1;
-constexpr uint64_t kRefer = 1 << 13;                // ABI 2
-constexpr uint64_t kTruncate = 1 << 14;             // ABI 3
-constexpr uint64_t kBindAndConnectTcp = 3;          // ABI 4
+constexpr uint64_t kRefer = 1 << 13;     // ABI 2
+constexpr uint64_t kTruncate = 1 << 14;  // ABI 3
+constexpr uint64_t kConnectTcp = 2;      // ABI 4
+constexpr uint64_t kBindAndConnectTcp = 3;
 constexpr uint64_t kIoctlDevice = 1 << 15;          // ABI 5
 constexpr uint64_t kAbstractSocketsAndSignals = 3;  // ABI 6
 
+constexpr uint64_t kUseOfWorkspace = kWriteFile | kReadFile | kReadDirectory | kRemoveDirectory |
+                                     kRemoveFile | kMakeDirectory | kMakeRegular |
+                                     kMakeSymbolicLink | kRefer | kTruncate;
+
 constexpr int kRulePathBeneath = 1;
+constexpr int kRuleNetPort = 2;
 constexpr int kCreateRulesetVersion = 1;
 
 RulesetAttributes Everything(int abi) {
@@ -46,20 +63,19 @@ RulesetAttributes Everything(int abi) {
   return all;
 }
 
-Result<void> AllowReading(int ruleset, const PathRule& rule) {
-  UniqueFd path(open(rule.path.c_str(), O_PATH | O_CLOEXEC));
-  if (!path) {
-    if (rule.optional && errno == ENOENT) return {};
-    return SystemError("open " + rule.path);
-  }
-  struct stat status;
-  if (fstat(path.get(), &status) != 0) return SystemError("stat " + rule.path);
-  PathBeneathAttributes allowed{kReadFile, path.get()};
-  if (S_ISDIR(status.st_mode)) allowed.allowed_access |= kReadDirectory;
-  if (syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &allowed, 0) != 0) {
-    return SystemError("landlock_add_rule " + rule.path);
-  }
-  return {};
+bool AllowBeneath(int ruleset, int path, uint64_t access) {
+  const PathBeneathAttributes allowed{access, path};
+  return syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &allowed, 0) == 0;
+}
+
+bool AllowWriting(int ruleset, const char* path, uint64_t handled) {
+  const UniqueFd tree(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return tree && AllowBeneath(ruleset, tree.get(), kUseOfWorkspace & handled);
+}
+
+bool AllowConnecting(int ruleset, uint16_t port) {
+  const NetPortAttributes allowed{kConnectTcp, port};
+  return syscall(SYS_landlock_add_rule, ruleset, kRuleNetPort, &allowed, 0) == 0;
 }
 
 }  // namespace
@@ -69,17 +85,35 @@ int LandlockAbi() {
   return abi > 0 ? static_cast<int>(abi) : 0;
 }
 
-Result<UniqueFd> CreateLandlockRuleset(const std::vector<PathRule>& paths) {
-  const int abi = LandlockAbi();
-  if (abi == 0) {
-    return SystemErrorOf(ENOSYS, "Landlock",
-                         "this kernel has none; it needs Linux 5.13 with lsm=landlock");
+Result<std::vector<ReadableTree>> OpenReadableTrees(const std::vector<PathRule>& paths) {
+  std::vector<ReadableTree> trees;
+  for (const PathRule& rule : paths) {
+    UniqueFd path(open(rule.path.c_str(), O_PATH | O_CLOEXEC));
+    if (!path) {
+      if (rule.optional && errno == ENOENT) continue;
+      return SystemError("open " + rule.path);
+    }
+    struct stat status;
+    if (fstat(path.get(), &status) != 0) return SystemError("stat " + rule.path);
+    trees.push_back({std::move(path), S_ISDIR(status.st_mode)});
   }
+  return trees;
+}
+
+UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi) {
   const RulesetAttributes all = Everything(abi);
   UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0)));
-  if (!ruleset) return SystemError("landlock_create_ruleset");
-  for (const PathRule& rule : paths) {
-    if (Result<void> done = AllowReading(ruleset.get(), rule); !done) return done.error();
+  if (!ruleset) return {};
+  for (const ReadableTree& tree : allowance.readable) {
+    const uint64_t access = kReadFile | (tree.is_directory ? kReadDirectory : 0);
+    if (!AllowBeneath(ruleset.get(), tree.path.get(), access)) return {};
+  }
+  for (const char* path : allowance.writable) {
+    if (!AllowWriting(ruleset.get(), path, all.handled_access_fs)) return {};
+  }
+  if (allowance.connect_port != 0 && all.handled_access_net != 0 &&
+      !AllowConnecting(ruleset.get(), allowance.connect_port)) {
+    return {};
   }
   return ruleset;
 }

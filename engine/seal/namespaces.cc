@@ -101,7 +101,9 @@ uint64_t ZygoteNamespaceFlags() {
   return CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 }
 
-uint64_t WorkerNamespaceFlags() { return CLONE_NEWPID; }
+uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network) {
+  return CLONE_NEWPID | (own_mounts ? CLONE_NEWNS : 0) | (own_network ? CLONE_NEWNET : 0);
+}
 
 Result<void> WriteIdMaps(pid_t child) {
   const bool root = geteuid() == 0;
@@ -132,7 +134,8 @@ bool KeepCapabilitiesAcrossExec() {
   return true;
 }
 
-Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths) {
+Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths,
+                              const std::vector<std::string>& empty) {
   if (sethostname(kHostName, sizeof kHostName - 1) != 0) return SystemError("set host name");
   // Nothing mounted from here on may propagate to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
@@ -149,6 +152,9 @@ Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths) {
   }
   for (const Tree& tree : *trees) {
     if (Result<void> done = Attach(tree); !done) return done;
+  }
+  for (const std::string& directory : empty) {
+    if (mkdir((kStage + directory).c_str(), 0555) != 0) return SystemError("create " + directory);
   }
   if (chdir(kStage) != 0) return SystemError("enter private root");
   // pivot_root(".", ".") stacks the old root on the new one; the detach then takes it away

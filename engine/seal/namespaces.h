@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/core/profile.h"
@@ -17,9 +18,10 @@
 
 namespace belljar {
 
-// clone3 flags for a zygote, and for each worker.
+// clone3 flags for a zygote, and for each worker: a PID namespace, and one of its own for what it
+// is furnished with (furnishings.h).
 uint64_t ZygoteNamespaceFlags();
-uint64_t WorkerNamespaceFlags();
+uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network);
 
 // Host: gives the freshly cloned, still waiting child its single uid and gid: kSandboxUid inside;
 // outside the caller's own, or kSandboxUid too where the caller is root.
@@ -31,8 +33,9 @@ bool KeepCapabilitiesAcrossExec();
 
 // Zygote: takes the uid and gid that the maps gave it, replaces the root by a tmpfs that holds just
 // `paths`, read-only, nosuid, nodev, and detaches the old one. A missing path that is not optional
-// is an error that names it.
-Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths);
+// is an error that names it. `empty` are directories for a worker to mount on.
+Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths,
+                              const std::vector<std::string>& empty);
 
 }  // namespace belljar
 

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -24,10 +26,21 @@ Result<uint64_t> AddressSpaceInUse() {
   return std::stoull(*statm) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-bool CloseAllBut(int kept_fd) {
-  const auto kept = static_cast<unsigned>(kept_fd);
-  if (kept > 3 && syscall(SYS_close_range, 3u, kept - 1, 0) != 0) return false;
-  return syscall(SYS_close_range, kept + 1, ~0u, 0) == 0;
+bool CloseFrom(unsigned first, unsigned last) {
+  return first > last || syscall(SYS_close_range, first, last, 0) == 0;
+}
+
+// All but 0 to 2 and those of `kept` that are descriptors.
+bool CloseAllBut(std::array<int, 3> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned first = 3;
+  for (const int fd : kept) {
+    if (fd < 3) continue;
+    const auto last = static_cast<unsigned>(fd);
+    if (!CloseFrom(first, last - 1)) return false;
+    first = last + 1;
+  }
+  return CloseFrom(first, ~0u);
 }
 
 // One instruction is one 64-bit word.
@@ -52,6 +65,49 @@ std::vector<PathRule> Resolve(std::vector<PathRule> paths, const std::string& st
   return paths;
 }
 
+uint16_t DoorPort(const SealPlan& plan) { return plan.door ? plan.door->port : uint16_t{0}; }
+
+Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<PathRule>& paths,
+                             PreparedSeal& prepared) {
+  prepared.landlock_abi = LandlockAbi();
+  if (prepared.landlock_abi == 0) {
+    return SystemErrorOf(ENOSYS, "Landlock",
+                         "this kernel has none; it needs Linux 5.13 with lsm=landlock");
+  }
+  Result<std::vector<ReadableTree>> readable = OpenReadableTrees(paths);
+  if (!readable) return readable.error();
+  prepared.landlock_readable = std::move(*readable);
+  // A workspace is another one in each worker, and rules are about what is there.
+  if (plan.workspace) return {};
+  prepared.landlock_ruleset = CreateLandlockRuleset(
+      {.readable = prepared.landlock_readable, .connect_port = DoorPort(plan)},
+      prepared.landlock_abi);
+  if (!prepared.landlock_ruleset) return SystemError("make a Landlock ruleset");
+  prepared.landlock_readable.clear();
+  return {};
+}
+
+bool ApplyLandlock(const SealPlan& plan, const PreparedSeal& prepared) {
+  if (!plan.workspace) return RestrictByLandlock(prepared.landlock_ruleset.get());
+  const UniqueFd own = CreateLandlockRuleset({.readable = prepared.landlock_readable,
+                                              .writable = {kWorkspacePath, kTemporaryPath},
+                                              .connect_port = DoorPort(plan)},
+                                             prepared.landlock_abi);
+  return own && RestrictByLandlock(own.get());
+}
+
+SealFailure Furnish(const SealPlan& plan, Furnishings& furnishings) {
+  if (plan.workspace) {
+    furnishings.workspace = MountWorkspace(*plan.workspace);
+    if (!furnishings.workspace) return {SealStep::kWorkspace, errno};
+  }
+  if (plan.door) {
+    furnishings.door = OpenDoor(*plan.door);
+    if (!furnishings.door) return {SealStep::kDoor, errno};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib) {
@@ -63,12 +119,12 @@ Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib)
 
   const std::vector<PathRule> paths = Resolve(plan.paths, stdlib);
   if (plan.namespaces) {
-    if (Result<void> done = EnterPrivateRoot(paths); !done) return done.error();
+    std::vector<std::string> empty;
+    if (plan.workspace) empty = {kWorkspacePath, kTemporaryPath};
+    if (Result<void> done = EnterPrivateRoot(paths, empty); !done) return done.error();
   }
   if (plan.landlock) {
-    Result<UniqueFd> ruleset = CreateLandlockRuleset(paths);
-    if (!ruleset) return ruleset.error();
-    prepared.landlock_ruleset = std::move(*ruleset);
+    if (Result<void> done = PrepareLandlock(plan, paths, prepared); !done) return done.error();
   }
   if (plan.privileges) {
     if (Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
@@ -79,18 +135,22 @@ Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib)
   return prepared;
 }
 
-SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd) {
+SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
+                       Furnishings& furnishings) {
   // The parent is the host's own spawning thread (CLONE_PARENT): when the host goes, we go.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
+  if (SealFailure failure = Furnish(plan, furnishings); failure.step != SealStep::kNone) {
+    return failure;
+  }
   if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
   if (plan.rlimits && !ApplyRlimits(plan.ceiling, prepared.base_address_space)) {
     return {SealStep::kRlimits, errno};
   }
-  if (plan.landlock && !RestrictByLandlock(prepared.landlock_ruleset.get())) {
-    return {SealStep::kLandlock, errno};
-  }
+  if (plan.landlock && !ApplyLandlock(plan, prepared)) return {SealStep::kLandlock, errno};
   // The ruleset and whatever else the zygote holds: nothing of it is the guest's.
-  if (!CloseAllBut(kept_fd)) return {SealStep::kDescriptors, errno};
+  if (!CloseAllBut({kept_fd, furnishings.workspace.get(), furnishings.door.get()})) {
+    return {SealStep::kDescriptors, errno};
+  }
   if (plan.seccomp && !InstallFilter(plan.filter)) return {SealStep::kSeccomp, errno};
   return {};
 }
@@ -104,6 +164,8 @@ const char* SealStepName(SealStep step) {
   switch (step) {
     case SealStep::kNone: return "none";
     case SealStep::kDeathSignal: return "parent death signal";
+    case SealStep::kWorkspace: return "workspace";
+    case SealStep::kDoor: return "door";
     case SealStep::kPrivileges: return "privileges";
     case SealStep::kRlimits: return "rlimits";
     case SealStep::kLandlock: return "landlock";
@@ -131,6 +193,10 @@ std::string SealPlanToJson(const SealPlan& plan) {
                          {"processes", plan.ceiling.processes},
                          {"zygote_filter", Encode(plan.zygote_filter)},
                          {"filter", Encode(plan.filter)}};
+  if (plan.workspace) {
+    json["workspace"] = {{"size", plan.workspace->size.count}, {"inodes", plan.workspace->inodes}};
+  }
+  if (plan.door) json["door"] = {{"port", plan.door->port}};
   for (const PathRule& rule : plan.paths) {
     json["paths"].push_back({{"path", rule.path}, {"optional", rule.optional}});
   }
@@ -156,6 +222,12 @@ Result<SealPlan> SealPlanFromJson(std::string_view text) {
     for (const auto& rule : json.at("paths")) {
       plan.paths.push_back({rule.at("path").get<std::string>(), rule.at("optional").get<bool>()});
     }
+    if (json.contains("workspace")) {
+      const auto& workspace = json.at("workspace");
+      plan.workspace = WorkspaceRule{Bytes{workspace.at("size").get<uint64_t>()},
+                                     workspace.at("inodes").get<uint32_t>()};
+    }
+    if (json.contains("door")) plan.door = DoorRule{json.at("door").at("port").get<uint16_t>()};
     plan.zygote_filter = Decode(json.at("zygote_filter"));
     plan.filter = Decode(json.at("filter"));
     return plan;

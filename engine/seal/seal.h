@@ -13,7 +13,7 @@
 //   Result<PreparedSeal> seal = SealZygote(plan, stdlib);     // zygote: Python is up, no guest
 //   data
 //   ... clone ...
-//   SealFailure failure = SealWorker(plan, *seal, socket);    // worker: async-signal-safe
+//   SealFailure failure = SealWorker(plan, *seal, socket, furnishings);          // worker
 //   if (failure.step != SealStep::kNone) _exit(…);
 //
 // Nothing here asks for root. Nothing here weakens silently: a layer that cannot be applied is a
@@ -24,6 +24,7 @@
 #include <linux/filter.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@
 #include "engine/core/fd.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
+#include "engine/seal/furnishings.h"
+#include "engine/seal/landlock.h"
 
 namespace belljar {
 
@@ -49,6 +52,9 @@ struct SealPlan {
 
   std::vector<PathRule> paths;  // readable trees; everything else does not exist
   Limits ceiling;               // the most any request of this zygote may ask for
+  // What each worker has of its own; they need the namespaces.
+  std::optional<WorkspaceRule> workspace;
+  std::optional<DoorRule> door;
   // Each applied last in its process. What the zygote's allows its workers inherit, and a worker's
   // own can only take away from that; an empty one is not installed.
   std::vector<sock_filter> zygote_filter;
@@ -60,7 +66,9 @@ Result<SealPlan> SealPlanFromJson(std::string_view json);
 
 // What the zygote holds ready for its workers.
 struct PreparedSeal {
-  UniqueFd landlock_ruleset;        // empty when the plan leaves Landlock out
+  int landlock_abi = 0;                         // 0: the plan leaves Landlock out
+  std::vector<ReadableTree> landlock_readable;  // for workers that make their own ruleset
+  UniqueFd landlock_ruleset;                    // of all other workers
   uint64_t base_address_space = 0;  // bytes that a worker has before it has done anything
 };
 
@@ -71,6 +79,8 @@ Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib)
 enum class SealStep : uint32_t {
   kNone = 0,
   kDeathSignal,
+  kWorkspace,
+  kDoor,
   kPrivileges,
   kRlimits,
   kLandlock,
@@ -86,9 +96,10 @@ struct SealFailure {
   int error_number = 0;
 };
 
-// Layers 2 to 6 on the calling worker, which keeps no descriptor but 0, 1, 2 (all /dev/null) and
-// `kept_fd`. Async-signal-safe.
-SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd);
+// Furnishes the calling worker and puts layers 2 to 6 on it. It keeps no descriptor but 0, 1, 2
+// (all /dev/null), `kept_fd` and its furnishings, which are for the host.
+SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
+                       Furnishings& furnishings);
 
 // True when Landlock refuses what nothing else here would: listing the root directory. The worker
 // asks this of itself while it still runs only our code.

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/base64.h"
 #include "engine/core/text.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
@@ -25,31 +26,6 @@ RpcError Unsupported(std::string_view requested) {
   return {kUnsupportedProtocolVersion,
           "unsupported protocol version " + Quoted(requested),
           {{"supported", std::move(supported)}, {"requested", requested}}};
-}
-
-// RFC 4648, section 4, with padding; nullopt for anything else.
-std::optional<std::string> DecodeBase64(std::string_view text) {
-  if (text.size() % 4 != 0) return std::nullopt;
-  const auto value = [](char c) -> int {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-  };
-  size_t padding = 0;
-  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
-  std::string bytes;
-  unsigned bits = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const int digit = i + padding >= text.size() ? 0 : value(text[i]);
-    if (digit < 0) return std::nullopt;
-    bits = bits << 6 | static_cast<unsigned>(digit);
-    if (i % 4 != 3) continue;
-    bytes += {static_cast<char>(bits >> 16), static_cast<char>(bits >> 8), static_cast<char>(bits)};
-    bits = 0;
-  }
-  bytes.resize(bytes.size() - padding);
-  return bytes;
 }
 
 // A header's value: as it stands, or "=?base64?…?=" where the name does not fit into one.

@@ -1,0 +1,31 @@
+// Furnishings: what a worker of some profiles has of its own, made while it still may, before its
+// seal takes every capability away. The host is handed a descriptor of each, and only the host
+// keeps it.
+//
+//   workspace   two private file systems, bounded in bytes and inodes, at /workspace and /tmp; the
+//               host puts files in and takes files out below the first (descriptor: its root)
+//   door        a listening socket on the loopback of the worker's own network namespace, which
+//               has nothing else; the host serves it (descriptor: that socket)
+//
+// They need a mount and a network namespace per worker (WorkerNamespaceFlags).
+#ifndef BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
+#define BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
+
+#include "engine/core/fd.h"
+#include "engine/core/profile.h"
+
+namespace belljar {
+
+struct Furnishings {
+  UniqueFd workspace;
+  UniqueFd door;
+};
+
+// Worker, async-signal-safe; an empty descriptor sets errno. The workspace becomes the working
+// directory; nothing in it can be executed, be a device, or give an identity.
+UniqueFd MountWorkspace(const WorkspaceRule& rule);
+UniqueFd OpenDoor(const DoorRule& rule);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_SEAL_FURNISHINGS_H_

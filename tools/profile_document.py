@@ -1,0 +1,46 @@
+"""Reads a profile as the loader does (profiles/loader.cc): with the ones that it extends below it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+
+class ProfileError(Exception):
+    """A file that is no profile; the message is for the user."""
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ProfileError(f"{path}: {error}") from error
+
+
+def chain(path: Path) -> list[Path]:
+    """The files that make up the profile at `path`, what is extended first; each once."""
+    found: list[Path] = []
+    names = read_toml(path).get("extends", "")
+    for name in filter(None, names.split("+")):
+        found += [other for other in chain(path.with_name(f"{name}.toml")) if other not in found]
+    return [*found, path]
+
+
+def merge(into: dict[str, Any], added: dict[str, Any]) -> None:
+    """Tables are merged, lists joined without doubles, anything else is what `added` says."""
+    for key, value in added.items():
+        known = into.get(key)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merge(known, value)
+        elif isinstance(known, list) and isinstance(value, list):
+            known.extend(item for item in value if item not in known)
+        else:
+            into[key] = value
+
+
+def read_profile(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    for part in chain(path):
+        merge(document, read_toml(part))
+    return document
