@@ -14,6 +14,7 @@ import py_compile
 import runpy
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 DATA_SUFFIXES = {".py", ".toml", ".json"}
@@ -35,7 +36,18 @@ def wanted_files(source: Path) -> dict[Path, Path]:
         wanted[Path("runner/belljar_runner.py")] = runner
     for path in sorted((source / "profiles").glob("*.toml")):
         wanted[Path("profiles") / path.name] = path
+    for name in package_sets(source):
+        requirements = source / "requirements" / f"{name}.txt"
+        wanted[Path("requirements") / requirements.name] = requirements
     return wanted
+
+
+def package_sets(source: Path) -> list[str]:
+    """The sets of packages that profiles name."""
+    found: set[str] = set()
+    for path in (source / "profiles").glob("*.toml"):
+        found |= tomllib.loads(path.read_text(encoding="utf-8")).get("packages", {}).keys()
+    return sorted(found)
 
 
 def copy_if_different(source: Path, target: Path) -> bool:
@@ -64,7 +76,7 @@ def byte_code_of(path: Path) -> Path:
 def remove_leftovers(share: Path, wanted: dict[Path, Path]) -> None:
     keep = {share / name for name in wanted}
     keep |= {byte_code_of(path) for path in keep if path.suffix == ".py"}
-    for room in ("policy", "runner", "profiles"):
+    for room in ("policy", "runner", "profiles", "requirements"):
         for path in sorted((share / room).rglob("*"), reverse=True):
             if path.is_dir():
                 if not any(path.iterdir()):
@@ -82,9 +94,7 @@ def write_rules(source: Path, share: Path) -> None:
     os.replace(scratch, share / "rules.json")
 
 
-def link_site_packages(link: Path, target: Path) -> None:
-    if not target.is_dir():
-        print(f"stage_share: {target} is missing: `./dev setup` makes it", file=sys.stderr)
+def link_to(link: Path, target: Path) -> None:
     if link.is_symlink() and os.readlink(link) == str(target):
         return
     scratch = link.with_name(link.name + ".new")
@@ -93,7 +103,17 @@ def link_site_packages(link: Path, target: Path) -> None:
     os.replace(scratch, link)
 
 
-def stage(source: Path, share: Path, site_packages: Path) -> int:
+def link_package_sets(folder: Path, sets: list[str], packages: str) -> None:
+    """Links to what may not be installed yet, so that it is found as soon as it is."""
+    folder.mkdir(exist_ok=True)
+    for name in sets:
+        link_to(folder / name, Path(packages.replace("{set}", name)))
+    for path in folder.iterdir():
+        if path.name not in sets:
+            path.unlink()
+
+
+def stage(source: Path, share: Path, site_packages: Path, set_packages: str) -> int:
     share.mkdir(parents=True, exist_ok=True)
     wanted = wanted_files(source)
     changed = 0
@@ -104,7 +124,10 @@ def stage(source: Path, share: Path, site_packages: Path) -> int:
             compile_ahead(share / name)
     remove_leftovers(share, wanted)
     write_rules(source, share)
-    link_site_packages(share / "site-packages", site_packages)
+    if not site_packages.is_dir():
+        print(f"stage_share: {site_packages} is missing: `./dev setup` makes it", file=sys.stderr)
+    link_to(share / "site-packages", site_packages)
+    link_package_sets(share / "packages", package_sets(source), set_packages)
     return changed
 
 
@@ -113,9 +136,10 @@ def main() -> None:
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--share", type=Path, required=True)
     parser.add_argument("--site-packages", type=Path, required=True)
+    parser.add_argument("--set-packages", required=True, help="of a set, with {set} for its name")
     parser.add_argument("--stamp", type=Path, required=True)
     options = parser.parse_args()
-    stage(options.source, options.share, options.site_packages)
+    stage(options.source, options.share, options.site_packages, options.set_packages)
     options.stamp.write_text("")
 
 

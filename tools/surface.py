@@ -21,7 +21,6 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 from profile_document import ProfileError, chain, read_profile, read_toml  # noqa: E402
 
 WALKER = ROOT / "tools" / "walk_surface.py"
+VERSION = ".".join(map(str, sys.version_info[:2]))
+SET_PACKAGES = str(ROOT / "build" / "venv-{set}" / "lib" / f"python{VERSION}" / "site-packages")
+"""Where `./dev setup SET` puts them."""
 
 
 class SurfaceError(ProfileError):
@@ -78,6 +80,9 @@ class Profile:
         minor = ".".join(python.split(".")[:2])
         return self.path.parent / "surface" / f"{self.name}-{minor}.txt"
 
+    def package_sets(self) -> list[str]:
+        return list(read_profile(self.path).get("packages", {}))
+
     def exports(self) -> dict[str, frozenset[str]]:
         """The names of each module that is more than a name, by module."""
         modules = read_profile(self.path).get("modules", {})
@@ -91,7 +96,7 @@ class Profile:
         return [Profile(path) for path in chain(self.path)[:-1]]
 
     def withheld(self) -> dict[str, dict[str, str]]:
-        """For each module the reason for each name; what another profile withholds this may give."""
+        """For each module the reason for each name; what another withholds this one may give."""
         found = self.own_withheld()
         exports = self.exports()
         for other in self.extended():
@@ -126,10 +131,19 @@ def profiles_in(folder: Path) -> list[Profile]:
     return found
 
 
-def walk(profile: Profile, python: Path, import_from: Iterable[Path]) -> dict[str, Any]:
-    """What tools/walk_surface.py finds, run by the interpreter in question."""
+def walk(profile: Profile, options: argparse.Namespace) -> dict[str, Any] | None:
+    """What tools/walk_surface.py finds, run by the interpreter in question; None where packages of
+    the profile are not installed: no guest can reach what is not there.
+    """
+    python = options.python
     command = [str(python), "-I", str(WALKER), "--profile", str(profile.path)]
-    for folder in import_from:
+    for folder in options.path:
+        command += ["--path", str(folder)]
+    for name in profile.package_sets():
+        folder = Path(options.set_packages.replace("{set}", name))
+        if not folder.is_dir():
+            print(f"surface: note: profile {profile.name!r}: its packages are not installed")
+            return None
         command += ["--path", str(folder)]
     if profile.samples_path.is_file():
         command += ["--samples", str(profile.samples_path)]
@@ -203,7 +217,10 @@ def check_profile(profile: Profile, found: dict[str, Any]) -> Report:
 def check(profiles: list[Profile], options: argparse.Namespace) -> int:
     problems = 0
     for profile in profiles:
-        report = check_profile(profile, walk(profile, options.python, options.path))
+        found = walk(profile, options)
+        if found is None:
+            continue
+        report = check_profile(profile, found)
         for note in report.notes:
             print(f"surface: note: profile {profile.name!r}: {note}")
         for problem in report.problems:
@@ -224,7 +241,10 @@ def check(profiles: list[Profile], options: argparse.Namespace) -> int:
 def record(profiles: list[Profile], options: argparse.Namespace) -> int:
     status = 0
     for profile in profiles:
-        found = walk(profile, options.python, options.path)
+        found = walk(profile, options)
+        if found is None:
+            status = 1
+            continue
         path, reachable = profile.recorded_path(found["python"]), set(found["reachable"])
         for other in profile.extended():
             reachable -= other.recorded(found["python"]) or set()
@@ -257,12 +277,19 @@ def main() -> int:
     parser.add_argument("--profiles", type=Path, default=ROOT / "profiles", metavar="DIR")
     parser.add_argument("--path", type=Path, action="append", metavar="DIR",
                         help="the packages to import from (default: build/venv)")  # fmt: skip
+    parser.add_argument("--set-packages", default=SET_PACKAGES, metavar="DIR",
+                        help="of a set, {set}: its name (default: build/venv-{set})")  # fmt: skip
+    parser.add_argument("--profile", action="append", metavar="NAME", help="only this one")
     parser.add_argument("--warn", action="store_true", help="say what is wrong, and succeed")
     parser.add_argument("--stamp", type=Path, metavar="FILE", help="written when all is well")
     options = parser.parse_args()
     options.path = options.path or build_packages()
     try:
-        profiles = profiles_in(options.profiles)
+        profiles = [
+            profile
+            for profile in profiles_in(options.profiles)
+            if not options.profile or profile.name in options.profile
+        ]
         return check(profiles, options) if options.word == "check" else record(profiles, options)
     except ProfileError as error:
         print(f"surface: {error}", file=sys.stderr)

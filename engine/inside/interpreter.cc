@@ -53,7 +53,8 @@ Result<void> Initialize(const InterpreterOptions& options) {
 void Prepare(const InterpreterOptions& options) {
   const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
-  runner.attr("prepare")(loads(options.profile), loads(options.other_profiles));
+  runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
+                         loads(options.missing_modules));
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads};
   runner.attr("specialise")();

@@ -41,6 +41,7 @@ Result<Start> ReceiveStart(int control) {
     Start start;
     json.at("package_paths").get_to(start.interpreter.package_paths);
     json.at("profile_packages").get_to(start.interpreter.profile_packages);
+    json.at("missing_modules").get_to(start.interpreter.missing_modules);
     json.at("huge_pages").get_to(start.interpreter.huge_pages);
     json.at("profile").get_to(start.interpreter.profile);
     json.at("other_profiles").get_to(start.interpreter.other_profiles);

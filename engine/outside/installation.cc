@@ -8,6 +8,29 @@ namespace belljar {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+std::string ShellQuoted(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// In a build tree a link stands where the set will be, and ./dev knows what belongs there.
+std::string InstallCommand(const fs::path& packages, const std::string& set) {
+  std::error_code code;
+  if (fs::is_symlink(packages / set, code)) return "./dev setup " + set;
+  const fs::path requirements = packages.parent_path() / "requirements" / (set + ".txt");
+  return ShellQuoted(BELLJAR_PYTHON) +
+         " -m pip install --require-hashes --only-binary :all: --target " +
+         ShellQuoted(packages / set) + " -r " + ShellQuoted(requirements);
+}
+
+}  // namespace
+
 Result<Installation> Installation::Find() {
   std::error_code code;
   const fs::path program = fs::read_symlink("/proc/self/exe", code);
@@ -40,6 +63,15 @@ std::string Installation::PackageSetPath(const std::string& set) const {
   std::error_code code;
   const fs::path real = fs::canonical(fs::path(packages) / set, code);
   return code || !fs::is_directory(real, code) ? std::string() : real.string();
+}
+
+std::vector<MissingPackages> Installation::Missing(const Profile& profile) const {
+  std::vector<MissingPackages> missing;
+  for (const PackageSet& set : profile.packages) {
+    if (!PackageSetPath(set.name).empty()) continue;
+    missing.push_back({set.name, set.modules, InstallCommand(packages, set.name)});
+  }
+  return missing;
 }
 
 std::string Installation::PackageVersion(std::string_view package) const {

@@ -5,10 +5,19 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/core/profile.h"
 #include "engine/core/result.h"
 
 namespace belljar {
+
+// A set of packages that a profile names and that is not installed.
+struct MissingPackages {
+  std::string set;
+  std::vector<std::string> modules;  // what cannot be imported without it
+  std::string command;               // installs it, as typed into a shell
+};
 
 struct Installation {
   std::string zygote;         // the program
@@ -25,6 +34,9 @@ struct Installation {
 
   // The real path of a set of packages; empty where it is not installed.
   std::string PackageSetPath(const std::string& set) const;
+
+  // What `profile` names and is not there: it starts without.
+  std::vector<MissingPackages> Missing(const Profile& profile) const;
 
   // Of one of site_packages, by its name in lower case; empty where it is not found. From the name
   // of its folder of metadata: the host runs no Python to ask.

@@ -121,8 +121,9 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   Result<SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
   SparePoolOptions pool;
+  // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
+  pool.zygote.missing = installation->Missing(options.profile);
   for (const PackageSet& set : options.profile.packages) {
-    // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
     const std::string path = installation->PackageSetPath(set.name);
     if (path.empty()) continue;
     pool.zygote.packages.push_back(path);

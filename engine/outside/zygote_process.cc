@@ -63,12 +63,22 @@ std::vector<const char*> Environment(const ZygoteOptions& options) {
   return variables;
 }
 
+// JSON: module -> the command that installs what it is in.
+std::string MissingModules(const ZygoteOptions& options) {
+  nlohmann::json commands = nlohmann::json::object();
+  for (const MissingPackages& missing : options.missing) {
+    for (const std::string& module : missing.modules) commands[module] = missing.command;
+  }
+  return commands.dump();
+}
+
 Result<std::string> StartMessage(const ZygoteOptions& options) {
   try {
     return nlohmann::json{{"package_paths",
                            {options.installation.runner, options.installation.policy,
                             options.installation.site_packages}},
                           {"profile_packages", options.packages},
+                          {"missing_modules", MissingModules(options)},
                           {"huge_pages", options.huge_pages},
                           {"profile", options.profile_document},
                           {"other_profiles", options.other_profiles},

@@ -28,6 +28,7 @@ struct ZygoteOptions {
   std::string other_profiles;            // JSON: profile name -> module names
   std::vector<std::string> packages;     // folders of packages that the profile has beside ours
   std::vector<std::string> environment;  // "NAME=value"
+  std::vector<MissingPackages> missing;  // what it names and has not got
   bool huge_pages = false;               // for the interpreter's heap
   SealPlan plan;
   CaptureLayout layout;

@@ -15,7 +15,9 @@ import ast
 import sys
 import types
 import unicodedata
+from collections.abc import Mapping
 from importlib import _bootstrap  # type: ignore[attr-defined]
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import _belljar_guards as guards
@@ -57,13 +59,15 @@ class Policy:
         profile: dict[str, Any],
         *,
         other_profiles: dict[str, list[str]] | None = None,
+        missing_modules: Mapping[str, str] = MappingProxyType({}),
         tracebacks: Any = None,
     ) -> None:
-        """`tracebacks`: the runner's module of that name; without it, texts have no frames."""
+        """`missing_modules`: packages of the profile that are not there, and what installs each.
+        `tracebacks`: the runner's module of that name; without it, texts have no frames."""
         # A profile that gives io.open gives files, the builtin open() included.
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         library.reduce(has_files)
-        self.modules = ModuleTable(profile, other_profiles or {})
+        self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
         self._builtins = namespace.make_builtins(has_files)
         self._allowed_imports: frozenset[str] | None = None  # of the last program
         running = library.program.running

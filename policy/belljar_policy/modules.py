@@ -17,6 +17,7 @@ import inspect
 import os
 import sys
 import types
+from collections.abc import Mapping
 from typing import Any
 
 import _belljar_guards as guards
@@ -96,7 +97,13 @@ def _dress_the_rest(module: str) -> None:
 class ModuleTable:
     """What a profile's `[modules]` and `[imports]` give, resolved against this Python."""
 
-    def __init__(self, profile: dict[str, Any], other_profiles: dict[str, list[str]]) -> None:
+    def __init__(
+        self,
+        profile: dict[str, Any],
+        other_profiles: dict[str, list[str]],
+        missing_modules: Mapping[str, str] = types.MappingProxyType({}),
+    ) -> None:
+        self._missing_modules = missing_modules
         self.profile_name = str(profile.get("name", ""))
         self.proxies: dict[str, Any] = {}
         self.subclassable: set[type] = set()
@@ -117,7 +124,12 @@ class ModuleTable:
                 importlib.import_module(name)
             except ImportError:
                 self.missing.append(name)
-        self._build(profile.get("modules", {}))
+        modules = profile.get("modules", {})
+        self._build({n: modules[n] for n in modules if self._install_command(n) is None})
+
+    def _install_command(self, module: str) -> str | None:
+        """What installs the package of the profile that `module` is of, if it is not there."""
+        return self._missing_modules.get(module.partition(".")[0])
 
     def _build(self, entries: dict[str, dict[str, Any]]) -> None:
         names = set(entries)
@@ -241,6 +253,9 @@ class ModuleTable:
 
     def near_modules(self, name: str, profile: str | None) -> str:
         """A hint: the profile that has the module, one of nearly that name, or what there is."""
+        command = self._install_command(name)
+        if command is not None:
+            return f"It is not installed on this machine; its operator runs: {command}"
         here = f"Available here: {', '.join(self._top_level())}."
         if profile is not None:
             return f"The {profile!r} profile has it. {here}"

@@ -39,7 +39,7 @@ class FakePolicy:
 
     RESULT_NAME = "@result"
 
-    def __init__(self, profile, other_profiles, tracebacks):
+    def __init__(self, profile, other_profiles, missing_modules, tracebacks):
         self.profile = profile
         self.other_profiles = other_profiles
         self.fails_with = None

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import stage_share
 
+SETS = "/nowhere/venv-{set}/site-packages"
 RULES = """\
 from typing import NamedTuple
 class Rule(NamedTuple):
@@ -41,7 +42,7 @@ def test_layout(tmp_path, source):
     share = tmp_path / "share"
     packages = tmp_path / "packages"
     packages.mkdir()
-    stage_share.stage(source, share, packages)
+    stage_share.stage(source, share, packages, SETS)
     assert staged(share) == {
         "policy/belljar_policy/__init__.py",
         "policy/belljar_policy/library/copy.py",
@@ -56,18 +57,18 @@ def test_layout(tmp_path, source):
 
 def test_byte_code_is_unchecked(tmp_path, source):
     share = tmp_path / "share"
-    stage_share.stage(source, share, tmp_path)
+    stage_share.stage(source, share, tmp_path, SETS)
     code = stage_share.byte_code_of(share / "runner/belljar_runner.py").read_bytes()
     assert int.from_bytes(code[4:8], "little") == 0b01
 
 
 def test_only_what_changed_is_copied_and_what_is_gone_goes(tmp_path, source):
     share = tmp_path / "share"
-    assert stage_share.stage(source, share, tmp_path) == 5
-    assert stage_share.stage(source, share, tmp_path) == 0
+    assert stage_share.stage(source, share, tmp_path, SETS) == 5
+    assert stage_share.stage(source, share, tmp_path, SETS) == 0
     (source / "policy/belljar_policy/library/copy.py").unlink()
     (source / "engine/inside/runner.py").write_text("C = 2\n")
-    assert stage_share.stage(source, share, tmp_path) == 1
+    assert stage_share.stage(source, share, tmp_path, SETS) == 1
     assert not (share / "policy/belljar_policy/library").exists()
 
 
@@ -76,5 +77,26 @@ def test_a_runner_that_is_a_package(tmp_path, source):
     (source / "engine/inside/runner").mkdir()
     (source / "engine/inside/runner/__init__.py").write_text("")
     share = tmp_path / "share"
-    stage_share.stage(source, share, tmp_path)
+    stage_share.stage(source, share, tmp_path, SETS)
     assert "runner/belljar_runner/__init__.py" in staged(share)
+
+
+def test_a_set_of_packages_is_linked_whether_it_is_installed_or_not(tmp_path, source):
+    profile = source / "profiles" / "frames.toml"
+    profile.write_text("name = 'frames'\n[packages.frames]\nmodules = ['numpy']\n")
+    (source / "requirements").mkdir()
+    (source / "requirements" / "frames.txt").write_text("numpy==2.4.6\n")
+    (source / "requirements" / "other.txt").write_text("six==1.0\n")
+    share, packages = tmp_path / "share", tmp_path / "venv-frames"
+
+    stage_share.stage(source, share, tmp_path, f"{tmp_path}/venv-{{set}}")
+    assert os.readlink(share / "packages" / "frames") == str(packages)
+    assert not (share / "packages" / "frames").exists()
+    assert [path.name for path in (share / "requirements").iterdir()] == ["frames.txt"]
+    packages.mkdir()
+    assert (share / "packages" / "frames").is_dir()
+
+    profile.unlink()
+    stage_share.stage(source, share, tmp_path, f"{tmp_path}/venv-{{set}}")
+    assert not list((share / "packages").iterdir()) and packages.is_dir()
+    assert not (share / "requirements" / "frames.txt").exists()

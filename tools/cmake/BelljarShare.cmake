@@ -6,6 +6,8 @@
 #   share/belljar/rules.json               the policy's rules, for the command
 #   share/belljar/patterns                 the standard library's regular expressions, compiled
 #   share/belljar/site-packages            link to the virtual environment's packages
+#   share/belljar/packages/SET             link to those of a set that profiles name, there or not
+#   share/belljar/requirements/SET.txt     what such a set is made of
 
 set(BELLJAR_SHARE_DIR "${CMAKE_BINARY_DIR}/share/belljar")
 
@@ -19,13 +21,19 @@ file(GLOB_RECURSE share_sources CONFIGURE_DEPENDS
      "${CMAKE_SOURCE_DIR}/profiles/*.toml")
 list(FILTER share_sources EXCLUDE REGEX "/profiles/surface/")
 
+# ./dev setup SET makes a virtual environment of each set; a build does without. {set}: its name.
+set(BELLJAR_SET_PACKAGES
+    "${BELLJAR_VENV}-{set}/lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages")
+file(GLOB share_requirements CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/requirements/*.txt")
+
 set(share_stamp "${CMAKE_BINARY_DIR}/share/stamp")
 add_custom_command(
   OUTPUT "${share_stamp}"
   COMMAND "${Python3_EXECUTABLE}" -I "${CMAKE_SOURCE_DIR}/tools/stage_share.py"
           --source "${CMAKE_SOURCE_DIR}" --share "${BELLJAR_SHARE_DIR}"
-          --site-packages "${BELLJAR_SITE_PACKAGES}" --stamp "${share_stamp}"
-  DEPENDS ${share_sources} "${CMAKE_SOURCE_DIR}/tools/stage_share.py"
+          --site-packages "${BELLJAR_SITE_PACKAGES}" --set-packages "${BELLJAR_SET_PACKAGES}"
+          --stamp "${share_stamp}"
+  DEPENDS ${share_sources} ${share_requirements} "${CMAKE_SOURCE_DIR}/tools/stage_share.py"
   COMMENT "Laying out share/belljar"
   VERBATIM)
 
@@ -58,21 +66,35 @@ endif()
 file(GLOB surface_lists CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/profiles/surface/*")
 set(surface_policy ${share_sources})
 list(FILTER surface_policy EXCLUDE REGEX "/engine/inside/")
+# What is installed is judged; what is not yet, when it is.
+file(GLOB installed_sets CONFIGURE_DEPENDS "${BELLJAR_VENV}-*/complete")
 # The version is in the stamp's name: a package manager gives a new interpreter an old time.
 set(surface_stamp "${CMAKE_BINARY_DIR}/share/surface-${Python3_VERSION}")
 add_custom_command(
   OUTPUT "${surface_stamp}"
   COMMAND "${Python3_EXECUTABLE}" -I "${CMAKE_SOURCE_DIR}/tools/surface.py" check ${surface_flags}
-          --path "${BELLJAR_SITE_PACKAGES}" --stamp "${surface_stamp}"
-  DEPENDS ${surface_policy} ${surface_lists} "${CMAKE_SOURCE_DIR}/tools/surface.py"
-          "${CMAKE_SOURCE_DIR}/tools/walk_surface.py" "${Python3_EXECUTABLE}"
+          --path "${BELLJAR_SITE_PACKAGES}" --set-packages "${BELLJAR_SET_PACKAGES}"
+          --stamp "${surface_stamp}"
+  DEPENDS ${surface_policy} ${surface_lists} ${installed_sets}
+          "${CMAKE_SOURCE_DIR}/tools/surface.py" "${CMAKE_SOURCE_DIR}/tools/walk_surface.py"
+          "${CMAKE_SOURCE_DIR}/tools/profile_document.py" "${Python3_EXECUTABLE}"
           "${CMAKE_SOURCE_DIR}/requirements/runtime.txt"
   COMMENT "Checking what Python ${Python3_VERSION} gives a guest"
   VERBATIM)
 add_custom_target(belljar_surface ALL DEPENDS "${surface_stamp}")
 
 install(DIRECTORY "${BELLJAR_SHARE_DIR}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/belljar"
-        PATTERN site-packages EXCLUDE)
-# The link becomes a copy: an installation does not depend on the build tree.
+        PATTERN site-packages EXCLUDE PATTERN packages EXCLUDE)
+# The links become copies: an installation does not depend on the build tree.
 install(DIRECTORY "${BELLJAR_SITE_PACKAGES}/"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/belljar/site-packages")
+install(CODE "
+  file(GLOB sets \"${BELLJAR_SHARE_DIR}/packages/*\")
+  foreach(set IN LISTS sets)
+    get_filename_component(name \"\${set}\" NAME)
+    file(REAL_PATH \"\${set}\" packages)
+    if(IS_DIRECTORY \"\${packages}\")
+      file(INSTALL \"\${packages}/\"
+           DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/belljar/packages/\${name}\")
+    endif()
+  endforeach()")

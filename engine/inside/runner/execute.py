@@ -9,7 +9,7 @@ import sys
 import warnings
 from _sitebuiltins import Quitter
 from collections.abc import Mapping
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
 from . import report as reports
@@ -100,6 +100,7 @@ class _Prepared:
 
     policy: Any = None
     modules_elsewhere: Mapping[str, str] = {}
+    missing_modules: Mapping[str, str] = {}
     module_types: tuple[type, ...] = (ModuleType,)
     no_input: Any = None
     recursion_limit = 1000
@@ -109,16 +110,28 @@ class _Prepared:
 _prepared = _Prepared()
 
 
-def prepare(profile: dict[str, Any], other_profiles: dict[str, list[str]]) -> None:
-    """Zygote, once: builds the policy. `other_profiles`: profile name -> its modules."""
+def prepare(
+    profile: dict[str, Any],
+    other_profiles: dict[str, list[str]],
+    missing_modules: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Zygote, once: builds the policy. `other_profiles`: profile name -> its modules;
+    `missing_modules`: packages of the profile that are not there -> the command that installs them.
+    """
     policy_package = importlib.import_module("belljar_policy")
-    policy = policy_package.Policy(profile, other_profiles=other_profiles, tracebacks=tracebacks)
+    policy = policy_package.Policy(
+        profile,
+        other_profiles=other_profiles,
+        missing_modules=missing_modules,
+        tracebacks=tracebacks,
+    )
     if policy.RESULT_NAME != RESULT_NAME:
         raise RuntimeError(f"belljar_policy stores the result in {policy.RESULT_NAME!r}")
     _prepared.policy = policy
     _prepared.modules_elsewhere = {
         module: name for name, modules in reversed(other_profiles.items()) for module in modules
     }
+    _prepared.missing_modules = missing_modules
     # What `import` hands to restricted code is not a real module.
     proxies = getattr(policy_package, "MODULE_TYPES", ())
     _prepared.module_types = (ModuleType, *proxies)
@@ -326,6 +339,7 @@ def _failed(
         is_restricted=request["language"] != "full",
         has_stdin=request["stdin"] is not None,
         modules_elsewhere=_prepared.modules_elsewhere,
+        missing_modules=_prepared.missing_modules,
     )
     try:
         # Again: the guest may have emptied the cache.

@@ -13,6 +13,7 @@ class Surroundings(NamedTuple):
     is_restricted: bool = True
     has_stdin: bool = False
     modules_elsewhere: Mapping[str, str] = MappingProxyType({})  # module -> profile
+    missing_modules: Mapping[str, str] = MappingProxyType({})  # package -> what installs it
 
 
 _NO_CODE = "code that is made at run time is not available; write it out as a function"
@@ -75,6 +76,8 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
     if type(name) is not str:
         return None
     root = name.partition(".")[0]
+    if command := around.missing_modules.get(root):
+        return f"it is not installed on this machine; its operator runs: {command}"
     if profile := around.modules_elsewhere.get(name) or around.modules_elsewhere.get(root):
         return f"the profile {profile!r} has this module"
     return "only the modules of the profile are there; nothing can be installed in the sandbox"
