@@ -19,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kSeccompFile[] = "seccomp.toml";
+constexpr char kExportsFolder[] = "exports";
+constexpr std::string_view kPublic = "public";  // of exports: every name that is recorded
 constexpr int64_t kSchema = 1;
 
 // What is allowed where. A table named "*" has keys of the author's choosing.
@@ -199,6 +201,40 @@ SyscallGroups ReadSyscalls(const std::string& file) {
 }
 
 // --- profiles ---------------------------------------------------------------------------------
+
+// --- exports/NAME.txt: the names of modules that are too many to write -------------------------
+
+using Exports = std::map<std::string, std::vector<std::string>>;
+
+// Lines of "module name", made by tools/surface.py; a file that is not there has none.
+Exports ReadExports(const std::string& file) {
+  Exports exports;
+  if (!fs::exists(file)) return exports;
+  Result<std::string> text = ReadFile(file, 4 << 20);
+  if (!text) throw std::runtime_error(text.error().ToString());
+  std::istringstream lines(*text);
+  for (std::string module, name; lines >> module >> name;) exports[module].push_back(name);
+  return exports;
+}
+
+// `exports = "public"`: what is recorded of the module. The table then says so itself.
+void SpellOutExports(toml::table& root, const std::string& file) {
+  toml::table* modules = root["modules"].as_table();
+  if (!modules) return;
+  std::optional<Exports> recorded;
+  for (auto&& [key, value] : *modules) {
+    toml::table* module = value.as_table();
+    const toml::node* exports = module ? module->get("exports") : nullptr;
+    if (!exports || !exports->is_string()) continue;
+    if (exports->value_exact<std::string>() != kPublic) {
+      throw Malformed(*exports, "\"exports\" must be a list of names, or \"public\"");
+    }
+    if (!recorded) recorded = ReadExports(file);
+    toml::array names;
+    for (const std::string& name : (*recorded)[std::string(key.str())]) names.push_back(name);
+    module->insert_or_assign("exports", std::move(names));
+  }
+}
 
 // What a profile may do grows by what is read into it, file after file: the one that it extends
 // first. So a limit that stands in two is the larger one, and one that is not there stays.
@@ -409,8 +445,9 @@ class ProfileReader {
   }
 
   void AddFile(const std::string& file, int depth = 0) {
-    const toml::table root = Parse(file);
+    toml::table root = Parse(file);
     CheckKeys(root, kProfileKeys);
+    SpellOutExports(root, ExportsOf(file));
     if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
     const std::string name = Get<std::string>(root, "name");
     const bool tier = root.contains("extends");
@@ -444,6 +481,10 @@ class ProfileReader {
 
   static bool Contains(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  static std::string ExportsOf(const fs::path& file) {
+    return file.parent_path() / kExportsFolder / file.filename().replace_extension(".txt");
   }
 
   void Read(const toml::table& root, bool first) {

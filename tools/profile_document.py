@@ -39,8 +39,32 @@ def merge(into: dict[str, Any], added: dict[str, Any]) -> None:
             into[key] = value
 
 
+def exports_path(path: Path) -> Path:
+    """Where the names of the modules are whose exports are "public"."""
+    return path.parent / "exports" / f"{path.stem}.txt"
+
+
+def read_exports(path: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            module, name = line.split()
+            found.setdefault(module, []).append(name)
+    return found
+
+
+def spell_out_exports(document: dict[str, Any], path: Path) -> None:
+    """`exports = "public"`: what is recorded of the module."""
+    recorded = read_exports(exports_path(path))
+    for name, entry in document.get("modules", {}).items():
+        if entry.get("exports") == "public":
+            entry["exports"] = recorded.get(name, [])
+
+
 def read_profile(path: Path) -> dict[str, Any]:
     document: dict[str, Any] = {}
     for part in chain(path):
-        merge(document, read_toml(part))
+        read = read_toml(part)
+        spell_out_exports(read, part)
+        merge(document, read)
     return document

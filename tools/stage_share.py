@@ -36,6 +36,8 @@ def wanted_files(source: Path) -> dict[Path, Path]:
         wanted[Path("runner/belljar_runner.py")] = runner
     for path in sorted((source / "profiles").glob("*.toml")):
         wanted[Path("profiles") / path.name] = path
+    for path in sorted((source / "profiles" / "exports").glob("*.txt")):
+        wanted[Path("profiles/exports") / path.name] = path
     for name in package_sets(source):
         requirements = source / "requirements" / f"{name}.txt"
         wanted[Path("requirements") / requirements.name] = requirements

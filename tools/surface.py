@@ -27,7 +27,14 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
-from profile_document import ProfileError, chain, read_profile, read_toml  # noqa: E402
+from profile_document import (  # noqa: E402
+    ProfileError,
+    chain,
+    exports_path,
+    read_exports,
+    read_profile,
+    read_toml,
+)
 
 WALKER = ROOT / "tools" / "walk_surface.py"
 VERSION = ".".join(map(str, sys.version_info[:2]))
@@ -91,6 +98,15 @@ class Profile:
             for name, entry in modules.items()
             if not entry.get("synthetic")
         }
+
+    def public_modules(self) -> set[str]:
+        """Those of its own that export what they call public, less what is withheld."""
+        modules = read_toml(self.path).get("modules", {})
+        return {name for name, entry in modules.items() if entry.get("exports") == "public"}
+
+    @property
+    def exports_path(self) -> Path:
+        return exports_path(self.path)
 
     def extended(self) -> list[Profile]:
         return [Profile(path) for path in chain(self.path)[:-1]]
@@ -159,7 +175,12 @@ def walk(profile: Profile, options: argparse.Namespace) -> dict[str, Any] | None
 def judge_modules(profile: Profile, found: dict[str, Any], report: Report) -> None:
     """Every public name of every module: exported, or withheld for a reason."""
     exports, withheld, python = profile.exports(), profile.withheld(), found["python"]
+    public = {name for each in (*profile.extended(), profile) for name in each.public_modules()}
     for module, names in found["modules"].items():
+        if module in public:  # what it does not call public is not given
+            names = found["public"][module]
+        elif module.partition(".")[0] in found["open"]:  # a list by hand gives that and no more
+            names = []
         given, kept = exports.get(module, frozenset()), withheld.get(module, {})
         report.problems += [
             f"module {module!r} has {name!r} in Python {python}, and nobody has judged it. "
@@ -238,6 +259,26 @@ def check(profiles: list[Profile], options: argparse.Namespace) -> int:
     return 0
 
 
+def record_exports(profile: Profile, found: dict[str, Any]) -> None:
+    """Writes the names of the modules whose exports are "public"."""
+    withheld = profile.withheld()
+    names = {
+        (module, name)
+        for module in profile.public_modules()
+        for name in found["public"][module]
+        if name not in withheld.get(module, {})
+    }
+    path = profile.exports_path
+    before = {(module, name) for module, each in read_exports(path).items() for name in each}
+    for module, name in sorted(names - before) if before else ():
+        print(f"new: {module}.{name}")
+    for module, name in sorted(before - names):
+        print(f"gone: {module}.{name}")
+    if names:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(f"{module} {name}\n" for module, name in sorted(names)))
+
+
 def record(profiles: list[Profile], options: argparse.Namespace) -> int:
     status = 0
     for profile in profiles:
@@ -245,6 +286,7 @@ def record(profiles: list[Profile], options: argparse.Namespace) -> int:
         if found is None:
             status = 1
             continue
+        record_exports(profile, found)
         path, reachable = profile.recorded_path(found["python"]), set(found["reachable"])
         for other in profile.extended():
             reachable -= other.recorded(found["python"]) or set()

@@ -5,6 +5,8 @@ tests/policy/test_exports.py with the real guards. Prints one JSON object:
 
     python      this interpreter's version
     modules     {module: its public names}, of the real modules
+    public      {module: those that `exports = "public"` means}
+    open        packages that the policy does not contain
     reachable   qualified names of the classes met and of their public attributes, sorted
     leaks       paths that lead to a module, a namespace, a code object or a way to files
     seen        how many objects were walked
@@ -117,7 +119,14 @@ def why_outside(value: object) -> str | None:
 class Walk:
     """One walk: breadth first, so that the path in a report is a shortest one."""
 
-    def __init__(self, refused: frozenset[str], followed: frozenset[str], proxy: type) -> None:
+    def __init__(
+        self,
+        refused: frozenset[str],
+        followed: frozenset[str],
+        proxy: type,
+        open_packages: frozenset[str] = frozenset(),
+    ) -> None:
+        self._open_packages = open_packages
         self._refused = refused  # public names that the policy refuses wherever they are named
         self._followed = (
             followed  # names with underscores that it loads natively, and are no methods
@@ -139,6 +148,8 @@ class Walk:
             reason = why_outside(value)
             if reason is not None:
                 self.leaks.append(f"{path}: {reason}")
+                continue
+            if is_open(value, self._open_packages):
                 continue
             if id(value) in self._seen or type(value) in (str, bytes, int, float):
                 self._note_class(type(value))
@@ -199,6 +210,15 @@ class Walk:
             )
 
 
+def is_open(value: Any, open_packages: frozenset[str]) -> bool:
+    """Of a package that the policy does not contain: nobody lists what it leads to."""
+    for made in (value, type(value)):
+        module = getattr(made, "__module__", None)
+        if type(module) is str and module.partition(".")[0] in open_packages:
+            return True
+    return False
+
+
 def is_guests(made: Any) -> bool:
     return getattr(made, "__module__", None) == "__main__"
 
@@ -224,6 +244,32 @@ def samples_of(exports: dict[str, object]) -> dict[str, object]:
 
 def public_names(module: types.ModuleType) -> list[str]:
     return sorted(name for name in vars(module) if name[0] != "_")
+
+
+def is_own(value: object, module: types.ModuleType) -> bool:
+    """No module, and no function or class that another package made."""
+    if isinstance(value, types.ModuleType):
+        return False
+    made_in = getattr(value, "__module__", None)
+    if not isinstance(made_in, str) or not (callable(value) or isinstance(value, type)):
+        return True
+    return made_in.partition(".")[0] == module.__name__.partition(".")[0]
+
+
+def names_meant_by_public(module: types.ModuleType) -> list[str]:
+    """What the module says is its own: `__all__`, or what it defines under a public name."""
+    listed = getattr(module, "__all__", None)
+    if listed is None:
+        return [n for n in public_names(module) if is_own(vars(module)[n], module)]
+    found = []
+    for name in set(listed):
+        try:
+            value = getattr(module, name)
+        except (AttributeError, ImportError):  # scikit-learn: what is experimental
+            continue
+        if name[0] != "_" and not isinstance(value, types.ModuleType):
+            found.append(name)
+    return sorted(found)
 
 
 def real_modules(profile: dict[str, Any]) -> dict[str, types.ModuleType]:
@@ -259,7 +305,12 @@ def roots_of(policy: Any, samples: str, guards: Any) -> dict[str, object]:
         for name, value in scope.items()
         if name.isidentifier() and name not in UNTOUCHED
     }
-    roots |= samples_of(roots)
+    closed = {
+        name: value
+        for name, value in roots.items()
+        if not is_open(value, policy.modules.open_packages)
+    }
+    roots |= samples_of(closed)
     compiled = policy.compile(samples, "samples.py")
     if compiled.findings:
         raise SystemExit("samples: " + "; ".join(map(str, compiled.findings)))
@@ -282,7 +333,9 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
     from belljar_policy import tables
 
     policy = belljar_policy.Policy(profile)
-    modules = {name: public_names(module) for name, module in real_modules(profile).items()}
+    real = real_modules(profile)
+    modules = {name: public_names(module) for name, module in real.items()}
+    public = {name: names_meant_by_public(module) for name, module in real.items()}
     streams = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = sys.stdout = sys.stderr = sys.__stdout__
     try:
@@ -292,6 +345,7 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
             frozenset(tables.REFUSED_ATTRIBUTES),
             followed | {"__annotations__", "__orig_bases__"},
             type(policy.modules.proxies["__future__"]),
+            policy.modules.open_packages,
         )
         walk.run(roots)
     finally:
@@ -302,6 +356,8 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
     return {
         "python": ".".join(map(str, sys.version_info[:3])),
         "modules": modules,
+        "public": public,
+        "open": sorted(policy.modules.open_packages),
         "reachable": sorted(walk.reachable),
         "leaks": walk.leaks,
         "seen": walk.count,

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import _belljar_guards as guards
 
-from . import library, namespace, tables
+from . import library, lookout, namespace, packages, tables
 from .findings import Finding, in_characters
 from .modules import ModuleTable, ProfileError
 from .rules import RULES
@@ -66,6 +66,8 @@ class Policy:
         `tracebacks`: the runner's module of that name; without it, texts have no frames."""
         # A profile that gives io.open gives files, the builtin open() included.
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
+        # As they are, before the library is changed below them.
+        packages.load(profile.get("modules", ()))
         library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
         self._builtins = namespace.make_builtins(has_files)
@@ -75,6 +77,13 @@ class Policy:
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
+        if self.modules.open_packages:
+            packages.adapt(self.modules.open_packages)
+            lookout.install(
+                has_files=has_files,
+                has_network=bool(profile.get("door")),
+                readable=[folder for folder in sys.path if folder],
+            )
         guards.configure(self._guard_settings())
         self._warm()
         library.forget()
@@ -183,10 +192,13 @@ class Policy:
         scope = namespace.make_main(self._builtins, name)
         library.program.running.scope = scope
         guards.begin_guest()
+        if self.modules.open_packages:
+            lookout.begin(self._builtins)
         return scope
 
     def forget_program(self) -> None:
         """The program was the host's own, a rehearsal: the interpreter is the host's again."""
+        lookout.end()
         guards.forget_guest()
 
 

@@ -112,9 +112,9 @@ class ModuleTable:
         self._exports: dict[str, frozenset[str]] = {}
         self._starred: dict[str, tuple[str, ...]] = {}
         self._other_profiles = other_profiles
-        self.open_packages = reviewed.OPEN_PACKAGES & {
-            name.partition(".")[0] for name in profile.get("modules", {})
-        }
+        modules = profile.get("modules", {})
+        modules = {n: modules[n] for n in modules if self._install_command(n) is None}
+        self.open_packages = reviewed.OPEN_PACKAGES & {name.partition(".")[0] for name in modules}
         if self.open_packages:  # they come with the others
             self.open_packages = reviewed.OPEN_PACKAGES
         imports = profile.get("imports", {})
@@ -124,8 +124,7 @@ class ModuleTable:
                 importlib.import_module(name)
             except ImportError:
                 self.missing.append(name)
-        modules = profile.get("modules", {})
-        self._build({n: modules[n] for n in modules if self._install_command(n) is None})
+        self._build(modules)
 
     def _install_command(self, module: str) -> str | None:
         """What installs the package of the profile that `module` is of, if it is not there."""

@@ -18,7 +18,8 @@ file(GLOB_RECURSE share_sources CONFIGURE_DEPENDS
      "${CMAKE_SOURCE_DIR}/policy/belljar_policy/*.json"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner.py"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner/*.py"
-     "${CMAKE_SOURCE_DIR}/profiles/*.toml")
+     "${CMAKE_SOURCE_DIR}/profiles/*.toml"
+     "${CMAKE_SOURCE_DIR}/profiles/exports/*.txt")
 list(FILTER share_sources EXCLUDE REGEX "/profiles/surface/")
 
 # ./dev setup SET makes a virtual environment of each set; a build does without. {set}: its name.

@@ -342,9 +342,8 @@ bool MayWritePrivate(PyObject* target) {
 bool MayWritePublic(PyObject* target) {
   PyTypeObject* type = Py_TYPE(target);
   if ((type->tp_flags & kGuestMade) != 0) return true;
-  if (PyType_Check(target)) {
-    return IsGuestClass(AsType(target)) || IsOpenPackageType(AsType(target));
-  }
+  // A class of a package that is left open too: what runs after the program relies on it.
+  if (PyType_Check(target)) return IsGuestClass(AsType(target));
   if (PyFunction_Check(target)) return IsGuestFunction(target);
   if (PyModule_Check(target) || IsProxy(target)) return false;
   if (PyExceptionInstance_Check(target) || IsGuestClass(type)) return true;

@@ -267,6 +267,13 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
         PyDict_Contains(state.modules, name) == 1) {
       Py_RETURN_NONE;
     }
+    // C code of packages that are left open imports what it likes.
+    if (PySet_GET_SIZE(state.open_packages) > 0) {
+      PyObject* module = PyImport_ImportModuleLevelObject(name, nullptr, nullptr, names, 0);
+      if (module == nullptr) return nullptr;
+      Py_DECREF(module);
+      Py_RETURN_NONE;
+    }
     return NotAvailable(name);
   }
   PyObject* found = PyDict_GetItemWithError(state.modules, name);

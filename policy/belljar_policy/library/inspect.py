@@ -10,12 +10,15 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import sys
 import types
 from typing import Any
 
 import _belljar_guards as guards
 
+from .. import reviewed
 from .objects import dict_of, is_a, its_own_only, mro_of
+from .program import running
 
 Parameter = inspect.Parameter
 Signature = inspect.Signature
@@ -215,7 +218,26 @@ def signature(obj: Any, *, follow_wrapped: bool = True, **_: Any) -> Any:
     raise ValueError("wrapper loop when unwrapping a function")
 
 
-def _from_callable(cls: Any, obj: Any, *, follow_wrapped: bool = True, **_: Any) -> Any:
+_librarys_from_callable = inspect.Signature.__dict__["from_callable"].__func__
+
+
+def _is_open_package_asking() -> bool:
+    """inspect.signature() was called by a package that is left open: scikit-learn finds a model's
+    parameters so, with their defaults."""
+    asking = sys._getframe(2)
+    if asking.f_globals is vars(inspect) and asking.f_back is not None:
+        asking = asking.f_back
+    name = asking.f_globals.get("__name__")
+    return (
+        asking.f_builtins is not running.builtins
+        and type(name) is str
+        and name.partition(".")[0] in reviewed.OPEN_PACKAGES
+    )
+
+
+def _from_callable(cls: Any, obj: Any, *, follow_wrapped: bool = True, **options: Any) -> Any:
+    if _is_open_package_asking():
+        return _librarys_from_callable(cls, obj, follow_wrapped=follow_wrapped, **options)
     return signature(obj, follow_wrapped=follow_wrapped)
 
 

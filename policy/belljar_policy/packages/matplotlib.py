@@ -1,0 +1,92 @@
+"""matplotlib: draws to memory, with the fonts that it brings along."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import logging
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from . import load_native
+
+_NOWHERE = "/proc/self/fd"
+"""A folder that is there and takes no file: matplotlib wants one for settings and its cache."""
+
+
+class _NoTimer:
+    """In place of threading.Timer: a zygote has one thread."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def start(self) -> None:
+        pass
+
+    cancel = start
+
+
+def _no_fontconfig(*_: Any, **__: Any) -> Any:
+    raise OSError("fonts of this machine are not used: a figure looks the same everywhere")
+
+
+@contextlib.contextmanager
+def _instead(module: Any, name: str, value: Any) -> Iterator[None]:
+    original = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, original)
+
+
+@contextlib.contextmanager
+def _touching_nothing() -> Iterator[None]:
+    """The import makes a folder, starts fc-list and a timer, and writes a cache of fonts."""
+    logging.disable(logging.CRITICAL)
+    os.environ.update(MPLCONFIGDIR=_NOWHERE, MPLBACKEND="agg")
+    try:
+        with (
+            _instead(os, "access", lambda *_, **__: True),
+            _instead(threading, "Timer", _NoTimer),
+            _instead(subprocess, "check_output", _no_fontconfig),
+        ):
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def prepare() -> None:
+    try:
+        with _touching_nothing():
+            importlib.import_module("matplotlib.pyplot")
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+
+
+def adapt() -> None:
+    for package in ("matplotlib", "contourpy", "kiwisolver"):
+        load_native(package, ("test", "_test", "_macosx", "_tkagg", "_gtk", "_qt"))
+    for name in ("PngImagePlugin", "JpegImagePlugin", "GifImagePlugin", "BmpImagePlugin",
+                 "ImageFilter", "ImageDraw", "ImageOps"):  # fmt: skip
+        importlib.import_module(f"PIL.{name}")
+    importlib.import_module("mpl_toolkits.mplot3d")
+    _use()
+
+
+def _use() -> None:
+    """Once through what nearly every figure needs: glyphs, layout, the renderer, PNG."""
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    figure, axes = pyplot.subplots(figsize=(2, 2))
+    axes.plot([1, 2, 3], label="a")
+    axes.bar([1, 2], [3, 4])
+    axes.set_title("Title $x^2$")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(io.BytesIO(), format="png")
+    pyplot.close("all")

@@ -1,0 +1,97 @@
+"""pandas: query() and eval() see the program's names and no others, and no private attribute."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import FrameType
+from typing import Any
+
+from .. import tables
+from ..library.program import running
+from . import load_native
+
+
+def _judge_attribute(name: str) -> None:
+    if name.startswith("_") or name in tables.REFUSED_ATTRIBUTES:
+        raise AttributeError(f"[BJ302] attribute {name!r} may not be read in an expression")
+
+
+def _names_of(namespace: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in namespace.items()
+        if type(name) is str and name.isidentifier() and not name.startswith("__")
+    }
+
+
+def _nearest_program_frame() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_builtins is not running.builtins:
+        frame = frame.f_back
+    return frame
+
+
+def adapt() -> None:
+    scope = importlib.import_module("pandas.core.computation.scope")
+    expr = importlib.import_module("pandas.core.computation.expr")
+
+    class ProgramScope(scope.Scope):
+        """Names come from the nearest frame of the program, whatever `level` says: the library's
+        own frames hold its modules.
+        """
+
+        __slots__ = ()
+
+        def __init__(
+            self,
+            level: int,
+            global_dict: Any = None,
+            local_dict: Any = None,
+            resolvers: Any = (),
+            target: Any = None,
+        ) -> None:
+            frame = _nearest_program_frame()
+            if frame is not None:
+                if isinstance(local_dict, scope.Scope):
+                    resolvers = (*resolvers, *local_dict.resolvers.maps)
+                    target = local_dict.target if target is None else target
+                    local_dict = dict(local_dict.scope)
+                global_dict = _names_of(frame.f_globals) if global_dict is None else global_dict
+                local_dict = _names_of(frame.f_locals) if local_dict is None else local_dict
+            super().__init__(level + 1, global_dict, local_dict, resolvers, target)
+
+        def _update(self, level: int) -> None:
+            return
+
+    def ensure_scope(
+        level: int, global_dict: Any = None, local_dict: Any = None, resolvers: Any = (),
+        target: Any = None, **_: Any,
+    ) -> Any:  # fmt: skip
+        return ProgramScope(level + 1, global_dict, local_dict, resolvers, target)
+
+    scope.ensure_scope = ensure_scope
+    importlib.import_module("pandas.core.computation.eval").ensure_scope = ensure_scope
+    expr.Scope = ProgramScope
+    visit_attribute = expr.BaseExprVisitor.visit_Attribute
+
+    def judged(self: Any, node: Any, **kwargs: Any) -> Any:
+        _judge_attribute(node.attr)
+        return visit_attribute(self, node, **kwargs)
+
+    expr.BaseExprVisitor.visit_Attribute = judged
+    load_native("pandas")
+    _use()
+
+
+def _use() -> None:
+    """Once through what nearly every program does."""
+    pandas = importlib.import_module("pandas")
+    frame = pandas.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "x"], "c": [1.0, None, 2.5]})
+    frame.groupby("b").agg({"a": "sum"}).reset_index().merge(frame, on="b")
+    frame.query("a > 1").describe()
+    repr(frame)
+    frame.to_html()
+    frame.to_csv()
+    float(pandas.Series([1, 2]).mean())
+    pandas.to_datetime(pandas.Series(["2024-01-01"])).dt.year.sum()
