@@ -25,9 +25,10 @@ constexpr int64_t kSchema = 1;
 
 // What is allowed where. A table named "*" has keys of the author's choosing.
 using Keys = std::vector<std::string>;
-const Keys kProfileKeys = {"schema",   "name",   "extends",  "summary",   "attack_surface",
-                           "limits",   "paths",  "seccomp",  "imports",   "modules",
-                           "builtins", "zygote", "packages", "workspace", "door"};
+const Keys kProfileKeys = {"schema",         "name",      "extends",  "summary",
+                           "attack_surface", "limits",    "paths",    "seccomp",
+                           "imports",        "modules",   "builtins", "zygote",
+                           "packages",       "workspace", "door",     "artifacts"};
 const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kLimitNames = {"timeout", "cpu",       "memory",     "output",   "result",
                           "source",  "file_size", "open_files", "processes"};
@@ -38,6 +39,7 @@ const Keys kModuleKeys = {"why", "exports", "replace", "synthetic"};
 const Keys kBuiltinsKeys = {"why", "exports"};
 const Keys kZygoteKeys = {"why", "environment", "huge_pages"};
 const Keys kPackageKeys = {"why", "modules"};
+const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kDoorKeys = {"why", "port"};
 const Keys kSeccompFileKeys = {"schema", "group", "spawning", "hostile"};
@@ -373,6 +375,16 @@ void ReadFurnishings(const toml::table& root, Profile& profile) {
   }
 }
 
+void ReadArtifacts(const toml::table& root, Profile& profile) {
+  if (!root.contains("artifacts")) return;
+  const toml::table& artifacts = GetTable(root, "artifacts");
+  CheckKeys(artifacts, kArtifactKeys);
+  CheckWhy(artifacts);
+  const Bytes size = Unwrap(Bytes::Parse(Get<std::string>(artifacts, "size")), artifacts);
+  if (size > Bytes::Mebi(256)) throw Malformed(artifacts, "\"size\" may be 256m at most");
+  profile.artifacts = std::max(profile.artifacts, size);
+}
+
 void ReadZygote(const toml::table& root, Profile& profile) {
   if (!root.contains("zygote")) return;
   const toml::table& zygote = GetTable(root, "zygote");
@@ -493,6 +505,7 @@ class ProfileReader {
     ReadSeccomp(root, syscalls_, profile_, first);
     ReadModules(root, profile_);
     ReadFurnishings(root, profile_);
+    ReadArtifacts(root, profile_);
     ReadZygote(root, profile_);
     ReadPackages(root, profile_);
     if (root.contains("attack_surface")) {

@@ -147,7 +147,9 @@ def profiles_in(folder: Path) -> list[Profile]:
     return found
 
 
-def walk(profile: Profile, options: argparse.Namespace) -> dict[str, Any] | None:
+def walk(
+    profile: Profile, options: argparse.Namespace, *, records_exports: bool = False
+) -> dict[str, Any] | None:
     """What tools/walk_surface.py finds, run by the interpreter in question; None where packages of
     the profile are not installed: no guest can reach what is not there.
     """
@@ -161,6 +163,8 @@ def walk(profile: Profile, options: argparse.Namespace) -> dict[str, Any] | None
             print(f"surface: note: profile {profile.name!r}: its packages are not installed")
             return None
         command += ["--path", str(folder)]
+    if options.word == "record" and records_exports:
+        command.append("--record")
     if profile.samples_path.is_file():
         command += ["--samples", str(profile.samples_path)]
     try:
@@ -282,11 +286,13 @@ def record_exports(profile: Profile, found: dict[str, Any]) -> None:
 def record(profiles: list[Profile], options: argparse.Namespace) -> int:
     status = 0
     for profile in profiles:
-        found = walk(profile, options)
+        found = walk(profile, options, records_exports=True)
+        if found is not None and profile.public_modules():
+            record_exports(profile, found)
+            found = walk(profile, options)
         if found is None:
             status = 1
             continue
-        record_exports(profile, found)
         path, reachable = profile.recorded_path(found["python"]), set(found["reachable"])
         for other in profile.extended():
             reachable -= other.recorded(found["python"]) or set()

@@ -34,7 +34,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
-from profile_document import read_profile  # noqa: E402
+from profile_document import exports_path, read_exports, read_profile  # noqa: E402
 
 MAX_DEPTH = 8
 MAX_ITEMS = 500  # of a container: html.entities.html5 is longer, and all text
@@ -256,20 +256,45 @@ def is_own(value: object, module: types.ModuleType) -> bool:
     return made_in.partition(".")[0] == module.__name__.partition(".")[0]
 
 
-def names_meant_by_public(module: types.ModuleType) -> list[str]:
-    """What the module says is its own: `__all__`, or what it defines under a public name."""
+def is_given(value: object, module: types.ModuleType, given: set[str]) -> bool:
+    """A module of the profile under an alias; one below `module` comes with it anyway."""
+    return (
+        isinstance(value, types.ModuleType)
+        and value.__name__ in given
+        and value.__name__.rpartition(".")[0] != module.__name__
+        # Of two that name each other the deeper one is made first.
+        and value.__name__.count(".") > module.__name__.count(".")
+        and value.__name__.startswith(f"{module.__name__.partition('.')[0]}.")
+    )
+
+
+def names_meant_by_public(module: types.ModuleType, given: set[str]) -> list[str]:
+    """What the module says is its own: `__all__`, or what it defines under a public name. Of
+    modules in it those that are `given` too.
+    """
     listed = getattr(module, "__all__", None)
     if listed is None:
-        return [n for n in public_names(module) if is_own(vars(module)[n], module)]
+        return [
+            name
+            for name, value in sorted(vars(module).items())
+            if name[0] != "_" and (is_own(value, module) or is_given(value, module, given))
+        ]
     found = []
     for name in set(listed):
         try:
             value = getattr(module, name)
         except (AttributeError, ImportError):  # scikit-learn: what is experimental
             continue
-        if name[0] != "_" and not isinstance(value, types.ModuleType):
+        is_module = isinstance(value, types.ModuleType)
+        if name[0] != "_" and (not is_module or is_given(value, module, given)):
             found.append(name)
     return sorted(found)
+
+
+def forget_exports(profile: dict[str, Any], path: Path) -> None:
+    """Takes the recorded names out: with another version of a package they may not even load."""
+    for name in read_exports(exports_path(path)):
+        profile["modules"][name]["exports"] = []
 
 
 def real_modules(profile: dict[str, Any]) -> dict[str, types.ModuleType]:
@@ -335,7 +360,7 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
     policy = belljar_policy.Policy(profile)
     real = real_modules(profile)
     modules = {name: public_names(module) for name, module in real.items()}
-    public = {name: names_meant_by_public(module) for name, module in real.items()}
+    public = {name: names_meant_by_public(module, set(real)) for name, module in real.items()}
     streams = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = sys.stdout = sys.stderr = sys.__stdout__
     try:
@@ -373,6 +398,7 @@ def main() -> None:
     parser.add_argument("--samples", type=Path, help="a program whose variables are walked too")
     parser.add_argument("--path", type=Path, action="append", default=[], help="to import from")
     parser.add_argument("--guards", type=Path, help="the folder of _belljar_guards")
+    parser.add_argument("--record", action="store_true", help="what is recorded may be wrong")
     parser.add_argument("--real", action="store_true", help="walk the real modules instead")
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT / "policy"), *map(str, options.path)]
@@ -382,6 +408,8 @@ def main() -> None:
     else:
         sys.modules["_belljar_guards"] = StandIn()
     profile = read_profile(options.profile)
+    if options.record:
+        forget_exports(profile, options.profile)
     if options.real:
         found = walk_real(profile)
     else:

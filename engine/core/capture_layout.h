@@ -1,4 +1,4 @@
-// The shared memory between one worker and the host: three append-only buffers, each with its
+// The shared memory between one worker and the host: four append-only buffers, each with its
 // length word. No allocator, no mutex and no pointer lives here: a killed or hostile worker would
 // take those with it. The worker writes; the host reads, and believes nothing: every length is
 // clamped and every byte copied out before it is looked at.
@@ -23,6 +23,7 @@ struct CaptureHeader {
   std::atomic<uint64_t> stderr_size;
   std::atomic<uint64_t> stderr_dropped;
   std::atomic<uint64_t> report_size;
+  std::atomic<uint64_t> artifacts_size;
   std::atomic<uint32_t> out_of_memory;  // set by the allocator just before it ends the worker
   std::atomic<uint32_t> denied_count;   // system calls that the filter turned into EPERM
   struct {
@@ -32,10 +33,11 @@ struct CaptureHeader {
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// Where the buffers lie in the region. The same on both sides: made from the same three sizes.
+// Where the buffers lie in the region. The same on both sides: made from the same sizes.
 struct CaptureLayout {
   Bytes output;  // capacity of stdout and of stderr
   Bytes report;
+  Bytes artifacts{0};  // one after the other; the report says where each is
 
   static constexpr size_t kHeaderSize = 4096;
   static_assert(sizeof(CaptureHeader) <= kHeaderSize);
@@ -43,7 +45,8 @@ struct CaptureLayout {
   size_t stdout_offset() const { return kHeaderSize; }
   size_t stderr_offset() const { return stdout_offset() + output.count; }
   size_t report_offset() const { return stderr_offset() + output.count; }
-  size_t size() const { return report_offset() + report.count; }
+  size_t artifacts_offset() const { return report_offset() + report.count; }
+  size_t size() const { return artifacts_offset() + artifacts.count; }
 };
 
 }  // namespace belljar

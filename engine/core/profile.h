@@ -66,6 +66,7 @@ struct Profile {
   std::vector<PackageSet> packages;
   std::vector<std::string> environment;  // of the zygote: "NAME=value"
   bool huge_pages = false;               // for the interpreter's heap
+  Bytes artifacts{0};  // in all, of the figures and tables that a run shows; 0: none are taken
   std::optional<WorkspaceRule> workspace;
   std::optional<DoorRule> door;
   std::vector<SyscallRule> allowed_syscalls;

@@ -69,6 +69,19 @@ bool WriteReport(std::string_view report) {
   return true;
 }
 
+bool WriteArtifact(std::string_view bytes, uint64_t* offset) {
+  const Capture& capture = TheCapture();
+  if (!capture.header) return false;
+  const uint64_t used = capture.header->artifacts_size.load(std::memory_order_relaxed);
+  const uint64_t room = capture.layout.artifacts.count;
+  if (used > room || bytes.size() > room - used) return false;
+  memcpy(capture.region.data() + capture.layout.artifacts_offset() + used, bytes.data(),
+         bytes.size());
+  capture.header->artifacts_size.store(used + bytes.size(), std::memory_order_release);
+  *offset = used;
+  return true;
+}
+
 void RecordDeniedSyscall(uint32_t number) {
   if (!g_header) return;
   const uint32_t used = std::min<uint32_t>(g_header->denied_count.load(), kMaxRecordedSyscalls);

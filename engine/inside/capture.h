@@ -26,6 +26,10 @@ void WriteOutput(CaptureStreamKind kind, std::string_view bytes);
 // False when it does not fit; then nothing is written.
 bool WriteReport(std::string_view report);
 
+// Appends to the artifacts, and says where it begins there. False when it does not fit; then
+// nothing is written.
+bool WriteArtifact(std::string_view bytes, uint64_t* offset);
+
 // Notes a system call that the filter refused. Async-signal-safe.
 void RecordDeniedSyscall(uint32_t number);
 

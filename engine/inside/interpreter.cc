@@ -16,6 +16,7 @@ namespace py = pybind11;
 struct Runner {
   py::object rehearse, reseed, execute;
   py::object loads;
+  py::object keep_artifact;  // None: nothing is kept
 };
 Runner* g_runner = nullptr;
 
@@ -50,13 +51,21 @@ Result<void> Initialize(const InterpreterOptions& options) {
   return MakeError("start Python", "a package path cannot be decoded");
 }
 
+// bytes -> where they begin among the artifacts, or None where there is no room left.
+py::object KeepArtifact(const py::bytes& content) {
+  uint64_t offset = 0;
+  if (!WriteArtifact(std::string_view(content), &offset)) return py::none();
+  return py::int_(offset);
+}
+
 void Prepare(const InterpreterOptions& options) {
   const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules));
   g_runner =
-      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads};
+      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads,
+                 options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   runner.attr("specialise")();
   // What is left to import is the standard library and the profile's packages, by their own code
   // and by --language full.
@@ -80,6 +89,7 @@ Result<void> Translate(const char* operation, Call call) {
 py::dict MakeRequest(std::string_view metadata, const std::string* standard_input) {
   py::dict request = g_runner->loads(py::str(metadata.data(), metadata.size()));
   request["stdin"] = standard_input ? py::object(py::bytes(*standard_input)) : py::none();
+  request["keep_artifact"] = g_runner->keep_artifact;
   return request;
 }
 

@@ -16,6 +16,7 @@ struct InterpreterOptions {
   std::vector<std::string> package_paths;     // where belljar_runner, belljar_policy, … are
   std::vector<std::string> profile_packages;  // the profile's own: a guest's imports read there too
   bool huge_pages = false;                    // for the heap
+  bool keeps_artifacts = false;               // figures and tables of a run are taken along
   std::string missing_modules;                // JSON: of the profile's -> what installs it
   std::string profile;                        // JSON
   std::string other_profiles;                 // JSON: profile name -> module names

@@ -14,6 +14,7 @@
 #include "engine/core/wire.h"
 #include "engine/inside/denials.h"
 #include "engine/inside/hot_pages.h"
+#include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
 #include "engine/inside/worker.h"
 #include "engine/seal/namespaces.h"
@@ -47,6 +48,8 @@ Result<Start> ReceiveStart(int control) {
     json.at("other_profiles").get_to(start.interpreter.other_profiles);
     json.at("capture_output").get_to(start.layout.output.count);
     json.at("capture_report").get_to(start.layout.report.count);
+    json.at("capture_artifacts").get_to(start.layout.artifacts.count);
+    start.interpreter.keeps_artifacts = start.layout.artifacts.count > 0;
     Result<SealPlan> plan = SealPlanFromJson(json.at("seal").get<std::string>());
     if (!plan) return plan.error();
     start.plan = std::move(*plan);
@@ -79,7 +82,10 @@ Result<Prepared> Prepare(const Start& start) {
   if (Result<void> done = CheckSingleThreaded(); !done) return done.error();
   FreezeInterpreter();
   Prepared prepared;
-  if (Result<UniqueFd> pinned = PinHotPages(RehearseWorker); pinned) {
+  if (start.interpreter.huge_pages) {
+    // A pinned page that is a part of a huge one would have each clone copy all of it.
+    CollapseIntoHugePages();
+  } else if (Result<UniqueFd> pinned = PinHotPages(RehearseWorker); pinned) {
     prepared.hot_pages = std::move(*pinned);
   }
   // Until here a dying interpreter could tell the host why; no worker may inherit that file.

@@ -42,6 +42,11 @@ std::string CaptureReader::Report(uint64_t limit) const {
   return Copy(layout_.report_offset(), 0, std::min({size, limit, layout_.report.count}));
 }
 
+std::string CaptureReader::Artifacts() const {
+  const uint64_t size = header().artifacts_size.load(std::memory_order_acquire);
+  return Copy(layout_.artifacts_offset(), 0, std::min(size, layout_.artifacts.count));
+}
+
 bool CaptureReader::OutOfMemory() const { return header().out_of_memory.load() != 0; }
 
 std::vector<SecurityEvent> CaptureReader::DeniedSyscalls() const {

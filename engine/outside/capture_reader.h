@@ -31,6 +31,8 @@ class CaptureReader {
   uint64_t StdoutDropped() const;
   uint64_t StderrDropped() const;
   std::string Report(uint64_t limit) const;
+  // All artifacts, one after the other.
+  std::string Artifacts() const;
   bool OutOfMemory() const;
   std::vector<SecurityEvent> DeniedSyscalls() const;
 

@@ -148,7 +148,8 @@ Outcome Execution::Collect(End end) {
   outcome.limits = request_.limits;
   outcome.isolation.layers = std::move(worker_.layers);
   const bool reported =
-      end == End::kReported && ReadReport(worker_.capture.Report(MaxReport(request_)), outcome);
+      end == End::kReported &&
+      ReadReport(worker_.capture.Report(MaxReport(request_)), outcome, worker_.capture.Artifacts());
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
   if (reported) {
     // Nothing of the guest runs any more: what the kernel has counted so far is the account.

@@ -1,6 +1,7 @@
 #include "engine/outside/report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <climits>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -106,9 +107,60 @@ std::vector<std::string> ReadTruncated(const json& object) {
   return truncated;
 }
 
+bool IsPlain(std::string_view text, std::string_view others, size_t most) {
+  return !text.empty() && text.size() <= most && std::ranges::all_of(text, [&](unsigned char c) {
+    return (std::isalnum(c) != 0 && c < 0x80) || others.find(static_cast<char>(c)) != others.npos;
+  });
+}
+
+// A name becomes a file's, a media type a header: nothing else than what the runner writes.
+Artifact ReadArtifact(const json& object, std::string_view bytes) {
+  Artifact artifact;
+  artifact.origin = Artifact::Origin::kDisplay;
+  artifact.name = Text(object, "name");
+  artifact.media_type = Text(object, "media_type");
+  artifact.note = Text(object, "note");
+  if (!IsPlain(artifact.name, "-_.", kMaxArtifactName) || artifact.name.front() == '.' ||
+      !IsPlain(artifact.media_type, "/-+.", kMaxArtifactName) ||
+      artifact.note.size() > kMaxArtifactNote) {
+    throw std::runtime_error("not an artifact's name");
+  }
+  const json& offset = object.at("offset");
+  const json& size = object.at("size");
+  if (!offset.is_number_unsigned() || !size.is_number_unsigned()) {
+    throw std::runtime_error("not a place");
+  }
+  const auto from = offset.get<uint64_t>();
+  artifact.size = size.get<uint64_t>();
+  if (from > bytes.size() || artifact.size > bytes.size() - from) {
+    throw std::runtime_error("outside of the artifacts");
+  }
+  artifact.content = std::string(bytes.substr(from, artifact.size));
+  return artifact;
+}
+
+// A run that made none, and a profile that keeps none, have no list.
+void ReadArtifacts(const json& object, std::string_view bytes, Outcome& outcome) {
+  if (!object.contains("artifacts")) return;
+  const json& list = List(object, "artifacts");
+  if (list.size() > kMaxArtifacts) throw std::runtime_error("too many artifacts");
+  uint64_t total = 0;
+  for (const json& item : list) {
+    Artifact artifact = ReadArtifact(item, bytes);
+    total += artifact.size;
+    // Parts that overlap would make much of little.
+    if (total > bytes.size()) throw std::runtime_error("larger than all of them");
+    for (const Artifact& other : outcome.artifacts) {
+      if (other.name == artifact.name) throw std::runtime_error("two of one name");
+    }
+    outcome.artifacts.push_back(std::move(artifact));
+  }
+  outcome.artifacts_left_out += static_cast<uint64_t>(Count(object, "artifacts_left_out"));
+}
+
 }  // namespace
 
-bool ReadReport(std::string_view report, Outcome& outcome) {
+bool ReadReport(std::string_view report, Outcome& outcome, std::string_view artifacts) {
   JsonReading reading = ReadJson(report, {.depth = kMaxReportDepth});
   if (std::holds_alternative<JsonFailure>(reading)) return false;
   try {
@@ -130,6 +182,7 @@ bool ReadReport(std::string_view report, Outcome& outcome) {
     if (!object.at("analysis").is_null()) read.analysis = ReadAnalysis(object["analysis"]);
     read.comments = ReadComments(object);
     read.truncated = ReadTruncated(object.at("truncated"));
+    ReadArtifacts(object, artifacts, read);
     outcome = std::move(read);
     return true;
   } catch (const std::exception&) {

@@ -17,11 +17,15 @@ inline constexpr size_t kMaxImports = 200;
 inline constexpr size_t kMaxImportBytes = 800;
 inline constexpr size_t kMaxComments = 1000;
 inline constexpr size_t kMaxCommentBytes = 800;
+inline constexpr size_t kMaxArtifacts = 64;
+inline constexpr size_t kMaxArtifactName = 64;
+inline constexpr size_t kMaxArtifactNote = 400;
 
 // Fills what the worker knows of the outcome: status, result, error, findings, analysis, comments,
 // variables. False, with `outcome` unchanged, when the report is not of the form that runner.py
 // writes.
-bool ReadReport(std::string_view report, Outcome& outcome);
+// `artifacts`: the bytes that the report's artifacts are parts of.
+bool ReadReport(std::string_view report, Outcome& outcome, std::string_view artifacts = {});
 
 }  // namespace belljar
 

@@ -135,7 +135,8 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.zygote.profile_document = options.profile.document;
   pool.zygote.other_profiles = options.other_profiles;
   pool.zygote.layout = {plan->ceiling.output,
-                        Bytes{plan->ceiling.result.count + kReportOverhead.count}};
+                        Bytes{plan->ceiling.result.count + kReportOverhead.count},
+                        options.profile.artifacts};
   pool.zygote.plan = std::move(*plan);
   pool.spares = options.spares;
   pool.rotate_after_workers = options.rotate_after_workers;

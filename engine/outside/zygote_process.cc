@@ -84,6 +84,7 @@ Result<std::string> StartMessage(const ZygoteOptions& options) {
                           {"other_profiles", options.other_profiles},
                           {"capture_output", options.layout.output.count},
                           {"capture_report", options.layout.report.count},
+                          {"capture_artifacts", options.layout.artifacts.count},
                           {"seal", SealPlanToJson(options.plan)}}
         .dump();
   } catch (const nlohmann::json::exception&) {

@@ -78,7 +78,6 @@ class Policy:
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
         if self.modules.open_packages:
-            packages.adapt(self.modules.open_packages)
             lookout.install(
                 has_files=has_files,
                 has_network=bool(profile.get("door")),

@@ -213,9 +213,10 @@ class ModuleTable:
     def _as_proxy(self, module: str, name: str, value: Any) -> Any:
         if not isinstance(value, types.ModuleType):
             return value
-        full = f"{module}.{name}"
-        if full in self.proxies:
-            return self.proxies[full]
+        # Under this name, or another one's under an alias: statsmodels.api.tsa.
+        for full in (f"{module}.{name}", value.__name__):
+            if full in self.proxies:
+                return self.proxies[full]
         raise ProfileError(
             f"[modules.{module}] exports {name!r}, a module: give it an entry of its own"
         )

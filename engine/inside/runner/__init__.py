@@ -29,7 +29,8 @@ read instead; every text and every loop has a bound; nothing escapes `execute`.
 
 The request: `mode` "run" | "validate", `language` "restricted" | "full", `filename` (default
 "main.py"), `allowed_imports` list | None (restricted only: with the policy off there is nothing
-that could hold it), `stdin` bytes | None, and `max_source`, `max_result`, `max_report` in bytes.
+that could hold it), `stdin` bytes | None, `keep_artifact` callable | None (display.py), and
+`max_source`, `max_result`, `max_report` in bytes.
 To "validate" belong `analysis` (default true) and `comments` (default false): whether the report
 is to have them.
 
@@ -47,6 +48,9 @@ The report, a JSON object in UTF-8:
                  hint, profile}
     analysis     of a validated source that is Python: {imports, branches, nesting} (analysis.py)
     comments     of a validated source, if there are any: {line, text} (comments.py)
+    artifacts    what is shown besides, if there is any: {name, media_type, offset, size, note}; the
+                 bytes themselves went to `keep_artifact` (display.py)
+    artifacts_left_out  how many were too large, or could not be made
     truncated    which of these were cut: {result, result_repr, traceback, findings, variables,
                  message, imports}
 """

@@ -17,8 +17,10 @@ from . import tracebacks
 from .analysis import analyse
 from .bounded_repr import bounded_repr
 from .comments import addressed_comments
+from .display import Display
+from .display import prepare as prepare_display
 from .hints import Surroundings, hint_for
-from .plain_data import encode
+from .plain_data import encode, know_packages
 from .report import Report, bounded_findings, error_fields, finding_fields, refusal
 from .source import (
     RESULT_NAME,
@@ -132,6 +134,8 @@ def prepare(
         module: name for name, modules in reversed(other_profiles.items()) for module in modules
     }
     _prepared.missing_modules = missing_modules
+    prepare_display()
+    know_packages()
     # What `import` hands to restricted code is not a real module.
     proxies = getattr(policy_package, "MODULE_TYPES", ())
     _prepared.module_types = (ModuleType, *proxies)
@@ -256,8 +260,15 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
         report = _failed("exception", failure, text, filename, request)
     _flush()
     report.variables = _variables(namespace, given)
+    value = None
     if failure is None or report.exit_code is not None:
-        _add_result(report, namespace, request["max_result"])
+        value = _add_result(report, namespace, request["max_result"])
+    if request.get("keep_artifact") is not None:
+        display = Display(request["keep_artifact"])
+        display.show_figures(value)
+        display.show_plotly()
+        display.show_value(value)
+        report.artifacts, report.artifacts_left_out = display.artifacts, display.left_out
     return report
 
 
@@ -320,15 +331,16 @@ def _variables(namespace: dict[str, Any], given: frozenset[str]) -> list[str]:
     return names
 
 
-def _add_result(report: Report, namespace: dict[str, Any], max_bytes: int) -> None:
+def _add_result(report: Report, namespace: dict[str, Any], max_bytes: int) -> Any:
     value = namespace.get(RESULT_NAME)
     if value is None:
         if "result" not in namespace:
-            return
+            return None
         value = namespace["result"]
     report.has_result = True
     report.result_json, report.truncated["result"] = encode(value, max_bytes)
     report.result_repr, report.truncated["result_repr"] = bounded_repr(value, MAX_REPR)
+    return value
 
 
 def _failed(

@@ -15,6 +15,8 @@ guest's is ever called to make one.
     set, frozenset                              {"$type": "set", "items": […]}
     dict with only plain keys                   object
     any other dict                              {"$type": "dict", "items": [[key, value], …]}
+    numpy's bool, integers and floats           as bool, int, float; an array of them as lists
+    pandas.Timestamp                            str, ISO 8601; NaT and NA: null
     str with lone surrogates                    {"$type": "str",
                                                  "utf8_surrogatepass_base64": "…"}
 
@@ -22,6 +24,7 @@ A plain key is a str without lone surrogates that does not start with "$", so no
 pass for one of the tagged forms. The JSON nests at most 64 deep.
 """
 
+import sys
 from binascii import b2a_base64
 from collections.abc import Callable
 from json.encoder import encode_basestring
@@ -169,6 +172,49 @@ class _Writer:
             self._array(pair, depth - 1)
             separator = ","
         self._emit("]")
+
+
+def _write_scalar(writer: _Writer, value: Any, depth: int) -> None:
+    writer.write(_item_of(value), depth)
+
+
+def _write_array(writer: _Writer, value: Any, depth: int) -> None:
+    if _kind_of(_dtype_of(value)) not in "biufU":
+        raise _NotPlain
+    writer._require(2 * _size_of(value))
+    writer.write(_list_of(value), depth)
+
+
+def _write_time(writer: _Writer, value: Any, _depth: int) -> None:
+    writer._emit(encode_basestring(_isoformat(value)))
+
+
+def _write_null(writer: _Writer, _value: Any, _depth: int) -> None:
+    writer._emit("null")
+
+
+_item_of = _dtype_of = _kind_of = _size_of = _list_of = _isoformat = lambda value: value
+
+
+def know_packages() -> None:
+    """Zygote: the types of the packages that are loaded, with the methods of their classes."""
+    global _item_of, _dtype_of, _kind_of, _size_of, _list_of, _isoformat  # noqa: PLW0603
+    if numpy := sys.modules.get("numpy"):
+        _item_of = numpy.generic.item
+        array = numpy.ndarray
+        _dtype_of, _size_of = array.dtype.__get__, array.size.__get__
+        _list_of, _kind_of = array.tolist, numpy.dtype.kind.__get__
+        # Not longdouble: its item() is one again.
+        names = (
+            "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 str_"
+        )
+        for name in names.split():
+            _WRITERS[id(getattr(numpy, name))] = _write_scalar
+        _WRITERS[id(array)] = _write_array
+    if pandas := sys.modules.get("pandas"):
+        _isoformat = pandas.Timestamp.isoformat
+        _WRITERS[id(pandas.Timestamp)] = _write_time
+        _WRITERS[id(type(pandas.NaT))] = _WRITERS[id(type(pandas.NA))] = _write_null
 
 
 def _is_plain_key(key: object) -> bool:

@@ -28,6 +28,8 @@ class Report:
     findings: list[dict[str, Any]] = field(default_factory=list)
     analysis: dict[str, Any] | None = None
     comments: list[dict[str, Any]] = field(default_factory=list)
+    artifacts: list[dict[str, Any]] = field(default_factory=list)
+    artifacts_left_out: int = 0
     truncated: dict[str, bool] = field(default_factory=lambda: dict.fromkeys(_PARTS, False))
 
     def to_bytes(self, limit: int) -> bytes:
@@ -54,6 +56,9 @@ class Report:
         }
         if self.comments:
             document["comments"] = self.comments
+        if self.artifacts or self.artifacts_left_out:
+            document["artifacts"] = self.artifacts
+            document["artifacts_left_out"] = self.artifacts_left_out
         # The result is JSON text already.
         ending = f',"result":{self.result_json or "null"}}}'
         try:
@@ -177,6 +182,8 @@ def _cut_message(report: Report) -> None:
 
 def _minimal(report: Report) -> None:
     report.comments = []
+    report.artifacts_left_out += len(report.artifacts)
+    report.artifacts = []
     _cut_list("findings", 0)(report)
     _cut_list("variables", 0)(report)
     _cut_repr(0)(report)

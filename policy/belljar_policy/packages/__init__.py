@@ -27,26 +27,19 @@ def _own(name: str) -> Any:
 
 
 def load(modules: Iterable[str]) -> None:
-    """Imports those of `modules` that are of packages left open, and are there."""
-    prepared: set[str] = set()
-    for name in modules:
-        package = name.partition(".")[0]
-        if package not in reviewed.OPEN_PACKAGES:
-            continue
-        own = _own(package)
-        if package not in prepared and hasattr(own, "prepare"):
+    """Imports those of `modules` that are of packages left open and are there, and adapts them."""
+    names = [name for name in modules if name.partition(".")[0] in reviewed.OPEN_PACKAGES]
+    packages = sorted({name.partition(".")[0] for name in names})
+    for package in packages:
+        if hasattr(own := _own(package), "prepare"):
             own.prepare()
-        prepared.add(package)
+    for name in names:
         with contextlib.suppress(ImportError):  # whoever needs it says so
             importlib.import_module(name)
-
-
-def adapt(names: Iterable[str]) -> None:
-    """Of `names` those that have been imported."""
-    for name in sorted(names):
-        module = _own(name) if name in sys.modules else None
-        if module is not None and hasattr(module, "adapt"):
-            module.adapt()
+    # Also those that came with the others.
+    for package in sorted(_KNOWN & sys.modules.keys()):
+        if names and hasattr(own := _own(package), "adapt"):
+            own.adapt()
 
 
 def load_native(package: str, leave_out: tuple[str, ...] = ("test", "_test")) -> None:

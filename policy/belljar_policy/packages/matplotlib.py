@@ -14,6 +14,11 @@ from typing import Any
 
 from . import load_native
 
+MAX_SHOWN = 1000
+
+shown: list[Any] = []
+"""Figures that pyplot.show() has closed, in order: the runner keeps them."""
+
 _NOWHERE = "/proc/self/fd"
 """A folder that is there and takes no file: matplotlib wants one for settings and its cache."""
 
@@ -76,7 +81,21 @@ def adapt() -> None:
                  "ImageFilter", "ImageDraw", "ImageOps"):  # fmt: skip
         importlib.import_module(f"PIL.{name}")
     importlib.import_module("mpl_toolkits.mplot3d")
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    _show.__module__, _show.__qualname__, _show.__name__ = pyplot.__name__, "show", "show"
+    pyplot.show = _show
     _use()
+
+
+def _show(*_: Any, **__: Any) -> None:
+    """pyplot.show: there is no screen. The figures become artifacts of the run, and are closed, as
+    they are when a person closes their windows.
+    """
+    helpers = importlib.import_module("matplotlib._pylab_helpers")
+    for manager in helpers.Gcf.get_all_fig_managers():
+        if len(shown) < MAX_SHOWN:
+            shown.append(manager.canvas.figure)
+    helpers.Gcf.destroy_all()
 
 
 def _use() -> None:

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from types import FrameType
 from typing import Any
 
 from .. import tables
-from ..library.program import running
-from . import load_native
+from . import judged, load_native
 
 
 def _judge_attribute(name: str) -> None:
     if name.startswith("_") or name in tables.REFUSED_ATTRIBUTES:
         raise AttributeError(f"[BJ302] attribute {name!r} may not be read in an expression")
-
-
-def _names_of(namespace: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in namespace.items()
-        if type(name) is str and name.isidentifier() and not name.startswith("__")
-    }
-
-
-def _nearest_program_frame() -> FrameType | None:
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_builtins is not running.builtins:
-        frame = frame.f_back
-    return frame
 
 
 def adapt() -> None:
@@ -51,14 +33,18 @@ def adapt() -> None:
             resolvers: Any = (),
             target: Any = None,
         ) -> None:
-            frame = _nearest_program_frame()
+            frame = judged.program_frame()
             if frame is not None:
                 if isinstance(local_dict, scope.Scope):
                     resolvers = (*resolvers, *local_dict.resolvers.maps)
                     target = local_dict.target if target is None else target
                     local_dict = dict(local_dict.scope)
-                global_dict = _names_of(frame.f_globals) if global_dict is None else global_dict
-                local_dict = _names_of(frame.f_locals) if local_dict is None else local_dict
+                global_dict = (
+                    judged.program_names(frame.f_globals) if global_dict is None else global_dict
+                )
+                local_dict = (
+                    judged.program_names(frame.f_locals) if local_dict is None else local_dict
+                )
             super().__init__(level + 1, global_dict, local_dict, resolvers, target)
 
         def _update(self, level: int) -> None:
@@ -75,11 +61,11 @@ def adapt() -> None:
     expr.Scope = ProgramScope
     visit_attribute = expr.BaseExprVisitor.visit_Attribute
 
-    def judged(self: Any, node: Any, **kwargs: Any) -> Any:
+    def visit_judged(self: Any, node: Any, **kwargs: Any) -> Any:
         _judge_attribute(node.attr)
         return visit_attribute(self, node, **kwargs)
 
-    expr.BaseExprVisitor.visit_Attribute = judged
+    expr.BaseExprVisitor.visit_Attribute = visit_judged
     load_native("pandas")
     _use()
 

@@ -1,0 +1,57 @@
+#include "engine/inside/huge_pages.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+namespace belljar {
+namespace {
+
+constexpr size_t kMaxMaps = 4 << 20;
+constexpr uintptr_t kHugePage = 2 << 20;  // of x86-64, and of aarch64 with pages of 4 KiB
+
+size_t Collapse(uintptr_t begin, uintptr_t end) {
+  const uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  size_t moved = 0;
+  // One by one: a part that cannot be moved (it is empty, or pinned) is no reason to stop.
+  for (uintptr_t page = first; page + kHugePage <= end; page += kHugePage) {
+    if (madvise(reinterpret_cast<void*>(page), kHugePage, MADV_COLLAPSE) == 0) moved += kHugePage;
+  }
+  return moved;
+}
+
+}  // namespace
+
+size_t CollapseIntoHugePages() {
+  Result<std::string> maps = ReadFile("/proc/self/maps", kMaxMaps);
+  if (!maps) return 0;
+  size_t moved = 0;
+  std::istringstream lines(*maps);
+  for (std::string line; std::getline(lines, line);) {
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+    char permissions[5] = {};
+    unsigned long inode = 1;
+    // "55d0-55d4 rw-p 00000000 00:00 0 [heap]"; with an inode it is the data of a library.
+    if (sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &begin, &end, permissions, &inode) != 4 ||
+        std::string_view(permissions) != "rw-p" || inode != 0 ||
+        line.find("[stack]") != line.npos) {
+      continue;
+    }
+    moved += Collapse(begin, end);
+  }
+  return moved;
+}
+
+}  // namespace belljar

@@ -1,0 +1,216 @@
+"""What a program shows beside its result: figures as PNG, tables as HTML and JSON, formulas.
+
+Artifacts are bytes in memory that the host copies; the report only says where each one is. What is
+shown is the guest's: its artists draw, its objects are asked for their texts. So all of this may
+run code of the guest's, raise anything and take long, which the host's clock bounds; what it may
+not do is break the report. Methods are taken from the packages' own classes, as they were in the
+zygote, and only objects of exactly these classes are shown.
+"""
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+MAX_FIGURES = 20
+MAX_PIXELS = 4_000_000
+MAX_ROWS = 500
+MAX_COLUMNS = 50
+_MAX_TEXT = 4 << 20  # bytes of one artifact that is text
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_mro_of = type.__dict__["__mro__"].__get__
+
+Keep = Callable[[bytes], int | None]
+"""Takes an artifact's bytes: where they begin among all of them, or None if there is no room."""
+
+
+class _Unfit(Exception):
+    """Not shown, because it is too large or not what it says."""
+
+
+class _Known:
+    """The packages as the zygote left them; None: not part of this profile."""
+
+    figure: Any = None
+    managers: Any = None
+    shown_figures: list[Any] = []
+    shown_plotly: list[Any] = []
+    pandas: Any = None
+    plotly: Any = None
+    sympy: Any = None
+
+
+_known = _Known()
+_shown: dict[int, Callable[..., None]] = {}
+
+
+def prepare() -> None:
+    """Zygote, with the packages loaded."""
+    loaded = sys.modules
+    _known.figure = loaded.get("matplotlib.figure")
+    _known.managers = loaded.get("matplotlib._pylab_helpers")
+    ours = loaded.get("belljar_policy.packages.matplotlib")
+    if ours is not None:
+        _known.shown_figures = ours.shown
+    ours = loaded.get("belljar_policy.packages.plotly")
+    if ours is not None:
+        _known.shown_plotly = ours.shown
+    _known.pandas = loaded.get("pandas")
+    _known.plotly = loaded.get("plotly.io")
+    _known.sympy = loaded.get("sympy")
+    for module, name, show in (
+        ("pandas", "DataFrame", Display._show_frame),
+        ("pandas", "Series", Display._show_series),
+        ("plotly.graph_objects", "Figure", Display._show_plotly),
+        ("sympy", "Basic", Display._show_formula),
+        ("sympy", "MatrixBase", Display._show_formula),
+    ):
+        if module in loaded:
+            _shown[id(getattr(loaded[module], name))] = show
+
+
+class Display:
+    """The artifacts of one run."""
+
+    def __init__(self, keep: Keep) -> None:
+        self._keep = keep
+        self.artifacts: list[dict[str, Any]] = []
+        self.left_out = 0
+
+    def _add(self, name: str, media_type: str, content: bytes, note: str = "") -> None:
+        offset = self._keep(content)
+        if offset is None:
+            raise _Unfit
+        self.artifacts.append(
+            {
+                "name": name,
+                "media_type": media_type,
+                "offset": offset,
+                "size": len(content),
+                "note": note or None,
+            }
+        )
+
+    def _add_text(self, name: str, media_type: str, text: object, note: str = "") -> None:
+        if type(text) is not str or len(text) > _MAX_TEXT:
+            raise _Unfit
+        self._add(name, media_type, text.encode("utf-8", "backslashreplace"), note)
+
+    def _try(self, show: Callable[..., None], *args: Any) -> None:
+        try:
+            show(*args)
+        except BaseException:
+            self.left_out += 1
+
+    def show_figures(self, value: object = None) -> None:
+        """Those that the program left open or showed, and `value`."""
+        for number, figure in enumerate(self._figures(value), 1):
+            if number > MAX_FIGURES:
+                self.left_out += 1
+                continue
+            self._try(self._show_figure, figure, number)
+
+    def _figures(self, value: object) -> Iterator[Any]:
+        if _known.figure is None:
+            return
+        open_figures = []
+        try:
+            for manager in list(_known.managers.Gcf.figs.values()):
+                open_figures.append(manager.canvas.figure)
+        except Exception:  # the program's own objects are among the managers
+            self.left_out += 1
+        seen: set[int] = set()
+        for figure in (*_known.shown_figures, *open_figures, value):
+            if type(figure) is _known.figure.Figure and id(figure) not in seen:
+                seen.add(id(figure))
+                yield figure
+
+    def _show_figure(self, figure: Any, number: int) -> None:
+        dpi, note = _dpi_of(figure)
+        drawn = io.BytesIO()
+        _known.figure.Figure.savefig(figure, drawn, format="png", dpi=dpi)
+        content = drawn.getvalue()
+        if content[: len(_PNG)] != _PNG or _pixels_of(content) > 2 * MAX_PIXELS:
+            raise _Unfit
+        self._add(f"figure-{number}.png", "image/png", content, note)
+
+    def show_value(self, value: object) -> None:
+        """The result, if it is a table, a figure of plotly's or a formula."""
+        # By identity: the classes that are shown live as long as the interpreter.
+        for base in _mro_of(type(value)):
+            if id(base) in _shown:
+                self._try(_shown[id(base)], self, value)
+                return
+
+    def _show_series(self, value: Any) -> None:
+        self._show_frame(_known.pandas.Series.to_frame(value))
+
+    def _show_frame(self, value: Any) -> None:
+        pandas = _known.pandas
+        frame = pandas.DataFrame
+        rows, columns = frame.shape.fget(value)
+        part = frame.iloc.fget(value)[:MAX_ROWS, :MAX_COLUMNS]
+        note = ""
+        if rows > MAX_ROWS or columns > MAX_COLUMNS:
+            note = (
+                f"the first {min(rows, MAX_ROWS)} of {rows} rows and "
+                f"{min(columns, MAX_COLUMNS)} of {columns} columns"
+            )
+        html = frame.to_html(part, max_rows=None, max_cols=None, border=0, escape=True)
+        self._add_text("result.html", "text/html", html, note)
+        # Rows that are only numbered need no column of numbers.
+        numbered = type(frame.index.__get__(part, frame)) is pandas.RangeIndex
+        try:
+            records = frame.to_json(
+                part if numbered else frame.reset_index(part),
+                orient="records",
+                date_format="iso",
+                default_handler=str,
+            )
+        except ValueError:  # two columns of one name
+            records = frame.to_json(part, orient="split", date_format="iso", default_handler=str)
+        self._add_text("result.json", "application/json", records, note)
+
+    def show_plotly(self) -> None:
+        """Figures of plotly's that the program showed."""
+        for number, figure in enumerate(_known.shown_plotly, 1):
+            if number > MAX_FIGURES:
+                self.left_out += 1
+            else:
+                self._try(self._show_plotly, figure, f"plotly-{number}")
+
+    def _show_plotly(self, value: Any, name: str = "result") -> None:
+        plotly = _known.plotly
+        self._add_text(
+            f"{name}.plotly.json",
+            "application/vnd.plotly.v1+json",
+            plotly.to_json(value, validate=False),
+        )
+        self._add_text(
+            f"{name}.html",
+            "text/html",
+            plotly.to_html(value, include_plotlyjs="cdn", validate=False),
+            "loads plotly.js from its makers' server when it is opened",
+        )
+
+    def _show_formula(self, value: Any) -> None:
+        self._add_text("result.tex", "text/x-tex", _known.sympy.latex(value))
+
+
+def _dpi_of(figure: Any) -> tuple[float, str]:
+    """Dots per inch that keep the figure within MAX_PIXELS, and what to say about it."""
+    width, height = (float(side) for side in _known.figure.Figure.get_size_inches(figure))
+    dpi = float(_known.figure.Figure.get_dpi(figure))
+    if not (0 < width < 1000 and 0 < height < 1000 and 0 < dpi < 10_000):
+        raise _Unfit
+    pixels = width * height * dpi * dpi
+    if pixels <= MAX_PIXELS:
+        return dpi, ""
+    return dpi * (
+        MAX_PIXELS / pixels
+    ) ** 0.5, f"drawn smaller than its {pixels / 1e6:.0f} megapixels"
+
+
+def _pixels_of(png: bytes) -> int:
+    return int.from_bytes(png[16:20], "big") * int.from_bytes(png[20:24], "big")

@@ -1,0 +1,74 @@
+"""Text that a package evaluates for a program: a formula, an expression.
+
+It is checked and compiled as the program's own source is, and runs in the program's builtins with
+the names that it uses and no others. So it can do what the program could have done itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+from ..library.program import compile_text, namespace, running
+
+_VALUE = "value_of_text"
+_BUILTIN = (types.BuiltinFunctionType, types.FunctionType)
+
+MISSING = object()
+
+
+def program_frame() -> FrameType | None:
+    """The nearest frame of the program; None while a zygote prepares."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_builtins is not running.builtins:
+        frame = frame.f_back
+    return frame
+
+
+def program_names(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a frame's variables those that a text may name."""
+    return {
+        name: value
+        for name, value in names.items()
+        if type(name) is str and name.isidentifier() and not name.startswith("__")
+    }
+
+
+def is_withheld(value: Any) -> bool:
+    """A real module, or a builtin, which a program has of its own."""
+    if isinstance(value, types.ModuleType):
+        return True
+    return type(value) in _BUILTIN and getattr(value, "__module__", None) in (
+        "builtins",
+        "io",
+        "os",
+    )
+
+
+def evaluate(text: Any, look_up: Callable[[str], Any]) -> Any:
+    """The value of an expression. `look_up` gives a name's value, or MISSING.
+
+    Raises SyntaxError, PermissionError for what the policy refuses, and what the text raises.
+    """
+    if type(text) is not str:
+        raise TypeError("[BJ502] an expression must be a plain str")
+    tree = ast.parse(text.strip(), mode="eval")
+    found = {}
+    for name in {node.id for node in ast.walk(tree) if type(node) is ast.Name}:
+        value = look_up(name)
+        if value is not MISSING and not is_withheld(value):
+            found[name] = value
+    scope = namespace(found)
+    exec(compile_text(f"{_VALUE} = (\n{text.strip()}\n)", "<expression>"), scope)
+    return scope[_VALUE]
+
+
+def define(text: str, filename: str, names: Mapping[str, Any]) -> dict[str, Any]:
+    """The namespace that the definitions of `text` leave, which have `names`."""
+    scope = namespace({name: value for name, value in names.items() if not is_withheld(value)})
+    exec(compile_text(text, filename), scope)
+    return scope

@@ -1,0 +1,105 @@
+"""sympy: sympify("x**2") and parse_expr evaluate text, lambdify writes a function and runs it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import types
+from typing import Any
+
+from ..library.program import running
+from . import judged
+
+_EVERYTHING = "from sympy import *"
+_FROM = re.compile(r"from ([\w.]+) import ([\w, *]+)$")
+_FUNCTIONS_OF = frozenset({"cmath", "math", "mpmath", "numpy", "scipy", "sympy"})
+_BUILTINS = "abs bool complex float int len list max min range round set sorted sum tuple zip"
+
+
+class _Kept:
+    """In place of a code object: what it would be made of."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def _compile(source: Any, *_: Any, **__: Any) -> _Kept:
+    return _Kept(ast.unparse(source) if isinstance(source, ast.AST) else source)
+
+
+def _names_of(module: types.ModuleType) -> list[str]:
+    return getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
+
+
+def _import(text: str, names: dict[str, Any]) -> None:
+    """`from numpy import *; from numpy.linalg import *`, for functions of numbers alone."""
+    for clause in text.split(";"):
+        found = _FROM.match(clause.strip())
+        if found is None:
+            continue
+        if found[1].partition(".")[0] not in _FUNCTIONS_OF:
+            raise PermissionError(f"[BJ502] functions of {found[1]!r} are not available here")
+        module = importlib.import_module(found[1])
+        wanted = _names_of(module) if found[2] == "*" else re.findall(r"\w+", found[2])
+        for name in wanted:
+            value = getattr(module, name, judged.MISSING)
+            if value is judged.MISSING and found[2] != "*":
+                raise ImportError(f"cannot import name {name!r} from {found[1]!r}")
+            if value is not judged.MISSING and not judged.is_withheld(value):
+                names[name] = value
+
+
+def _adapt_parser() -> None:
+    parser = importlib.import_module("sympy.parsing.sympy_parser")
+
+    def evaluate(code: Any, local_dict: Any, global_dict: Any) -> Any:
+        def look_up(name: str) -> Any:
+            for names in (local_dict, global_dict):
+                if names is not None and name in names:
+                    return names[name]
+            return judged.MISSING
+
+        return judged.evaluate(code.text if type(code) is _Kept else code, look_up)
+
+    def run(text: Any, names: dict[str, Any]) -> None:
+        if type(text) is not str or text != _EVERYTHING:
+            raise PermissionError("[BJ502] the parser runs no statements here")
+        _import(text, names)
+
+    parser.eval_expr = evaluate
+    parser.compile = _compile
+    parser.exec = run
+
+
+def _adapt_lambdify() -> None:
+    module = importlib.import_module("sympy.utilities.lambdify")
+
+    def run(code: Any, names: dict[str, Any], result: dict[str, Any]) -> None:
+        if type(code) is not _Kept:
+            _import(code, result)
+            return
+        given = {name: running.builtins[name] for name in _BUILTINS.split()}
+        scope = judged.define(
+            code.text,
+            "<lambdifygenerated>",
+            {**names, "range": given["range"], "builtins": types.SimpleNamespace(**given)},
+        )
+        result.update((name, scope[name]) for name in scope.keys() - names.keys())
+
+    module.compile = _compile
+    module.exec = run
+    # It would have the sources forgotten with the function, by way of a class that is closed.
+    module.weakref = types.SimpleNamespace(finalize=lambda *_: None)
+
+
+def adapt() -> None:
+    _adapt_parser()
+    _adapt_lambdify()
+    sympy = importlib.import_module("sympy")
+    x = sympy.Symbol("x")
+    # What nearly every use of it loads.
+    sympy.latex(sympy.integrate(sympy.sin(x) ** 2, x))
+    sympy.solve(x**2 - 2, x)
+    str(sympy.Matrix([[1, 2], [3, 4]]).inv())
+    sympy.series(sympy.exp(x), x, 0, 3)
