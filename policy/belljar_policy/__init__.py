@@ -10,8 +10,10 @@ docs/policy.md says how it works and what it does not claim.
 
 from __future__ import annotations
 
+import _multibytecodec
 import _string
 import ast
+import codecs
 import sys
 import types
 import unicodedata
@@ -80,6 +82,7 @@ class Policy:
         subclassable = self.modules.subclassable | {
             value for value in self._builtins.values() if isinstance(value, type)
         }
+        subclassable |= _bases_of_codecs()
         # super() decides who answers for an attribute; bool and the like refuse by themselves.
         subclassable.discard(super)
         return {
@@ -184,6 +187,18 @@ class Policy:
     def forget_program(self) -> None:
         """The program was the host's own, a rehearsal: the interpreter is the host's again."""
         guards.forget_guest()
+
+
+def _bases_of_codecs() -> set[type]:
+    """What the modules of `encodings` derive from. They are imported when a program asks for one,
+    and no class counts as the host's by then. No program can reach these.
+    """
+    return {
+        value
+        for module in (codecs, _multibytecodec)
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    }
 
 
 def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
