@@ -37,6 +37,27 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("import sys\nsys.exc_info()", "name the exception, `except Exception as error:`"),
+        ("import sys\nsys.setswitchinterval(1)", "dir(sys) shows what there is"),
+        ("getattr(int, '__subclasses__')", "Register classes by hand, for example in __init_sub"),
+        ("import math\nmath.pi = 3", "Make an object or a class of your own and change that."),
+        (
+            "import sys\nsys.setrecursionlimit(9000)\ndef f(): f()\nf()",
+            "calls were nested too deep",
+        ),
+    ],
+)
+def test_the_hint_is_about_what_was_refused(belljar, source, hint):
+    done = belljar("run", "-c", source)
+    lines = done.stderr.splitlines()
+    assert done.code == 1 and lines[-1].startswith(f"hint: {hint}"), done.stderr
+    # A name that is withheld is spelled right: one that looks alike is something else.
+    assert "Did you mean" not in lines[-2]
+
+
 def test_a_hint_follows_the_traceback(belljar):
     done = belljar("run", "-c", "input()")
     assert done.code == 1

@@ -367,7 +367,8 @@ PyObject* GuardedGet(PyObject* target, PyObject* name) {
       }
       return Refuse("BJ302", target, name, "is private to a class that the program did not make");
     case NameKind::kGuardedDunder: return GuardedDunderGet(target, name);
-    case NameKind::kRefused: return Refuse("BJ303", target, name, "belongs to the interpreter");
+    case NameKind::kRefused:
+      return Refuse(RuleOfRefused(name), target, name, "belongs to the interpreter");
     case NameKind::kError: return nullptr;
   }
   return nullptr;

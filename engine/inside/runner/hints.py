@@ -19,18 +19,15 @@ _NO_CODE = "code that is made at run time is not available; write it out as a fu
 
 # Built-ins that the language policy withholds.
 _WITHHELD = {
-    "open": "files are not available here; pass data as standard input, or use a profile that has "
-    "a /workspace",
+    "open": "files are not available here; pass data as standard input",
     "eval": _NO_CODE + "; json.loads reads data",
     "exec": _NO_CODE,
     "compile": _NO_CODE,
     "__import__": "use the import statement",
     "globals": "keep such names in a dict of your own",
     "locals": "keep such names in a dict of your own",
-    "vars": "keep such names in a dict of your own",
-    "exit": "use sys.exit, raise SystemExit, or let the program end",
-    "quit": "use sys.exit, raise SystemExit, or let the program end",
     "breakpoint": "there is no debugger here; print what you want to see",
+    "__file__": "the program is no file here",
 }
 
 
@@ -40,6 +37,7 @@ _RULE_ID = re.compile(r"\[(BJ\d{3})\] ")
 _NAME_OF_MODULE = re.compile(
     r"\[BJ\d{3}\] module '([\w.]+)' (?:has no attribute|is read-only:) '(\w+)'"
 )
+_REFUSED_ATTRIBUTE = re.compile(r"\[BJ30[13]\] attribute '(\w+)'")
 
 
 def _refusal(error: BaseException) -> str | None:
@@ -49,14 +47,21 @@ def _refusal(error: BaseException) -> str | None:
     if policy_rules is None or type(message) is not str:
         return None
     found = _RULE_ID.match(message)
-    if found is None:
+    rule = policy_rules.RULES.get(found[1]) if found else None
+    if rule is None:
         return None
-    alternatives = sys.modules.get("belljar_policy.alternatives")
-    if alternatives is not None and (name := _NAME_OF_MODULE.match(message)):
-        if instead := alternatives.alternative_to_name(name[1], name[2]):
-            return str(instead)
-    rule = policy_rules.RULES.get(found[1])
-    return rule.general_hint if rule else None
+    return _about_the_name(message) or rule.general_hint
+
+
+def _about_the_name(message: str) -> str | None:
+    """What the policy's tables say about the name that a guard refused."""
+    if found := _NAME_OF_MODULE.match(message):
+        module, name = found.groups()
+        instead = sys.modules["belljar_policy.alternatives"].alternative_to_name(module, name)
+        return instead or (f"dir({module}) shows what there is" if "[BJ202]" in message else None)
+    if found := _REFUSED_ATTRIBUTE.match(message):
+        return sys.modules["belljar_policy.tables"].REFUSED_DUNDERS.get(found[1])
+    return None
 
 
 def _end_of_input(_: BaseException, around: Surroundings) -> str:
