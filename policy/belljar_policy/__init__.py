@@ -35,6 +35,11 @@ MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
 """The types of what `import` hands to a guest."""
 
 _TOO_DEEP = RULES["BJ002"].reason
+# What CPython's tokenizer and compiler call it.
+_TOO_DEEP_TEXTS = frozenset({
+    _TOO_DEEP, "too many nested parentheses", "too many statically nested blocks",
+    "too many levels of indentation",
+})  # fmt: skip
 
 
 class Compiled(NamedTuple):
@@ -213,7 +218,7 @@ def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
 
 
 def _syntax_finding(error: SyntaxError) -> Finding:
-    rule = "BJ002" if error.msg == _TOO_DEEP else "BJ001"
+    rule = "BJ002" if error.msg in _TOO_DEEP_TEXTS else "BJ001"
     stated = RULES[rule]
     line, column = error.lineno or 0, error.offset or 0
     return Finding(
