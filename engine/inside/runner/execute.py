@@ -431,7 +431,7 @@ def _too_large(size: int, limit: int) -> dict[str, Any]:
         "source-too-large",
         NOWHERE,
         f"source is {_megabytes(size)}; the limit is {_megabytes(limit)}",
-        "pass data as standard input or as a file instead of inside the source",
+        "Pass large data as standard input instead of writing it into the program.",
     )
 
 
