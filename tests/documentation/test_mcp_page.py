@@ -2,8 +2,8 @@
 
 import json
 import re
-import time
 import subprocess
+import time
 import urllib.request
 
 import pytest
