@@ -58,6 +58,20 @@ def test_the_hint_is_about_what_was_refused(belljar, source, hint):
     assert "Did you mean" not in lines[-2]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import configparser\nconfigparser.ConfigParser().read('settings.ini')",
+        "class Meta(type):\n    def mro(cls): return []",
+    ],
+)
+def test_a_refusal_without_more_to_say_has_no_hint(belljar, source):
+    done = belljar("run", "-c", source)
+    assert done.code == 1 and done.stderr.splitlines()[-1].split("[")[1].startswith("BJ"), (
+        done.stderr
+    )
+
+
 def test_a_hint_follows_the_traceback(belljar):
     done = belljar("run", "-c", "input()")
     assert done.code == 1

@@ -41,7 +41,10 @@ _REFUSED_ATTRIBUTE = re.compile(r"\[BJ30[13]\] attribute '(\w+)'")
 
 
 def _refusal(error: BaseException) -> str | None:
-    """What the rule says that a guard named; the guest may write such a message too."""
+    """What to do about a guard's refusal; "": its message says it, None: nothing is known.
+
+    The guest may write such a message too.
+    """
     policy_rules = sys.modules.get("belljar_policy.rules")
     message = error.args[0] if error.args else None
     if policy_rules is None or type(message) is not str:
@@ -50,7 +53,9 @@ def _refusal(error: BaseException) -> str | None:
     rule = policy_rules.RULES.get(found[1]) if found else None
     if rule is None:
         return None
-    return _about_the_name(message) or rule.general_hint
+    if found[1] == "BJ502":  # what does less here says in its message what to do
+        return ""
+    return _about_the_name(message) or rule.general_hint or None
 
 
 def _about_the_name(message: str) -> str | None:
@@ -110,8 +115,8 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
 
 def hint_for(error: BaseException, around: Surroundings) -> str | None:
     try:
-        if around.is_restricted and (refusal := _refusal(error)):
-            return refusal
+        if around.is_restricted and (refusal := _refusal(error)) is not None:
+            return refusal or None
         for cls, make in _HINTS:
             if issubclass(type(error), cls):
                 return make(error, around)
