@@ -59,6 +59,25 @@ def test_the_hint_is_about_what_was_refused(belljar, source, hint):
 
 
 @pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("```python\nprint(1)\n```\n", "Leave out the Markdown fence around the program."),
+        ("x = 1\n```\n", "Leave out the Markdown fence around the program."),
+        ("x = 1\r```\r", "Leave out the Markdown fence around the program."),
+        (">>> x = 1\n", "Leave out the prompts of the interactive interpreter."),
+        ("import math\n%matplotlib inline\n", "A notebook's or a shell's command is not Python."),
+        ("pip install numpy", "A notebook's or a shell's command is not Python."),
+    ],
+)
+def test_what_is_pasted_along_with_a_program_is_named(belljar, source, hint):
+    ran = belljar("run", "-c", source)
+    assert ran.code == 1 and ran.stderr.splitlines()[-1] == f"hint: {hint}"
+    judged = belljar("validate", "-", stdin=source.encode())
+    assert judged.code == 1 and judged.stdout.splitlines()[-1] == f"  hint: {hint}"
+    assert "hint" not in belljar("run", "-c", "x = (1 +\n").stderr
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "import configparser\nconfigparser.ConfigParser().read('settings.ini')",

@@ -113,6 +113,22 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
 )
 
 
+# What is often pasted along with a program, by how its line begins.
+_NO_PYTHON = (
+    (("```", "~~~"), "Leave out the Markdown fence around the program."),
+    ((">>> ", "... "), "Leave out the prompts of the interactive interpreter."),
+    (("%", "!", "$ ", "pip ", "python "), "A notebook's or a shell's command is not Python."),
+)
+
+
+def hint_for_syntax(line: object) -> str | None:
+    """What to do about a syntax error in `line`, where the line shows it."""
+    if type(line) is not str:
+        return None
+    line = line.lstrip()
+    return next((hint for begin, hint in _NO_PYTHON if line.startswith(begin)), None)
+
+
 def hint_for(error: BaseException, around: Surroundings) -> str | None:
     try:
         if around.is_restricted and (refusal := _refusal(error)) is not None:
