@@ -14,6 +14,7 @@ import _multibytecodec
 import _string
 import ast
 import codecs
+import gc
 import sys
 import types
 import unicodedata
@@ -127,6 +128,8 @@ class Policy:
         `allowed_imports` narrows the profile's modules for this program, when it runs too.
         Raises SyntaxError for what is not Python.
         """
+        collects = gc.isenabled()
+        gc.disable()  # a tree is all new objects and no garbage: looking through them takes 7 %
         try:
             tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
             allowed = self.modules.narrowed(allowed_imports)
@@ -146,6 +149,9 @@ class Policy:
             raise
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
+        finally:
+            if collects:
+                gc.enable()
         guards.allow_modules(allowed)
         return Compiled(code, [], warnings)
 
