@@ -49,7 +49,7 @@ Finding TooLongFinding(const SourceFile& source, Bytes bound) {
                        ? "source is " + WithThousands(source.size) + " bytes"
                        : "source is more than " + WithThousands(bound.count) + " bytes";
   finding.reason += "; the limit is " + bound.ToString();
-  finding.hint = "pass data as standard input or as a file instead of inside the source";
+  finding.hint = "Pass large data as standard input instead of writing it into the program.";
   return finding;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <variant>
@@ -45,6 +46,11 @@ std::optional<std::string> Text(const nlohmann::json& object, const char* key) {
 Result<Baseline> Baseline::Read(const std::string& file) {
   const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
+  if (!fd && errno == ENOENT) {
+    return MakeError("open baseline " + Quoted(file),
+                     "there is none yet: write it with "
+                     "--write-baseline");
+  }
   if (!fd || fstat(fd.get(), &status) != 0) return SystemError("open baseline " + Quoted(file));
   if (!S_ISREG(status.st_mode)) return Malformed(file, "not a plain file");
   const Result<std::string> text = ReadAll(fd.get(), kLongestFile);

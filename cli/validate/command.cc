@@ -1,5 +1,6 @@
 #include "cli/validate/command.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +37,13 @@ struct Job {
   size_t jobs = 1;
 };
 
+// A terminal, /dev/null, or nothing that is open: a pipeline that forgot to name its files would
+// pass for a program without findings.
+bool IsNoProgram(int fd) {
+  struct stat status;
+  return fstat(fd, &status) != 0 || S_ISCHR(status.st_mode);
+}
+
 Result<void> TakeInputs(const Options& options, const Settings& settings, Job& job) {
   validate::Search& search = job.search;
   search.working_folder = job.session.working_folder;
@@ -45,7 +53,7 @@ Result<void> TakeInputs(const Options& options, const Settings& settings, Job& j
     if (!listed) return listed.error();
     search.named.insert(search.named.end(), listed->begin(), listed->end());
   } else if (search.named.empty()) {
-    if (isatty(STDIN_FILENO)) {
+    if (IsNoProgram(STDIN_FILENO)) {
       return Usage(
           "which files?\n"
           "  belljar validate program.py   a file\n"

@@ -25,8 +25,9 @@ Result<void> Check(const Strings& beginnings, const std::string& what, const Str
       return rule.starts_with(beginning);
     });
     if (beginning.empty() || !begins_one) {
-      return MakeError(
-          what + ": there is no rule " + Quoted(beginning) + Suggestion(beginning, known), "");
+      return MakeError(what + ": there is no rule " + Quoted(beginning) +
+                           Suggestion(beginning, known) + "; \"belljar rules\" lists them",
+                       "");
     }
     if (!may_judging && beginning.starts_with(kJudging)) {
       return MakeError(what + ": " + beginning +

@@ -312,7 +312,17 @@ bool IsForeign(const std::string& path, uid_t code_owner) {
 bool IsConfiguration(const std::string& path) {
   std::error_code none;
   if (!fs::exists(fs::symlink_status(path, none))) return false;
-  return !IsProjectFile(path) || ParseFile(path)["tool"]["belljar"]["validate"];
+  // Without a [validate] too: reading it then says which key was meant for one.
+  return !IsProjectFile(path) || ParseFile(path)["tool"]["belljar"];
+}
+
+// Two configurations in a folder: the first is read, and whoever wrote the second should know.
+void NoteUnreadProject(const std::string& path, Strings& notes) {
+  const Result<bool> has_section = Translate(path, [&] { return IsConfiguration(path); });
+  if (has_section && *has_section) {
+    notes.push_back("[tool.belljar] of " + Quoted(path) + " is not read: " + kOwnFile +
+                    " is beside it");
+  }
 }
 
 }  // namespace
@@ -334,7 +344,9 @@ Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
       }
       const Result<bool> is_configuration = Translate(path, [&] { return IsConfiguration(path); });
       if (!is_configuration) return is_configuration.error();
-      if (*is_configuration) return std::optional(SettingsFile{path, false});
+      if (!*is_configuration) continue;
+      if (!IsProjectFile(path)) NoteUnreadProject((at / kProjectFile).string(), notes);
+      return std::optional(SettingsFile{path, false});
     }
     std::error_code none;
     if (fs::exists(at / ".git", none) || !at.has_relative_path()) break;

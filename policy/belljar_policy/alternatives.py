@@ -1,40 +1,59 @@
 """What to use instead of a module or a name that the profile does not have: hints of BJ201, BJ202
 and BJ305.
 
-Only for modules that programs really ask for, and only what is in the sandbox. Where another
-profile has the module, the hint names that profile first.
+Only for what programs really ask for, and only what is in the sandbox. Another profile is named
+where this installation has one with the module (ModuleTable.near_modules), so never here.
 """
 
 from __future__ import annotations
 
-_FILES = "io.StringIO and io.BytesIO are files in memory; the 'filesystem' profile has real ones"
-_NETWORK = "pass the data in as standard input; the 'network' profile reaches named hosts"
+_FILES = "io.StringIO and io.BytesIO are files in memory; there are no others"
+_SYSTEM = "there are no files, commands or environment here; io.StringIO is a file in memory"
+_NETWORK = "there is no network here; pass the data in as standard input"
 _PROCESSES = "there are no other processes here; call the code directly"
 _THREADS = "there are no threads here; asyncio runs many things at a time in one"
-_FRAMES = "the 'data-science' profile has tables and arrays"
+_FRAMES = "lists, statistics, fractions and array are here; for a table, csv and a list of dicts"
+_PICTURES = "there are no pictures here; print the numbers, or a line of '#' for each"
+_MODELS = "there is no machine learning here; random, math and statistics are here"
+_COLOURS = "print('\\033[31mred\\033[0m') prints in colour where the output is a terminal"
+_COMPRESSION = "nothing here compresses; base64, binascii.crc32 and hashlib are here"
+_ARGUMENTS = "a program here gets no arguments: set the values at its top"
+_SERVICES = "there is no network here; call the program's own functions directly"
+_SETTINGS = "there are no environment variables here; set the values at the program's top"
 _PICKLE = "json keeps plain data, and copy.deepcopy copies objects"
 _RUN_TIME_CODE = "write the code out; json.loads reads data"
 _INTERPRETER = "nothing in the sandbox needs the interpreter's own parts"
 _TERMINAL = "there is no screen and no keyboard here; print the result and read input()"
 
-# By the first part of the module's name.
+# By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
-    **dict.fromkeys(("os", "pathlib", "shutil", "tempfile", "glob", "fileinput", "mmap"), _FILES),
-    **dict.fromkeys(("zipfile", "tarfile", "gzip", "bz2", "lzma", "zlib", "sqlite3"), _FILES),
+    "os": _SYSTEM,
+    **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "fileinput", "mmap"), _FILES),
+    **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp", "linecache"), _FILES),
     **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
     **dict.fromkeys(("smtplib", "email", "websockets", "websocket", "urllib3"), _NETWORK),
-    **dict.fromkeys(("subprocess", "multiprocessing", "signal", "pty", "fcntl"), _PROCESSES),
-    **dict.fromkeys(("threading", "concurrent", "_thread", "queue", "sched"), _THREADS),
-    **dict.fromkeys(("numpy", "pandas", "scipy", "matplotlib", "seaborn", "sklearn"), _FRAMES),
-    **dict.fromkeys(("statsmodels", "plotly", "sympy"), _FRAMES),
+    **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),
+    **dict.fromkeys(("openai", "anthropic", "boto3"), _NETWORK),
+    **dict.fromkeys(("flask", "django", "fastapi", "streamlit"), _SERVICES),
+    **dict.fromkeys(("gzip", "bz2", "lzma", "zlib"), _COMPRESSION),
+    **dict.fromkeys(("subprocess", "multiprocessing", "pty", "fcntl"), _PROCESSES),
+    "signal": "there are no signals here; asyncio.timeout ends what takes too long",
+    "atexit": "end the program with try and finally",
+    **dict.fromkeys(("threading", "concurrent", "_thread"), _THREADS),
+    "queue": "collections.deque and heapq are queues; asyncio.Queue is one between tasks",
+    "sched": "heapq keeps the next event first; asyncio.sleep waits",
+    **dict.fromkeys(("numpy", "pandas", "scipy", "statsmodels", "sympy"), _FRAMES),
+    **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
+    **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
     **dict.fromkeys(("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
-    **dict.fromkeys(("ast", "code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
+    "ast": "json.loads reads data; for an expression, write the code out",
+    **dict.fromkeys(("code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
     **dict.fromkeys(("builtins", "importlib", "gc", "ctypes", "imp", "pkgutil"), _INTERPRETER),
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
     **dict.fromkeys(("tkinter", "turtle", "pygame", "curses", "readline"), _TERMINAL),
-    "argparse": "a program here gets no arguments: set the values at its top",
-    "getopt": "a program here gets no arguments: set the values at its top",
-    "click": "a program here gets no arguments: set the values at its top",
+    **dict.fromkeys(("argparse", "optparse", "getopt", "click", "typer"), _ARGUMENTS),
+    **dict.fromkeys(("colorama", "termcolor"), _COLOURS),
+    "dotenv": _SETTINGS,
     "getpass": "input() reads a line of the standard input",
     "platform": "sys.version_info and sys.platform tell the Python and the system",
     "locale": "format() and f-strings have ',' and '_' for thousands",
@@ -55,6 +74,11 @@ ALTERNATIVES: dict[str, str] = {
     "tomllib": "json and configparser are here",
     "lxml": "xml.etree.ElementTree is here",
     "bs4": "html.parser is here",
+    "codecs": "a string has encode(), bytes have decode(); base64 is here",
+    "keyword": "isidentifier() of a string tells what may be a name",
+    "shlex": "split() of a string splits at spaces; csv reads quotes",
+    "tracemalloc": "sys.getsizeof tells the size of one object",
+    "IPython": "print() or pprint show values",
     "weakref": "keep the objects in a dict and remove them yourself",
     "cProfile": "timeit and time.perf_counter measure",
     "profile": "timeit and time.perf_counter measure",
@@ -72,6 +96,7 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "sys.modules": "a name that was imported is a name of the program",
     "sys.path": "only the profile's modules can be imported",
     "sys.getrefcount": "nothing in the sandbox needs the interpreter's own parts",
+    "sys.executable": "no other program can be started here",
     "sys.settrace": "print() what you want to see",
     "sys.stdout": "contextlib.redirect_stdout(io.StringIO()) catches what is printed",
     "sys.stderr": "contextlib.redirect_stderr(io.StringIO()) catches what is written there",
@@ -101,7 +126,11 @@ NAME_ALTERNATIVES: dict[str, str] = {
 
 def alternative(module: str) -> str:
     """What to do without `module`, or "" where nothing is known."""
-    return NAME_ALTERNATIVES.get(module) or ALTERNATIVES.get(module.partition(".")[0], "")
+    return (
+        ALTERNATIVES.get(module)
+        or NAME_ALTERNATIVES.get(module)
+        or ALTERNATIVES.get(module.partition(".")[0], "")
+    )
 
 
 def alternative_to_name(module: str, name: str) -> str:

@@ -252,18 +252,24 @@ class ModuleTable:
         return None
 
     def near_modules(self, name: str, profile: str | None) -> str:
-        """A hint: the profile that has the module, one of nearly that name, or what there is."""
+        """A hint: the profile that has the module, what takes its place, one of nearly that name,
+        or that a program brings its own."""
         command = self._install_command(name)
         if command is not None:
             return f"It is not installed on this machine; its operator runs: {command}"
-        here = f"Available here: {', '.join(self._top_level())}."
         if profile is not None:
-            return f"The {profile!r} profile has it. {here}"
+            return f"The {profile!r} profile has it."
         instead = alternative(name)
         if instead:
-            return f"Instead: {instead}. {here}"
+            return f"Instead: {instead}."
         near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
-        return f"Did you mean {near[0]!r}? {here}" if near else here
+        if near:
+            return f"Did you mean {near[0]!r}?"
+        return "A program is one file: write into it what it needs of this module."
+
+    def available(self) -> str:
+        """A hint: what can be imported. Long, so it belongs to one finding of a program."""
+        return f"Available here: {', '.join(self._top_level())}."
 
     def near_names(self, module: str, name: str) -> str:
         """A hint: where the name is, one that comes near, or what the module gives."""

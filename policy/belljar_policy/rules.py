@@ -34,8 +34,8 @@ class Rule(NamedTuple):
 
     @property
     def general_hint(self) -> str:
-        """The hint where nothing is known of the offender."""
-        return self.hint if "{" not in self.hint else self.title + "."
+        """The advice that holds for every offender; "" where there is none."""
+        return self.hint if "{" not in self.hint else ""
 
 
 RULES: dict[str, Rule] = {

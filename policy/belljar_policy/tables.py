@@ -196,7 +196,7 @@ REPLACED_BUILTINS = (
 BUILTINS_SHOWN = frozenset(BUILTINS) - {"__build_class__"} | frozenset(REPLACED_BUILTINS)
 
 MISSING_BUILTINS: dict[str, str] = {
-    "open": "io.StringIO is available; the 'filesystem' profile has open().",
+    "open": "io.StringIO is a file in memory; sys.stdin has what the caller passes in.",
     "eval": "Compute the value directly; json.loads reads data.",
     "exec": "Write the code out: the program is run once as a whole.",
     "compile": "Write the code out: the program is run once as a whole.",

@@ -107,14 +107,29 @@ class Transformer(RestrictingNodeTransformer):
                 self._declare_hooks(self._scope.class_node)
         for node, name in self._missing:
             if name not in self._bound:
-                self.refuse(node, "BJ501", name, tables.MISSING_BUILTINS[name])
+                self.refuse(node, "BJ501", name, self._instead_of_builtin(name))
         self.findings.sort()
+        self._list_modules_once()
 
     def visit(self, node: ast.AST) -> ast.AST:
         """RestrictedPython's entry."""
         assert isinstance(node, ast.Module)
         self.check(node)
         return node
+
+    def _instead_of_builtin(self, name: str) -> str:
+        hint = tables.MISSING_BUILTINS[name]
+        # A profile that gives os gives files.
+        profile = self._modules.profile_with("os") if name == "open" else None
+        return f"{hint} The {profile!r} profile has open()." if profile else hint
+
+    def _list_modules_once(self) -> None:
+        """The first finding of a missing module says which there are."""
+        for i, finding in enumerate(self.findings):
+            if finding.rule == "BJ201":
+                hint = f"{finding.hint} {self._modules.available()}"
+                self.findings[i] = finding._replace(hint=hint)
+                return
 
     def not_allowed(self, node: ast.AST) -> None:
         """A kind of node that no table knows: refused until it is reviewed."""

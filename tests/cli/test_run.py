@@ -37,6 +37,60 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("import sys\nsys.exc_info()", "name the exception, `except Exception as error:`"),
+        ("import sys\nsys.setswitchinterval(1)", "dir(sys) shows what there is"),
+        ("getattr(int, '__subclasses__')", "Register classes by hand, for example in __init_sub"),
+        ("import math\nmath.pi = 3", "Make an object or a class of your own and change that."),
+        (
+            "import sys\nsys.setrecursionlimit(9000)\ndef f(): f()\nf()",
+            "calls were nested too deep",
+        ),
+    ],
+)
+def test_the_hint_is_about_what_was_refused(belljar, source, hint):
+    done = belljar("run", "-c", source)
+    lines = done.stderr.splitlines()
+    assert done.code == 1 and lines[-1].startswith(f"hint: {hint}"), done.stderr
+    # A name that is withheld is spelled right: one that looks alike is something else.
+    assert "Did you mean" not in lines[-2]
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("```python\nprint(1)\n```\n", "Leave out the Markdown fence around the program."),
+        ("x = 1\n```\n", "Leave out the Markdown fence around the program."),
+        ("x = 1\r```\r", "Leave out the Markdown fence around the program."),
+        (">>> x = 1\n", "Leave out the prompts of the interactive interpreter."),
+        ("import math\n%matplotlib inline\n", "A notebook's or a shell's command is not Python."),
+        ("pip install numpy", "A notebook's or a shell's command is not Python."),
+    ],
+)
+def test_what_is_pasted_along_with_a_program_is_named(belljar, source, hint):
+    ran = belljar("run", "-c", source)
+    assert ran.code == 1 and ran.stderr.splitlines()[-1] == f"hint: {hint}"
+    judged = belljar("validate", "-", stdin=source.encode())
+    assert judged.code == 1 and judged.stdout.splitlines()[-1] == f"  hint: {hint}"
+    assert "hint" not in belljar("run", "-c", "x = (1 +\n").stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import configparser\nconfigparser.ConfigParser().read('settings.ini')",
+        "class Meta(type):\n    def mro(cls): return []",
+    ],
+)
+def test_a_refusal_without_more_to_say_has_no_hint(belljar, source):
+    done = belljar("run", "-c", source)
+    assert done.code == 1 and done.stderr.splitlines()[-1].split("[")[1].startswith("BJ"), (
+        done.stderr
+    )
+
+
 def test_a_hint_follows_the_traceback(belljar):
     done = belljar("run", "-c", "input()")
     assert done.code == 1

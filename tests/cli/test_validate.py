@@ -1,6 +1,7 @@
 """belljar validate: findings for people and for programs."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -55,6 +56,29 @@ def test_standard_input(belljar, arguments):
     assert done.code == 1
     assert done.stdout.startswith("<stdin>:1:1: BJ201 ")
     assert done.stderr == "1 finding in 1 of 1 file\n"
+
+
+@pytest.mark.parametrize("redirection", ["</dev/null", "<&-"])
+def test_a_pipeline_that_names_no_file_does_not_pass(program, redirection):
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" validate {redirection}', program], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "which files?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = " + "(" * 300 + ")" * 300,
+        "".join(" " * i + "for i in x:\n" for i in range(30)) + " " * 30 + "pass\n",
+        "".join(" " * i + "if x:\n" for i in range(150)) + " " * 150 + "pass\n",
+    ],
+    ids=["brackets", "loops", "indentation"],
+)
+def test_what_is_nested_too_deeply_is_no_error_of_syntax(belljar, source):
+    done = belljar("validate", "-", stdin=source.encode())
+    assert done.code == 1 and " BJ002 " in done.stdout, done.stdout
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_others(belljar, files):

@@ -146,6 +146,23 @@ def test_what_is_wrong_is_said_with_its_place(belljar, folder, text, words):
     assert belljar("validate", ".", "--isolated", cwd=folder).code == 1
 
 
+def test_a_section_of_a_project_file_with_another_name_is_said(belljar, folder):
+    (folder / "pyproject.toml").write_text("[tool.belljar.validat]\nselect = ['BJ5']\n")
+    done = belljar("validate", ".", cwd=folder)
+    assert (done.code, done.stdout) == (2, "")
+    assert 'pyproject.toml:1:15: unknown key "validat"; did you mean "validate"?' in done.stderr
+
+
+def test_of_two_configurations_one_is_read_and_a_note_says_so(belljar, folder):
+    (folder / "belljar.toml").write_text("[validate]\nignore = ['BJ']\n")
+    (folder / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    assert "is not read" not in belljar("validate", ".", cwd=folder).stderr
+    (folder / "pyproject.toml").write_text("[tool.belljar.validate]\nselect = ['BJ5']\n")
+    done = belljar("validate", ".", cwd=folder)
+    assert (done.code, done.stdout) == (0, "")
+    assert 'pyproject.toml" is not read: belljar.toml is beside it' in done.stderr
+
+
 def test_many_dots_in_a_text_are_no_key(belljar, folder):
     text = f'description = "{"." * 500}" # {"." * 500}\nlong = """{"." * 99}\n{"." * 99}"""\n'
     (folder / "pyproject.toml").write_text(text + "[tool.belljar.validate]\njobs = 2\n")

@@ -60,7 +60,10 @@ def test_select_and_ignore(belljar, folder, arguments, expected):
         (("--jobs", "many"), "write a whole number from 1 to 256"),
         (("--allow-import", "maths"), 'has no module "maths"; did you mean "math"?'),
         (("--profile", "basci"), "basci"),
-        (("--baseline", "nowhere.json"), 'open baseline "nowhere.json"'),
+        (
+            ("--baseline", "nowhere.json"),
+            'baseline "nowhere.json": there is none yet: write it with',
+        ),
         (("--config", "nowhere.toml"), "nowhere.toml"),
         (("--config", "x", "--isolated"), "give one of them"),
         (("--output", "no/where.txt"), 'write "no/where.txt": No such file or directory'),

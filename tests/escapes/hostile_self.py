@@ -41,6 +41,8 @@ SECONDS = 0.25  # of one call that spins without them
 
 GUEST = """
 class Hostile:
+    def __new__(cls, *args, **names): return made(object.__new__(cls))
+    def __init__(self, *args, **names): pass
     def __getattr__(self, name): return following()
     def __setattr__(self, name, value): note(value)
     def __call__(self, *args, **names):
@@ -124,6 +126,13 @@ class Trap:
     __call__ = None
     __hash__ = object.__hash__
 
+    def look_into(self) -> None:
+        """Notes what was put into its __dict__ past __setattr__."""
+        names = object.__getattribute__(self, "__dict__")
+        for name in list(names):
+            RECORD.by_name("put", name)
+            del names[name]
+
 
 class Careless:
     """The control: a class of the library's as it should not be."""
@@ -136,6 +145,10 @@ class Careless:
 
     def hands_out(self) -> None:
         self.take(sys)
+
+    def puts(self) -> None:
+        cls = type(self)
+        cls.__new__(cls).__dict__.update(self.__dict__)
 
 
 class Record:
@@ -166,6 +179,7 @@ class Chooser:
         self._left = 0
         self._is_loot = is_loot
         self._kinds: list[int] = []
+        self._makes_traps = False
         self.guest: dict[str, Any] = {}
         self.samples: list[Any] = []  # of the classes beside the one that is tried
 
@@ -173,6 +187,7 @@ class Chooser:
         """Begins a call; each has a few kinds of objects, so that some get deep."""
         self._random.seed(seed * 7919)
         self._left = STEPS
+        self._makes_traps = True
         self._kinds = self._random.sample(range(8), self._random.randint(3, 6))
 
     def _step(self) -> None:
@@ -185,7 +200,7 @@ class Chooser:
         self._step()
         kind = self._random.choice(self._kinds)
         if kind < 2:
-            return self.guest["Hostile"]()
+            return self.hostile()
         if kind < 4:
             return TRAP
         if kind == 4:
@@ -197,6 +212,21 @@ class Chooser:
         return self._random.choice(
             [self.guest["Class"], [CANARY], (CANARY, 1), {CANARY: 1}, 1, None, "", b"x"]
         )
+
+    def hostile(self) -> Any:
+        """One of the guest's, for `self` or an argument."""
+        self._makes_traps = False
+        try:
+            return self.guest["Hostile"]()
+        finally:
+            self._makes_traps = True
+
+    def made(self, instance: Any) -> Any:
+        """What Hostile.__new__ gives: `instance`, with a name of the guest's in it, or a trap."""
+        if self._makes_traps and self.flip():
+            return TRAP
+        instance.__dict__[CANARY] = 1
+        return instance
 
     def text(self) -> str:
         """A name."""
@@ -282,7 +312,7 @@ def try_methods(cls: type, chooser: Chooser) -> int:
         RECORD.method = f"{cls.__module__}.{cls.__qualname__}.{name}"
         for seed in range(ROUNDS):
             chooser.start(seed)
-            first = TRAP if seed == 1 else chooser.guest["Hostile"]()
+            first = TRAP if seed == 1 else chooser.hostile()
             if own and seed % 4 == 2:  # as it is meant to be, with arguments that are not
                 first = own[seed % len(own)]
             args = [first] + [chooser.following() for _ in range(arity(function) - 1)]
@@ -293,6 +323,7 @@ def try_methods(cls: type, chooser: Chooser) -> int:
                 pass
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
+            Trap.look_into(TRAP)
             RECORD.calls += 1
     return len(methods)
 
@@ -335,7 +366,7 @@ def main() -> None:
         policy = belljar_policy.Policy(tomllib.load(file))
     chooser = Chooser(is_loot)
     scope = policy.guest_globals()
-    for name in ("following", "text", "flip", "note"):
+    for name in ("following", "text", "flip", "note", "made"):
         scope[name] = getattr(chooser, name)
     compiled = policy.compile(GUEST)
     assert compiled.code is not None, compiled.findings

@@ -190,6 +190,41 @@ ATTACKS = {
         loot = None
         [Makes(), Uses()]
         """,
+    "a class made amid an import, by a stream that hears of a generator's error": """
+        import contextlib, enum, functools, itertools, operator
+        kept = []
+        class M(type):
+            def __instancecheck__(cls, o): return True
+            def __init__(cls, *a): kept.append(cls)
+        names = {'__match_args__': ('_convert_',)}
+        classes = map(M, itertools.repeat('X'), itertools.repeat(()), itertools.repeat(names))
+        class Stream: flush = functools.partial(int)
+        def g():
+            try: yield
+            finally: raise ValueError
+        def leave_garbage():
+            for _ in range(30):
+                x = g()
+                next(x)
+                cycle = [x]
+                cycle.append(cycle)
+        with contextlib.redirect_stderr(Stream()):
+            for codec in ('cp037', 'cp1006', 'cp1026', 'cp1125', 'cp1140', 'cp1250', 'cp1251', 'cp1253',
+                          'cp1254', 'cp1255', 'cp1256', 'cp1257', 'cp424', 'cp437', 'cp500', 'cp720'):
+                Stream.write = functools.partial(
+                    functools.reduce, operator.is_, itertools.islice(classes, 1))  # C alone
+                leave_garbage()
+                ''.encode(codec)
+        got = {}
+        for X in kept:
+            try:
+                match enum.EnumMeta:
+                    case X(convert):
+                        convert(enum.IntEnum, 'E', 'os', lambda n: got.setdefault(n, n) and False)
+                        break
+            except (TypeError, AttributeError): pass
+        loot = 'escaped' if 'system' in got else None
+        """,
 }
 
 

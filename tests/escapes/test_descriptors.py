@@ -180,6 +180,15 @@ ATTACKS = {
         class B: real: int
         loot = A.__dict__['__getstate__'].__globals__
         """,
+    "the function of a library's class method": """
+        import datetime, collections
+        P = collections.namedtuple('P', 'x')
+        loot = P.__dict__['_make'].__func__.__globals__
+        """,
+    "a class method around a library function": """
+        import textwrap
+        loot = classmethod(textwrap.dedent).__func__.__globals__
+        """,
     "what Enum leaves in a class's dict": """
         import enum
         class E(enum.Enum):

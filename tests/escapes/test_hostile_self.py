@@ -41,7 +41,11 @@ def test_it_called_them(record: dict[str, Any]) -> None:
 
 def test_the_control_is_caught(record: dict[str, Any]) -> None:
     caught = {(method, what) for method, what, _ in record["names"] if method.startswith(CONTROL)}
-    assert caught == {(f"{CONTROL}.looks_up", "looked up"), (f"{CONTROL}.stores", "stored")}
+    assert caught == {
+        (f"{CONTROL}.looks_up", "looked up"),
+        (f"{CONTROL}.stores", "stored"),
+        (f"{CONTROL}.puts", "put"),
+    }
     assert [what for method, what in record["loot"] if method.startswith(CONTROL)]
 
 

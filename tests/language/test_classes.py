@@ -226,6 +226,34 @@ test_namespaces = runs({
         try: del vars(A)['x']
         except TypeError as e: print(e)
         """,
+    "names that are given later": """
+        def renamed(name):
+            def decorate(cls):
+                cls.__name__ = name
+                cls.__qualname__ = f'made.{name}'
+                cls.__doc__ = 'renamed'
+                return cls
+            return decorate
+        @renamed('Other')
+        class A: pass
+        print(A, A.__name__, A.__qualname__, A.__doc__, type(A()).__name__)
+        for bad in (1, None):
+            try: A.__name__ = bad
+            except (TypeError, AttributeError): print('refused')
+        try: int.__name__ = 'x'
+        except (TypeError, AttributeError): print('refused')
+        """,
+    "the function of a method": """
+        class A:
+            @classmethod
+            def c(cls): return cls.__name__
+            @staticmethod
+            def s(x): return x
+        def bare(method):
+            return method.__func__ if isinstance(method, (classmethod, staticmethod)) else method
+        print(bare(A.__dict__['c'])(int), bare(vars(A)['s'])(2), bare(A.s)(3), A.c.__func__(str))
+        print(vars(A)['c'].__wrapped__.__name__, A.__dict__['s'].__func__ is A.s)
+        """,
     "what walks over classes": """
         import dataclasses, enum, typing, abc
         class Base(abc.ABC):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.policy.harness import assert_refused, assert_stopped
+from tests.policy.harness import assert_refused, assert_stopped, run
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = runpy.run_path(str(ROOT / "policy/belljar_policy/alternatives.py"))
@@ -39,6 +39,26 @@ def test_the_name_is_not_here_and_the_hint_says_what_to_do(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(SET_BY_PROGRAMS))
 def test_the_name_may_not_be_set(name: str) -> None:
     assert_stopped(f"import sys\n{name} = None", "BJ305")
+
+
+def test_no_hint_names_a_profile() -> None:
+    # Which there are is the installation's to say: a hint that sends people to one that is not
+    # there ends in a usage error.
+    hints = (*ALTERNATIVES.values(), *NAME_ALTERNATIVES.values())
+    assert not [hint for hint in hints if "' profile" in hint]
+    assert "profile" not in assert_refused("import requests", "BJ201")["hint"]
+    assert "The 'filesystem' profile has it." in assert_refused("import os", "BJ201")["hint"]
+    assert "The 'filesystem' profile has open()." in assert_refused("open('f')", "BJ501")["hint"]
+
+
+def test_what_there_is_is_listed_once() -> None:
+    ran = run("import numpy\nimport mine\nimport maths\n")
+    hints = [finding["hint"] for finding in ran.findings]
+    assert ["Available here: " in hint for hint in hints] == [True, False, False]
+    assert hints[1:] == [
+        "A program is one file: write into it what it needs of this module.",
+        "Did you mean 'math'?",
+    ]
 
 
 @pytest.mark.parametrize("hint", sorted({*ALTERNATIVES.values(), *NAME_ALTERNATIVES.values()}))

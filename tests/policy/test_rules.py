@@ -48,7 +48,7 @@ def test_texts() -> None:
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name), rule_id
         assert rule.title and not rule.title.endswith("."), rule_id
         assert rule.why.endswith("."), rule_id
-        assert rule.general_hint.endswith("."), rule_id
+        assert rule.hint.endswith((".", "}")), rule_id
         assert "{" not in rule.general_hint, rule_id
     assert len({rule.name for rule in RULES.values()}) == len(RULES)
     assert list(RULES) == sorted(RULES)

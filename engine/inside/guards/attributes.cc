@@ -267,13 +267,15 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     allowed = PyFunction_Check(target) || Py_TYPE(target) == &PyProperty_Type ||
               BindsFunction(target) || Py_TYPE(target) == &PyStaticMethod_Type ||
               GuestResolves(target, name);
-  } else if (text == "__self__" || text == "__func__" || text == "__defaults__" ||
-             text == "__kwdefaults__") {
-    allowed = IsGuestFunction(target);
-  } else if (text == "__wrapped__") {
+  } else if (text == "__wrapped__" ||
+             (text == "__func__" && (Py_TYPE(target) == &PyClassMethod_Type ||
+                                     Py_TYPE(target) == &PyStaticMethod_Type))) {
     PyObject* wrapped = PyObject_GetAttr(target, name);
     if (wrapped == nullptr || IsGuestFunction(wrapped)) return wrapped;
     Py_DECREF(wrapped);
+  } else if (text == "__self__" || text == "__func__" || text == "__defaults__" ||
+             text == "__kwdefaults__") {
+    allowed = IsGuestFunction(target);
   } else {
     allowed = GuestResolves(target, name);
   }
@@ -292,7 +294,10 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
   if (PyType_Check(target)) {
     PyTypeObject* type = AsType(target);
     if (!IsGuestClass(type)) return RefuseStore(target, name, "may not be set");
-    if (PySet_Contains(state.class_dunders, name) != 1) {
+    // What a class is called decides nothing here; type() takes any name too.
+    const bool named = (text == "__name__" || text == "__qualname__") && value != nullptr &&
+                       PyUnicode_CheckExact(value);
+    if (!named && PySet_Contains(state.class_dunders, name) != 1) {
       return RefuseStore(target, name, "may not be set");
     }
     if (text == "__match_args__" && value != nullptr) {
@@ -361,7 +366,8 @@ PyObject* GuardedGet(PyObject* target, PyObject* name) {
       }
       return Refuse("BJ302", target, name, "is private to a class that the program did not make");
     case NameKind::kGuardedDunder: return GuardedDunderGet(target, name);
-    case NameKind::kRefused: return Refuse("BJ303", target, name, "belongs to the interpreter");
+    case NameKind::kRefused:
+      return Refuse(RuleOfRefused(name), target, name, "belongs to the interpreter");
     case NameKind::kError: return nullptr;
   }
   return nullptr;

@@ -165,10 +165,14 @@ bool IsClassMachinery(PyObject* globals) {
                              std::string_view(text).starts_with(kOurs));
 }
 
-// A host module that is being imported defines its classes unhindered: nearer than any guest frame
-// stands one of importlib. Without strict_classes any other host frame counts too (profiles whose
-// libraries make classes at run time; their wall is the kernel's), but for the class machinery,
-// which stands between a guest's class statement and `type` whenever there is a metaclass.
+// A host module that is imported before the program begins defines its classes unhindered: nearer
+// than any guest frame stands one of importlib. Not so afterwards: amid an import the collector may
+// end a generator whose error is written to a stream of the guest's, all in C. What a program makes
+// the library import then, codecs, derives from classes that are marked for it.
+//
+// Without strict_classes any other host frame counts too (profiles whose libraries make classes at
+// run time; their wall is the kernel's), but for the class machinery, which stands between a
+// guest's class statement and `type` whenever there is a metaclass.
 bool MadeByHost() {
   if (InGuestFrame()) return false;
   PyFrameObject* frame = PyEval_GetFrame();
@@ -178,8 +182,8 @@ bool MadeByHost() {
     PyObject* builtins = PyFrame_GetBuiltins(frame);
     PyObject* globals = PyFrame_GetGlobals(frame);
     const bool guest = builtins == state.guest_builtins;
-    host = !guest && (globals == state.bootstrap_globals ||
-                      (!state.strict_classes && !IsClassMachinery(globals)));
+    const bool imports = globals == state.bootstrap_globals && !state.guest_began;
+    host = !guest && (imports || (!state.strict_classes && !IsClassMachinery(globals)));
     Py_XDECREF(builtins);
     Py_XDECREF(globals);
     PyFrameObject* back = guest || host ? nullptr : PyFrame_GetBack(frame);

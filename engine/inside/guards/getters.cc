@@ -104,7 +104,8 @@ PyObject* Allocate(PyTypeObject* type, vectorcallfunc call, PyObject* names, PyO
 bool CheckName(PyObject* name) {
   const NameKind kind = Judge(name);
   if (kind == NameKind::kRefused) {
-    PyErr_Format(PyExc_AttributeError, "[BJ303] attribute %R belongs to the interpreter", name);
+    PyErr_Format(PyExc_AttributeError, "[%s] attribute %R belongs to the interpreter",
+                 RuleOfRefused(name), name);
   }
   return kind != NameKind::kError && kind != NameKind::kRefused;
 }

@@ -67,6 +67,8 @@ enum class NameKind { kPublic, kPrivate, kNativeDunder, kGuardedDunder, kRefused
 // Judges an attribute name that came at run time. kError: an exception is set (not an exact str, or
 // spelled in a form that NFKC would change).
 NameKind Judge(PyObject* name);
+// The rule that refuses such a name in source, for one that came at run time.
+const char* RuleOfRefused(PyObject* name);
 // Sets AttributeError "[rule] ..." and returns nullptr.
 PyObject* Refuse(const char* rule, PyObject* target, PyObject* name, const char* reason);
 bool IsDunder(PyObject* exact_str);

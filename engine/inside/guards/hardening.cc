@@ -84,20 +84,20 @@ PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
   const bool by_name = self->trip == Trip::kUnspelled || self->trip == Trip::kSubclasses;
   if (target == nullptr) {
     if (self->trip != Trip::kStore && IsRefused(self)) {
-      return Refuse("BJ303", type == nullptr ? Py_None : type, self->name,
+      return Refuse(RuleOfRefused(self->name), type == nullptr ? Py_None : type, self->name,
                     "belongs to the interpreter");
     }
     return Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
   }
   if ((self->trip == Trip::kSubclasses && IsRoot(target)) || (by_name && IsRefused(self))) {
-    return Refuse("BJ303", target, self->name, "belongs to the interpreter");
+    return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the interpreter");
   }
   PyObject* value = Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
   if (value == nullptr || by_name) return value;
   // Library code that a guest called may leave it where the guest finds it (partialmethod does).
   if (self->trip == Trip::kModuleResult && PyModule_Check(value) && AskedByGuest()) {
     Py_DECREF(value);
-    return Refuse("BJ303", target, self->name, "belongs to the interpreter");
+    return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the interpreter");
   }
   if (self->trip == Trip::kForeignResult && !IsOwn(value) && IsRefused(self)) {
     Py_DECREF(value);
@@ -111,7 +111,7 @@ int TripwireSet(PyObject* object, PyObject* target, PyObject* value) {
   descrsetfunc set = Py_TYPE(self->original)->tp_descr_set;
   const bool by_name = self->trip == Trip::kUnspelled || self->trip == Trip::kStore;
   if (set == nullptr || (by_name && IsRefused(self))) {
-    Refuse("BJ303", target, self->name, "belongs to the interpreter");
+    Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the interpreter");
     return -1;
   }
   return set(self->original, target, value);

@@ -41,6 +41,8 @@ NameKind Judge(PyObject* name) {
   return native != 0 ? NameKind::kNativeDunder : NameKind::kGuardedDunder;
 }
 
+const char* RuleOfRefused(PyObject* name) { return IsDunder(name) ? "BJ301" : "BJ303"; }
+
 PyObject* Refuse(const char* rule, PyObject* target, PyObject* name, const char* reason) {
   const bool is_type = PyType_Check(target);
   const PyTypeObject* type = is_type ? reinterpret_cast<PyTypeObject*>(target) : Py_TYPE(target);

@@ -19,7 +19,7 @@ from .bounded_repr import bounded_repr
 from .comments import addressed_comments
 from .display import Display
 from .display import prepare as prepare_display
-from .hints import Surroundings, hint_for
+from .hints import Surroundings, hint_for, hint_for_syntax
 from .plain_data import encode, know_packages
 from .report import Report, bounded_findings, error_fields, finding_fields, refusal
 from .source import (
@@ -421,6 +421,11 @@ def _memory_ran_out(
 def _validated(
     findings: list[dict[str, Any]], text: str, filename: str, request: dict[str, Any]
 ) -> Report:
+    if findings and findings[0]["rule"] == "BJ001":  # then it is the only one
+        lines = io.StringIO(text, newline=None).readlines()  # as Python's own parser ends them
+        at = findings[0]["line"] - 1
+        hint = hint_for_syntax(lines[at]) if 0 <= at < len(lines) else None
+        findings = [{**findings[0], "hint": hint or findings[0]["hint"]}]
     report = _refused(findings, validates=True) if findings else Report("ok")
     if request.get("analysis", True):
         report.analysis, report.truncated["imports"] = analyse(text, filename)
@@ -447,7 +452,8 @@ def _not_compiled(error: SyntaxError, filename: str, validates: bool) -> Report:
         kind = described.type
         reason = described.message if kind == "SyntaxError" else f"{kind}: {described.message}"
         return _refused([finding_fields("BJ001", "syntax-error", place, reason, "")], validates)
-    fields = error_fields(described.type, described.message, place, described.text)
+    hint = hint_for_syntax(error.text)
+    fields = error_fields(described.type, described.message, place, described.text, hint)
     return Report("exception", error=fields)
 
 
@@ -457,7 +463,7 @@ def _too_large(size: int, limit: int) -> dict[str, Any]:
         "source-too-large",
         NOWHERE,
         f"source is {_megabytes(size)}; the limit is {_megabytes(limit)}",
-        "pass data as standard input or as a file instead of inside the source",
+        "Pass large data as standard input instead of writing it into the program.",
     )
 
 

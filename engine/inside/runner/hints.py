@@ -20,18 +20,15 @@ _NO_CODE = "code that is made at run time is not available; write it out as a fu
 
 # Built-ins that the language policy withholds.
 _WITHHELD = {
-    "open": "files are not available here; pass data as standard input, or use a profile that has "
-    "a /workspace",
+    "open": "files are not available here; pass data as standard input",
     "eval": _NO_CODE + "; json.loads reads data",
     "exec": _NO_CODE,
     "compile": _NO_CODE,
     "__import__": "use the import statement",
     "globals": "keep such names in a dict of your own",
     "locals": "keep such names in a dict of your own",
-    "vars": "keep such names in a dict of your own",
-    "exit": "use sys.exit, raise SystemExit, or let the program end",
-    "quit": "use sys.exit, raise SystemExit, or let the program end",
     "breakpoint": "there is no debugger here; print what you want to see",
+    "__file__": "the program is no file here",
 }
 
 
@@ -41,23 +38,36 @@ _RULE_ID = re.compile(r"\[(BJ\d{3})\] ")
 _NAME_OF_MODULE = re.compile(
     r"\[BJ\d{3}\] module '([\w.]+)' (?:has no attribute|is read-only:) '(\w+)'"
 )
+_REFUSED_ATTRIBUTE = re.compile(r"\[BJ30[13]\] attribute '(\w+)'")
 
 
 def _refusal(error: BaseException) -> str | None:
-    """What the rule says that a guard named; the guest may write such a message too."""
+    """What to do about a guard's refusal; "": its message says it, None: nothing is known.
+
+    The guest may write such a message too.
+    """
     policy_rules = sys.modules.get("belljar_policy.rules")
     message = error.args[0] if error.args else None
     if policy_rules is None or type(message) is not str:
         return None
     found = _RULE_ID.match(message)
-    if found is None:
+    rule = policy_rules.RULES.get(found[1]) if found else None
+    if rule is None:
         return None
-    alternatives = sys.modules.get("belljar_policy.alternatives")
-    if alternatives is not None and (name := _NAME_OF_MODULE.match(message)):
-        if instead := alternatives.alternative_to_name(name[1], name[2]):
-            return str(instead)
-    rule = policy_rules.RULES.get(found[1])
-    return rule.general_hint if rule else None
+    if found[1] == "BJ502":  # what does less here says in its message what to do
+        return ""
+    return _about_the_name(message) or rule.general_hint or None
+
+
+def _about_the_name(message: str) -> str | None:
+    """What the policy's tables say about the name that a guard refused."""
+    if found := _NAME_OF_MODULE.match(message):
+        module, name = found.groups()
+        instead = sys.modules["belljar_policy.alternatives"].alternative_to_name(module, name)
+        return instead or (f"dir({module}) shows what there is" if "[BJ202]" in message else None)
+    if found := _REFUSED_ATTRIBUTE.match(message):
+        return sys.modules["belljar_policy.tables"].REFUSED_DUNDERS.get(found[1])
+    return None
 
 
 def _end_of_input(_: BaseException, around: Surroundings) -> str:
@@ -106,10 +116,26 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
 )
 
 
+# What is often pasted along with a program, by how its line begins.
+_NO_PYTHON = (
+    (("```", "~~~"), "Leave out the Markdown fence around the program."),
+    ((">>> ", "... "), "Leave out the prompts of the interactive interpreter."),
+    (("%", "!", "$ ", "pip ", "python "), "A notebook's or a shell's command is not Python."),
+)
+
+
+def hint_for_syntax(line: object) -> str | None:
+    """What to do about a syntax error in `line`, where the line shows it."""
+    if type(line) is not str:
+        return None
+    line = line.lstrip()
+    return next((hint for begin, hint in _NO_PYTHON if line.startswith(begin)), None)
+
+
 def hint_for(error: BaseException, around: Surroundings) -> str | None:
     try:
-        if around.is_restricted and (refusal := _refusal(error)):
-            return refusal
+        if around.is_restricted and (refusal := _refusal(error)) is not None:
+            return refusal or None
         for cls, make in _HINTS:
             if issubclass(type(error), cls):
                 return make(error, around)

@@ -437,7 +437,7 @@ def _suggestion(error: BaseException, filename: str) -> str:
             TracebackType(None, last.tb_frame, last.tb_lasti, last.tb_lineno)
         )
     elif type(error) is AttributeError:
-        if error.obj is None:
+        if error.obj is None or _is_refusal(error):
             return ""
         probe = AttributeError("?", name=error.name, obj=error.obj)
     else:
@@ -449,6 +449,11 @@ def _suggestion(error: BaseException, filename: str) -> str:
     suggestion = shown.removeprefix(f"{type(error).__name__}: ?").rstrip("\n")
     # Names that the policy has made up, which nobody can spell.
     return "" if "'@" in suggestion else suggestion
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """A guard's: the name is right, so one that looks alike is something else."""
+    return bool(error.args) and type(error.args[0]) is str and error.args[0].startswith("[BJ")
 
 
 def _shown_by_cpython(probe: BaseException) -> str:
