@@ -145,7 +145,8 @@ class ModuleTable:
             exports = {key: self._as_proxy(name, key, value) for key, value in exports.items()}
             for child, proxy in self.proxies.items():
                 if child.rpartition(".")[0] == name:
-                    exports[child.rpartition(".")[2]] = proxy
+                    # sympy.series is a module, and what `sympy` calls so is a function.
+                    exports.setdefault(child.rpartition(".")[2], proxy)
             # A program that asks for one of these hears that it was withheld.
             has = {key for key in getattr(real, "__dict__", ()) if key[0] != "_"}
             withheld = frozenset(has - exports.keys() - live.keys())

@@ -81,7 +81,8 @@ def run(source: str, **more: Any) -> Ran:
 
 
 def run_plain(source: str, **more: Any) -> Ran:
-    return _zygote("plain").run(source=textwrap.dedent(source), plain=True, **more)
+    kind = more.pop("kind", "plain")
+    return _zygote(kind).run(source=textwrap.dedent(source), plain=True, **more)
 
 
 def assert_runs(source: str, **more: Any) -> Ran:

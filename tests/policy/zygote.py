@@ -9,13 +9,13 @@ from __future__ import annotations
 import __future__
 
 import ast
+import importlib
 import importlib.util
 import io
 import json
 import os
 import signal
 import sys
-import tomllib
 import traceback
 import types
 from pathlib import Path
@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "policy"), os.environ["BELLJAR_GUARDS_DIR"]]
 from tests.policy import verifier  # noqa: E402 (before the freeze)
+from tools.profile_document import read_profile  # noqa: E402
 
 sys.path.remove(str(ROOT))  # no program under test imports our folders
 
@@ -142,22 +143,29 @@ def runner_tracebacks() -> types.ModuleType:
 
 def serve() -> None:
     # "plain" builds no policy: the controls must not be held by a hardened interpreter.
+    # "restricted:NAME" and "plain:NAME": another profile, with its packages.
     policy = None
-    if sys.argv[1] in ("restricted", "open", "forgetful"):
+    kind, _, profile_name = sys.argv[1].partition(":")
+    if profile_name:
+        sys.path.append(os.environ["BELLJAR_SET_PACKAGES"])
+    if profile_name and kind == "plain":
+        for name in ("matplotlib.pyplot", "pandas", "sklearn.linear_model", "statsmodels.api",
+                     "sympy"):  # fmt: skip
+            importlib.import_module(name)
+    if kind in ("restricted", "open", "forgetful"):
         import belljar_policy
 
-        if sys.argv[1] == "forgetful":  # a policy with a hole, for the verifier to find
+        if kind == "forgetful":  # a policy with a hole, for the verifier to find
             from belljar_policy import transformer
 
             transformer._HANDLERS[ast.Attribute] = lambda self, node: self._push(node.value)
 
-        if sys.argv[1] == "open":  # as if graphlib were numpy
+        if kind == "open":  # as if graphlib were numpy
             from belljar_policy import reviewed
 
             reviewed.OPEN_PACKAGES = frozenset({"graphlib"})
 
-        with open(ROOT / "profiles" / "basic.toml", "rb") as file:
-            profile = tomllib.load(file)
+        profile = read_profile(ROOT / "profiles" / f"{profile_name or 'basic'}.toml")
         others = {"filesystem": ["os", "pathlib"], "data-science": ["numpy"]}
         policy = belljar_policy.Policy(
             profile, other_profiles=others, tracebacks=runner_tracebacks()
@@ -169,12 +177,13 @@ def serve() -> None:
         child = os.fork()
         if child == 0:
             os.close(receiving)
+            pipe = os.fdopen(sending, "w", errors="surrogatepass")  # later the policy may object
             signal.alarm(60)
             try:
                 reply = json.dumps(execute(json.loads(line), policy))
             except BaseException:
                 reply = json.dumps({"error": "HarnessError", "message": traceback.format_exc()})
-            with os.fdopen(sending, "w", errors="surrogatepass") as pipe:
+            with pipe:
                 pipe.write(reply)
             os._exit(0)
         os.close(sending)

@@ -13,7 +13,7 @@ from . import judged
 
 _EVERYTHING = "from sympy import *"
 _FROM = re.compile(r"from ([\w.]+) import ([\w, *]+)$")
-_FUNCTIONS_OF = frozenset({"cmath", "math", "mpmath", "numpy", "scipy", "sympy"})
+_FUNCTIONS_OF = frozenset({"cmath", "functools", "math", "mpmath", "numpy", "scipy", "sympy"})
 _BUILTINS = "abs bool complex float int len list max min range round set sorted sum tuple zip"
 
 
@@ -40,7 +40,9 @@ def _import(text: str, names: dict[str, Any]) -> None:
             continue
         if found[1].partition(".")[0] not in _FUNCTIONS_OF:
             raise PermissionError(f"[BJ502] functions of {found[1]!r} are not available here")
-        module = importlib.import_module(found[1])
+        module: Any = importlib.import_module(found[1])
+        if found[1] == "functools":  # reduce, for Max and Min
+            module = running.modules[found[1]]
         wanted = _names_of(module) if found[2] == "*" else re.findall(r"\w+", found[2])
         for name in wanted:
             value = getattr(module, name, judged.MISSING)

@@ -1,0 +1,67 @@
+"""One `belljar serve` for many programs: a zygote with these packages takes seconds to start."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+
+class Session:
+    def __init__(self, program: Path, *options: str) -> None:
+        self._process = subprocess.Popen(
+            [str(program), "serve", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._number = 0
+        self._call(
+            "initialize",
+            protocolVersion="2025-06-18",
+            capabilities={},
+            clientInfo={"name": "tests", "version": "1"},
+        )
+
+    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._number += 1
+        message = {
+            "jsonrpc": "2.0",
+            "id": self._number,
+            "method": method,
+            "params": parameters,
+        }
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            answer = json.loads(line)
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer["error"]
+                return answer["result"]
+        raise AssertionError("the server is gone")
+
+    def run(self, code: str, **arguments: Any) -> dict[str, Any]:
+        """The outcome, as `--json` shows it."""
+        answer = self._call(
+            "tools/call", name="execute_code", arguments={"code": code, **arguments}
+        )
+        return answer["structuredContent"]
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait(timeout=10)
+
+
+def artifacts_of(outcome: dict[str, Any], media_type: str) -> list[bytes]:
+    """The contents of those of one kind."""
+    return [
+        base64.b64decode(each["content"])
+        if each["encoding"] == "base64"
+        else each["content"].encode()
+        for each in outcome["artifacts"]
+        if each["media_type"] == media_type
+    ]

@@ -1,0 +1,271 @@
+"""What a run shows beside its result: figures, tables, formulas, numbers as plain data."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import pytest
+
+from tests.data_science.session import Session, artifacts_of
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", png[16:24])
+
+
+def names_of(outcome: dict) -> list[str]:
+    return [each["name"] for each in outcome["artifacts"]]
+
+
+def test_open_and_shown_figures_in_order(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import matplotlib.pyplot as plt\n"
+        "plt.figure(figsize=(2, 1)); plt.show()\n"
+        "plt.figure(figsize=(3, 1)); plt.figure(figsize=(1, 1)); plt.close()\n"
+        "assert len(plt.get_fignums()) == 1\n"
+    )
+    assert names_of(outcome) == ["figure-1.png", "figure-2.png"]
+    assert [size_of(png) for png in artifacts_of(outcome, "image/png")] == [(200, 100), (300, 100)]
+
+
+def test_a_figure_that_is_the_result(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "from matplotlib.figure import Figure\n"
+        "figure = Figure(figsize=(1, 1)); figure.subplots().plot([1, 2])\nfigure"
+    )
+    assert names_of(outcome) == ["figure-1.png"]
+
+
+def test_figures_are_there_after_an_exception(sandbox: Session) -> None:
+    outcome = sandbox.run("import matplotlib.pyplot as plt\nplt.plot([1])\n1 / 0")
+    assert outcome["error"]["type"] == "ZeroDivisionError"
+    assert names_of(outcome) == ["figure-1.png"]
+
+
+def test_figures_are_bounded_in_number_and_size(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import matplotlib.pyplot as plt\nplt.rcParams['figure.max_open_warning'] = 0\n"
+        "for _ in range(25):\n    plt.figure(figsize=(0.5, 0.5))\n"
+    )
+    assert len(outcome["artifacts"]) == 20
+    assert outcome["truncated"]["artifacts"] == 5
+
+    outcome = sandbox.run("import matplotlib.pyplot as plt\nplt.figure(figsize=(60, 60))")
+    width, height = size_of(artifacts_of(outcome, "image/png")[0])
+    assert 3_900_000 < width * height <= 4_010_000
+    assert "36 megapixels" in outcome["artifacts"][0]["note"]
+
+
+def test_a_table(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import pandas as pd\n"
+        "pd.DataFrame({'n': [1, 2], 't': ['<b>', None], "
+        "'d': pd.to_datetime(['2024-01-01', '2024-01-02'])})"
+    )
+    assert "2024-01-01" in outcome["result_repr"]
+    assert names_of(outcome) == ["result.html", "result.json"]
+    html = artifacts_of(outcome, "text/html")[0].decode()
+    assert "&lt;b&gt;" in html and "<b>" not in html
+    records = json.loads(artifacts_of(outcome, "application/json")[0])
+    assert records[0] == {"n": 1, "t": "<b>", "d": "2024-01-01T00:00:00.000"}
+    assert records[1]["t"] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "records"),
+    [
+        ("pd.Series([1.5], ['x'], name='v')", [{"index": "x", "v": 1.5}]),
+        (
+            "pd.DataFrame([[1, 2]], columns=['a', 'a'])",
+            {"columns": ["a", "a"], "index": [0], "data": [[1, 2]]},
+        ),
+        ("pd.DataFrame({('a', 'b'): [1]})", [{'["a","b"]': 1}]),
+        ("pd.DataFrame()", []),
+    ],
+)
+def test_tables_of_other_shapes(sandbox: Session, source: str, records: object) -> None:
+    outcome = sandbox.run(f"import pandas as pd\n{source}")
+    assert outcome["status"] == "ok"
+    found = json.loads(artifacts_of(outcome, "application/json")[0])
+    if source.startswith("pd.DataFrame({("):
+        assert len(found) == 1  # how two levels are written is pandas' to say
+    else:
+        assert found == records
+
+
+def test_a_long_table_is_cut_and_says_so(sandbox: Session) -> None:
+    outcome = sandbox.run("import numpy as np, pandas as pd\npd.DataFrame(np.zeros((100_000, 60)))")
+    assert [each["note"] for each in outcome["artifacts"]] == [
+        "the first 500 of 100000 rows and 50 of 60 columns"
+    ] * 2
+    assert len(json.loads(artifacts_of(outcome, "application/json")[0])) == 500
+
+
+def test_a_formula(sandbox: Session) -> None:
+    outcome = sandbox.run("import sympy\nsympy.Integral(sympy.sqrt(sympy.Symbol('x')))")
+    assert artifacts_of(outcome, "text/x-tex") == [rb"\int \sqrt{x}\, dx"]
+
+
+def test_a_figure_of_plotly(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import plotly.express as px\npx.line(x=[1], y=[2]).show()\npx.bar(x=['a'], y=[3])"
+    )
+    assert names_of(outcome) == [
+        "plotly-1.plotly.json",
+        "plotly-1.html",
+        "result.plotly.json",
+        "result.html",
+    ]
+    shown = artifacts_of(outcome, "application/vnd.plotly.v1+json")
+    assert [json.loads(each)["data"][0]["type"] for each in shown] == ["scatter", "bar"]
+    assert all(len(each) < 100_000 for each in artifacts_of(outcome, "text/html"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "plain"),
+    [
+        ("np.float64(1.5)", 1.5),
+        ("np.float32(0.5)", 0.5),
+        ("np.int8(-3)", -3),
+        ("np.bool_(True)", True),
+        ("np.str_('a')", "a"),
+        ("np.array([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
+        ("np.array(['a', 'b'])", ["a", "b"]),
+        ("np.array(7)", 7),
+        ("np.array([1.0, np.nan])", [1.0, {"$type": "float", "value": "nan"}]),
+        ("{'a': np.arange(2), 'b': (np.float64(1),)}", {"a": [0, 1], "b": [1.0]}),
+        ("pd.Timestamp('2024-03-01 12:00')", "2024-03-01T12:00:00"),
+        ("[pd.NaT, pd.NA]", [None, None]),
+        ("np.array([object()])", None),
+        ("np.longdouble(1)", None),
+        ("np.complex128(1j)", None),
+    ],
+)
+def test_numbers_are_plain_data(sandbox: Session, expression: str, plain: object) -> None:
+    outcome = sandbox.run(f"import numpy as np, pandas as pd\nresult = {expression}")
+    assert outcome["status"] == "ok"
+    assert outcome["result"] == plain
+
+
+def test_a_large_array_is_left_out(sandbox: Session) -> None:
+    outcome = sandbox.run("import numpy as np\nnp.zeros(2_000_000)")
+    assert outcome["result"] is None and outcome["truncated"]["result"] is True
+
+
+HOSTILE = {
+    "a method of an instance": """
+        import matplotlib.pyplot as plt
+        figure = plt.figure()
+        figure.savefig = figure.get_dpi = lambda *a, **k: 1 / 0
+    """,
+    "a canvas that draws something else": """
+        import matplotlib.pyplot as plt
+        figure = plt.figure()
+        class Canvas:
+            def print_figure(self, buffer, *a, **k):
+                buffer.write(b"<script>not a PNG</script>")
+        figure.canvas = Canvas()
+    """,
+    "an artist that raises": """
+        import matplotlib.pyplot as plt
+        from matplotlib.lines import Line2D
+        class Evil(Line2D):
+            def draw(self, renderer):
+                raise SystemExit(3)
+        plt.gca().add_line(Evil([0, 1], [0, 1]))
+    """,
+    "a size that is none": """
+        import matplotlib.pyplot as plt
+        figure = plt.figure()
+        figure.bbox_inches = None
+    """,
+    "a cell whose text raises": """
+        import pandas as pd
+        class Cell:
+            def __repr__(self):
+                raise KeyboardInterrupt
+            __str__ = __repr__
+        result = pd.DataFrame({"a": [Cell()]}, dtype=object)
+    """,
+    "a subclass of a table": """
+        import pandas as pd
+        class Table(pd.DataFrame):
+            def to_html(self, *a, **k):
+                return "<script>"
+            def to_json(self, *a, **k):
+                return 7
+            shape = (10**30, -1)
+        result = Table({"a": [1]})
+    """,
+    "a class that claims to be a table": """
+        class DataFrame:
+            shape = 5
+        result = DataFrame()
+    """,
+    "a name with a path in it": """
+        import pandas as pd
+        result = pd.DataFrame({"../../etc/passwd": [1]})
+        result.index.name = "\\ud800"
+    """,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_program_gets_an_outcome(sandbox: Session, name: str) -> None:
+    import textwrap
+
+    outcome = sandbox.run(textwrap.dedent(HOSTILE[name]))
+    assert outcome["status"] == "ok", (outcome["error"], outcome["status"])
+    for png in artifacts_of(outcome, "image/png"):
+        assert png[:4] == b"\x89PNG"
+    assert b"<script>" not in b"".join(artifacts_of(outcome, "text/html"))
+    assert all("/" not in each["name"] for each in outcome["artifacts"])
+    # Shown, or counted as left out; a class that is no table is neither.
+    claims = name == "a class that claims to be a table"
+    assert claims or outcome["artifacts"] or outcome["truncated"]["artifacts"]
+
+
+def test_every_worker_draws_other_numbers(sandbox: Session) -> None:
+    drawn = [
+        sandbox.run(
+            "import random, numpy as np\n"
+            "from scipy import stats\n"
+            "result = [random.random(), np.random.rand(), np.random.default_rng().random(),\n"
+            "          stats.norm.rvs()]"
+        )["result"]
+        for _ in range(24)
+    ]
+    numbers = [number for each in drawn for number in each]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_a_seed_is_a_seed(sandbox: Session) -> None:
+    source = "import numpy as np\nnp.random.seed(1)\nresult = float(np.random.rand())"
+    assert sandbox.run(source)["result"] == sandbox.run(source)["result"] == 0.417022004702574
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np\nnp.zeros(10**10)",
+        "import numpy as np\na = np.ones((20_000, 20_000)); a @ a",
+        "import pandas as pd\npd.Series(range(10**9)).astype(float)",
+    ],
+)
+def test_too_much_memory_is_said_plainly(sandbox: Session, source: str) -> None:
+    outcome = sandbox.run(source)
+    assert outcome["status"] == "memory_limit", outcome["error"]
+    assert "memory" in outcome["error"]["message"] + outcome["error"]["hint"]
+    assert outcome["stderr"] == ""
+
+
+def test_a_usual_model_fits_the_default_limit(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import numpy as np\n"
+        "from sklearn.ensemble import RandomForestClassifier\n"
+        "x = np.random.rand(20_000, 20); y = x[:, 0] > 0.5\n"
+        "result = RandomForestClassifier(n_estimators=20).fit(x, y).score(x, y) > 0.9"
+    )
+    assert outcome["result"] is True, outcome["error"]
