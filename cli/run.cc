@@ -15,6 +15,7 @@
 #include "cli/source_file.h"
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/door/door_rules.h"
 #include "engine/outside/sandbox.h"
 
 namespace belljar {
@@ -28,6 +29,9 @@ struct Arguments {
   std::optional<std::string> code;
   std::optional<std::string> standard_input;
   std::optional<StringList> allowed_imports;
+  std::optional<StringList> allowed_domains;
+  std::optional<StringList> allowed_private;
+  std::optional<StringList> resolved;
   std::optional<StringList> without;
   SandboxChoice sandbox;
   LimitOptions limits;
@@ -102,6 +106,22 @@ Result<void> TakeImports(const Arguments& arguments, Job& job) {
   return CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile, "--allow-import");
 }
 
+// Whoever starts the command is the operator.
+Result<void> TakeNetwork(const Arguments& arguments, Job& job) {
+  NetworkPolicy& network = job.sandbox.network;
+  const bool given = arguments.allowed_domains || arguments.allowed_private || arguments.resolved;
+  if (given && !job.sandbox.profile.door) {
+    return Usage("profile " + job.sandbox.profile.name +
+                 " has no network: --allow-domain and its like go with --profile network");
+  }
+  network.allowed_domains = arguments.allowed_domains.value_or(StringList());
+  network.allow_private = arguments.allowed_private.value_or(StringList());
+  network.resolve = arguments.resolved.value_or(StringList());
+  Result<DoorRules> rules = DoorRules::Make(network);
+  if (!rules) return rules.error();
+  return {};
+}
+
 Result<void> TakeLayers(const Arguments& arguments, Job& job) {
   for (const std::string& layer : arguments.without.value_or(StringList())) {
     if (std::find(kLayers.begin(), kLayers.end(), layer) == kLayers.end()) {
@@ -123,7 +143,7 @@ Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogu
   Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take : {TakeLayers, TakeImports, TakeSource, TakeStandardInput}) {
+  for (const auto take : {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput}) {
     if (Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -213,6 +233,14 @@ Command MakeRunCommand(CLI::App& app) {
   AddLimitOptions(parser, arguments->limits);
   AddList(parser, "--allow-import", arguments->allowed_imports, kModuleType,
           "only these of the profile's modules; again or with commas for more, '' for none");
+  AddList(parser, "--allow-domain", arguments->allowed_domains, "DOMAIN",
+          "a host that the program may reach, with --profile network: example.org, *.example.org, "
+          "example.org:8443 (default: none)");
+  AddList(parser, "--allow-private", arguments->allowed_private, "NETWORK",
+          "addresses that are not public and that it may reach all the same: 10.1.0.0/16, "
+          "127.0.0.1 (default: none)");
+  AddList(parser, "--resolve", arguments->resolved, "NAME=ADDRESS",
+          "the address of a name, instead of asking for it");
   AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
             "the language policy; full: none, the kernel's layers alone");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
@@ -227,6 +255,7 @@ Command MakeRunCommand(CLI::App& app) {
                        "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                        "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
                        "belljar run program.py --allow-import math,json  # fewer modules",
+                       "belljar run program.py --profile network --allow-domain example.org",
                        "belljar run program.py --json  # result, output, usage, isolation"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }

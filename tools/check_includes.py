@@ -18,20 +18,22 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/mcp": {"engine/core", "engine/outside", "server/core", "server/json_rpc"},
     "server/tools": ENGINE | {"container", "server/core"},
     "server/stdio": {"engine/core", "server/core"},
-    "server/http": {"engine/core", "server/core"},
+    "server/http": {"engine/core", "engine/http", "server/core"},
     "server/operations": {"engine/core", "engine/outside", "server/core"},
-    "server/config": ENGINE | {"server/core"},
+    "server/config": ENGINE | {"engine/door", "server/core"},
 }
 ROOMS: dict[str, set[str]] = {
     "engine/core": set(),
     "engine/seal": {"engine/core"},
     "engine/inside": {"engine/core", "engine/seal"},
     "profiles": {"engine/core"},
-    "engine/outside": {"engine/core", "engine/seal", "profiles"},
+    "engine/http": {"engine/core"},
+    "engine/door": {"engine/core", "engine/http"},
+    "engine/outside": {"engine/core", "engine/seal", "engine/door", "profiles"},
     "container": ENGINE | {"engine/seal"},
     **SERVER_PARTS,
     "server": ENGINE | {"container", *SERVER_PARTS},
-    "cli": ENGINE | {"engine/seal", "container", "server", "server/core", "server/config"},
+    "cli": ENGINE | {"engine/door", "engine/seal", "container", "server", "server/core", "server/config"},
     "python": ENGINE | {"container"},
 }
 

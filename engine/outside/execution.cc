@@ -64,6 +64,10 @@ Execution::Execution(Worker worker, const Request& request, const RunOptions& op
       cpu_check_(start_ + request.limits.cpu),
       next_stream_(start_ + kStreamInterval) {}
 
+void Execution::ServeDoor(DoorService& service, std::optional<AllowList> narrower) {
+  door_.emplace(service, std::move(worker_.furnishings.door), std::move(narrower));
+}
+
 Result<Outcome> Execution::Run() {
   if (Result<void> sent = SendRequest(); !sent) return sent.error();
   Result<End> end = Watch();
@@ -145,6 +149,7 @@ Outcome Execution::Collect(End end) {
   // The clock stops before the kill.
   const auto wall_time = Clock::now() - start_;
   Outcome outcome;
+  CloseDoor(outcome);
   outcome.limits = request_.limits;
   outcome.isolation.layers = std::move(worker_.layers);
   const bool reported =
@@ -166,6 +171,14 @@ Outcome Execution::Collect(End end) {
   CollectOutput(outcome);
   Explain(end, exit, outcome);
   return outcome;
+}
+
+// Nothing goes in or out any more, whatever the worker still does.
+void Execution::CloseDoor(Outcome& outcome) {
+  if (!door_) return;
+  DoorRecord record = door_->Close();
+  outcome.network = std::move(record.events);
+  outcome.network_left_out = record.left_out;
 }
 
 void Execution::CollectOutput(Outcome& outcome) {

@@ -12,6 +12,7 @@
 #define BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,7 @@
 #include "engine/core/request.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/door/door.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/worker.h"
 
@@ -28,6 +30,9 @@ class Execution {
  public:
   Execution(Worker worker, const Request& request, const RunOptions& options,
             std::string_view language);
+
+  // Before Run, where the profile has a door. `narrower`: as Door has it.
+  void ServeDoor(DoorService& service, std::optional<AllowList> narrower);
 
   Result<Outcome> Run();
 
@@ -43,10 +48,12 @@ class Execution {
   Deadline NextCheck() const;
   void Stream();
   Outcome Collect(End end);
+  void CloseDoor(Outcome& outcome);
   void CollectOutput(Outcome& outcome);
   void Explain(End end, const ExitReport& exit, Outcome& outcome);
 
   Worker worker_;
+  std::optional<Door> door_;
   const Request& request_;
   const RunOptions& options_;
   const std::string_view language_;

@@ -2,8 +2,11 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_LOCAL_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_LOCAL_BACKEND_H_
 
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "engine/door/door.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/spare_pool.h"
 
@@ -11,16 +14,21 @@ namespace belljar {
 
 class LocalBackend : public Backend {
  public:
-  // `mode` and `language` ("strict", "restricted", …) are repeated in every outcome.
-  LocalBackend(SparePoolOptions pool, std::string mode, std::string language);
+  // `mode` and `language` ("strict", "restricted", …) are repeated in every outcome. `doors`: of a
+  // profile with a door, else null.
+  LocalBackend(SparePoolOptions pool, std::string mode, std::string language,
+               std::unique_ptr<DoorService> doors);
 
   Result<Outcome> Run(const Request& request, const RunOptions& options) override;
 
   SparePool& pool() { return pool_; }
 
  private:
+  Result<std::optional<AllowList>> Narrower(const Request& request) const;
+
   const std::string mode_;
   const std::string language_;
+  const std::unique_ptr<DoorService> doors_;
   SparePool pool_;
 };
 

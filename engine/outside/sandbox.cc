@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/core/random.h"
+#include "engine/door/door.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
@@ -95,6 +96,14 @@ void PlaceInCgroup(SparePoolOptions& pool) {
   }
 }
 
+// Null where the profile has no door.
+Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
+  if (!options.profile.door) return std::unique_ptr<DoorService>();
+  Result<DoorRules> rules = DoorRules::Make(options.network);
+  if (!rules) return rules.error();
+  return DoorService::Start(std::move(*rules));
+}
+
 const char* ModeName(IsolationMode mode) {
   return mode == IsolationMode::kStrict ? "strict" : "standard";
 }
@@ -142,13 +151,16 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(pool);
   pool.required_layers = RequiredLayers(options);
-  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(pool)));
+  Result<std::unique_ptr<DoorService>> doors = StartDoors(options);
+  if (!doors) return doors.error();
+  return std::unique_ptr<Sandbox>(
+      new Sandbox(std::move(options), std::move(pool), std::move(*doors)));
 }
 
-Sandbox::Sandbox(SandboxOptions options, SparePoolOptions pool)
+Sandbox::Sandbox(SandboxOptions options, SparePoolOptions pool, std::unique_ptr<DoorService> doors)
     : options_(std::move(options)),
       backend_(std::make_unique<LocalBackend>(std::move(pool), ModeName(options_.isolation),
-                                              LanguageName(options_.language))) {}
+                                              LanguageName(options_.language), std::move(doors))) {}
 
 Sandbox::~Sandbox() = default;
 

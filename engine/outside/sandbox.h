@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/network_policy.h"
 #include "engine/core/outcome.h"
 #include "engine/core/profile.h"
 #include "engine/core/request.h"
@@ -44,6 +45,7 @@ struct SandboxOptions {
   // Layers to leave out ("landlock", …), for tests that one layer holds without another. Every
   // outcome shows it.
   std::vector<std::string> without_layers;
+  NetworkPolicy network;  // of a profile with a door
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };
@@ -65,7 +67,7 @@ class Sandbox {
   SparePool::Counters counters() const;
 
  private:
-  Sandbox(SandboxOptions options, SparePoolOptions pool);
+  Sandbox(SandboxOptions options, SparePoolOptions pool, std::unique_ptr<class DoorService> doors);
   Result<void> Check(const Request& request) const;
 
   const SandboxOptions options_;

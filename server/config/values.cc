@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/text.h"
+#include "engine/door/door_rules.h"
 
 namespace belljar {
 namespace {
@@ -99,6 +100,23 @@ std::string OriginObjection(std::string_view origin) {
                          origin.substr(scheme + 3) != "*";
   return is_origin ? ""
                    : "write scheme and host without a path, such as https://app.example.com, or *";
+}
+
+std::string DomainObjection(std::string_view domain) {
+  const Result<HostPattern> pattern = HostPattern::Parse(domain);
+  return pattern ? "" : pattern.error().detail;
+}
+
+std::string PrivateObjection(std::string_view network) {
+  const Result<AddressBlock> block = AddressBlock::Parse(std::string(network));
+  return block ? "" : block.error().detail;
+}
+
+std::string ResolveObjection(std::string_view name_and_address) {
+  NetworkPolicy policy;
+  policy.resolve = {std::string(name_and_address)};
+  const Result<DoorRules> rules = DoorRules::Make(policy);
+  return rules ? "" : rules.error().detail;
 }
 
 Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text) {

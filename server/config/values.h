@@ -17,6 +17,9 @@ std::string PathObjection(std::string_view path);
 std::string ImageObjection(std::string_view image);
 std::string HostObjection(std::string_view host);
 std::string OriginObjection(std::string_view origin);
+std::string DomainObjection(std::string_view domain);
+std::string PrivateObjection(std::string_view network);
+std::string ResolveObjection(std::string_view name_and_address);
 
 // "127.0.0.1:9015", "[::1]:9015", "localhost:9015", "9015" (loopback), "127.0.0.1" (port 9015);
 // "off" is nullopt. The error's operation is empty: its detail says what to write.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/core/bytes.h"
+#include "engine/core/network_policy.h"
 #include "server/core/caller.h"
 
 namespace belljar {
@@ -36,6 +37,7 @@ struct HttpConfig {
 };
 
 struct ExecutionConfig {
+  NetworkPolicy network;                          // of profiles with a door
   std::string profile = "basic";                  // of calls that name none
   std::vector<std::string> profiles = {"basic"};  // that calls may name
   std::string isolation = "strict";               // or "standard"

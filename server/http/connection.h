@@ -22,7 +22,7 @@
 
 #include "server/http/reply_queue.h"
 #include "server/http/request_check.h"
-#include "server/http/request_reader.h"
+#include "engine/http/request_reader.h"
 #include "server/http/response.h"
 #include "server/http/service.h"
 

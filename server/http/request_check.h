@@ -11,7 +11,7 @@
 
 #include "server/core/exchange.h"
 #include "server/http/host_check.h"
-#include "server/http/request_reader.h"
+#include "engine/http/request_reader.h"
 #include "server/http/tokens.h"
 
 namespace belljar {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "server/core/exchange.h"
-#include "server/http/request_reader.h"
+#include "engine/http/request_reader.h"
 
 namespace belljar {
 

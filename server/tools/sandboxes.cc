@@ -113,6 +113,7 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, std::vector<Profile> install
                                                 : IsolationMode::kStrict),
       language_(config.language == "full" ? Language::kFull : Language::kRestricted),
       spares_(config.spares),
+      network_(config.network),
       installed_(std::move(installed)) {}
 
 Sandboxes::~Sandboxes() = default;
@@ -228,6 +229,7 @@ Result<Sandbox*> Sandboxes::Get(const EnabledProfile& profile) {
     options.isolation = isolation_;
     options.language = language_;
     options.spares = spares_;
+    options.network = network_;
     Result<std::unique_ptr<Sandbox>> opened = Sandbox::Open(std::move(options));
     if (!opened) return opened.error();
     slot.sandbox = std::move(*opened);

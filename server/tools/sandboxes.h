@@ -79,6 +79,7 @@ class Sandboxes {
   const IsolationMode isolation_;
   const Language language_;
   const size_t spares_;
+  const NetworkPolicy network_;
   const std::vector<Profile> installed_;
   std::vector<EnabledProfile> enabled_;
   std::vector<std::unique_ptr<Slot>> slots_;  // of enabled_, in its order

@@ -16,7 +16,7 @@
 
 #include "engine/core/fd.h"
 #include "server/http/connection.h"
-#include "server/http/request_reader.h"
+#include "engine/http/request_reader.h"
 #include "server/http/service.h"
 #include "tests/fuzz/framing.h"
 #include "tests/fuzz/invariant.h"

@@ -7,7 +7,7 @@
 
 #include "server/http/host_check.h"
 #include "server/http/request_check.h"
-#include "server/http/request_reader.h"
+#include "engine/http/request_reader.h"
 #include "server/http/response.h"
 #include "server/http/tokens.h"
 

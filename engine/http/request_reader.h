@@ -6,8 +6,8 @@
 //   stage kHeadRead:  look at head(), then ReadBody(limit) or stop
 //   stage kDone:      body()
 //   stage kFailed:    failure()
-#ifndef BELLJAR_SERVER_HTTP_REQUEST_READER_H_
-#define BELLJAR_SERVER_HTTP_REQUEST_READER_H_
+#ifndef BELLJAR_ENGINE_HTTP_REQUEST_READER_H_
+#define BELLJAR_ENGINE_HTTP_REQUEST_READER_H_
 
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -70,4 +70,4 @@ class RequestReader {
 
 }  // namespace belljar
 
-#endif  // BELLJAR_SERVER_HTTP_REQUEST_READER_H_
+#endif  // BELLJAR_ENGINE_HTTP_REQUEST_READER_H_

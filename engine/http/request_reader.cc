@@ -1,4 +1,4 @@
-#include "server/http/request_reader.h"
+#include "engine/http/request_reader.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>

@@ -1,0 +1,196 @@
+#include "engine/door/door.h"
+
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "engine/door/run_network.h"
+#include "engine/door/session.h"
+
+namespace belljar {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+// Out of descriptors or memory: the connection waits in the kernel's queue meanwhile.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+bool IsExhaustion(int error_number) {
+  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
+         error_number == ENOMEM;
+}
+
+}  // namespace
+
+// --- the service ----------------------------------------------------------------------------
+
+class DoorService::Loop {
+ public:
+  explicit Loop(Lookup lookup)
+      : io_(std::make_shared<asio::io_context>()),
+        work_(io_->get_executor()),
+        resolver_(io_, std::move(lookup)) {
+    // Signals are for the program's own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { io_->run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  ~Loop() {
+    io_->stop();
+    thread_.join();
+  }
+
+  asio::io_context& io() { return *io_; }
+  Resolver& resolver() { return resolver_; }
+
+ private:
+  const std::shared_ptr<asio::io_context> io_;
+  const asio::executor_work_guard<asio::io_context::executor_type> work_;
+  Resolver resolver_;
+  std::thread thread_;
+};
+
+DoorService::DoorService(DoorRules rules, std::unique_ptr<Loop> loop)
+    : rules_(std::make_shared<const DoorRules>(std::move(rules))), loop_(std::move(loop)) {}
+
+DoorService::~DoorService() = default;
+
+Result<std::unique_ptr<DoorService>> DoorService::Start(DoorRules rules, Lookup lookup) {
+  try {
+    auto loop = std::make_unique<Loop>(std::move(lookup));
+    return std::unique_ptr<DoorService>(new DoorService(std::move(rules), std::move(loop)));
+  } catch (const std::system_error& error) {
+    return SystemErrorOf(error.code().value(), "start the network's thread");
+  }
+}
+
+// --- one run --------------------------------------------------------------------------------
+
+// Accepts what comes to the listener. Its entries hold the lock of the run.
+class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
+ public:
+  Reception(DoorService::Loop& loop, std::shared_ptr<const DoorRules> rules,
+            std::optional<AllowList> narrower)
+      : loop_(loop),
+        run_(std::make_shared<RunNetwork>(std::move(rules), std::move(narrower))),
+        listener_(loop.io()),
+        pause_(loop.io()) {}
+
+  void Open(UniqueFd fd) {
+    const std::lock_guard lock(run_->mutex);
+    boost::system::error_code error;
+    listener_.assign(tcp::v4(), fd.get(), error);
+    if (error) return Note("the door could not be opened: " + error.message());
+    (void)fd.Release();
+    // A connection that was there and has gone again must not make accept wait.
+    listener_.native_non_blocking(true, error);
+    if (error) return Note("the door could not be opened: " + error.message());
+    Wait();
+  }
+
+  DoorRecord Close() {
+    const std::lock_guard lock(run_->mutex);
+    run_->closed = true;
+    Shut();
+    for (const std::shared_ptr<Session>& session : run_->sessions) session->Close();
+    run_->sessions.clear();
+    return {std::exchange(run_->events, {}), std::exchange(run_->left_out, 0)};
+  }
+
+ private:
+  void Shut() {
+    boost::system::error_code ignored;
+    listener_.close(ignored);
+    pause_.cancel();
+  }
+
+  void Wait() {
+    listener_.async_wait(tcp::acceptor::wait_read,
+                         [self = shared_from_this()](boost::system::error_code error) {
+                           const std::lock_guard lock(self->run_->mutex);
+                           if (!error && self->listener_.is_open()) self->AcceptAll();
+                         });
+  }
+
+  void AcceptAll() {
+    for (;;) {
+      if (accepted_ == run_->rules->bounds.connections) {
+        Shut();
+        return Note("the door is closed: more than " + std::to_string(accepted_) +
+                    " connections in one run");
+      }
+      UniqueFd fd(
+          accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!fd) {
+        if (errno == EAGAIN || errno == EWOULDBLOCK) return Wait();
+        if (IsExhaustion(errno)) return Pause();
+        // That one connection's trouble: it was reset while it waited. It counts none the less, so
+        // that this ends.
+        ++accepted_;
+        continue;
+      }
+      ++accepted_;
+      Take(std::move(fd));
+    }
+  }
+
+  void Take(UniqueFd fd) {
+    const int on = 1;
+    (void)setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    tcp::socket socket(loop_.io());
+    boost::system::error_code error;
+    socket.assign(tcp::v4(), fd.get(), error);
+    if (error) return;
+    (void)fd.Release();
+    auto session = std::make_shared<Session>(loop_.io(), run_, loop_.resolver(), std::move(socket));
+    run_->sessions.insert(session);
+    session->Start();
+  }
+
+  void Pause() {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([self = shared_from_this()](boost::system::error_code error) {
+      const std::lock_guard lock(self->run_->mutex);
+      if (!error && self->listener_.is_open()) self->AcceptAll();
+    });
+  }
+
+  void Note(std::string what) {
+    NetworkEvent event;
+    event.detail = std::move(what);
+    event.started = run_->SinceStart();
+    (void)run_->Record(std::move(event));
+  }
+
+  DoorService::Loop& loop_;
+  const std::shared_ptr<RunNetwork> run_;
+  tcp::acceptor listener_;
+  asio::steady_timer pause_;
+  size_t accepted_ = 0;
+};
+
+Door::Door(DoorService& service, UniqueFd listener, std::optional<AllowList> narrower)
+    : reception_(std::make_shared<Reception>(*service.loop_, service.rules_, std::move(narrower))) {
+  reception_->Open(std::move(listener));
+}
+
+Door::~Door() { (void)Close(); }
+
+DoorRecord Door::Close() { return reception_->Close(); }
+
+}  // namespace belljar

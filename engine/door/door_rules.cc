@@ -1,0 +1,50 @@
+#include "engine/door/door_rules.h"
+
+#include <utility>
+
+#include "engine/core/text.h"
+#include "engine/door/host_name.h"
+
+namespace belljar {
+namespace {
+
+Result<void> ReadResolved(const std::string& entry, DoorRules& rules) {
+  const Error objection = MakeError("address of a name " + Quoted(entry),
+                                    "write NAME=ADDRESS, such as api.example.org=192.0.2.7");
+  const size_t equals = entry.find('=');
+  if (equals == entry.npos) return objection;
+  const std::optional<HostName> name = HostName::Parse(entry.substr(0, equals));
+  const std::optional<HostName> address = HostName::Parse(entry.substr(equals + 1));
+  if (!name || name->address || !address || !address->address) return objection;
+  rules.resolved[name->text].push_back(*address->address);
+  return {};
+}
+
+}  // namespace
+
+Result<DoorRules> DoorRules::Make(const NetworkPolicy& policy) {
+  DoorRules rules;
+  rules.bounds = policy.bounds;
+  Result<AllowList> allowed = AllowList::Parse(policy.allowed_domains);
+  if (!allowed) return allowed.error();
+  rules.allowed = std::move(*allowed);
+  Result<AddressJudge> addresses = AddressJudge::Make(policy.allow_private);
+  if (!addresses) return addresses.error();
+  rules.addresses = std::move(*addresses);
+  for (const std::string& entry : policy.resolve) {
+    if (Result<void> read = ReadResolved(entry, rules); !read) return read.error();
+  }
+  return rules;
+}
+
+Result<AllowList> DoorRules::Narrow(const std::vector<std::string>& domains) const {
+  Result<AllowList> narrower = AllowList::Parse(domains);
+  if (!narrower) return narrower;
+  if (const std::optional<std::string> wider = allowed.NotCovered(*narrower)) {
+    return MakeError("allowed domain " + Quoted(*wider),
+                     "the operator's list does not allow it, and a call can only narrow that list");
+  }
+  return narrower;
+}
+
+}  // namespace belljar

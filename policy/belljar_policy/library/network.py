@@ -1,0 +1,153 @@
+"""The network, for guests of a profile with a door: every connection goes through the host's proxy.
+
+A worker's network namespace has a loopback and one listener on it, the door (engine/door), which
+speaks HTTP and SOCKS5. Libraries find it as the proxy in their environment; what opens a socket by
+itself (ftplib, smtplib, a program) is led there by `socket.socket.connect`, name and all, since only
+the host resolves names. With the policy off it is the same: there is no other way out.
+"""
+
+from __future__ import annotations
+
+import errno
+import ftplib
+import os
+import socket
+import urllib.request
+from typing import Any
+
+from .objects import is_a, refuses
+
+_HOST = "127.0.0.1"
+_LONGEST_NAME = 255
+_SYSTEM_ROOTS = "/etc/ssl/certs/ca-certificates.crt"
+
+# RFC 1928, 6: what the host answered, as the system call would have.
+_REFUSALS = {
+    2: (errno.EACCES, "the operator of this sandbox does not allow it"),
+    3: (errno.ENETUNREACH, os.strerror(errno.ENETUNREACH)),
+    4: (errno.EHOSTUNREACH, os.strerror(errno.EHOSTUNREACH)),
+    5: (errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED)),
+    6: (errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)),
+}
+_FAILED = (errno.ECONNABORTED, "the host could not open the connection")
+
+
+def environment(port: int) -> dict[str, str]:
+    """What tells libraries of the door, and of the certificates that there are."""
+    proxy = f"http://{_HOST}:{port}"
+    found = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "ALL_PROXY": f"socks5h://{_HOST}:{port}"}
+    found |= {name.lower(): value for name, value in found.items()}
+    if os.path.exists(_SYSTEM_ROOTS):
+        found |= {"SSL_CERT_FILE": _SYSTEM_ROOTS, "REQUESTS_CA_BUNDLE": _SYSTEM_ROOTS}
+    return found
+
+
+def reduce(port: int) -> None:
+    """Zygote, before anything that may open a connection is imported. `port`: the door's."""
+    os.environ.update(environment(port))
+    _lead_sockets_to((_HOST, port))
+    _keep_ftp_to_its_host()
+    _leave_files_out_of_urllib()
+
+
+# --- sockets ----------------------------------------------------------------------------------
+
+
+def _receive(sock: Any, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = sock.recv(size - len(data))
+        if not more:
+            raise ConnectionResetError(errno.ECONNRESET, "the door closed the connection")
+        data += more
+    return data
+
+
+def _ask_for(sock: Any, host: str, port: int) -> None:
+    """SOCKS5 over a socket that is connected to the door."""
+    name = host.encode("idna")
+    if not 0 < len(name) <= _LONGEST_NAME or not 0 < port <= 0xFFFF:
+        raise socket.gaierror(socket.EAI_NONAME, "no host and port")
+    sock.sendall(b"\5\1\0")
+    _receive(sock, 2)
+    sock.sendall(b"\5\1\0\3" + bytes((len(name),)) + name + port.to_bytes(2, "big"))
+    code = _receive(sock, 10)[1]
+    if code:
+        number, why = _REFUSALS.get(code, _FAILED)
+        raise OSError(number, f"{why}: {host}:{port}")
+
+
+def _lead_sockets_to(door: tuple[str, int]) -> None:
+    cls: Any = socket.socket
+    plain_connect = cls.connect
+
+    def connect(self: Any, address: Any) -> None:
+        """Connect to a host by name or address, through the host's proxy."""
+        if not is_a(self, cls):
+            raise TypeError(f"connect() takes a socket, not {type(self).__name__!r}")
+        if type(address) is not tuple or address == door or self.family != socket.AF_INET:
+            return plain_connect(self, address)
+        host, port = address[:2]
+        if type(host) is not str or type(port) is not int:
+            raise TypeError("an address is a tuple of a str and an int")
+        timeout = self.gettimeout()
+        # The host waits for the target in our place: a socket that does not block waits here.
+        self.settimeout(timeout or None)
+        plain_connect(self, door)
+        _ask_for(self, host, port)
+        self.settimeout(timeout)
+        return None
+
+    def connect_ex(self: Any, address: Any) -> int:
+        """connect() that returns an error's number."""
+        try:
+            connect(self, address)
+        except OSError as error:
+            if error.errno is None:
+                raise
+            return error.errno
+        return 0
+
+    def getaddrinfo(host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0,  # noqa: A002
+                    flags: int = 0) -> list[Any]:  # fmt: skip
+        """The name itself: whoever connects to it has the host look it up."""
+        if host is None or family not in (0, socket.AF_INET):
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        if isinstance(port, str):
+            port = _SERVICES.get(port) or int(port)
+        host = host.decode("idna") if isinstance(host, bytes) else str(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (host, port or 0))]
+
+    def getfqdn(name: str = "") -> str:
+        """No name server is asked, and a worker has no name."""
+        return name or "localhost.localdomain"
+
+    cls.connect, cls.connect_ex = connect, connect_ex
+    module: Any = socket
+    module.getaddrinfo, module.getfqdn = getaddrinfo, getfqdn
+
+
+_SERVICES = {"http": 80, "https": 443, "ftp": 21, "smtp": 25, "submission": 587, "smtps": 465}
+
+
+def _keep_ftp_to_its_host() -> None:
+    """The peer of a control connection is the door: data connections go to the host by its name."""
+    cls: Any = ftplib.FTP
+    original = cls.makepasv
+
+    def makepasv(self: Any) -> tuple[str, int]:
+        host, port = original(self)
+        return (host if self.trust_server_pasv_ipv4_address else self.host), port
+
+    cls.makepasv = makepasv
+
+
+def _leave_files_out_of_urllib() -> None:
+    """No file: URLs, and so no local files by an address that a program was given."""
+    module: Any = urllib.request
+    what = "use an address that begins with http:// or https://"
+    for method in ("file_open", "open_local_file"):
+        setattr(module.FileHandler, method, refuses(f"FileHandler.{method}", what))
+    module.FTPHandler.ftp_open = refuses("FTPHandler.ftp_open", "use ftplib")
+    for method in ("open_file", "open_local_file", "retrieve", "open_ftp"):
+        setattr(module.URLopener, method, refuses(f"URLopener.{method}", "use urlopen()"))
