@@ -74,6 +74,8 @@ class Policy:
         `tracebacks`: the runner's module of that name; without it, texts have no frames."""
         # A profile that gives io.open gives files, the builtin open() included.
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
+        if "door" in profile:  # before packages meet the library without it
+            library.open_network(profile["door"]["port"])
         # As they are, before the library is changed below them.
         packages.load(profile.get("modules", ()))
         library.reduce(has_files)

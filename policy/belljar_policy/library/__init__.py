@@ -30,8 +30,12 @@ from . import (
 __all__ = ["forget", "program", "reduce"]
 
 
-def reduce(has_files: bool) -> None:
-    """Zygote, before the freeze."""
+def reduce(has_files: bool, door: int | None = None) -> None:
+    """Zygote, before the freeze. `door`: the port of the host's proxy, where there is one."""
+    if door is not None:
+        from . import network  # what it imports is of no use without one
+
+        network.reduce(door)
     collections.reduce()
     copy.reduce()
     dataclasses.reduce()

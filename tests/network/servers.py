@@ -1,0 +1,116 @@
+"""Real servers on loopback: HTTP, HTTPS with an authority of its own, and plain TCP."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import socket
+import socketserver
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A certificate authority for the names under allowed.test."""
+
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path) -> Authority:
+        names = "subjectAltName=DNS:allowed.test,DNS:*.allowed.test"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-days", "2", "-subj", "/CN=allowed.test", "-addext", names,
+             "-keyout", folder / "key.pem", "-out", folder / "certificate.pem"],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        return cls(folder)
+
+    @property
+    def certificate(self) -> str:
+        return (self.folder / "certificate.pem").read_text()
+
+    def context(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.folder / "certificate.pem", self.folder / "key.pem")
+        return context
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    """Says what it was asked; /to?URL redirects there, /bytes?N sends so many."""
+
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self) -> None:
+        path, _, query = self.path.partition("?")
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if path == "/to":
+            self.send_response(302)
+            self.send_header("Location", query)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        said = {
+            "method": self.command,
+            "path": self.path,
+            "host": self.headers["Host"],
+            "headers": dict(self.headers.items()),
+            "body": body.decode("latin-1"),
+        }
+        content = b"x" * int(query) if path == "/bytes" else json.dumps(said).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            with contextlib.suppress(OSError):
+                self.wfile.write(content)
+
+    do_GET = do_POST = do_PUT = do_HEAD = _answer
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Clients that go away are part of the tests."""
+
+
+@contextlib.contextmanager
+def http_server(context: ssl.SSLContext | None = None) -> Iterator[int]:
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+@contextlib.contextmanager
+def tcp_server(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Each connection is given to `serve`, on a thread of its own."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with contextlib.suppress(OSError):
+                serve(self.request)
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        allow_reuse_address = True
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
