@@ -141,18 +141,36 @@ struct SyscallGroups {
   std::vector<std::string> hostile;
 };
 
-SyscallRule ReadCondition(const toml::table& entry) {
-  SyscallRule rule;
-  if (!entry.contains("when")) return rule;
-  const toml::table& when = GetTable(entry, "when");
+SyscallCondition ReadCondition(const toml::table& when) {
   CheckKeys(when, kConditionKeys);
   const int64_t argument = Get<int64_t>(when, "argument");
   if (argument < 0 || argument > 5) throw Malformed(when, "\"argument\" must be from 0 to 5");
-  rule.argument = static_cast<int>(argument);
-  rule.below = when.contains("below");
-  rule.value = static_cast<uint64_t>(Get<int64_t>(when, rule.below ? "below" : "equals"));
-  if (when.contains("mask")) rule.mask = static_cast<uint64_t>(Get<int64_t>(when, "mask"));
-  return rule;
+  SyscallCondition condition;
+  condition.argument = static_cast<unsigned>(argument);
+  condition.below = when.contains("below");
+  condition.value = static_cast<uint64_t>(Get<int64_t>(when, condition.below ? "below" : "equals"));
+  if (when.contains("mask")) condition.mask = static_cast<uint64_t>(Get<int64_t>(when, "mask"));
+  return condition;
+}
+
+// `when` is one table, or a list of tables that have to hold together.
+std::vector<SyscallCondition> ReadConditions(const toml::table& entry) {
+  const toml::node* when = entry.get("when");
+  if (!when) return {};
+  if (!when->is_array()) return {ReadCondition(GetTable(entry, "when"))};
+  std::vector<SyscallCondition> conditions;
+  for (const toml::table* table : GetTables(entry, "when")) {
+    const SyscallCondition condition = ReadCondition(*table);
+    for (const SyscallCondition& other : conditions) {
+      // libseccomp takes one comparison of each argument.
+      if (other.argument == condition.argument) {
+        throw Malformed(*table, "two conditions of one argument");
+      }
+    }
+    conditions.push_back(condition);
+  }
+  if (conditions.empty()) throw Malformed(*when, "\"when\" is empty");
+  return conditions;
 }
 
 std::vector<std::string> ReadCalls(const toml::table& root, const char* key) {
@@ -190,10 +208,9 @@ SyscallGroups ReadSyscalls(const std::string& file) {
     for (const toml::table* entry : GetTables(groups, name.c_str())) {
       CheckKeys(*entry, kSyscallKeys);
       CheckWhy(*entry);
-      SyscallRule rule = ReadCondition(*entry);
+      const std::vector<SyscallCondition> conditions = ReadConditions(*entry);
       for (std::string& call : GetStrings(*entry, "calls")) {
-        rule.name = std::move(call);
-        syscalls.groups[name].push_back(rule);
+        syscalls.groups[name].push_back({std::move(call), conditions});
       }
     }
   }

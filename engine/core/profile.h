@@ -23,15 +23,20 @@ struct PathRule {
   bool optional = false;  // a machine without it still starts
 };
 
-// One entry of a system call list. With `argument` >= 0 it applies only where
-// (args[argument] & mask) equals `value`, or where args[argument] is below it; the rest of that
-// call is denied.
-struct SyscallRule {
-  std::string name;
-  int argument = -1;
+// What one argument of a system call has to be: (args[argument] & mask) equal to `value`, or
+// args[argument] below it.
+struct SyscallCondition {
+  unsigned argument = 0;
   uint64_t mask = ~uint64_t{0};
   uint64_t value = 0;
   bool below = false;
+};
+
+// One entry of a system call list. It applies where all conditions hold; the rest of that call is
+// denied.
+struct SyscallRule {
+  std::string name;
+  std::vector<SyscallCondition> conditions;  // each of another argument
 };
 
 // Two private file systems of one worker, each of this size: its working directory and what

@@ -39,7 +39,7 @@ Result<void> CompileFilters(const Profile& profile, SealPlan& plan) {
   const std::vector<std::string>& spawning = profile.spawning_syscalls;
   std::vector<SyscallRule> allowed = profile.allowed_syscalls;
   std::vector<std::string> hostile;
-  for (const std::string& name : spawning) allowed.push_back({name});
+  for (const std::string& name : spawning) allowed.push_back({name, {}});
   for (const std::string& name : profile.hostile_syscalls) {
     if (!Contains(spawning, name)) hostile.push_back(name);
   }

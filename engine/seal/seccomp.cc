@@ -40,16 +40,19 @@ Result<int> Resolve(const std::string& name) {
 Result<void> Allow(scmp_filter_ctx filter, const SyscallRule& rule) {
   Result<int> number = Resolve(rule.name);
   if (!number) return number.error();
-  if (rule.argument < 0) {
-    return Check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, *number, 0), "allow " + rule.name);
+  std::vector<scmp_arg_cmp> comparisons;
+  for (const SyscallCondition& condition : rule.conditions) {
+    scmp_arg_cmp comparison{};
+    comparison.arg = condition.argument;
+    comparison.op = condition.below ? SCMP_CMP_LT : SCMP_CMP_MASKED_EQ;
+    comparison.datum_a = condition.below ? condition.value : condition.mask;
+    comparison.datum_b = condition.below ? 0 : condition.value;
+    comparisons.push_back(comparison);
   }
-  scmp_arg_cmp condition{};
-  condition.arg = static_cast<unsigned>(rule.argument);
-  condition.op = rule.below ? SCMP_CMP_LT : SCMP_CMP_MASKED_EQ;
-  condition.datum_a = rule.below ? rule.value : rule.mask;
-  condition.datum_b = rule.below ? 0 : rule.value;
-  return Check(seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, *number, 1, &condition),
-               "allow " + rule.name);
+  return Check(
+      seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, *number,
+                             static_cast<unsigned>(comparisons.size()), comparisons.data()),
+      "allow " + rule.name);
 }
 
 // glibc starts threads (pthread_create) and programs (posix_spawn) with every signal blocked, and a

@@ -82,7 +82,10 @@ LIVE: dict[str, str] = {
 # Packages that make and change classes while they run. Their own types stay unhardened, and classes
 # made by library code are not checked: no language policy contains these, the kernel jail does.
 OPEN_PACKAGES = frozenset({
-    "IPython", "PIL", "contourpy", "cycler", "dateutil", "joblib", "kiwisolver", "matplotlib",
-    "mpl_toolkits", "mpmath", "narwhals", "numpy", "pandas", "patsy", "plotly", "pyparsing", "pytz",
-    "requests", "scipy", "seaborn", "sklearn", "statsmodels", "sympy", "threadpoolctl",
+    "IPython", "PIL", "aiohappyeyeballs", "aiohttp", "aiosignal", "anyio", "attr", "certifi",
+    "charset_normalizer", "contourpy", "cycler", "dateutil", "frozenlist", "h11", "httpcore",
+    "httpx", "idna", "joblib", "kiwisolver", "matplotlib", "mpl_toolkits", "mpmath", "multidict",
+    "narwhals", "numpy", "pandas", "patsy", "plotly", "propcache", "pyparsing", "pytz", "requests",
+    "scipy", "seaborn", "sklearn", "socks", "socksio", "statsmodels", "sympy", "threadpoolctl",
+    "urllib3", "websocket", "websockets", "yarl",
 })  # fmt: skip

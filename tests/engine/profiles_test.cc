@@ -167,6 +167,22 @@ TEST_F(Profiles, ConditionsOnArgumentsOutOfRangeAreRefused) {
   }
 }
 
+TEST_F(Profiles, SeveralConditionsHoldTogether) {
+  const auto with = [&](const std::string& when) {
+    std::string text = kSeccomp;
+    return text.insert(text.find("why = \"files\""), "when = [" + when + "]\n");
+  };
+  const auto profile =
+      Load("", "", with("{argument = 0, equals = 2}, {argument = 1, mask = 3, below = 9}"));
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  ASSERT_EQ(profile->allowed_syscalls[0].conditions.size(), 2u);
+  EXPECT_EQ(profile->allowed_syscalls[0].conditions[1].argument, 1u);
+  ExpectRefused(Load("", "", with("")), {"seccomp.toml:4", "empty"});
+  ExpectRefused(Load("", "", with("{argument = 0, equals = 2}, {argument = 0, equals = 3}")),
+                {"seccomp.toml:4", "one argument"});
+  ExpectRefused(Load("", "", with("2")), {"seccomp.toml:4"});
+}
+
 TEST_F(Profiles, BrokenTomlIsRefusedWithTheLine) {
   ExpectRefused(Load("[limits]", "[limits"), {"mine.toml:4"});
   ExpectRefused(Load("name = \"mine\"", "name = \"mine"), {"mine.toml:2"});

@@ -129,7 +129,8 @@ TEST(Seccomp, ATrapCanBeHandledAHostileCallCannot) {
 }
 
 TEST(Seccomp, ConditionsOnArguments) {
-  const auto filter = Compile({{"mprotect", 2, 4, 0, false}, {"rt_sigaction", 0, ~0ull, 31, true}});
+  const auto filter =
+      Compile({{"mprotect", {{2, 4, 0}}}, {"rt_sigaction", {{0, ~0ull, 31, true}}}});
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   const auto protect = [&](int flags) {

@@ -11,6 +11,8 @@ Nothing here may decide by isinstance() or by a method of an object that a guest
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from . import (
     collections,
     configparser,
@@ -36,6 +38,7 @@ def reduce(has_files: bool, door: int | None = None) -> None:
         from . import network  # what it imports is of no use without one
 
         network.reduce(door)
+        _after_imports.append(network.adapt_packages)
     collections.reduce()
     copy.reduce()
     dataclasses.reduce()
@@ -54,3 +57,8 @@ def reduce(has_files: bool, door: int | None = None) -> None:
 def forget() -> None:
     """Zygote, after the last import: nothing of the library's stays in caches that guests share."""
     typing.forget()
+    for adapt in _after_imports:
+        adapt()
+
+
+_after_imports: list[Callable[[], None]] = []

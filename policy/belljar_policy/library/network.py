@@ -8,10 +8,13 @@ the host resolves names. With the policy off it is the same: there is no other w
 
 from __future__ import annotations
 
+import email.headerregistry
 import errno
 import ftplib
 import os
 import socket
+import sys
+import types
 import urllib.request
 from typing import Any
 
@@ -48,6 +51,15 @@ def reduce(port: int) -> None:
     _lead_sockets_to((_HOST, port))
     _keep_ftp_to_its_host()
     _leave_files_out_of_urllib()
+    _make_header_classes_ahead()
+
+
+def adapt_packages() -> None:
+    """Zygote, after the profile's modules are imported: packages meet classes that will not change."""
+    pools: Any = sys.modules.get("urllib3.connectionpool")
+    if pools is not None:
+        # weakref.finalize keeps its own state in its class. A worker ends with its connections.
+        pools.weakref = types.SimpleNamespace(finalize=lambda *_: None)
 
 
 # --- sockets ----------------------------------------------------------------------------------
@@ -151,3 +163,22 @@ def _leave_files_out_of_urllib() -> None:
     module.FTPHandler.ftp_open = refuses("FTPHandler.ftp_open", "use ftplib")
     for method in ("open_file", "open_local_file", "retrieve", "open_ftp"):
         setattr(module.URLopener, method, refuses(f"URLopener.{method}", "use urlopen()"))
+
+
+def _make_header_classes_ahead() -> None:
+    """A policy of email makes a class for each kind of header when it first meets one. Classes that
+    are made while a program runs are judged as the program's."""
+    registry: Any = email.headerregistry.HeaderRegistry
+    base = email.headerregistry.BaseHeader
+    original = registry.__getitem__
+    example = registry()
+    kinds = [*example.registry.values(), example.default_class]
+    # By identity: the program can register a class of its own, and that one's metaclass may hash.
+    made = {id(kind): type(f"_{kind.__name__}", (kind, base), {}) for kind in kinds}
+
+    def __getitem__(self: Any, name: Any) -> Any:  # noqa: N807
+        kind = self.registry.get(name.lower(), self.default_class)
+        found = made.get(id(kind)) if self.base_class is base else None
+        return found or original(self, name)
+
+    registry.__getitem__ = __getitem__
