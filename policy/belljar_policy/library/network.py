@@ -11,6 +11,7 @@ from __future__ import annotations
 import email.headerregistry
 import errno
 import ftplib
+import importlib
 import os
 import socket
 import sys
@@ -18,6 +19,7 @@ import types
 import urllib.request
 from typing import Any
 
+from . import program
 from .objects import is_a, refuses
 
 _HOST = "127.0.0.1"
@@ -47,11 +49,14 @@ def environment(port: int) -> dict[str, str]:
 
 def reduce(port: int) -> None:
     """Zygote, before anything that may open a connection is imported. `port`: the door's."""
+    program.running.has_network = True
     os.environ.update(environment(port))
     _lead_sockets_to((_HOST, port))
     _keep_ftp_to_its_host()
     _leave_files_out_of_urllib()
     _make_header_classes_ahead()
+    # Before a package imports the library's whole: what it finds then is ours, with connections.
+    importlib.import_module(".asyncio", __package__)
 
 
 def adapt_packages() -> None:

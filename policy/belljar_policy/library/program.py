@@ -27,6 +27,8 @@ class _Program:
     builtins: dict[str, Any] = {}
     modules: dict[str, Any] = {}
     """The proxies, by name."""
+    has_network = False
+    """Whether connections can be made: the profile has a door."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""

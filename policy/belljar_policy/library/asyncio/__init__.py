@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..program import running
 from .lean import package
 from .sealing import seal, unavailable
 
@@ -38,3 +39,8 @@ seal()
 # loop needs sockets, which a worker is refused.
 for _name, _why in _UNAVAILABLE.items():
     setattr(package, _name, unavailable(_name, _why))
+if running.has_network:
+    from . import connections  # which is a part of the package too: open_connection()
+
+    connections.enable(unavailable)
+    package.start_server = unavailable("start_server", connections.SERVERS)

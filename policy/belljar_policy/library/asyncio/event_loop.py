@@ -25,7 +25,7 @@ _MAX_SLEEP = 24 * 3600.0  # seconds
 _MANY_TIMERS = 100
 _MANY_CANCELLED = 0.5
 
-_STUCK = (
+STUCK = (
     "[BJ502] every task waits for something that no task will do: without threads, sockets and "
     "signals nothing else can wake this event loop; look for a future, lock or queue that nobody "
     "sets, releases or fills"
@@ -175,7 +175,7 @@ class EventLoop(events.AbstractEventLoop):
         if self._ready or self._stopping:
             return
         if not self._scheduled:
-            raise RuntimeError(_STUCK)
+            raise RuntimeError(STUCK)
         delay = min(self._scheduled[0]._when - time.monotonic(), _MAX_SLEEP)
         if delay > 0:
             # To the next millisecond, as epoll does: what is due within one runs in one round.
