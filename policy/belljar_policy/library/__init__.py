@@ -11,8 +11,6 @@ Nothing here may decide by isinstance() or by a method of an object that a guest
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from . import (
     collections,
     configparser,
@@ -29,16 +27,18 @@ from . import (
     zoneinfo,
 )
 
-__all__ = ["forget", "program", "reduce"]
+__all__ = ["forget", "open_network", "program", "reduce"]
 
 
-def reduce(has_files: bool, door: int | None = None) -> None:
-    """Zygote, before the freeze. `door`: the port of the host's proxy, where there is one."""
-    if door is not None:
-        from . import network  # what it imports is of no use without one
+def open_network(door: int) -> None:
+    """Zygote, before packages are imported. `door`: the port of the host's proxy."""
+    from . import network  # what it imports is of no use without one
 
-        network.reduce(door)
-        _after_imports.append(network.adapt_packages)
+    network.reduce(door)
+
+
+def reduce(has_files: bool) -> None:
+    """Zygote, before the freeze."""
     collections.reduce()
     copy.reduce()
     dataclasses.reduce()
@@ -57,8 +57,3 @@ def reduce(has_files: bool, door: int | None = None) -> None:
 def forget() -> None:
     """Zygote, after the last import: nothing of the library's stays in caches that guests share."""
     typing.forget()
-    for adapt in _after_imports:
-        adapt()
-
-
-_after_imports: list[Callable[[], None]] = []

@@ -14,8 +14,6 @@ import ftplib
 import importlib
 import os
 import socket
-import sys
-import types
 import urllib.request
 from typing import Any
 
@@ -57,14 +55,6 @@ def reduce(port: int) -> None:
     _make_header_classes_ahead()
     # Before a package imports the library's whole: what it finds then is ours, with connections.
     importlib.import_module(".asyncio", __package__)
-
-
-def adapt_packages() -> None:
-    """Zygote, after the profile's modules are imported: packages meet classes that will not change."""
-    pools: Any = sys.modules.get("urllib3.connectionpool")
-    if pools is not None:
-        # weakref.finalize keeps its own state in its class. A worker ends with its connections.
-        pools.weakref = types.SimpleNamespace(finalize=lambda *_: None)
 
 
 # --- sockets ----------------------------------------------------------------------------------
