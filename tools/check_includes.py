@@ -33,7 +33,8 @@ ROOMS: dict[str, set[str]] = {
     "container": ENGINE | {"engine/seal"},
     **SERVER_PARTS,
     "server": ENGINE | {"container", *SERVER_PARTS},
-    "cli": ENGINE | {"engine/door", "engine/seal", "container", "server", "server/core", "server/config"},
+    "cli": ENGINE
+    | {"engine/door", "engine/seal", "container", "server", "server/core", "server/config"},
     "python": ENGINE | {"container"},
 }
 

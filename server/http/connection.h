@@ -20,9 +20,9 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/http/request_reader.h"
 #include "server/http/reply_queue.h"
 #include "server/http/request_check.h"
-#include "engine/http/request_reader.h"
 #include "server/http/response.h"
 #include "server/http/service.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/http/request_reader.h"
 #include "server/core/exchange.h"
 #include "server/http/host_check.h"
-#include "engine/http/request_reader.h"
 #include "server/http/tokens.h"
 
 namespace belljar {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "server/core/exchange.h"
 #include "engine/http/request_reader.h"
+#include "server/core/exchange.h"
 
 namespace belljar {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "server/http/connection.h"
 #include "engine/http/request_reader.h"
+#include "server/http/connection.h"
 #include "server/http/service.h"
 #include "tests/fuzz/framing.h"
 #include "tests/fuzz/invariant.h"

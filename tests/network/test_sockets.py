@@ -1,4 +1,4 @@
-"""Sockets of a guest: by the door to allowed hosts, and nowhere else. The kernel alone holds this."""
+"""Sockets of a guest: by the door to allowed hosts, and nowhere else. The kernel holds this."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/http/request_reader.h"
 #include "server/http/host_check.h"
 #include "server/http/request_check.h"
-#include "engine/http/request_reader.h"
 #include "server/http/response.h"
 #include "server/http/tokens.h"
 

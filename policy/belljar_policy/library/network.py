@@ -2,8 +2,8 @@
 
 A worker's network namespace has a loopback and one listener on it, the door (engine/door), which
 speaks HTTP and SOCKS5. Libraries find it as the proxy in their environment; what opens a socket by
-itself (ftplib, smtplib, a program) is led there by `socket.socket.connect`, name and all, since only
-the host resolves names. With the policy off it is the same: there is no other way out.
+itself (ftplib, smtplib, a program) is led there by `socket.socket.connect`, name and all, since
+only the host resolves names. With the policy off it is the same: there is no other way out.
 """
 
 from __future__ import annotations

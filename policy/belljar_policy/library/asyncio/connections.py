@@ -1,8 +1,8 @@
 """asyncio with connections, for profiles with a door: the library's own loop on a selector.
 
-To the parts of lean.py come those that open connections, TLS and streams among them. The loop is the
-library's, less what wakes it from outside: there are no threads and no signals. Names are not looked
-up here but passed on to the host, by the sockets of library/network.py.
+To the parts of lean.py come those that open connections, TLS and streams among them. The loop is
+the library's, less what wakes it from outside: there are no threads and no signals. Names are not
+looked up here but passed on to the host, by the sockets of library/network.py.
 """
 
 from __future__ import annotations
@@ -60,11 +60,9 @@ class ConnectionLoop(_Library):
             raise RuntimeError(STUCK)
         super()._run_once()
 
-    async def getaddrinfo(
-        self, host: Any, port: Any, *, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0,  # noqa: A002
-    ) -> list[Any]:  # fmt: skip
+    async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
         """The name itself: whoever connects to it has the host look it up."""
-        return socket.getaddrinfo(host, port, family, type, proto, flags)
+        return socket.getaddrinfo(host, port)
 
     async def shutdown_default_executor(self) -> None:
         """There is none."""
@@ -76,7 +74,7 @@ class ConnectionLoop(_Library):
 
 
 def enable(unavailable: Callable[[str, str], Callable]) -> None:
-    """asyncio.run() and its kin use this loop; `unavailable` makes what says why it is not there."""
+    """asyncio.run() and its kin use this loop. `unavailable` makes what says why it is not here."""
     loop: Any = ConnectionLoop
     loop.run_in_executor = unavailable("loop.run_in_executor", _THREADS)
     for name in ("create_server", "create_unix_server", "create_unix_connection"):

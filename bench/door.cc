@@ -1,0 +1,216 @@
+// belljar-bench-door: what the network's proxy costs and carries.
+//
+//   unused    a run of profile network that opens no connection, against one of profile basic, in
+//             turns: medians, and the median of the differences
+//   opening   Door and Close alone, which is what such a run does more
+//   carried   megabytes a second from a server on loopback to a reader: straight, and by way of a
+//             tunnel through the door; and what the processor did meanwhile
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/door/door.h"
+#include "engine/outside/profile_catalogue.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr size_t kCarried = size_t{2} << 30;
+
+[[noreturn]] void Fail(const std::string& what) {
+  fprintf(stderr, "belljar-bench-door: %s\n", what.c_str());
+  exit(1);
+}
+
+template <typename T>
+T Need(Result<T> result) {
+  if (!result) Fail(result.error().ToString());
+  return std::move(*result);
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+double Since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+UniqueFd Listen(uint16_t& port) {
+  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
+      listen(fd.get(), 16) != 0 ||
+      getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    Fail("no listening socket");
+  }
+  port = ntohs(address.sin_port);
+  return fd;
+}
+
+UniqueFd Connect(uint16_t port) {
+  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    Fail("no connection");
+  }
+  return fd;
+}
+
+// Bytes without end to everyone who comes, in a process of its own.
+pid_t Serve(int listener) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  signal(SIGPIPE, SIG_IGN);
+  const std::vector<char> block(1 << 20, 'x');
+  for (;;) {
+    UniqueFd peer(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    while (send(peer.get(), block.data(), block.size(), 0) > 0) {
+    }
+  }
+}
+
+void Drain(int fd, size_t size) {
+  std::vector<char> buffer(1 << 20);
+  while (size > 0) {
+    const ssize_t got = recv(fd, buffer.data(), std::min(buffer.size(), size), 0);
+    if (got <= 0) Fail("the connection ended early");
+    size -= static_cast<size_t>(got);
+  }
+}
+
+void Tunnel(int fd, uint16_t port) {
+  const std::string ask =
+      "CONNECT bench.test:" + std::to_string(port) + " HTTP/1.1\r\nHost: bench.test\r\n\r\n";
+  if (send(fd, ask.data(), ask.size(), 0) < 0) Fail("the door takes nothing");
+  std::string head;
+  while (!head.ends_with("\r\n\r\n")) {
+    char c;
+    if (recv(fd, &c, 1, 0) != 1) Fail("the door says nothing");
+    head += c;
+  }
+  if (!head.starts_with("HTTP/1.1 200 ")) Fail(head);
+}
+
+NetworkPolicy Policy() {
+  NetworkPolicy policy;
+  policy.allowed_domains = {"bench.test:*"};
+  policy.allow_private = {"127.0.0.1"};
+  policy.resolve = {"bench.test=127.0.0.1"};
+  policy.bounds.received = Bytes{kCarried * 16};
+  return policy;
+}
+
+void Carry() {
+  uint16_t port = 0;
+  const UniqueFd listener = Listen(port);
+  const pid_t server = Serve(listener.get());
+  const std::unique_ptr<DoorService> service =
+      Need(DoorService::Start(Need(DoorRules::Make(Policy()))));
+  uint16_t door_port = 0;
+  Door door(*service, Listen(door_port), std::nullopt);
+  for (int round = 0; round < 3; ++round) {
+    for (const bool through : {false, true}) {
+      const UniqueFd fd = Connect(through ? door_port : port);
+      if (through) Tunnel(fd.get(), port);
+      rusage before{}, after{};
+      getrusage(RUSAGE_SELF, &before);
+      const Clock::time_point start = Clock::now();
+      Drain(fd.get(), kCarried);
+      const double seconds = Since(start);
+      getrusage(RUSAGE_SELF, &after);
+      const auto spent = [](const timeval& from, const timeval& to) {
+        return static_cast<double>(to.tv_sec - from.tv_sec) +
+               static_cast<double>(to.tv_usec - from.tv_usec) * 1e-6;
+      };
+      printf("carried %-8s %7.0f MB/s   of %.2f s: user %.2f s, kernel %.2f s (reader%s)\n",
+             through ? "by door" : "straight", kCarried / seconds / 1e6, seconds,
+             spent(before.ru_utime, after.ru_utime), spent(before.ru_stime, after.ru_stime),
+             through ? " and door" : "");
+    }
+  }
+  kill(server, SIGKILL);
+  waitpid(server, nullptr, 0);
+}
+
+void Opening() {
+  const std::unique_ptr<DoorService> service =
+      Need(DoorService::Start(Need(DoorRules::Make(Policy()))));
+  std::vector<double> microseconds;
+  for (int i = 0; i < 2000; ++i) {
+    uint16_t port = 0;
+    UniqueFd listener = Listen(port);
+    const Clock::time_point start = Clock::now();
+    Door door(*service, std::move(listener), std::nullopt);
+    (void)door.Close();
+    microseconds.push_back(Since(start) * 1e6);
+  }
+  printf("opening and closing a door: p50 %.1f us\n", Median(microseconds));
+}
+
+std::unique_ptr<Sandbox> Open(const ProfileCatalogue& catalogue, const std::string& profile) {
+  SandboxOptions options;
+  options.profile = Need(catalogue.Choose(profile));
+  options.network = Policy();
+  return Need(Sandbox::Open(std::move(options)));
+}
+
+double Run(Sandbox& sandbox) {
+  Request request;
+  request.source = "1 + 1";
+  request.limits = sandbox.profile().default_limits;
+  const Clock::time_point start = Clock::now();
+  const Outcome outcome = Need(sandbox.Run(request));
+  const double milliseconds = Since(start) * 1e3;
+  if (!outcome.success()) Fail("a run failed");
+  return milliseconds;
+}
+
+void Unused() {
+  const ProfileCatalogue catalogue = Need(ProfileCatalogue::Open());
+  const std::unique_ptr<Sandbox> basic = Open(catalogue, "basic");
+  const std::unique_ptr<Sandbox> network = Open(catalogue, "network");
+  std::vector<double> without, with, added;
+  for (int i = 0; i < 400; ++i) {
+    // Spares are made again off the path of a run; what is measured is the run.
+    usleep(20'000);
+    const double one = Run(i % 2 == 0 ? *basic : *network);
+    usleep(20'000);
+    const double other = Run(i % 2 == 0 ? *network : *basic);
+    without.push_back(i % 2 == 0 ? one : other);
+    with.push_back(i % 2 == 0 ? other : one);
+    added.push_back(with.back() - without.back());
+  }
+  printf("unused: basic p50 %.3f ms, network p50 %.3f ms, added p50 %.3f ms\n", Median(without),
+         Median(with), Median(added));
+}
+
+}  // namespace
+}  // namespace belljar
+
+int main() {
+  belljar::Opening();
+  belljar::Carry();
+  belljar::Unused();
+}
