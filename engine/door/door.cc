@@ -24,6 +24,8 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
+// Connections that may be open beside those to hosts: asking, or being refused.
+constexpr size_t kAsking = 16;
 // Out of descriptors or memory: the connection waits in the kernel's queue meanwhile.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -107,6 +109,7 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
     const std::lock_guard lock(run_->mutex);
     run_->closed = true;
     Shut();
+    run_->when_one_ends = nullptr;
     for (const std::shared_ptr<Session>& session : run_->sessions) session->Close();
     run_->sessions.clear();
     return {std::exchange(run_->events, {}), std::exchange(run_->left_out, 0)};
@@ -129,10 +132,10 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
 
   void AcceptAll() {
     for (;;) {
-      if (accepted_ == run_->rules->bounds.connections) {
-        Shut();
-        return Note("the door is closed: more than " + std::to_string(accepted_) +
-                    " connections in one run");
+      if (run_->sessions.size() >= run_->rules->bounds.concurrent + kAsking) {
+        // The others wait in the kernel's queue, where they cost this process no descriptor.
+        run_->when_one_ends = [self = shared_from_this()] { self->Wait(); };
+        return;
       }
       UniqueFd fd(
           accept4(listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -143,6 +146,11 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
         // that this ends.
         ++accepted_;
         continue;
+      }
+      if (accepted_ >= run_->rules->bounds.connections) {
+        Shut();
+        return Note("the door is closed: more than " +
+                    std::to_string(run_->rules->bounds.connections) + " connections in one run");
       }
       ++accepted_;
       Take(std::move(fd));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -61,6 +62,7 @@ struct RunNetwork {
   std::vector<NetworkEvent> events;
   uint64_t left_out = 0;
   std::set<std::shared_ptr<Session>> sessions;
+  std::function<void()> when_one_ends;  // called once, by the next session that does
 };
 
 }  // namespace belljar

@@ -78,6 +78,7 @@ void Session::Close() {
 void Session::Finish() {
   Close();
   run_->sessions.erase(shared_from_this());
+  if (const auto tell = std::exchange(run_->when_one_ends, nullptr)) tell();
 }
 
 // --- time -----------------------------------------------------------------------------------

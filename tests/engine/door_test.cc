@@ -145,6 +145,7 @@ class DoorTest : public ::testing::Test {
   }
 
   void Open() {
+    door_.reset();
     Result<DoorRules> rules = DoorRules::Make(policy_);
     ASSERT_TRUE(rules) << rules.error().ToString();
     auto service = DoorService::Start(std::move(*rules), [this](const std::string& name) {
@@ -451,6 +452,17 @@ TEST_F(DoorTest, SoAreThoseAtATime) {
     EXPECT_EQ(first.ReceiveAll(), "");
   }
   EXPECT_TRUE(Tunnel(host.authority("a.allowed.test")).ReceiveHead().starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(DoorTest, ThoseThatOnlyAskWaitInTheKernelsQueue) {
+  Host host(Echo);
+  policy_.bounds.concurrent = 1;
+  Open();
+  std::vector<Peer> silent;
+  for (int i = 0; i < 17; ++i) silent.push_back(Connect());
+  Peer late = Tunnel(host.authority("a.allowed.test"));
+  silent.pop_back();
+  EXPECT_TRUE(late.ReceiveHead().starts_with("HTTP/1.1 200 "));
 }
 
 TEST_F(DoorTest, BytesAreBoundedEachWay) {

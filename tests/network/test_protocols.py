@@ -1,0 +1,180 @@
+"""WebSockets, SMTP and FTP, by the library and by packages, against servers of other makers."""
+
+from __future__ import annotations
+
+import contextlib
+import email
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+aiosmtpd_controller = pytest.importorskip("aiosmtpd.controller")
+ftp_authorizers = pytest.importorskip("pyftpdlib.authorizers")
+ftp_handlers = pytest.importorskip("pyftpdlib.handlers")
+ftp_servers = pytest.importorskip("pyftpdlib.servers")
+websockets_server = pytest.importorskip("websockets.sync.server")
+
+
+@pytest.fixture(scope="module")
+def web_socket() -> Iterator[int]:
+    def echo(connection: Any) -> None:
+        for message in connection:
+            connection.send(message)
+
+    with websockets_server.serve(echo, "127.0.0.1", 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.socket.getsockname()[1]
+        server.shutdown()
+
+
+class _Inbox:
+    def __init__(self) -> None:
+        self.messages: list[bytes] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        self.messages.append(envelope.content)
+        return "250 OK"
+
+
+@pytest.fixture
+def smtp() -> Iterator[tuple[int, _Inbox]]:
+    inbox = _Inbox()
+    controller = aiosmtpd_controller.Controller(inbox, hostname="127.0.0.1", port=0)
+    # aiosmtpd connects to its own port to see that it runs; with port 0 it cannot know it.
+    controller._trigger_server = lambda: None
+    controller.start()
+    yield controller.server.sockets[0].getsockname()[1], inbox
+    controller.stop(no_assert=True)
+
+
+@pytest.fixture
+def ftp(tmp_path: Path) -> Iterator[int]:
+    (tmp_path / "hello.txt").write_text("hello by FTP")
+    authorizer = ftp_authorizers.DummyAuthorizer()
+    authorizer.add_user("ada", "secret", str(tmp_path), perm="elrw")
+
+    class Handler(ftp_handlers.FTPHandler):
+        pass
+
+    Handler.authorizer = authorizer
+    server = ftp_servers.ThreadedFTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server.address[1]
+    with contextlib.suppress(OSError):
+        server.close_all()
+
+
+WEB_SOCKET_CLIENT = """
+    import websocket
+    connection = websocket.create_connection("ws://allowed.test:{port}/", timeout=10)
+    connection.send("hello")
+    print(connection.recv())
+    connection.close()
+"""
+WEB_SOCKETS = """
+    import asyncio
+    from websockets.asyncio.client import connect
+    async def main():
+        async with connect("ws://allowed.test:{port}/") as connection:
+            await connection.send("hello")
+            print(await connection.recv())
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [WEB_SOCKET_CLIENT, WEB_SOCKETS], ids=["websocket-client", "websockets"]
+)
+def test_web_sockets(run, web_socket, packages, language, program):
+    outcome = run(program.format(port=web_socket), language=language)
+    assert outcome.stdout == "hello\n"
+    assert [event["protocol"] for event in outcome.network] == ["connect"]
+
+
+ASYNCHRONOUS = """
+    import asyncio, aiohttp, httpx
+    async def main():
+        async with aiohttp.ClientSession() as session:
+            async with session.get("http://allowed.test:{port}/a") as answer:
+                print((await answer.json())["path"])
+        async with httpx.AsyncClient() as client:
+            print((await client.get("http://allowed.test:{port}/b")).json()["path"])
+        reader, writer = await asyncio.open_connection("allowed.test", {port})
+        writer.write(b"GET /c HTTP/1.0\\r\\n\\r\\n")
+        print((await reader.readline()).split()[1].decode())
+        writer.close()
+        try:
+            async with aiohttp.ClientSession() as session:
+                await session.get("http://denied.test:{port}/")
+        except aiohttp.ClientError as error:
+            print(type(error).__name__)
+        print(await asyncio.gather(*(asyncio.sleep(0.01, n) for n in range(3))))
+    asyncio.run(main())
+"""
+
+
+def test_asynchronous_clients(run, http, packages, language):
+    outcome = run(ASYNCHRONOUS.format(port=http), language=language)
+    assert outcome.stdout.splitlines()[:3] == ["/a", "/b", "200"]
+    assert outcome.stdout.splitlines()[-1] == "[0, 1, 2]"
+    assert [event["allowed"] for event in outcome.network] == [True] * 3 + [False]
+
+
+def test_mail_is_sent(run, smtp, language):
+    port, inbox = smtp
+    outcome = run(
+        f"""
+        import smtplib
+        from email.message import EmailMessage
+        message = EmailMessage()
+        message["Subject"] = "Grüße"
+        message["From"], message["To"] = "ada@allowed.test", "bob@allowed.test"
+        message.set_content("hello")
+        message.add_attachment(b"data", maintype="application", subtype="octet-stream")
+        with smtplib.SMTP("allowed.test", {port}, timeout=10) as server:
+            server.send_message(message)
+    """,
+        language=language,
+    )
+    assert outcome.stdout == ""
+    (sent,) = inbox.messages
+    read = email.message_from_bytes(sent)
+    assert (read["To"], read.is_multipart()) == ("bob@allowed.test", True)
+    assert outcome.json["security_events"] == []
+
+
+def test_files_come_and_go_by_ftp(run, ftp, tmp_path, language):
+    outcome = run(
+        f"""
+        import ftplib, io
+        with ftplib.FTP(timeout=10) as server:
+            server.connect("allowed.test", {ftp})
+            server.login("ada", "secret")
+            print(server.nlst())
+            got = io.BytesIO()
+            server.retrbinary("RETR hello.txt", got.write)
+            print(got.getvalue())
+            server.storbinary("STOR back.txt", io.BytesIO(b"and back"))
+    """,
+        language=language,
+    )
+    assert outcome.stdout == "['hello.txt']\nb'hello by FTP'\n"
+    assert (tmp_path / "back.txt").read_text() == "and back"
+    assert all(event["host"] == "allowed.test" for event in outcome.network)
+
+
+def test_a_loop_that_nothing_can_wake_says_so(run, language):
+    outcome = run(
+        """
+        import asyncio
+        async def main():
+            await asyncio.get_running_loop().create_future()
+        asyncio.run(main())
+    """,
+        language=language,
+    )
+    assert "every task waits" in outcome.error
