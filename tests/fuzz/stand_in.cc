@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/door/door.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
@@ -35,11 +36,12 @@ Result<void> ProbeNamespaces() { return {}; }
 
 std::vector<std::string> RequiredLayers(const SandboxOptions&) { return {"seccomp"}; }
 
-Sandbox::Sandbox(SandboxOptions options, SparePoolOptions) : options_(std::move(options)) {}
+Sandbox::Sandbox(SandboxOptions options, SparePoolOptions, std::unique_ptr<DoorService>)
+    : options_(std::move(options)) {}
 Sandbox::~Sandbox() = default;
 
 Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
-  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), {}));
+  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), {}, nullptr));
 }
 
 // The code is the worker's report, where it is one; standard input is what the guest prints.

@@ -114,3 +114,76 @@ def tcp_server(serve: Callable[[socket.socket], None]) -> Iterator[int]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]
         server.shutdown()
+
+
+class _Ftp(socketserver.StreamRequestHandler):
+    """As much of RFC 959 as a client needs to list, fetch and store; passive connections only."""
+
+    def handle(self) -> None:
+        self.data: socket.socket | None = None
+        self._say("220 ready")
+        with contextlib.suppress(OSError):
+            while line := self.rfile.readline().decode().strip():
+                word, _, argument = line.partition(" ")
+                command = getattr(self, f"do_{word.upper()}", None)
+                if command is None:
+                    self._say("502 not here")
+                else:
+                    command(argument)
+
+    def _say(self, line: str) -> None:
+        self.wfile.write(f"{line}\r\n".encode())
+
+    def do_USER(self, _: str) -> None:
+        self._say("331 and the password")
+
+    def do_PASS(self, argument: str) -> None:
+        self._say("230 in" if argument == "secret" else "530 no")
+
+    def do_TYPE(self, _: str) -> None:
+        self._say("200 fine")
+
+    def do_QUIT(self, _: str) -> None:
+        self._say("221 bye")
+
+    def do_PASV(self, _: str) -> None:
+        self.data = socket.create_server(("127.0.0.1", 0))
+        high, low = divmod(self.data.getsockname()[1], 256)
+        self._say(f"227 here (127,0,0,1,{high},{low})")
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[socket.socket]:
+        assert self.data is not None
+        self._say("150 now")
+        connection, _ = self.data.accept()
+        with self.data, connection:
+            yield connection
+        self._say("226 done")
+
+    def do_NLST(self, _: str) -> None:
+        with self._connection() as connection:
+            for path in sorted(self.server.folder.iterdir()):
+                connection.sendall(f"{path.name}\r\n".encode())
+
+    def do_RETR(self, name: str) -> None:
+        with self._connection() as connection:
+            connection.sendall((self.server.folder / name).read_bytes())
+
+    def do_STOR(self, name: str) -> None:
+        with self._connection() as connection, (self.server.folder / name).open("wb") as file:
+            while data := connection.recv(1 << 16):
+                file.write(data)
+
+
+@contextlib.contextmanager
+def ftp_server(folder: Path) -> Iterator[int]:
+    """FTP for anybody whose password is "secret"."""
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), _Ftp) as server:
+        server.folder = folder  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()

@@ -1,8 +1,7 @@
-"""WebSockets, SMTP and FTP, by the library and by packages, against servers of other makers."""
+"""WebSockets, SMTP and FTP, by the library and by packages."""
 
 from __future__ import annotations
 
-import contextlib
 import email
 import threading
 from collections.abc import Iterator
@@ -10,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiosmtpd import controller as smtp_controller
+from websockets.sync import server as websocket_server
 
-aiosmtpd_controller = pytest.importorskip("aiosmtpd.controller")
-ftp_authorizers = pytest.importorskip("pyftpdlib.authorizers")
-ftp_handlers = pytest.importorskip("pyftpdlib.handlers")
-ftp_servers = pytest.importorskip("pyftpdlib.servers")
-websockets_server = pytest.importorskip("websockets.sync.server")
+from tests.network import servers
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +21,7 @@ def web_socket() -> Iterator[int]:
         for message in connection:
             connection.send(message)
 
-    with websockets_server.serve(echo, "127.0.0.1", 0) as server:
+    with websocket_server.serve(echo, "127.0.0.1", 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.socket.getsockname()[1]
         server.shutdown()
@@ -42,7 +39,7 @@ class _Inbox:
 @pytest.fixture
 def smtp() -> Iterator[tuple[int, _Inbox]]:
     inbox = _Inbox()
-    controller = aiosmtpd_controller.Controller(inbox, hostname="127.0.0.1", port=0)
+    controller = smtp_controller.Controller(inbox, hostname="127.0.0.1", port=0)
     # aiosmtpd connects to its own port to see that it runs; with port 0 it cannot know it.
     controller._trigger_server = lambda: None
     controller.start()
@@ -53,19 +50,8 @@ def smtp() -> Iterator[tuple[int, _Inbox]]:
 @pytest.fixture
 def ftp(tmp_path: Path) -> Iterator[int]:
     (tmp_path / "hello.txt").write_text("hello by FTP")
-    authorizer = ftp_authorizers.DummyAuthorizer()
-    authorizer.add_user("ada", "secret", str(tmp_path), perm="elrw")
-
-    class Handler(ftp_handlers.FTPHandler):
-        pass
-
-    Handler.authorizer = authorizer
-    server = ftp_servers.ThreadedFTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server.address[1]
-    with contextlib.suppress(OSError):
-        server.close_all()
+    with servers.ftp_server(tmp_path) as port:
+        yield port
 
 
 WEB_SOCKET_CLIENT = """
