@@ -213,6 +213,18 @@ ATTACKS = {
         """,
         "name 'np' is not defined",
     ),
+    "a distribution with methods of its own text": (
+        """
+        from scipy import stats
+        class Mine(stats.rv_continuous):
+            def __setattr__(self, name, value):
+                if name == "_parse_arg_template":
+                    value += "\\ndef _parse_args(self):\\n    return open\\n"
+                object.__setattr__(self, name, value)
+        loot = Mine()._parse_args()
+        """,
+        "",
+    ),
     "a module by an attribute: matplotlib.os": (
         "import matplotlib\nloot = matplotlib.os",
         "BJ202",
@@ -292,6 +304,35 @@ def test_attack(name: str) -> None:
     assert said in ran.message or said in " ".join(ran.rules), (ran.error, ran.message, ran.rules)
 
 
+def test_distributions_of_ones_own_work() -> None:
+    ran = run(
+        """
+        from scipy import stats
+        class Triangle(stats.rv_continuous):
+            def _pdf(self, x, top):
+                return 2 * x / top**2
+        one = Triangle(a=0, b=1, shapes="top", name="triangle")
+        print(round(one.cdf(0.5, 1.0), 6), one(1.0).mean().round(6))
+        """
+    )
+    assert ran.error is None, ran.traceback
+    assert ran.stdout == "0.25 0.666667\n"
+
+
+def test_jobs_run_one_after_the_other() -> None:
+    ran = run(
+        """
+        import numpy as np
+        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.model_selection import GridSearchCV
+        x, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 2
+        model = RandomForestClassifier(n_estimators=4, n_jobs=2, random_state=0)
+        print(GridSearchCV(model, {"max_depth": [1, 2]}, n_jobs=-1, cv=2).fit(x, y).best_params_)
+        """
+    )
+    assert ran.error is None, ran.traceback
+
+
 def test_buffers_do_what_files_do() -> None:
     ran = run(
         """
@@ -305,6 +346,10 @@ def test_buffers_do_what_files_do() -> None:
         plt.plot([1, 2])
         plt.savefig(data, format="svg")
         assert b"<svg" in data.getvalue()
+        saved = io.BytesIO()
+        np.savez(saved, a=np.arange(3))
+        saved.seek(0)
+        assert np.load(saved)["a"].sum() == 3
         assert np.loadtxt(io.StringIO("1 2\\n3 4")).sum() == 10
         assert np.genfromtxt(["1,2", "3,4"], delimiter=",").shape == (2, 2)
         """

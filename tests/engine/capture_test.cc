@@ -71,6 +71,21 @@ TEST(Capture, ReadsEachBufferFromWhereTheReaderStopped) {
   EXPECT_EQ(reader.Report(kNoLimit), "{}");
 }
 
+TEST(Capture, ArtifactsAreReadUpToTheirBuffer) {
+  Region region({Bytes{100}, Bytes{50}, Bytes{20}});
+  EXPECT_EQ(region.reader().Artifacts(), "");
+  region.Fill(region.layout().artifacts_offset(), "one and two and three");
+  region.header().artifacts_size = 7;
+  EXPECT_EQ(region.reader().Artifacts(), "one and");
+  for (const uint64_t length : {uint64_t{21}, uint64_t{1} << 63, ~uint64_t{0}}) {
+    region.header().artifacts_size = length;
+    EXPECT_EQ(region.reader().Artifacts().size(), 20u);
+  }
+  Region without;
+  without.header().artifacts_size = ~uint64_t{0};
+  EXPECT_EQ(without.reader().Artifacts(), "") << "a profile that keeps none";
+}
+
 TEST(Capture, HostileLengthsAreClampedToTheBuffer) {
   for (uint64_t length : {uint64_t{10'001}, uint64_t{1} << 32, uint64_t{1} << 63, ~uint64_t{0},
                           ~uint64_t{0} - 4096}) {

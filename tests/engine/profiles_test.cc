@@ -3,6 +3,7 @@
 #include "profiles/loader.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -195,6 +196,34 @@ TEST_F(Profiles, MissingFilesAreNamed) {
   folder_.Write("seccomp.toml", kSeccomp);
   ExpectRefused(LoadProfile(folder_.path() + "/none.toml", folder_.path()), {"none.toml"});
   EXPECT_FALSE(LoadProfiles("/nowhere/at/all"));
+}
+
+TEST_F(Profiles, PublicExportsAreTheRecordedOnes) {
+  mkdir((folder_.path() + "/exports").c_str(), 0755);
+  folder_.Write("exports/mine.txt", "math sqrt\nmath pi\nother x\n");
+  const Result<Profile> profile = Load("[\"sqrt\"]", "\"public\"");
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  ASSERT_EQ(profile->modules.size(), 1u);
+  EXPECT_EQ(profile->modules[0].exports, (std::vector<std::string>{"sqrt", "pi"}));
+  const auto document = nlohmann::json::parse(profile->document);
+  EXPECT_EQ(document["modules"]["math"]["exports"], (std::vector<std::string>{"sqrt", "pi"}));
+}
+
+TEST_F(Profiles, PublicExportsThatNobodyRecordedAreNone) {
+  const Result<Profile> profile = Load("[\"sqrt\"]", "\"public\"");
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  EXPECT_TRUE(profile->modules[0].exports.empty());
+  ExpectRefused(Load("[\"sqrt\"]", "\"all\""), {"mine.toml:", "or \"public\""});
+}
+
+TEST_F(Profiles, RoomForArtifactsIsBounded) {
+  const std::string table = "[artifacts]\nsize = \"4m\"\nwhy = \"w\"\n[modules.math]";
+  const Result<Profile> profile = Load("[modules.math]", table);
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  EXPECT_EQ(profile->artifacts, Bytes::Mebi(4));
+  EXPECT_EQ(Load()->artifacts, Bytes{0});
+  ExpectRefused(Load("[modules.math]", "[artifacts]\nsize = \"1g\"\nwhy = \"w\"\n[modules.math]"),
+                {"256m at most"});
 }
 
 TEST_F(Profiles, AFolderIsReadByName) {

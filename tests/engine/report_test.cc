@@ -369,5 +369,87 @@ TEST(Report, TenMegabytesAreReadInReasonableTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+json ReportWith(const json& artifact) {
+  json report = GoodReport();
+  report["artifacts"] = json::array({artifact});
+  report["artifacts_left_out"] = 2;
+  return report;
+}
+
+json GoodArtifact() {
+  return {{"name", "figure-1.png"},
+          {"media_type", "image/png"},
+          {"offset", 3},
+          {"size", 4},
+          {"note", nullptr}};
+}
+
+TEST(Report, ArtifactsAreTheirPartsOfTheBytes) {
+  Outcome outcome;
+  ASSERT_TRUE(ReadReport(ReportWith(GoodArtifact()).dump(), outcome, "abcdefghij"));
+  ASSERT_EQ(outcome.artifacts.size(), 1u);
+  EXPECT_EQ(outcome.artifacts[0].name, "figure-1.png");
+  EXPECT_EQ(outcome.artifacts[0].origin, Artifact::Origin::kDisplay);
+  EXPECT_EQ(outcome.artifacts[0].content, "defg");
+  EXPECT_EQ(outcome.artifacts[0].size, 4u);
+  EXPECT_EQ(outcome.artifacts_left_out, 2u);
+}
+
+TEST(Report, ArtifactsOfAnotherFormAreRefused) {
+  const auto with = [](const char* key, const json& value) {
+    json artifact = GoodArtifact();
+    artifact[key] = value;
+    return ReportWith(artifact);
+  };
+  Outcome outcome;
+  ASSERT_TRUE(ReadReport(ReportWith(GoodArtifact()).dump(), outcome, "abcdefg"));
+  const json long_name = std::string(kMaxArtifactName + 1, 'a');
+  for (const auto& [key, value] : std::vector<std::pair<const char*, json>>{
+           {"name", ""},
+           {"name", "../passwd"},
+           {"name", "a/b.png"},
+           {"name", ".hidden"},
+           {"name", "a\nb"},
+           {"name", "a\u00e4"},
+           {"name", long_name},
+           {"name", 7},
+           {"media_type", "image/png\r\nX: y"},
+           {"media_type", ""},
+           {"note", std::string(kMaxArtifactNote + 1, 'a')},
+           {"offset", 8},
+           {"offset", -1},
+           {"offset", 3.0},
+           {"offset", UINT64_MAX},
+           {"size", 5},
+           {"size", UINT64_MAX},
+           {"size", "4"},
+       }) {
+    Outcome untouched = Marked();
+    EXPECT_FALSE(ReadReport(with(key, value).dump(), untouched, "abcdefg")) << key << value;
+    EXPECT_TRUE(untouched.artifacts.empty());
+  }
+}
+
+TEST(Report, ArtifactsThatShareBytesOrNamesAreRefused) {
+  json first = GoodArtifact();
+  json second = GoodArtifact();
+  second["name"] = "figure-2.png";
+  json report = GoodReport();
+  report["artifacts_left_out"] = 0;
+  report["artifacts"] = {first, second};
+  Outcome outcome;
+  EXPECT_TRUE(ReadReport(report.dump(), outcome, "abcdefghij"));
+  EXPECT_FALSE(ReadReport(report.dump(), outcome, "abcdefg")) << "eight bytes of seven";
+  report["artifacts"] = {first, first};
+  EXPECT_FALSE(ReadReport(report.dump(), outcome, "abcdefghij")) << "two of one name";
+  report["artifacts"] = std::vector<json>(kMaxArtifacts + 1, first);
+  EXPECT_FALSE(ReadReport(report.dump(), outcome, std::string(1000, 'a')));
+  report["artifacts"] = json::array();
+  report["artifacts_left_out"] = -1;
+  EXPECT_FALSE(ReadReport(report.dump(), outcome, "abcdefghij"));
+  report.erase("artifacts_left_out");
+  EXPECT_FALSE(ReadReport(report.dump(), outcome, "abcdefghij"));
+}
+
 }  // namespace
 }  // namespace belljar

@@ -17,7 +17,7 @@ void Try(std::string_view report) {
   outcome.execution_id = "unchanged";
   outcome.stdout_stream = {std::string(report), 7};
   const std::string before = OutcomeToJson(outcome);
-  const bool read = ReadReport(report, outcome);
+  const bool read = ReadReport(report, outcome, "the bytes that artifacts are parts of");
   for (const int indent : {-1, 2}) {
     const std::string text = OutcomeToJson(outcome, indent);
     const Json json = Json::parse(text, nullptr, false);

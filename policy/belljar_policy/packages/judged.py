@@ -69,6 +69,10 @@ def evaluate(text: Any, look_up: Callable[[str], Any]) -> Any:
 
 def define(text: str, filename: str, names: Mapping[str, Any]) -> dict[str, Any]:
     """The namespace that the definitions of `text` leave, which have `names`."""
+    if running.compile_text is None:  # a zygote prepares: the text is the package's own
+        scope = dict(names)
+        exec(text, scope)
+        return scope
     scope = namespace({name: value for name, value in names.items() if not is_withheld(value)})
     exec(compile_text(text, filename), scope)
     return scope

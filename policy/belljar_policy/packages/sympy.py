@@ -95,9 +95,27 @@ def _adapt_lambdify() -> None:
     module.weakref = types.SimpleNamespace(finalize=lambda *_: None)
 
 
+def _adapt_polynomials() -> None:
+    """Both write code from what an instance says of itself."""
+    monomials = importlib.import_module("sympy.polys.monomials")
+    series = importlib.import_module("sympy.polys.ring_series")
+
+    def run(text: Any, names: dict[str, Any]) -> None:
+        names.update(judged.define(text, "<monomials>", {}))
+
+    def function_called(name: Any) -> Any:
+        if name not in series._convert_func.values():
+            raise ValueError(f"{name!r} is no series")
+        return vars(series)[name]
+
+    monomials.exec = run
+    series.eval = function_called
+
+
 def adapt() -> None:
     _adapt_parser()
     _adapt_lambdify()
+    _adapt_polynomials()
     sympy = importlib.import_module("sympy")
     x = sympy.Symbol("x")
     # What nearly every use of it loads.
