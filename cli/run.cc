@@ -255,7 +255,7 @@ Command MakeRunCommand(CLI::App& app) {
                        "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                        "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
                        "belljar run program.py --allow-import math,json  # fewer modules",
-                       "belljar run program.py --profile network --allow-domain example.org",
+                       "belljar run program.py --profile network --allow-domain a.org  # one host",
                        "belljar run program.py --json  # result, output, usage, isolation"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }

@@ -155,3 +155,50 @@ def test_this_repository_is_judged() -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+PUBLIC = PROFILE.replace('["Apple", "ripen"]', '"public"')
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Orchard:
+    """The module says itself what is public; none of it is listed by hand."""
+    made = Orchard(tmp_path)
+    made.profile.write_text(PUBLIC)
+    made.write_module(FRUIT + "from collections import OrderedDict\n_seed = 1\n")
+    done = made.surface("record")
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_public_exports_are_recorded_by_name(public: Orchard) -> None:
+    exports = public.profiles / "exports" / "orchard.txt"
+    assert exports.read_text() == "fruit Apple\nfruit ripen\n"  # no modules, nothing of another's
+    public.write_module(FRUIT + "def rot(): pass\n__all__ = ['ripen', 'rot', 'os']\n")
+    said = public.problems()
+    assert "'rot'" in said and "'Apple'" not in said
+    done = public.surface("record")
+    assert done.returncode == 0, done.stderr
+    assert "new: fruit.rot" in done.stdout and "gone: fruit.Apple" in done.stdout
+    assert exports.read_text() == "fruit ripen\nfruit rot\n"
+    assert public.surface("check").returncode == 0
+
+
+def test_what_is_withheld_of_them_is_not_recorded(public: Orchard) -> None:
+    public.withheld.write_text('[fruit]\n"spoils" = "ripen"\n')
+    said = public.problems()
+    assert "'ripen' is both exported and withheld" in said
+    assert public.surface("record").returncode == 0
+    assert (public.profiles / "exports" / "orchard.txt").read_text() == "fruit Apple\n"
+
+
+def test_a_profile_whose_packages_are_not_installed_is_not_judged(orchard: Orchard) -> None:
+    table = '\n[packages.basket]\nwhy = "a test"\nmodules = ["fruit"]\n'
+    orchard.profile.write_text(PROFILE + table)
+    orchard.write_module(FRUIT + "def rot(): pass\n")
+    away = orchard.profiles / "no-{set}"
+    done = orchard.surface("check", "--set-packages", str(away))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "its packages are not installed" in done.stdout
+    (orchard.profiles / "no-basket").mkdir()
+    assert "'rot'" in orchard.problems("--set-packages", str(away))

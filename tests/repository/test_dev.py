@@ -48,6 +48,12 @@ def test_unknown_preset_and_suite():
     assert dev("fuzz", "http", "--seconds", "soon").returncode == 2
 
 
+def test_packages_that_no_profile_needs_are_named():
+    done = dev("setup", "datascience")
+    assert done.returncode == 2
+    assert "data-science" in done.stderr and "all" in done.stderr
+
+
 def test_a_build_folder_that_cannot_be_written_is_explained(tmp_path):
     # Also root cannot make a folder below a file.
     (tmp_path / "file").write_text("")

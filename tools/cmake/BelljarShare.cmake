@@ -85,7 +85,7 @@ add_custom_command(
 add_custom_target(belljar_surface ALL DEPENDS "${surface_stamp}")
 
 install(DIRECTORY "${BELLJAR_SHARE_DIR}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/belljar"
-        PATTERN site-packages EXCLUDE PATTERN packages EXCLUDE)
+        PATTERN site-packages EXCLUDE REGEX "/share/belljar/packages$" EXCLUDE)
 # The links become copies: an installation does not depend on the build tree.
 install(DIRECTORY "${BELLJAR_SITE_PACKAGES}/"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/belljar/site-packages")
