@@ -92,7 +92,9 @@ Result<Message> ReceiveMessage(int fd, size_t limit) {
       result.descriptors.emplace_back(descriptor);
     }
   }
-  if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+  // Where no name came there was room for more descriptors.
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||
+      result.descriptors.size() > kMaxDescriptors) {
     return SystemErrorOf(EMSGSIZE, "receive message");
   }
   result.bytes.resize(static_cast<size_t>(got));
