@@ -262,8 +262,7 @@ def is_given(value: object, module: types.ModuleType, given: set[str]) -> bool:
         isinstance(value, types.ModuleType)
         and value.__name__ in given
         and value.__name__.rpartition(".")[0] != module.__name__
-        # Of two that name each other the deeper one is made first.
-        and value.__name__.count(".") > module.__name__.count(".")
+        and not f"{module.__name__}.".startswith(f"{value.__name__}.")
         and value.__name__.startswith(f"{module.__name__.partition('.')[0]}.")
     )
 

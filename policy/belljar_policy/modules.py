@@ -17,7 +17,7 @@ import inspect
 import os
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import _belljar_guards as guards
@@ -94,6 +94,30 @@ def _dress_the_rest(module: str) -> None:
             value.__module__ = module
 
 
+def _in_order(exports: dict[str, dict[str, Any]]) -> list[str]:
+    """Modules, each after its children and after those that it gives under another name."""
+    order: list[str] = []
+    begun: set[str] = set()
+    children: dict[str, list[str]] = {}
+    for name in sorted(exports):
+        children.setdefault(name.rpartition(".")[0], []).append(name)
+
+    def visit(name: str) -> None:
+        if name in begun or name not in exports:
+            return
+        begun.add(name)
+        for child in children.get(name, ()):
+            visit(child)
+        for value in exports[name].values():
+            if isinstance(value, types.ModuleType):
+                visit(value.__name__)
+        order.append(name)
+
+    for name in sorted(exports):
+        visit(name)
+    return order
+
+
 class ModuleTable:
     """What a profile's `[modules]` and `[imports]` give, resolved against this Python."""
 
@@ -139,10 +163,14 @@ class ModuleTable:
         for name in sorted(names):
             contents[name] = self._contents(name, entries.get(name, {}))
             _dress_the_rest(name)
-        # Children first: a parent's proxy is complete when it is made.
-        for name in sorted(names, key=lambda name: -name.count(".")):
+        # A proxy is complete when it is made.
+        for name in _in_order({name: found[1] for name, found in contents.items()}):
             real, exports, live = contents[name]
-            exports = {key: self._as_proxy(name, key, value) for key, value in exports.items()}
+            exports = {
+                key: self._as_proxy(name, key, value)
+                for key, value in exports.items()
+                if not self._comes_later(value, contents)
+            }
             for child, proxy in self.proxies.items():
                 if child.rpartition(".")[0] == name:
                     # sympy.series is a module, and what `sympy` calls so is a function.
@@ -220,6 +248,14 @@ class ModuleTable:
                 return self.proxies[full]
         raise ProfileError(
             f"[modules.{module}] exports {name!r}, a module: give it an entry of its own"
+        )
+
+    def _comes_later(self, value: Any, contents: Collection[str]) -> bool:
+        """Of two modules that name each other one is made first, and cannot name the other."""
+        return (
+            isinstance(value, types.ModuleType)
+            and value.__name__ in contents
+            and value.__name__ not in self.proxies
         )
 
     def __contains__(self, name: str) -> bool:
