@@ -44,7 +44,7 @@ CompletionOption Describe(const CLI::Option& option, const Offers& offers) {
   described.takes_value = TakesValue(option);
   if (!described.takes_value) return described;
   described.type = option.get_type_name();
-  described.takes_file = described.type == kFileType || described.type == kProfileType;
+  described.takes_file = described.type.starts_with(kFileType) || described.type == kProfileType;
   described.values = ChoicesOf(option);
   if (described.type == kProfileType) described.values = offers.profiles;
   if (described.type == kModuleType) described.values = offers.modules;

@@ -40,6 +40,8 @@ std::vector<LimitRow> LimitRows(const Profile& profile) {
           {"result", usual.result.ToString(), most.result.ToString()},
           {"source", usual.source.ToString(), most.source.ToString()},
           {"file size", usual.file_size.ToString(), most.file_size.ToString()},
+          {"artifact", usual.artifact.ToString(), most.artifact.ToString()},
+          {"artifacts", usual.artifacts.ToString(), most.artifacts.ToString()},
           {"open files", std::to_string(usual.open_files), std::to_string(most.open_files)},
           {"processes", std::to_string(usual.processes), std::to_string(most.processes)}};
 }

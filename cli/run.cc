@@ -11,6 +11,7 @@
 #include "cli/interruption.h"
 #include "cli/limit_options.h"
 #include "cli/outcome_text.h"
+#include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
 #include "engine/core/suggest.h"
@@ -33,6 +34,9 @@ struct Arguments {
   std::optional<StringList> allowed_private;
   std::optional<StringList> resolved;
   std::optional<StringList> without;
+  StringList files;
+  std::optional<std::string> save_artifacts;
+  bool force = false;
   SandboxChoice sandbox;
   LimitOptions limits;
   std::string language = "restricted";
@@ -97,6 +101,16 @@ Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
   return {};
 }
 
+Result<void> TakeFiles(const Arguments& arguments, Job& job) {
+  if (arguments.force && !arguments.save_artifacts) {
+    return Usage("--force is about what --save-artifacts finds in its way");
+  }
+  Result<std::vector<InputFile>> files = ReadInputFiles(arguments.files, job.sandbox.profile);
+  if (!files) return files.error();
+  job.request.files = std::move(*files);
+  return {};
+}
+
 Result<void> TakeImports(const Arguments& arguments, Job& job) {
   if (!arguments.allowed_imports) return {};
   if (arguments.language == "full") {
@@ -143,7 +157,8 @@ Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogu
   Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take : {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput}) {
+  for (const auto take : {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput,
+                          TakeFiles}) {
     if (Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -182,11 +197,17 @@ Outcome Refusal(const Job& job) {
 
 int Report(const Outcome& outcome, const Arguments& arguments, const std::string& filename) {
   int code = ExitOfStatus(outcome.status);
+  const std::string folder = arguments.save_artifacts.value_or("");
+  Result<void> saved;
+  if (arguments.save_artifacts && !outcome.artifacts.empty()) {
+    saved = SaveArtifacts(outcome.artifacts, folder, arguments.force);
+    if (!saved) code = OwnFailure(saved.error());
+  }
   if (arguments.json) return Answer(OutcomeToJson(outcome, JsonIndent()) + "\n", code);
   if (arguments.show_result && outcome.result_repr) {
     code = Answer(*outcome.result_repr + "\n", code);
   }
-  Say(OutcomeText(outcome, filename));
+  Say(OutcomeText(outcome, filename) + ArtifactsText(outcome, folder));
   return code;
 }
 
@@ -229,6 +250,17 @@ Command MakeRunCommand(CLI::App& app) {
   AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
   AddText(parser, "--stdin", arguments->standard_input, kFileType,
           "what the program reads as standard input; -: ours (default: none)");
+  parser
+      ->add_option("--file", arguments->files,
+                   "a file for the program's workspace, there under its own name or as DST; "
+                   "again for more")
+      ->type_name("FILE[:DST]")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddText(parser, "--save-artifacts", arguments->save_artifacts, "DIR",
+          "write the files that the program made below DIR, which is made if it is not there");
+  parser->add_flag("--force", arguments->force,
+                   "let --save-artifacts replace files that are there already");
   AddSandboxOptions(parser, arguments->sandbox);
   AddLimitOptions(parser, arguments->limits);
   AddList(parser, "--allow-import", arguments->allowed_imports, kModuleType,
@@ -253,6 +285,8 @@ Command MakeRunCommand(CLI::App& app) {
                        "belljar run -c 'print(sum(range(10)))'  # code on the command line",
                        "belljar run - < program.py  # the program from standard input",
                        "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
+                       "belljar run clean.py --profile filesystem --file data.csv "
+                       "--save-artifacts out  # files in and out",
                        "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
                        "belljar run program.py --allow-import math,json  # fewer modules",
                        "belljar run program.py --profile network --allow-domain a.org  # one host",

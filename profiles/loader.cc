@@ -30,8 +30,8 @@ const Keys kProfileKeys = {"schema",         "name",      "extends",  "summary",
                            "imports",        "modules",   "builtins", "zygote",
                            "packages",       "workspace", "door",     "artifacts"};
 const Keys kLimitKeys = {"default", "max", "why"};
-const Keys kLimitNames = {"timeout", "cpu",       "memory",     "output",   "result",
-                          "source",  "file_size", "open_files", "processes"};
+const Keys kLimitNames = {"timeout",   "cpu",        "memory",    "output",   "result",   "source",
+                          "file_size", "open_files", "processes", "artifact", "artifacts"};
 const Keys kPathKeys = {"path", "optional", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "why"};
@@ -296,6 +296,10 @@ void ReadLimits(const toml::table& limits, Profile& profile, bool first) {
   ReadLimit(limit("result"), Bytes::Parse, &usual.result, &most.result, first);
   ReadLimit(limit("source"), Bytes::Parse, &usual.source, &most.source, first);
   ReadLimit(limit("file_size"), Bytes::Parse, &usual.file_size, &most.file_size, first);
+  // Of profiles that can leave one.
+  const auto optional = [&](const char* key) { return GetLimit(limits, key, false); };
+  ReadLimit(optional("artifact"), Bytes::Parse, &usual.artifact, &most.artifact, first);
+  ReadLimit(optional("artifacts"), Bytes::Parse, &usual.artifacts, &most.artifacts, first);
   ReadCount(limit("open_files"), &usual.open_files, &most.open_files, first);
   ReadCount(limit("processes"), &usual.processes, &most.processes, first);
 }

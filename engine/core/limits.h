@@ -20,7 +20,10 @@ struct Limits {
   Bytes output = Bytes::Mebi(1);              // stdout and stderr, each; the rest is dropped
   Bytes result = Bytes::Mebi(1);              // the JSON of `result`
   Bytes source = Bytes::Mebi(1);
-  Bytes file_size{0};        // RLIMIT_FSIZE
+  Bytes file_size{0};  // RLIMIT_FSIZE
+  // Content of artifacts within the result itself: of each, and of all of them.
+  Bytes artifact = Bytes::Mebi(1);
+  Bytes artifacts = Bytes::Mebi(8);
   uint32_t open_files = 16;  // RLIMIT_NOFILE
   uint32_t processes = 1;    // RLIMIT_NPROC: threads and processes, itself included
 };

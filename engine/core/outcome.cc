@@ -53,6 +53,8 @@ Json ToJson(const Limits& limits) {
           {"result_bytes", limits.result.count},
           {"source_bytes", limits.source.count},
           {"file_size_bytes", limits.file_size.count},
+          {"artifact_bytes", limits.artifact.count},
+          {"artifacts_bytes", limits.artifacts.count},
           {"open_files", limits.open_files},
           {"processes", limits.processes}};
 }
@@ -104,7 +106,7 @@ Json ToJson(const Artifact& artifact) {
       {"content", nullptr},
       {"note", OrNull(artifact.note)},
   };
-  if (!artifact.content) return json;
+  if (!artifact.content || !artifact.is_inline) return json;
   const bool is_text = IsText(artifact.media_type) && IsUtf8(*artifact.content);
   json["encoding"] = is_text ? "utf-8" : "base64";
   json["content"] = is_text ? *artifact.content : EncodeBase64(*artifact.content);
@@ -145,6 +147,16 @@ std::string_view StatusName(Status status) {
   abort();
 }
 
+void MarkInline(Outcome& outcome) {
+  uint64_t left = outcome.limits.artifacts.count;
+  for (Artifact& artifact : outcome.artifacts) {
+    if (!artifact.content) continue;
+    const uint64_t size = artifact.content->size();
+    artifact.is_inline = size <= outcome.limits.artifact.count && size <= left;
+    if (artifact.is_inline) left -= size;
+  }
+}
+
 std::string OutcomeToJson(const Outcome& outcome, int indent) {
   Json json;
   json["success"] = outcome.success();
@@ -173,6 +185,7 @@ std::string OutcomeToJson(const Outcome& outcome, int indent) {
                                        {"count", event.count}});
   }
   json["artifacts"] = ListOf(outcome.artifacts);
+  json["artifacts_note"] = OrNull(outcome.artifacts_note);
   json["network"] = ListOf(outcome.network);
   return Dump(json, indent);
 }

@@ -105,7 +105,10 @@ struct Artifact {
   uint64_t size = 0;                   // bytes of the whole
   std::string sha256;                  // of the whole, in hexadecimal; empty where it was not read
   std::optional<std::string> content;  // the whole; nullopt: not taken along
-  std::string note;                    // why not, or what else there is to say
+  // Whether the content is small enough to be shown within the result itself (MarkInline). What is
+  // not can be saved, or read by another way, as long as the outcome is there.
+  bool is_inline = true;
+  std::string note;  // what else there is to say: why there is no content, what the name hides
 };
 
 // One connection, or one try at one, through the door of the network profile.
@@ -140,12 +143,17 @@ struct Outcome {
   Isolation isolation;
   std::vector<SecurityEvent> security_events;
   std::vector<Artifact> artifacts;
-  uint64_t artifacts_left_out = 0;  // more than may be taken along
+  uint64_t artifacts_left_out = 0;  // more than may be taken along, or nothing to take along
+  std::string artifacts_note;       // what they were, and why
   std::vector<NetworkEvent> network;
   uint64_t network_left_out = 0;
 
   bool success() const { return status == Status::kOk; }
 };
+
+// Sets is_inline of the artifacts, in their order, as far as outcome.limits lets them: `artifact`
+// for each, `artifacts` for all of them.
+void MarkInline(Outcome& outcome);
 
 // The object that `belljar run --json` prints and that execute_code returns. UTF-8: bytes of the
 // guest's output that are not are replaced by U+FFFD.

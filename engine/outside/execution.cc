@@ -11,6 +11,7 @@
 #include "engine/core/wire.h"
 #include "engine/outside/observe.h"
 #include "engine/outside/report.h"
+#include "engine/outside/workspace.h"
 
 namespace belljar {
 namespace {
@@ -54,21 +55,24 @@ std::string SignalName(int signal) {
 
 Execution::Execution(Worker worker, const Request& request, const RunOptions& options,
                      std::string_view language)
-    : worker_(std::move(worker)),
-      request_(request),
-      options_(options),
-      language_(language),
-      start_(Clock::now()),
-      deadline_(start_ + request.limits.timeout),
-      // One thread cannot use CPU time faster than the clock runs.
-      cpu_check_(start_ + request.limits.cpu),
-      next_stream_(start_ + kStreamInterval) {}
+    : worker_(std::move(worker)), request_(request), options_(options), language_(language) {}
+
+void Execution::StartClock() {
+  start_ = Clock::now();
+  deadline_ = start_ + request_.limits.timeout;
+  // One thread cannot use CPU time faster than the clock runs.
+  cpu_check_ = start_ + request_.limits.cpu;
+  next_stream_ = start_ + kStreamInterval;
+}
 
 void Execution::ServeDoor(DoorService& service, std::optional<AllowList> narrower) {
   door_.emplace(service, std::move(worker_.furnishings.door), std::move(narrower));
 }
 
 Result<Outcome> Execution::Run() {
+  Result<void> put = PutFiles(worker_.furnishings.workspace.get(), request_.files);
+  if (!put) return put.error();
+  StartClock();
   if (Result<void> sent = SendRequest(); !sent) return sent.error();
   Result<End> end = Watch();
   if (!end) return end.error();
@@ -162,6 +166,7 @@ Outcome Execution::Collect(End end) {
     outcome.usage.max_rss_bytes = MaxRss(worker_.status_fd.get());
     // Whoever retires the worker kills it: by then nobody waits any more.
     CollectOutput(outcome);
+    CollectFiles(outcome);
     return outcome;
   }
   worker_.process.Kill();
@@ -169,6 +174,7 @@ Outcome Execution::Collect(End end) {
   outcome.usage.cpu_time = exit.cpu_time;
   outcome.usage.max_rss_bytes = exit.max_rss_bytes;
   CollectOutput(outcome);
+  CollectFiles(outcome);
   Explain(end, exit, outcome);
   return outcome;
 }
@@ -187,6 +193,18 @@ void Execution::CollectOutput(Outcome& outcome) {
   outcome.stdout_stream = {worker_.capture.StdoutSince(0, limit), worker_.capture.StdoutDropped()};
   outcome.stderr_stream = {worker_.capture.StderrSince(0, limit), worker_.capture.StderrDropped()};
   outcome.security_events = worker_.capture.DeniedSyscalls();
+}
+
+void Execution::CollectFiles(Outcome& outcome) {
+  const int workspace = worker_.furnishings.workspace.get();
+  // What was refused was not run, and what was to be judged neither.
+  const bool ran = request_.mode == Request::Mode::kRun && outcome.status != Status::kRefused;
+  if (workspace >= 0 && ran && !IsEmptyWorkspace(workspace)) {
+    // A report is the worker's word only: one that still writes would make us read for nothing.
+    worker_.process.Kill();
+    CollectArtifacts(workspace, request_, outcome);
+  }
+  MarkInline(outcome);
 }
 
 void Execution::Explain(End end, const ExitReport& exit, Outcome& outcome) {

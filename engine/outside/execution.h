@@ -42,6 +42,7 @@ class Execution {
  private:
   enum class End { kReported, kDied, kTimeout, kCpuLimit, kCancelled };
 
+  void StartClock();
   Result<void> SendRequest();
   Result<End> Watch();
   bool Reported();
@@ -50,6 +51,7 @@ class Execution {
   Outcome Collect(End end);
   void CloseDoor(Outcome& outcome);
   void CollectOutput(Outcome& outcome);
+  void CollectFiles(Outcome& outcome);
   void Explain(End end, const ExitReport& exit, Outcome& outcome);
 
   Worker worker_;

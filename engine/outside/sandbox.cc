@@ -8,6 +8,7 @@
 #include "engine/outside/installation.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
+#include "engine/outside/workspace.h"
 #include "engine/seal/landlock.h"
 #include "engine/seal/seal.h"
 #include "engine/seal/seccomp.h"
@@ -179,15 +180,15 @@ Result<void> Sandbox::Check(const Request& request) const {
     const char* name;
     Bytes asked;
     Bytes most;
-  } kSizes[] = {{"memory", asked.memory, most.memory},
-                {"output", asked.output, most.output},
-                {"result", asked.result, most.result},
-                {"source", asked.source, most.source},
-                {"file size", asked.file_size, most.file_size}};
+  } kSizes[] = {
+      {"memory", asked.memory, most.memory},          {"output", asked.output, most.output},
+      {"result", asked.result, most.result},          {"source", asked.source, most.source},
+      {"file size", asked.file_size, most.file_size}, {"artifact", asked.artifact, most.artifact},
+      {"artifacts", asked.artifacts, most.artifacts}};
   for (const auto& size : kSizes) {
     if (size.asked > size.most) return over(size.name, size.asked.ToString(), size.most.ToString());
   }
-  return {};
+  return CheckFiles(request.files, options_.profile);
 }
 
 Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) {

@@ -35,6 +35,8 @@ constexpr const char* kLimits = R"({
     "result_bytes": {"type": "integer", "description": "Of the result as JSON"},
     "source_bytes": {"type": "integer"},
     "file_size_bytes": {"type": "integer"},
+    "artifact_bytes": {"type": "integer", "description": "Content of one artifact within the result"},
+    "artifacts_bytes": {"type": "integer", "description": "Of all of them"},
     "open_files": {"type": "integer"},
     "processes": {"type": "integer"}
   },

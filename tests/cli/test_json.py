@@ -27,6 +27,9 @@ SCHEMA = {
     "limits": dict,
     "isolation": dict,
     "security_events": list,
+    "artifacts": list,
+    "artifacts_note": (str, type(None)),
+    "network": list,
 }
 LIMITS = {
     "timeout",
@@ -36,6 +39,8 @@ LIMITS = {
     "result_bytes",
     "source_bytes",
     "file_size_bytes",
+    "artifact_bytes",
+    "artifacts_bytes",
     "open_files",
     "processes",
 }

@@ -1,0 +1,160 @@
+#include "cli/run_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "cli/console.h"
+#include "cli/source_file.h"
+#include "engine/core/beneath.h"
+#include "engine/core/random.h"
+#include "engine/core/text.h"
+#include "engine/outside/workspace.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As the umask leaves them.
+constexpr mode_t kFileMode = 0666;
+constexpr mode_t kDirectoryMode = 0777;
+
+Error UsersError(std::string message) { return MakeError(std::move(message), ""); }
+
+struct Given {
+  std::string source;
+  std::string target;
+};
+
+Given Split(const std::string& given) {
+  std::error_code error;
+  const size_t colon = given.rfind(':');
+  const bool whole = colon == given.npos || colon == 0 || fs::exists(given, error);
+  Given split{whole ? given : given.substr(0, colon), whole ? "" : given.substr(colon + 1)};
+  if (split.target.empty() || split.target.back() == '/') {
+    split.target += fs::path(split.source).filename().string();
+  }
+  return split;
+}
+
+Result<InputFile> ReadInputFile(const std::string& given, Bytes bound) {
+  const Given split = Split(given);
+  if (split.source == "-") {
+    return UsersError("--file takes names of files; --stdin is for what standard input brings");
+  }
+  std::error_code error;
+  if (fs::is_directory(split.source, error)) {
+    return UsersError("--file " + Quoted(split.source) +
+                 " is a directory; give its files one by one, or an archive of it");
+  }
+  Result<SourceFile> read = ReadSourceFile(split.source, bound);
+  if (!read) return read.error();
+  if (read->is_too_long) {
+    return UsersError("--file " + Quoted(split.source) + " is more than the " + bound.ToString() +
+                 " that the workspace holds");
+  }
+  return InputFile{split.target, std::move(read->bytes)};
+}
+
+// Takes the place of what is there, also of a symbolic link, which is not followed.
+Result<void> Replace(int directory, const std::string& name, const std::string& scratch) {
+  if (renameat(directory, scratch.c_str(), directory, name.c_str()) == 0) return {};
+  const Error failure = SystemError("replace " + Quoted(name));
+  (void)unlinkat(directory, scratch.c_str(), 0);
+  return failure;
+}
+
+Result<void> Save(int root, const Artifact& artifact, bool force) {
+  if (const char* fault = PathFault(artifact.name)) {
+    return MakeError("save " + Quoted(artifact.name), fault);
+  }
+  const std::vector<std::string_view> parts = PathParts(artifact.name);
+  Result<UniqueFd> directory = MakeParents(root, parts, kDirectoryMode);
+  if (!directory) return directory.error();
+  const std::string name(parts.back());
+  const std::string written = force ? ".belljar-" + Hex(RandomBytes()) : name;
+  const UniqueFd file =
+      OpenBeneath(directory->get(), written.c_str(), O_WRONLY | O_CREAT | O_EXCL, kFileMode);
+  if (!file) {
+    return SystemError("save " + Quoted(artifact.name),
+                       errno == EEXIST ? "--force puts the new one in its place" : "");
+  }
+  if (Result<void> done = WriteAll(file.get(), *artifact.content); !done) {
+    (void)unlinkat(directory->get(), written.c_str(), 0);
+    return done;
+  }
+  return force ? Replace(directory->get(), name, written) : Result<void>();
+}
+
+std::string SizeText(uint64_t bytes) {
+  return WithThousands(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+// More than fit a screen help nobody.
+constexpr size_t kMostLines = 20;
+
+}  // namespace
+
+Result<std::vector<InputFile>> ReadInputFiles(const std::vector<std::string>& given,
+                                              const Profile& profile) {
+  std::vector<InputFile> files;
+  if (!given.empty() && !profile.workspace) {
+    return UsersError("--file needs a profile with a workspace, and " + profile.name +
+                 " has none: --profile filesystem");
+  }
+  for (const std::string& one : given) {
+    Result<InputFile> file = ReadInputFile(one, profile.workspace->size);
+    if (!file) return file.error();
+    files.push_back(std::move(*file));
+    // Here, not once after all: thousands of large ones are not read for nothing.
+    if (Result<void> checked = CheckFiles(files, profile); !checked) return checked.error();
+  }
+  return files;
+}
+
+Result<void> SaveArtifacts(const std::vector<Artifact>& artifacts, const std::string& directory,
+                           bool force) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  const UniqueFd root(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return SystemError("open " + Quoted(directory), "where artifacts are to be saved");
+  std::optional<Error> first;
+  for (const Artifact& artifact : artifacts) {
+    if (!artifact.content) continue;
+    Result<void> saved = Save(root.get(), artifact, force);
+    if (!saved && !first) first = saved.error();
+  }
+  return first ? Result<void>(*first) : Result<void>();
+}
+
+std::string ArtifactsText(const Outcome& outcome, const std::string& saved_in) {
+  std::string text;
+  const std::vector<Artifact>& artifacts = outcome.artifacts;
+  if (!artifacts.empty()) {
+    text = "belljar: " + WithThousands(artifacts.size()) +
+           (artifacts.size() == 1 ? " artifact" : " artifacts") +
+           (saved_in.empty() ? "; --save-artifacts DIR keeps " : " in " + Printable(saved_in)) +
+           (!saved_in.empty()       ? ""
+            : artifacts.size() == 1 ? "it"
+                                    : "them") +
+           "\n";
+  }
+  for (size_t i = 0; i < std::min(artifacts.size(), kMostLines); ++i) {
+    const Artifact& artifact = artifacts[i];
+    text += "  " + Printable(artifact.name) + "  " + SizeText(artifact.size) + "  " +
+            artifact.media_type + (artifact.content ? "" : "  (not kept)") + "\n";
+  }
+  if (artifacts.size() > kMostLines) {
+    text += "  and " + WithThousands(artifacts.size() - kMostLines) + " more\n";
+  }
+  if (!outcome.artifacts_note.empty()) text += "belljar: files " + outcome.artifacts_note + "\n";
+  return text;
+}
+
+}  // namespace belljar

@@ -1,0 +1,381 @@
+#include "engine/outside/workspace.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "engine/core/beneath.h"
+#include "engine/core/digest.h"
+#include "engine/core/fd.h"
+#include "engine/core/media_type.h"
+#include "engine/core/text.h"
+#include "engine/seal/seal.h"
+
+namespace belljar {
+namespace {
+
+constexpr mode_t kFileMode = 0600;
+constexpr mode_t kDirectoryMode = 0700;
+// tmpfs counts whole pages.
+constexpr uint64_t kPage = 4096;
+
+// While it lives, this thread is the guest's user to file systems, and no more than that: root is
+// not mapped in the workspace's user namespace and could make no file there, and a hostile tree is
+// not read with root's rights. An ordinary user is the guest's user already.
+class GuestIdentity {
+ public:
+  GuestIdentity() : taken_(geteuid() == 0) {
+    if (!taken_) return;
+    group_ = static_cast<gid_t>(setfsgid(kSandboxUid));
+    user_ = static_cast<uid_t>(setfsuid(kSandboxUid));
+  }
+  GuestIdentity(const GuestIdentity&) = delete;
+  ~GuestIdentity() {
+    if (!taken_) return;
+    setfsuid(user_);
+    setfsgid(group_);
+  }
+
+ private:
+  const bool taken_;
+  uid_t user_ = 0;
+  gid_t group_ = 0;
+};
+
+// --- files in
+// ---------------------------------------------------------------------------------------
+
+// The names that the files take up, each once.
+class Tree {
+ public:
+  // What stands in the way; empty: nothing.
+  std::string Add(const std::string& path) {
+    for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
+      const std::string_view parent = std::string_view(path).substr(0, slash);
+      if (files_.contains(parent)) return Quoted(parent) + " is a file, not a directory";
+      directories_.insert(parent);
+    }
+    if (directories_.contains(path)) return "it is a directory of another file";
+    if (!files_.insert(path).second) return "it is there twice";
+    return {};
+  }
+
+  size_t size() const { return files_.size() + directories_.size(); }
+
+ private:
+  std::set<std::string_view> files_;
+  std::set<std::string_view> directories_;
+};
+
+Error FileError(const std::string& path, std::string what) {
+  return MakeError("file " + Quoted(path), std::move(what));
+}
+
+Result<void> PutFile(int workspace, const InputFile& file) {
+  const std::vector<std::string_view> parts = PathParts(file.path);
+  Result<UniqueFd> directory = MakeParents(workspace, parts, kDirectoryMode);
+  if (!directory) return directory.error();
+  const UniqueFd fd = OpenBeneath(directory->get(), std::string(parts.back()).c_str(),
+                                  O_WRONLY | O_CREAT | O_EXCL, kFileMode);
+  if (!fd) return SystemError("make file " + Quoted(file.path));
+  std::string_view left = file.content;
+  while (!left.empty()) {
+    const ssize_t written = write(fd.get(), left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return SystemError("write file " + Quoted(file.path));
+    left.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+// --- files out
+// --------------------------------------------------------------------------------------
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+// With a description of its own: another one of the same might be read on elsewhere.
+Directory ReadDirectory(UniqueFd fd) {
+  if (!fd) return nullptr;
+  Directory directory(fdopendir(fd.get()));
+  if (directory) (void)fd.Release();
+  return directory;
+}
+
+bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
+
+// `wanted` on what is there, and not on what a symbolic link leads to. That a file may be read is
+// its owner's to say, and here that is we (GuestIdentity).
+bool Unlock(int workspace, const char* path) {
+  const UniqueFd found = OpenBeneath(workspace, path, O_PATH);
+  struct stat status;
+  if (!found || fstat(found.get(), &status) != 0) return false;
+  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return false;
+  // fchmod refuses such a descriptor, and fchmodat2 is younger (Linux 6.6) than what we run on.
+  const std::string self = "/proc/self/fd/" + std::to_string(found.get());
+  return chmod(self.c_str(), S_ISDIR(status.st_mode) ? kDirectoryMode : kFileMode) == 0;
+}
+
+// Nothing below a directory can be looked up that may not be searched, "." neither.
+void MakeSearchable(int directory) {
+  struct stat status;
+  if (fstat(directory, &status) == 0 && (status.st_mode & kDirectoryMode) != kDirectoryMode) {
+    (void)fchmod(directory, kDirectoryMode);
+  }
+}
+
+UniqueFd OpenToRead(int workspace, const char* path, int flags) {
+  // O_NONBLOCK: a FIFO without a writer would hold us, a lease would make us wait.
+  flags |= O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  UniqueFd fd = OpenBeneath(workspace, path, flags);
+  if (!fd && errno == EACCES && Unlock(workspace, path)) fd = OpenBeneath(workspace, path, flags);
+  return fd;
+}
+
+// Up to `size` bytes from the start: whatever the file is said to hold, no more is read.
+std::string ReadUpTo(int fd, size_t size) {
+  std::string content(size, '\0');
+  size_t filled = 0;
+  while (filled < size) {
+    const ssize_t got =
+        pread(fd, content.data() + filled, size - filled, static_cast<off_t>(filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<size_t>(got);
+  }
+  content.resize(filled);
+  return content;
+}
+
+// Piece by piece, since it need not fit into what may be kept.
+bool Holds(int fd, std::string_view content) {
+  std::array<char, 64 * 1024> piece;
+  size_t at = 0;
+  while (at < content.size()) {
+    const size_t wanted = std::min(piece.size(), content.size() - at);
+    const ssize_t got = pread(fd, piece.data(), wanted, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || memcmp(piece.data(), content.data() + at, static_cast<size_t>(got)) != 0) {
+      return false;
+    }
+    at += static_cast<size_t>(got);
+  }
+  return true;
+}
+
+class Collection {
+ public:
+  Collection(int workspace, const Request& request, Outcome& outcome)
+      : workspace_(workspace), outcome_(outcome) {
+    for (const InputFile& file : request.files) given_.emplace(file.path, &file);
+  }
+
+  void Run() {
+    List();
+    std::sort(files_.begin(), files_.end());
+    for (const std::string& path : files_) Take(path);
+  }
+
+  // What was left out, for Outcome::artifacts_note.
+  std::string Note() const {
+    std::string note;
+    const auto add = [&](uint64_t count, const char* one, const char* many) {
+      if (count == 0) return;
+      note += (note.empty() ? "left out: " : ", ") + std::to_string(count) + " " +
+              (count == 1 ? one : many);
+    };
+    add(links_, "symbolic link", "symbolic links");
+    add(special_, "FIFO, socket or device", "FIFOs, sockets or devices");
+    add(too_long_, "entry whose path is too long", "entries whose paths are too long");
+    add(unreadable_, "entry that could not be read", "entries that could not be read");
+    add(over_, "file more than are listed", "files more than are listed");
+    if (stopped_) note += (note.empty() ? "" : "; ") + std::string("there are more entries still");
+    return note;
+  }
+
+  uint64_t LeftOut() const { return links_ + special_ + too_long_ + unreadable_ + over_; }
+
+ private:
+  // Of every kind, directories too; a tmpfs has as many inodes as its profile says, and links.
+  static constexpr size_t kMostEntries = 16384;
+
+  // Breadth first, one directory open at a time: a guest's tree may be deeper than there are
+  // descriptors.
+  void List() {
+    directories_.push_back("");
+    for (size_t i = 0; i < directories_.size() && !stopped_; ++i) {
+      // A copy: listing adds to what this is in.
+      ListDirectory(std::string(directories_[i]));
+    }
+  }
+
+  void ListDirectory(const std::string& path) {
+    const char* name = path.empty() ? "." : path.c_str();
+    UniqueFd fd = OpenToRead(workspace_, name, O_DIRECTORY);
+    if (fd) MakeSearchable(fd.get());
+    const Directory directory = ReadDirectory(std::move(fd));
+    if (!directory) {
+      ++unreadable_;
+      return;
+    }
+    while (const dirent* entry = readdir(directory.get())) {
+      if (IsDots(entry->d_name)) continue;
+      if (++entries_ > kMostEntries) {
+        stopped_ = true;
+        return;
+      }
+      Sort(path.empty() ? entry->d_name : path + "/" + entry->d_name, entry->d_type);
+    }
+  }
+
+  // By what a directory says of its entry; what it is, is looked at again once it is open.
+  void Sort(std::string path, unsigned char type) {
+    if (path.size() > kLongestPath) {
+      ++too_long_;
+    } else if (type == DT_DIR) {
+      directories_.push_back(std::move(path));
+    } else if (type == DT_REG) {
+      files_.push_back(std::move(path));
+    } else if (type == DT_LNK) {
+      ++links_;
+    } else {
+      ++special_;
+    }
+  }
+
+  void Take(const std::string& path) {
+    const UniqueFd fd = OpenToRead(workspace_, path.c_str(), 0);
+    struct stat status;
+    if (!fd || fstat(fd.get(), &status) != 0) {
+      ++unreadable_;
+      return;
+    }
+    if (!S_ISREG(status.st_mode)) {
+      ++special_;
+      return;
+    }
+    const auto size = static_cast<uint64_t>(status.st_size);
+    if (IsAsGiven(path, fd.get(), size)) return;
+    if (outcome_.artifacts.size() >= kMostArtifacts) {
+      ++over_;
+      return;
+    }
+    outcome_.artifacts.push_back(Describe(path, fd.get(), size));
+  }
+
+  bool IsAsGiven(const std::string& path, int fd, uint64_t size) const {
+    const auto given = given_.find(path);
+    return given != given_.end() && given->second->content.size() == size &&
+           Holds(fd, given->second->content);
+  }
+
+  Artifact Describe(const std::string& path, int fd, uint64_t size) {
+    Artifact artifact;
+    artifact.name = Printable(path);
+    if (artifact.name != path) artifact.note = "bytes of its name are written as \\xNN";
+    if (size > left_) {
+      artifact.size = size;
+      const char* known = MediaTypeOfName(path);
+      artifact.media_type = known ? known : "application/octet-stream";
+      artifact.note += (artifact.note.empty() ? "" : "; ") + std::string("not taken along: ") +
+                       "the files are more than " + kMostKept.ToString() + " in all";
+      return artifact;
+    }
+    std::string content = ReadUpTo(fd, size);
+    left_ -= content.size();
+    artifact.size = content.size();
+    artifact.media_type = MediaTypeOf(path, content);
+    artifact.sha256 = Sha256(content);
+    artifact.content = std::move(content);
+    return artifact;
+  }
+
+  const int workspace_;
+  Outcome& outcome_;
+  std::map<std::string_view, const InputFile*> given_;
+  std::vector<std::string> directories_;
+  std::vector<std::string> files_;
+  uint64_t left_ = kMostKept.count;  // bytes that may still be read
+  size_t entries_ = 0;
+  uint64_t links_ = 0;
+  uint64_t special_ = 0;
+  uint64_t too_long_ = 0;
+  uint64_t unreadable_ = 0;
+  uint64_t over_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<void> CheckFiles(const std::vector<InputFile>& files, const Profile& profile) {
+  if (files.empty()) return {};
+  if (!profile.workspace) {
+    return MakeError("files", "profile " + profile.name +
+                                  " has no workspace to put them in; the profile filesystem has");
+  }
+  const WorkspaceRule& workspace = *profile.workspace;
+  Tree tree;
+  uint64_t size = 0;
+  for (const InputFile& file : files) {
+    if (const char* fault = PathFault(file.path)) return FileError(file.path, fault);
+    if (std::string what = tree.Add(file.path); !what.empty()) return FileError(file.path, what);
+    size += (file.content.size() + kPage - 1) / kPage * kPage;
+    if (size > workspace.size.count) {
+      return FileError(file.path, "with it the files are more than the " +
+                                      workspace.size.ToString() + " that the workspace holds");
+    }
+  }
+  // The workspace's own root is one.
+  if (tree.size() + 1 > workspace.inodes) {
+    return MakeError("files",
+                     std::to_string(tree.size()) + " files and directories are more than the " +
+                         std::to_string(workspace.inodes - 1) + " that the workspace holds");
+  }
+  return {};
+}
+
+Result<void> PutFiles(int workspace, const std::vector<InputFile>& files) {
+  if (files.empty()) return {};
+  const GuestIdentity identity;
+  for (const InputFile& file : files) {
+    if (Result<void> put = PutFile(workspace, file); !put) return put;
+  }
+  return {};
+}
+
+bool IsEmptyWorkspace(int workspace) {
+  const GuestIdentity identity;
+  MakeSearchable(workspace);
+  const Directory directory = ReadDirectory(OpenToRead(workspace, ".", O_DIRECTORY));
+  if (!directory) return false;  // the collection says so
+  const dirent* entry = readdir(directory.get());
+  while (entry && IsDots(entry->d_name)) entry = readdir(directory.get());
+  return !entry;
+}
+
+void CollectArtifacts(int workspace, const Request& request, Outcome& outcome) noexcept try {
+  const GuestIdentity identity;
+  MakeSearchable(workspace);
+  Collection collection(workspace, request, outcome);
+  collection.Run();
+  outcome.artifacts_left_out += collection.LeftOut();
+  outcome.artifacts_note = collection.Note();
+} catch (const std::exception&) {
+  outcome.artifacts_note = "no memory";  // short enough to need none
+}
+
+}  // namespace belljar

@@ -1,0 +1,46 @@
+// Workspace: the host's hand in a worker's private file system, below the descriptor of its root
+// (Furnishings::workspace).
+//
+//   Result<void> checked = CheckFiles(request.files, profile);   the caller's mistakes, by name
+//   PutFiles(root, request.files);                               before the worker has its request
+//   CollectArtifacts(root, request, outcome);                    when the run is over
+//
+// What is collected from was made by a hostile guest, which may still be at it. So nothing is ever
+// followed: each step goes down from a descriptor, by openat2 (Linux 5.6), which refuses symbolic
+// links, other mounts and whatever leads out. Only regular files are read, once each; everything is
+// bounded: how many, how long their names, how many bytes.
+#ifndef BELLJAR_ENGINE_OUTSIDE_WORKSPACE_H_
+#define BELLJAR_ENGINE_OUTSIDE_WORKSPACE_H_
+
+#include <vector>
+
+#include "engine/core/bytes.h"
+#include "engine/core/outcome.h"
+#include "engine/core/profile.h"
+#include "engine/core/request.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// Artifacts of one run: how many are listed, and the content of how much is kept in the outcome.
+inline constexpr size_t kMostArtifacts = 4096;
+inline constexpr Bytes kMostKept = Bytes::Mebi(64);
+
+// Whether these can be put into a workspace of the profile. The error is the caller's: it names the
+// file and what to change.
+Result<void> CheckFiles(const std::vector<InputFile>& files, const Profile& profile);
+
+// Precondition: CheckFiles. The files belong to the guest and have mode 0600, directories 0700.
+Result<void> PutFiles(int workspace, const std::vector<InputFile>& files);
+
+// Whether there is nothing to collect: one look, for the runs that leave no file.
+bool IsEmptyWorkspace(int workspace);
+
+// Adds each regular file that is new, or holds something else than request.files gave it, to
+// outcome.artifacts, in order of their names, and says in outcome.artifacts_note what was left out.
+// Whatever goes wrong is said there too: a run's outcome is never lost for what it left.
+void CollectArtifacts(int workspace, const Request& request, Outcome& outcome) noexcept;
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_WORKSPACE_H_
