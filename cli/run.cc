@@ -157,8 +157,8 @@ Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogu
   Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take : {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput,
-                          TakeFiles}) {
+  for (const auto take :
+       {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput, TakeFiles}) {
     if (Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;

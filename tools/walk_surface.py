@@ -92,25 +92,45 @@ class StandIn(types.ModuleType):
 
     def configure(self, settings: dict[str, Any]) -> None:
         self.modules = settings["modules"]
+        self.internal = settings["internal_modules"]
 
     def export_names(self, proxy: Any) -> list[str]:
         return [name for name in vars(proxy) if name[0] != "@"] + list(vars(proxy)["@live"])
 
     def import_module(self, name: str, *rest: Any) -> Any:
         fromlist = rest[2] if len(rest) > 2 else None
+        if type(fromlist) is list and name in self.internal:  # C code asks
+            return importlib.import_module(name)
         return self.modules[name if fromlist else name.partition(".")[0]]
+
+
+def allow_files() -> None:
+    """Of a profile with files: open() and FileIO open by path only (guards/files.cc)."""
+    global OUTSIDE_CLASSES, given_functions
+    del OUTSIDE[id(open)]
+    OUTSIDE_CLASSES -= {"FileIO"}
+    given_functions = (open,)
+
+
+given_functions: tuple[object, ...] = ()
 
 
 def why_outside(value: object) -> str | None:
     """What `value` is, if no guest may ever hold it."""
+    if any(value is given for given in given_functions):
+        return None
     if type(value) in OUTSIDE_TYPES:
         return type(value).__name__
     if id(value) in OUTSIDE:
         return OUTSIDE[id(value)]
-    if type(value) in (types.BuiltinFunctionType, types.FunctionType):
-        module = getattr(value, "__module__", None)
-        if module in OUTSIDE_FUNCTIONS:
-            return f"a function of {module}"
+    module = None
+    if type(value) is types.BuiltinFunctionType:
+        module = value.__module__
+    elif type(value) is types.FunctionType:
+        # Where it is from: what stands in for a function of the library says that it is of that.
+        module = value.__globals__.get("__name__")
+    if module in OUTSIDE_FUNCTIONS:
+        return f"a function of {module}"
     if isinstance(value, type) and value.__name__ in OUTSIDE_CLASSES:
         return value.__name__
     return None
@@ -356,6 +376,8 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
     import belljar_policy
     from belljar_policy import tables
 
+    if "open" in profile.get("builtins", {}).get("exports", ()):
+        allow_files()
     policy = belljar_policy.Policy(profile)
     real = real_modules(profile)
     modules = {name: public_names(module) for name, module in real.items()}

@@ -28,6 +28,16 @@ bool Append(PyWideStringList* list, const std::string& path) {
   return !PyStatus_Exception(status);
 }
 
+// Names and content of files are UTF-8, as everywhere; a worker has no locale to say so.
+Result<void> Preinitialize() {
+  PyPreConfig config;
+  PyPreConfig_InitIsolatedConfig(&config);
+  config.utf8_mode = 1;
+  const PyStatus status = Py_PreInitialize(&config);
+  if (!PyStatus_Exception(status)) return {};
+  return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+}
+
 Result<void> Initialize(const InterpreterOptions& options) {
   PyConfig config;
   PyConfig_InitIsolatedConfig(&config);
@@ -104,6 +114,7 @@ Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return MakeError("start Python", "no memory for the module table");
   }
+  if (Result<void> done = Preinitialize(); !done) return done;
   if (Result<void> done = Initialize(options); !done) return done;
   if (Result<void> done = InstallCaptureStreams(); !done) return done;
   // What is imported stays: until FreezeInterpreter() a collection would only look at it again.

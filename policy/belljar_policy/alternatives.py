@@ -8,6 +8,7 @@ where this installation has one with the module (ModuleTable.near_modules), so n
 from __future__ import annotations
 
 _FILES = "io.StringIO and io.BytesIO are files in memory; there are no others"
+_DESCRIPTORS = "open() opens files, by their path"
 _SYSTEM = "there are no files, commands or environment here; io.StringIO is a file in memory"
 _NETWORK = "there is no network here; pass the data in as standard input"
 _PROCESSES = "there are no other processes here; call the code directly"
@@ -92,6 +93,16 @@ ALTERNATIVES: dict[str, str] = {
 
 # By module and name, for names that a module has and the profile withholds, or that programs set.
 NAME_ALTERNATIVES: dict[str, str] = {
+    **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
+    **dict.fromkeys(("os.open", "os.fdopen", "os.read", "os.write", "os.close"), _DESCRIPTORS),
+    **dict.fromkeys(("os.dup", "os.pipe", "os.fstat"), _DESCRIPTORS),
+    "os.getlogin": "there are no users here",
+    "os.getuid": "there are no users here",
+    "os.get_terminal_size": "shutil.get_terminal_size() has a size to fall back to",
+    "tempfile.mkstemp": "NamedTemporaryFile(delete=False) makes a file and opens it",
+    "tempfile.SpooledTemporaryFile": "io.BytesIO holds bytes in memory, TemporaryFile on disk",
+    "zipfile.Path": "ZipFile has namelist() and open()",
+    "shutil.which": "there are no programs to run here",
     "sys.exc_info": "name the exception, `except Exception as error:`, and use type(error)",
     "sys.modules": "a name that was imported is a name of the program",
     "sys.path": "only the profile's modules can be imported",

@@ -132,6 +132,8 @@ class ModuleTable:
         self.proxies: dict[str, Any] = {}
         self.subclassable: set[type] = set()
         self.writable: set[type] = set()
+        # Beyond those of every profile.
+        self.builtins = frozenset(profile.get("builtins", {}).get("exports", ()))
         self.missing: list[str] = []  # exports that this Python does not have
         self._exports: dict[str, frozenset[str]] = {}
         self._starred: dict[str, tuple[str, ...]] = {}

@@ -50,12 +50,15 @@ SUBCLASSABLE: dict[str, str] = {
         "ExitStack nullcontext suppress"
     ),
     "io": "BytesIO StringIO",
+    "os": "PathLike",
     "asyncio": (
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
         "PriorityQueue Queue QueueEmpty QueueFull Semaphore"
     ),
     "unittest": "TestCase TestLoader TestResult TestSuite TextTestResult TextTestRunner",
-    "logging": "Filter Formatter Handler Logger LoggerAdapter NullHandler StreamHandler",
+    "logging": (
+        "FileHandler Filter Formatter Handler Logger LoggerAdapter NullHandler StreamHandler"
+    ),
 }
 
 # Their instances take public attributes: decimal.getcontext().prec = 5.
@@ -70,8 +73,13 @@ WRITABLE: dict[str, str] = {
     "configparser": "ConfigParser RawConfigParser",
     "xml.etree.ElementTree": "Element ElementTree",
     "types": "SimpleNamespace",
+    "zipfile": "ZipInfo",
+    "tarfile": "TarInfo",
+    "sqlite3": "Connection Cursor",
     "unittest": "TestLoader TestResult TestSuite TextTestResult TextTestRunner",
-    "logging": "Filter Formatter LogRecord Logger LoggerAdapter NullHandler StreamHandler",
+    "logging": (
+        "FileHandler Filter Formatter LogRecord Logger LoggerAdapter NullHandler StreamHandler"
+    ),
 }
 
 # Asked at each load, by calling the function of that name in library/.

@@ -162,6 +162,8 @@ REFUSED_ATTRIBUTES = frozenset(INSPECT_ATTRIBUTES) | {
     "f_lasti", "f_lineno", "f_trace_lines", "f_trace_opcodes", "tb_lasti", "tb_lineno",
     "func_code", "func_globals", "func_closure", "func_defaults", "func_dict",
     "im_func", "im_self", "im_class",
+    # sqlite3.Connection: machine code from a file.
+    "enable_load_extension", "load_extension",
 }  # fmt: skip
 
 # What the guards refuse for any object.

@@ -106,7 +106,7 @@ class Transformer(RestrictingNodeTransformer):
             if self._scope.uses_hooks and self._scope.class_node is not None:
                 self._declare_hooks(self._scope.class_node)
         for node, name in self._missing:
-            if name not in self._bound:
+            if name not in self._bound and name not in self._modules.builtins:
                 self.refuse(node, "BJ501", name, self._instead_of_builtin(name))
         self.findings.sort()
         self._list_modules_once()

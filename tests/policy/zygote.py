@@ -146,7 +146,7 @@ def serve() -> None:
     # "restricted:NAME" and "plain:NAME": another profile, with its packages.
     policy = None
     kind, _, profile_name = sys.argv[1].partition(":")
-    if profile_name:
+    if profile_name and "BELLJAR_SET_PACKAGES" in os.environ:
         sys.path.append(os.environ["BELLJAR_SET_PACKAGES"])
     if profile_name and kind == "plain":
         for name in ("matplotlib.pyplot", "pandas", "sklearn.linear_model", "statsmodels.api",

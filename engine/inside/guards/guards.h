@@ -106,7 +106,7 @@ bool ReadyAttributeTypes();
 extern PyMethodDef hook_methods[];
 bool ReadyHooks();
 
-// proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc
+// proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc, files.cc
 // ----------------------------------------------------
 
 bool IsProxy(PyObject* object);
@@ -118,6 +118,9 @@ extern PyMethodDef group_methods[];
 bool ReadyGroups();
 bool ReadyHardeningTypes();
 bool InstallHardening();
+// The methods of a type by their names (__eq__, __init__) hold the slots' functions on their own.
+void ReplaceWrapped(PyTypeObject* type, void* original, void* replacement);
+bool InstallFileGuard();
 
 }  // namespace belljar::guards
 

@@ -266,19 +266,9 @@ PyObject* ProxyOr(PyObject* left, PyObject* right) {
   return original_proxy_or(left, right);
 }
 
-// The methods by their names (__eq__, __or__) hold the slots' functions on their own.
 template <typename Slot>
-void ReplaceWrapped(PyTypeObject* type, Slot original, Slot replacement) {
-  PyObject* name = nullptr;
-  PyObject* value = nullptr;
-  Py_ssize_t position = 0;
-  while (PyDict_Next(TypeDict(type), &position, &name, &value)) {
-    if (Py_TYPE(value) != &PyWrapperDescr_Type) continue;
-    void*& wrapped = reinterpret_cast<PyWrapperDescrObject*>(value)->d_wrapped;
-    if (wrapped == reinterpret_cast<void*>(original)) {
-      wrapped = reinterpret_cast<void*>(replacement);
-    }
-  }
+void ReplaceMethod(PyTypeObject* type, Slot original, Slot replacement) {
+  ReplaceWrapped(type, reinterpret_cast<void*>(original), reinterpret_cast<void*>(replacement));
 }
 
 void ReduceMappingProxy() {
@@ -287,8 +277,8 @@ void ReduceMappingProxy() {
   original_proxy_or = type->tp_as_number->nb_or;
   type->tp_richcompare = ProxyCompare;
   type->tp_as_number->nb_or = ProxyOr;
-  ReplaceWrapped(type, original_proxy_compare, ProxyCompare);
-  ReplaceWrapped(type, original_proxy_or, ProxyOr);
+  ReplaceMethod(type, original_proxy_compare, ProxyCompare);
+  ReplaceMethod(type, original_proxy_or, ProxyOr);
 }
 
 // The classes below `type`, a new list.
@@ -359,7 +349,7 @@ bool ReplaceInit(PyTypeObject* type, initproc original, initproc replacement,
 bool InstallOnce(PyTypeObject* type, initproc* original, initproc replacement,
                  PyObject* subclasses_of) {
   *original = type->tp_init;
-  ReplaceWrapped(type, *original, replacement);
+  ReplaceMethod(type, *original, replacement);
   return ReplaceInit(type, *original, replacement, subclasses_of);
 }
 
@@ -430,6 +420,17 @@ bool MakeImmutable(PyTypeObject* type, PyObject* subclasses_of) {
 
 }  // namespace
 
+void ReplaceWrapped(PyTypeObject* type, void* original, void* replacement) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(TypeDict(type), &position, &name, &value)) {
+    if (Py_TYPE(value) != &PyWrapperDescr_Type) continue;
+    void*& wrapped = reinterpret_cast<PyWrapperDescrObject*>(value)->d_wrapped;
+    if (wrapped == original) wrapped = replacement;
+  }
+}
+
 bool ReadyHardeningTypes() {
   return PyType_Ready(&data_tripwire_type) == 0 && PyType_Ready(&method_tripwire_type) == 0;
 }
@@ -450,7 +451,7 @@ bool InstallHardening() {
   }
   PyFunction_Type.tp_new = FunctionNew;
   PyCode_Type.tp_new = CodeNew;
-  return InstallTripwires();
+  return InstallFileGuard() && InstallTripwires();
 }
 
 }  // namespace belljar::guards

@@ -50,7 +50,11 @@ def reduce(has_files: bool) -> None:
     typing.reduce()
     pprint.reduce()
     configparser.reduce(has_files)
-    if not has_files:
+    if has_files:
+        from . import files  # and with it what no other profile needs
+
+        files.reduce()
+    else:
         xml_etree_ElementTree.reduce()
 
 

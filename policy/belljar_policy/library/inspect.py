@@ -105,7 +105,11 @@ def _same(value: Any) -> Any:
 def _of_text(text: str, *, drops_first: bool) -> Any:
     """From "($self, x, /, y=1)" as built-in functions have it; nothing is evaluated."""
     is_bound = text.startswith("($")
-    arguments = ast.parse(f"def _{text.replace('$', '')}: pass").body[0].args  # type: ignore[attr-defined]
+    try:
+        tree: Any = ast.parse(f"def _{text.replace('$', '')}: pass")
+    except SyntaxError:  # ns=<unrepresentable>, of os.utime
+        raise ValueError(f"builtin has invalid signature: {text}") from None
+    arguments = tree.body[0].args
     names = [*arguments.posonlyargs, *arguments.args]
     defaults = [Parameter.empty] * (len(names) - len(arguments.defaults)) + [
         _of_node(node) for node in arguments.defaults

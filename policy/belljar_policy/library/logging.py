@@ -5,6 +5,7 @@ Our own and smaller: no files, sockets or threads, and records know the program'
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -39,6 +40,12 @@ _levels: dict[Any, Any] = {
     "WARN": WARN,
 }
 _started = time.time()
+_has_files = [False]
+
+
+def reduce(has_files: bool) -> None:
+    """Zygote, before the freeze."""
+    _has_files[0] = has_files
 
 
 def getLevelName(level: Any) -> Any:  # noqa: N802
@@ -401,6 +408,39 @@ class StreamHandler(Handler):
 
 
 @its_own_only
+class FileHandler(StreamHandler):
+    """logging.FileHandler: to a file, in profiles that give files."""
+
+    def __init__(
+        self,
+        filename: Any,
+        mode: Any = "a",
+        encoding: Any = None,
+        delay: Any = False,
+        errors: Any = None,
+    ) -> None:
+        Handler.__init__(self)
+        self.baseFilename = os.path.abspath(filename)
+        self.mode, self.encoding, self.errors = mode, encoding, errors
+        self.stream = None if delay else self._open()
+
+    def _open(self) -> Any:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors)
+
+    def emit(self, record: Any) -> None:
+        """Writes the record; opens the file first if that was put off."""
+        if self.stream is None:
+            self.stream = self._open()
+        StreamHandler.emit(self, record)
+
+    def close(self) -> None:
+        """Closes the file; the next record opens it anew."""
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            stream.close()
+
+
+@its_own_only
 class _LastResort(StreamHandler):
     """Warnings of a program that set nothing up: to stderr as it is then."""
 
@@ -703,16 +743,20 @@ def basicConfig(  # noqa: N802
     handlers: Any = None,
     force: bool = False,
     filename: Any = None,
+    filemode: Any = "a",
+    encoding: Any = None,
+    errors: Any = "backslashreplace",
     **others: Any,
 ) -> None:
-    """Sets the root logger up: to stderr, or to `stream`."""
-    if filename is not None:
+    """Sets the root logger up: to stderr, to `stream`, or to a file where there are files."""
+    if filename is not None and not _has_files[0]:
         raise PermissionError("[BJ502] logging writes no files here; use stream=io.StringIO()")
     for name in others:
-        if name not in ("encoding", "errors", "filemode"):
-            raise ValueError(f"Unrecognised argument(s): {name}")
-    if stream is not None and handlers is not None:
+        raise ValueError(f"Unrecognised argument(s): {name}")
+    if handlers is not None and (stream is not None or filename is not None):
         raise ValueError("'stream' or 'filename' should not be specified together with 'handlers'")
+    if stream is not None and filename is not None:
+        raise ValueError("'stream' and 'filename' should not be specified together")
     if force:
         root.handlers.clear()
     if root.handlers:
@@ -720,6 +764,8 @@ def basicConfig(  # noqa: N802
     if type(style) is not str or style not in _STYLES:
         raise ValueError(f"Style must be one of: {','.join(_STYLES)}")
     formatter = Formatter(_STYLES[style].basic if format is None else format, datefmt, style)
+    if filename is not None:
+        handlers = [FileHandler(filename, filemode, encoding, errors=errors)]
     for handler in [StreamHandler(stream)] if handlers is None else list(handlers):
         if handler.formatter is None:
             handler.setFormatter(formatter)

@@ -1,0 +1,30 @@
+"""shutil, for guests with files: the library's rmtree() shows its callback functions of os."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+from . import os as ours
+
+
+def rmtree(
+    path: Any, ignore_errors: Any = False, onerror: Any = None, *, onexc: Any = None
+) -> None:
+    def shown(function: Any) -> Callable:
+        """What a callback is told has failed: of ours, or what fails like it."""
+        return getattr(ours, getattr(function, "__name__", ""), ours.lstat)
+
+    def failed(function: Any, name: Any, info: Any) -> None:
+        error = info[1]
+        if ignore_errors:
+            return
+        if onexc is not None:
+            onexc(shown(function), name, error)
+        elif onerror is not None:
+            onerror(shown(function), name, (type(error), error, None))
+        else:
+            raise error
+
+    shutil.rmtree(ours._path(path), False, failed)

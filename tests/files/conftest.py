@@ -1,0 +1,68 @@
+"""The command with the filesystem profile, and its control: the same program in plain Python."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve() / "belljar"
+PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    return PROGRAM
+
+
+@pytest.fixture
+def outcome_of() -> Callable[..., dict[str, Any]]:
+    """Runs source in the filesystem profile; gives the object of --json."""
+
+    def run(source: str, *arguments: str | Path) -> dict[str, Any]:
+        done = subprocess.run(
+            [PROGRAM, "run", "-c", source, "--profile", "filesystem", "--json", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
+            timeout=60,
+        )
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Callable[[str], str]:
+    """Runs source in plain Python in an empty directory; gives what it printed."""
+
+    def run(source: str) -> str:
+        where = tmp_path / "plain"
+        where.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [PYTHON, "-I", "-c", source],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=where,
+            timeout=60,
+        )
+        return done.stdout + done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine() -> None:
+    """Each worker mounts its own workspace: skip where the kernel lacks what that takes."""
+    done = subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=False)
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    if not checks["strict"]["found"] and os.environ.get("BELLJAR_MUST_WORK") != "1":
+        pytest.skip(checks["strict"]["detail"])
+    assert checks["strict"]["found"], checks["strict"]["detail"]

@@ -1,0 +1,242 @@
+"""What a program may try with files. The control: the same succeeds in plain Python."""
+
+import textwrap
+
+import pytest
+
+# Ways to a descriptor, to functions of os and to modules. Each prints "escaped" when it got there.
+LANGUAGE = {
+    "open() by descriptor": "open(0, closefd=False)",
+    "open() by a bool": "open(False, closefd=False)",
+    "open() by __index__": """
+        class Number:
+            def __index__(self): return 0
+        import io
+        io.FileIO(Number(), closefd=False)
+        """,
+    "open() by an int with a path": """
+        class Both(int):
+            def __fspath__(self): return "x"
+        import io
+        io.FileIO(Both(0), closefd=False)
+        """,
+    "a keyword that is no plain str": """
+        class Key(str): pass
+        import io
+        io.FileIO(**{Key("file"): 0, "closefd": False})
+        """,
+    "a raw file initialised anew": """
+        file = open("x", "wb")
+        file.raw.__init__(0, "wb", closefd=False)
+        """,
+    "a raw file of another's type": """
+        file = open("x", "wb")
+        type(file.raw)(0, "wb", closefd=False)
+        """,
+    "an opener": "open('x', 'wb', opener=lambda path, flags: 2, closefd=True)",
+    "pathlib's method on a number": "import pathlib; pathlib.Path.open(0)",
+    "os.system": "import os; assert os.system('true') == 0",
+    "os.open": "import os; os.open('.', 0)",
+    "os.fdopen": "import os; os.fdopen(0)",
+    "os.stat of a descriptor": "import os; os.stat(0)",
+    "os.listdir of a class of int": """
+        import os
+        class Number(int): pass
+        os.stat(Number(0))
+        """,
+    "os.path leads to os": "import os; os.path.os.system",
+    "pathlib leads to os": "import pathlib; pathlib.os.system",
+    "shutil leads to os": "import shutil; shutil.os.system",
+    "the callback of rmtree": """
+        import shutil
+        seen = []
+        shutil.rmtree("nothing", onerror=lambda function, path, info: seen.append(function))
+        assert type(seen[0]).__name__ == "builtin_function_or_method"
+        """,
+    "the frames that rmtree's callback is shown": """
+        import shutil
+        seen = []
+        shutil.rmtree("nothing", onerror=lambda function, path, info: seen.append(info))
+        assert seen[0][2] is not None
+        """,
+    "the openers of tarfile": """
+        import tarfile
+        tarfile.TarFile.OPEN_METH["mine"] = "mro"
+        """,
+    "a stream's module": """
+        import io, tarfile
+        out = tarfile.open(fileobj=io.BytesIO(), mode="w|gz")
+        assert type(out.fileobj.zlib).__name__ == "module"
+        """,
+    "an extension of SQLite": """
+        import sqlite3
+        sqlite3.connect(":memory:").enable_load_extension(True)
+        """,
+    "an extension of SQLite by name": """
+        import sqlite3
+        getattr(sqlite3.connect(":memory:"), "enable_load" + "_extension")(True)
+        """,
+    "the environment of the process": """
+        import os
+        assert hasattr(os.environ, "encodekey")
+        """,
+    "a name of the library's for every file": """
+        import tempfile
+        tempfile.tempdir = "x"
+        """,
+}
+
+
+@pytest.mark.parametrize("name", LANGUAGE)
+def test_the_language_holds(name: str, outcome_of, plain) -> None:
+    source = textwrap.dedent(LANGUAGE[name]).strip() + "\nprint('escaped')\n"
+    assert "escaped" in plain(source), "the attack does not work in plain Python"
+    outcome = outcome_of(source)
+    assert "escaped" not in outcome["stdout"]
+    assert outcome["status"] in ("exception", "refused")
+
+
+# Places outside. Each is a call that has to fail with an OSError.
+OUTSIDE = """
+import os
+def attempt(name, call):
+    try:
+        call()
+    except OSError:
+        print(name, "failed")
+    else:
+        print(name, "worked")
+attempt("read", lambda: open("/etc/passwd").read())
+attempt("read by dots", lambda: open("../" * 12 + "etc/passwd").read())
+attempt("list the root", lambda: os.listdir("/"))
+attempt("list /etc", lambda: os.listdir("/etc"))
+attempt("processes", lambda: open("/proc/self/status").read())
+attempt("devices", lambda: open("/dev/null"))
+os.symlink("/etc/passwd", "link")
+attempt("through a link", lambda: open("link").read())
+os.symlink("/etc", "etc")
+attempt("through a link to a directory", lambda: open("etc/passwd").read())
+print(sorted(os.listdir()))
+"""
+
+
+@pytest.mark.parametrize("language", ["restricted", "full"])
+def test_nothing_outside_is_seen(language: str, outcome_of, plain) -> None:
+    assert plain(OUTSIDE).count("worked") == 8
+    outcome = outcome_of(OUTSIDE, "--language", language)
+    assert "worked" not in outcome["stdout"]
+    assert outcome["stdout"].count("failed") == 8
+    assert outcome["artifacts"] == []
+    assert outcome["artifacts_note"] == "left out: 2 symbolic links"
+
+
+def test_the_jail_alone_lets_no_file_be_made_elsewhere(outcome_of) -> None:
+    source = OUTSIDE.partition('attempt("read"')[0] + textwrap.dedent("""
+        import socket, stat
+        attempt("write /", lambda: open("/x", "w"))
+        attempt("write /usr", lambda: open("/usr/x", "w"))
+        attempt("a device", lambda: os.mknod("d", 0o600 | stat.S_IFBLK, os.makedev(8, 0)))
+        attempt("a FIFO", lambda: os.mkfifo("f"))
+        attempt("a socket", lambda: socket.socket(socket.AF_UNIX))
+        attempt("a hard link", lambda: os.link("/usr/share/zoneinfo/UTC", "utc"))
+        attempt("the root by its path", lambda: os.open("/", os.O_RDONLY))
+        attempt("up and out", lambda: (os.chdir(".."), open("x", "w")))
+        attempt("another root", lambda: os.rename("/workspace", "/tmp/w"))
+        os.chdir("/workspace")
+        open("program", "wb").write(b"\\x7fELF")
+        os.chmod("program", 0o4777)
+        attempt("run it", lambda: os.execv("/workspace/program", ["program"]))
+        attempt("own it", lambda: os.chown("program", 0, 0))
+        attempt("mark it", lambda: os.setxattr("program", "user.x", b"y"))
+        """)
+    outcome = outcome_of(source, "--language", "full")
+    assert outcome["status"] == "ok", outcome["error"]
+    assert "worked" not in outcome["stdout"]
+    assert outcome["stdout"].count("failed") == 12
+
+
+SLIPS = """
+import io, os, tarfile, zipfile
+os.makedirs("in/side", exist_ok=True)
+def tar_of(name, **more):
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as archive:
+        member = tarfile.TarInfo(name)
+        for key in more: setattr(member, key, more[key])
+        archive.addfile(member)
+    data.seek(0)
+    return tarfile.open(fileobj=data)
+for name, more in (("../../slipped", {}), (os.getcwd() + "/slipped", {}),
+                   ("link", {"type": tarfile.SYMTYPE, "linkname": "../.."}),
+                   ("link", {"type": tarfile.SYMTYPE, "linkname": os.getcwd()}),
+                   ("hard", {"type": tarfile.LNKTYPE, "linkname": "../../target"})):
+    open("target", "w").close()
+    try:
+        tar_of(name, **more).extractall("in/side")
+    except Exception as error:
+        print(type(error).__name__)
+    else:
+        print("unpacked")
+data = io.BytesIO()
+with zipfile.ZipFile(data, "w") as archive:
+    archive.writestr("../../zipped", "x")
+    archive.writestr("/zipped", "x")
+zipfile.ZipFile(data).extractall("in/side")
+print(sorted(os.listdir()), sorted(os.listdir("in/side")))
+"""
+
+
+def test_archives_unpack_where_they_are_told_to(outcome_of, plain) -> None:
+    outcome = outcome_of(SLIPS)
+    assert outcome["error"] is None, outcome["error"]
+    lines = outcome["stdout"].splitlines()
+    assert lines[0] != "unpacked"
+    assert lines[-1].startswith("['in', 'target'] ")
+    assert "unpacked" in plain(SLIPS), "no control"
+
+
+def test_what_swells_meets_the_size_of_the_workspace(outcome_of) -> None:
+    source = textwrap.dedent("""
+        import os, shutil, zipfile
+        def attempt(call):
+            try: call()
+            except OSError as error: print(error.strerror)
+            else: print("worked")
+        block = bytes(1 << 20)
+        with zipfile.ZipFile("bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            with archive.open("zeros", "w", force_zip64=True) as member:
+                for _ in range(100): member.write(block)
+            for name in "abcd":
+                with archive.open(name, "w") as member:
+                    for _ in range(30): member.write(block)
+        print(os.path.getsize("bomb.zip") < 1 << 20)
+        attempt(lambda: zipfile.ZipFile("bomb.zip").extract("zeros", "out"))
+        shutil.rmtree("out")
+        attempt(lambda: zipfile.ZipFile("bomb.zip").extractall("out", list("abcd")))
+        shutil.rmtree("out")
+        attempt(lambda: [open(f"many{i}", "x").close() for i in range(10_000)])
+        print(len(os.listdir()) > 4000)
+        """)
+    outcome = outcome_of(source)
+    assert outcome["error"] is None, outcome["error"]
+    full = "No space left on device"
+    assert outcome["stdout"].splitlines() == ["True", full, full, full, "True"]
+    assert len(outcome["artifacts"]) > 4000
+
+
+def test_what_swells_in_memory_meets_the_memory_limit(outcome_of) -> None:
+    source = (
+        "import zlib\npacked = zlib.compress(bytes(60_000_000))\nzlib.decompress(packed + b'')\n"
+    )
+    outcome = outcome_of(source + "x = [zlib.decompress(packed) for _ in range(9)]")
+    assert outcome["status"] == "memory_limit"
+
+
+def test_one_run_leaves_nothing_to_the_next(outcome_of) -> None:
+    source = (
+        "import os\nprint(os.listdir(), os.listdir('/tmp'), dict(os.environ))\n"
+        "open('left', 'w').close(); open('/tmp/left', 'w').close(); os.environ['LEFT'] = 'x'\n"
+    )
+    first, second = (outcome_of(source)["stdout"] for _ in range(2))
+    assert first == second
+    assert first.startswith("[] []")
