@@ -123,6 +123,36 @@ attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))
   EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 9) << output;
 }
 
+TEST_F(Furnished, ACallCanOnlyNarrowTheDoor) {
+  Open("network");
+  Request request;
+  request.source = "1";
+  request.limits = sandbox_->profile().default_limits;
+  request.allowed_domains = std::vector<std::string>{"evil.test"};
+  Result<Outcome> outcome = sandbox_->Run(request);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().ToString().find("\"evil.test\""), std::string::npos);
+  request.allowed_domains = std::vector<std::string>();
+  outcome = sandbox_->Run(request);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_TRUE(outcome->success());
+  Open("basic");
+  outcome = sandbox_->Run(request);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().ToString().find("no network"), std::string::npos);
+}
+
+TEST_F(Furnished, ADoorThatIsNotUsedIsNotRecorded) {
+  Open("network");
+  Request request;
+  request.source = "1";
+  request.limits = sandbox_->profile().default_limits;
+  const Result<Outcome> outcome = sandbox_->Run(request);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_TRUE(outcome->network.empty());
+  EXPECT_TRUE(outcome->security_events.empty());
+}
+
 TEST_F(Furnished, TiersCombine) {
   Open("network+filesystem");
   EXPECT_EQ(sandbox_->profile().name, "filesystem+network");
