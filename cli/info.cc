@@ -12,6 +12,7 @@
 #include "engine/core/version.h"
 #include "engine/outside/machine.h"
 #include "engine/outside/profile_catalogue.h"
+#include "engine/outside/profile_facts.h"
 
 namespace belljar {
 namespace {
@@ -51,22 +52,79 @@ std::string Padded(std::string text, size_t width) {
   return text;
 }
 
-std::string ModulesText(const Profile& profile, bool names) {
-  std::string text = "  modules (" + std::to_string(profile.modules.size()) + ")\n";
-  if (!names) return text + Wrapped(ModuleNames(profile), 4);
-  for (const ModuleExports& module : profile.modules) {
-    text += "    " + module.name + "\n" + Wrapped(module.exports, 6);
+const Profile* FindBasic(const ProfileCatalogue& catalogue) {
+  for (const Profile& profile : catalogue.profiles()) {
+    if (profile.name == "basic") return &profile;
+  }
+  return nullptr;
+}
+
+// Of a tier what it brings: the rest stands at the profile that it extends.
+std::string ModulesText(const Profile& profile, const Profile* basic, bool names) {
+  const std::vector<const ModuleExports*> own = OwnModules(profile, basic);
+  const bool is_all = own.size() == profile.modules.size();
+  std::string text = "  modules (" + std::to_string(profile.modules.size()) +
+                     (is_all ? "" : ", these beside those of basic") + ")\n";
+  std::vector<std::string> list;
+  for (const ModuleExports* module : own) {
+    list.push_back(module->name);
+    if (names) text += "    " + module->name + "\n" + Wrapped(module->exports, 6);
+  }
+  return names || list.empty() ? text : text + Wrapped(list, 4);
+}
+
+// `name` and what belongs to it, each text below it with a line of its own.
+std::string ListText(const char* name, const std::vector<std::string>& texts) {
+  std::string text = std::string("  ") + name + "\n";
+  for (const std::string& each : texts) text += "    " + each + "\n";
+  return texts.empty() ? "" : text;
+}
+
+std::string PackagesText(const Profile& profile, const Installation& installation) {
+  std::vector<std::string> packages;
+  for (const PackageVersion& each : InstalledPackages(profile, installation)) {
+    packages.push_back(Printable(each.name + " " + each.version));
+  }
+  std::string text;
+  if (!packages.empty()) {
+    text = "  packages (" + std::to_string(packages.size()) + ")\n" + Wrapped(packages, 4);
+  }
+  std::vector<std::string> missing;
+  for (const MissingPackages& each : installation.Missing(profile)) {
+    std::string modules;
+    for (const std::string& module : each.modules) {
+      modules += (modules.empty() ? "" : ", ") + module;
+    }
+    missing.push_back("the packages of " + each.set + " are not installed, so an import of " +
+                      modules + " fails. To install them:");
+    missing.push_back(each.command);
+  }
+  return text + ListText("missing", missing);
+}
+
+std::string PlacesText(const Profile& profile) {
+  std::string text;
+  if (profile.workspace) {
+    text += "  " + Padded("workspace", 14) + kWorkspacePath + " and " + kTemporaryPath + ", " +
+            profile.workspace->size.ToString() + " and " +
+            std::to_string(profile.workspace->inodes) + " files and folders each\n";
+  }
+  if (profile.door) {
+    text += "  " + Padded("network", 14) +
+            "one proxy of the host's, to the hosts that an operator allows\n";
   }
   return text;
 }
 
-std::string ProfileText(const Profile& profile, bool names) {
-  std::string text = "\nProfile " + profile.name + "\n  " + profile.summary + "\n  " +
-                     Padded("limit", 14) + Padded("default", 10) + "maximum\n";
+std::string ProfileText(const Profile& profile, const ProfileCatalogue& catalogue, bool names) {
+  std::string text = "\nProfile " + profile.name + "\n  " + profile.summary + "\n";
+  text += ListText("what it adds for an attacker", profile.attack_surface);
+  text += PackagesText(profile, catalogue.installation()) + PlacesText(profile);
+  text += "  " + Padded("limit", 14) + Padded("default", 10) + "maximum\n";
   for (const LimitRow& row : LimitRows(profile)) {
     text += "  " + Padded(row.name, 14) + Padded(row.usual, 10) + row.most + "\n";
   }
-  return text + ModulesText(profile, names);
+  return text + ModulesText(profile, FindBasic(catalogue), names);
 }
 
 int PrintText(const ProfileCatalogue& catalogue, bool names) {
@@ -78,19 +136,21 @@ int PrintText(const ProfileCatalogue& catalogue, bool names) {
     text += "  " + Padded(check.name, 14) + (check.found ? "yes  " : "no   ") +
             Printable(check.detail) + "\n";
   }
-  for (const Profile& profile : catalogue.profiles()) text += ProfileText(profile, names);
+  for (const Profile& profile : catalogue.profiles()) {
+    text += ProfileText(profile, catalogue, names);
+  }
   return Answer(text, kExitOk);
 }
 
-Json ToJson(const Profile& profile) {
+Json ToJson(const Profile& profile, const Installation& installation) {
   Json modules = Json::object();
   for (const ModuleExports& module : profile.modules) modules[module.name] = module.exports;
-  return {{"name", profile.name},
-          {"summary", profile.summary},
-          {"limits",
-           {{"default", Json::parse(LimitsToJson(profile.default_limits))},
-            {"maximum", Json::parse(LimitsToJson(profile.maximum_limits))}}},
-          {"modules", modules}};
+  Json json = {{"name", profile.name}, {"summary", profile.summary}};
+  json.update(Json::parse(ProfileFactsToJson(profile, installation)));
+  json["limits"] = {{"default", Json::parse(LimitsToJson(profile.default_limits))},
+                    {"maximum", Json::parse(LimitsToJson(profile.maximum_limits))}};
+  json["modules"] = std::move(modules);
+  return json;
 }
 
 int PrintJson(const ProfileCatalogue& catalogue) {
@@ -100,7 +160,9 @@ int PrintJson(const ProfileCatalogue& catalogue) {
     layers.push_back({{"name", check.name}, {"found", check.found}, {"detail", check.detail}});
   }
   Json profiles = Json::array();
-  for (const Profile& profile : catalogue.profiles()) profiles.push_back(ToJson(profile));
+  for (const Profile& profile : catalogue.profiles()) {
+    profiles.push_back(ToJson(profile, catalogue.installation()));
+  }
   const Json object = {{"version", kBelljarVersion},
                        {"python", kPythonVersion},
                        {"restricted_python", restricted.empty() ? Json() : Json(restricted)},
@@ -121,7 +183,7 @@ int Execute(const Arguments& arguments) {
 Command MakeInfoCommand(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* parser =
-      app.add_subcommand("info", "Show profiles, their modules and limits, and versions");
+      app.add_subcommand("info", "Show profiles, what each has and adds, and versions");
   parser->add_flag("--names", arguments->names, "list the names of each module too");
   parser->add_flag("--json", arguments->json, "print one JSON object, with all names");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",

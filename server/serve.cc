@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/core/version.h"
+#include "server/core/resource_store.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
 #include "server/mcp/service.h"
@@ -51,7 +52,8 @@ void RaiseDescriptorLimit() {
 size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kLeast = 16;
   const ExecutionConfig& execution = config.execution;
-  const size_t workers = running + execution.spares * execution.profiles.size();
+  const size_t workers =
+      running + execution.spares * (execution.profiles.size() + execution.combinations);
   const size_t kept = kOfServer + kOfWorker * workers + kOfWaiting * execution.waiting;
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.http->max_connections;
@@ -94,12 +96,14 @@ class Server {
         observers_({&metrics_, &log_}),
         sandboxes_(std::move(sandboxes)),
         queue_({Running(config), config.execution.waiting}),
-        service_({.version = kBelljarVersion, .instructions = kInstructions},
-                 MakeTools(*sandboxes_, catalogue, &observers_), queue_,
-                 [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-                   log_.Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
-                                   refusal.waiting);
-                 }) {}
+        service_(
+            {.version = kBelljarVersion, .instructions = kInstructions},
+            MakeTools(*sandboxes_, catalogue, resources_, &observers_), queue_,
+            [this](const Caller& caller, const CallQueue::Refusal& refusal) {
+              log_.Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
+                              refusal.waiting);
+            },
+            &resources_) {}
 
   ~Server() {
     service_.CancelAll();
@@ -163,6 +167,7 @@ class Server {
   Metrics metrics_;
   CallObservers observers_;
   const std::unique_ptr<Sandboxes> sandboxes_;
+  ResourceStore resources_;
   CallQueue queue_;
   McpService service_;
 };

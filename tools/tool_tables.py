@@ -79,14 +79,23 @@ def row(*cells: str) -> str:
 def argument_table(schema: dict[str, Any]) -> str:
     if not schema["properties"]:
         return "It takes no arguments.\n"
-    text = row("argument", "type", "bounds", "default", "meaning") + "|---|---|---|---|---|\n"
+    head = row("argument", "type", "bounds", "default", "meaning") + "|---|---|---|---|---|\n"
+    return head + argument_rows(schema)
+
+
+def argument_rows(schema: dict[str, Any], path: str = "") -> str:
+    """An argument and, where it is a list of objects, what is in them: `files[].path`."""
+    text = ""
     for name, each in schema["properties"].items():
         default = f"`{json.dumps(each['default'])}`" if "default" in each else "none"
         if name in schema.get("required", ()):
             default = "**required**"
+        key = path + name
         text += row(
-            f"`{name}`", type_text(each), "; ".join(bounds(each)), default, each["description"]
+            f"`{key}`", type_text(each), "; ".join(bounds(each)), default, each["description"]
         )
+        if "properties" in each.get("items", {}):
+            text += argument_rows(each["items"], f"{key}[].")
     return text
 
 

@@ -89,8 +89,7 @@ std::string Dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-// What people read as it stands; anything else is base64 even where it happens to be UTF-8.
-bool IsText(std::string_view media_type) {
+bool IsTextual(std::string_view media_type) {
   return media_type.starts_with("text/") || media_type.ends_with("json") ||
          media_type.ends_with("xml");
 }
@@ -106,8 +105,9 @@ Json ToJson(const Artifact& artifact) {
       {"content", nullptr},
       {"note", OrNull(artifact.note)},
   };
+  if (!artifact.uri.empty()) json["uri"] = artifact.uri;
   if (!artifact.content || !artifact.is_inline) return json;
-  const bool is_text = IsText(artifact.media_type) && IsUtf8(*artifact.content);
+  const bool is_text = HoldsText(artifact);
   json["encoding"] = is_text ? "utf-8" : "base64";
   json["content"] = is_text ? *artifact.content : EncodeBase64(*artifact.content);
   return json;
@@ -133,6 +133,10 @@ Json ListOf(const std::vector<Item>& items) {
 }
 
 }  // namespace
+
+bool HoldsText(const Artifact& artifact) {
+  return artifact.content && IsTextual(artifact.media_type) && IsUtf8(*artifact.content);
+}
 
 std::string_view StatusName(Status status) {
   switch (status) {

@@ -109,7 +109,12 @@ struct Artifact {
   // not can be saved, or read by another way, as long as the outcome is there.
   bool is_inline = true;
   std::string note;  // what else there is to say: why there is no content, what the name hides
+  std::string uri;   // where a client of the server can read it; empty: nowhere
 };
+
+// Whether its content is text to be read as it stands: by its type, and by being UTF-8. Anything
+// else is base64 even where it happens to be UTF-8.
+bool HoldsText(const Artifact& artifact);
 
 // One connection, or one try at one, through the door of the network profile.
 struct NetworkEvent {

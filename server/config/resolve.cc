@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
@@ -34,6 +35,17 @@ bool IsMissingTier(const std::string& name, const ProfileCatalogue& catalogue) {
   const bool is_tier = std::any_of(std::begin(kTiers), std::end(kTiers),
                                    [&](const Tier& tier) { return tier.profile == name; });
   return is_tier && !Holds(catalogue.Names(), name);
+}
+
+// By its own name, or because each of those that it joins is.
+bool IsEnabled(const std::string& name, const Strings& enabled) {
+  if (Holds(enabled, name)) return true;
+  if (name.find('+') == std::string::npos) return false;
+  std::istringstream parts(name);
+  for (std::string part; std::getline(parts, part, '+');) {
+    if (!Holds(enabled, part)) return false;
+  }
+  return true;
 }
 
 bool IsOwnFile(const std::string& profile) {
@@ -102,6 +114,20 @@ Result<Strings> EnabledProfiles(Loading& loading, const ProfileCatalogue& catalo
   return profiles;
 }
 
+// It starts none the less; imports of what is missing fail, and say so.
+void WarnOfMissingPackages(Loading& loading, const Profile& profile,
+                           const Installation& installation) {
+  for (const MissingPackages& missing : installation.Missing(profile)) {
+    loading.warnings.push_back("profile " + profile.name + ": the packages of " + missing.set +
+                               " are not installed; to install them: " + missing.command);
+    for (const Tier& tier : kTiers) {
+      if (tier.profile == profile.name && loading.draft.*tier.enabled == true) {
+        loading.notes[tier.key] = "its packages are not installed";
+      }
+    }
+  }
+}
+
 Result<std::vector<Profile>> ResolveProfiles(Loading& loading, const ProfileCatalogue& catalogue) {
   Result<Strings> names = EnabledProfiles(loading, catalogue);
   if (!names) return names.error();
@@ -113,6 +139,7 @@ Result<std::vector<Profile>> ResolveProfiles(Loading& loading, const ProfileCata
       const Origin origin = loading.OriginOf(is_usual ? "execution.profile" : "execution.profiles");
       return MakeError(origin.place, profile.error().ToString());
     }
+    WarnOfMissingPackages(loading, *profile, catalogue.installation());
     profiles.push_back(std::move(*profile));
   }
   loading.draft.profiles = *names;
@@ -184,7 +211,7 @@ Result<void> CheckTokenProfiles(Loading& loading, const ProfileCatalogue& catalo
                        "may name no profile at all; leave profiles out for every enabled one");
     }
     for (const std::string& name : *caller.profiles) {
-      if (Holds(enabled, name)) continue;
+      if (IsEnabled(name, enabled)) continue;
       if (!IsMissingTier(name, catalogue)) {
         return MakeError(place, "profile " + Quoted(name) + " is not enabled; add it to " +
                                     "execution.profiles" + Suggestion(name, enabled));

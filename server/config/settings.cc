@@ -82,6 +82,10 @@ std::vector<Setting> MakeSettings() {
       {"execution.allowed_imports", "SANDBOX_ALLOWED_IMPORTS", "--allow-import", "MODULE",
        "all of the profile's", "[\"math\", \"json\"]", "only these of the profiles' modules",
        BELLJAR_FIELD(config.execution.allowed_imports)},
+      {"execution.combinations", "", "--combinations", "N", "", "",
+       "combinations of profiles (\"data-science+filesystem\") that are kept started; the one not "
+       "used for longest gives way; 0: a call names one profile",
+       BELLJAR_FIELD(config.execution.combinations), 0, 64},
       {"execution.spares", "", "--spares", "N", "", "",
        "workers of each profile that wait, sealed, for a call",
        BELLJAR_FIELD(config.execution.spares), 1, 256},

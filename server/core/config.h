@@ -47,8 +47,9 @@ struct ExecutionConfig {
   std::optional<Bytes> memory;
   std::optional<Bytes> output;
   std::optional<std::vector<std::string>> allowed_imports;
-  size_t spares = 4;   // waiting workers of each profile
-  size_t running = 0;  // calls at a time; 0: from the number of cores
+  size_t combinations = 2;  // of profiles, that are kept started; 0: calls may name one alone
+  size_t spares = 4;        // waiting workers of each profile
+  size_t running = 0;       // calls at a time; 0: from the number of cores
   size_t waiting = 64;
 };
 

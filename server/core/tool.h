@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/core/afterwards.h"
 #include "engine/core/result.h"
 #include "server/core/caller.h"
 #include "server/core/cancellation.h"
+#include "server/core/content.h"
 
 namespace belljar {
 
@@ -35,6 +37,8 @@ struct ToolResult {
   // What was asked for did not succeed: the guest failed, or the arguments were wrong. Never our
   // own failure: that is an Error.
   bool is_error = false;
+  // In the order in which clients shall see it, after the text.
+  std::vector<Content> contents;
 };
 
 // As clients see it. The schemas are JSON Schema 2020-12.

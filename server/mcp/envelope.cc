@@ -54,9 +54,12 @@ std::optional<RpcError> CompareHeader(const char* name, const std::optional<std:
 
 std::optional<RpcError> CompareHeaders(const RpcMessage& message, const MessageHeaders& headers) {
   if (auto mismatch = CompareHeader("Mcp-Method", headers.method, message.method)) return mismatch;
-  if (message.method != "tools/call") return std::nullopt;
-  const Json name = message.params.value("name", Json());
-  // A call without a name is answered further on.
+  const char* const key = message.method == "tools/call"       ? "name"
+                          : message.method == "resources/read" ? "uri"
+                                                               : nullptr;
+  if (!key) return std::nullopt;
+  const Json name = message.params.value(key, Json());
+  // A request without one is answered further on.
   if (!name.is_string()) return std::nullopt;
   return CompareHeader("Mcp-Name", headers.name, name.get_ref<const std::string&>());
 }

@@ -8,6 +8,9 @@ namespace belljar {
 inline constexpr int kHeaderMismatch = -32020;
 inline constexpr int kUnsupportedProtocolVersion = -32022;
 
+// Of the revisions before that: there is no such resource. Since then it is kInvalidParams.
+inline constexpr int kResourceNotFound = -32002;
+
 // Our own, from the range that JSON-RPC leaves to servers: too many calls. `data.retry_after` says
 // in how many seconds to try again.
 inline constexpr int kOverloaded = -32050;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/core/base64.h"
 #include "server/json_rpc/message.h"
 #include "server/mcp/icon.h"
 #include "server/mcp/revision.h"
@@ -18,7 +19,11 @@ Json Icons() {
   return Json::array({{{"src", kIconUri}, {"mimeType", kIconMediaType}, {"sizes", {"any"}}}});
 }
 
-Json Capabilities() { return {{"tools", {{"listChanged", false}}}}; }
+Json Capabilities(bool has_resources) {
+  Json capabilities = {{"tools", {{"listChanged", false}}}};
+  if (has_resources) capabilities["resources"] = {{"subscribe", false}, {"listChanged", false}};
+  return capabilities;
+}
 
 Json ToJson(const ToolDescription& tool) {
   Json json = {{"name", tool.name},
@@ -45,33 +50,73 @@ std::string Members(const Json& json) {
   return text.substr(1, text.size() - 2);
 }
 
+// The members uri, mimeType and text or blob, without braces: of an embedded resource, and of one
+// that is read.
+std::string ContentsMembers(const Resource& resource) {
+  std::string text =
+      R"("uri":)" + JsonString(resource.uri) + R"(,"mimeType":)" + JsonString(resource.media_type);
+  if (resource.is_text) return text + R"(,"text":)" + JsonString(*resource.bytes);
+  return text + R"(,"blob":")" + EncodeBase64(*resource.bytes) + "\"";
+}
+
+std::string TextBlock(std::string_view text) {
+  return R"({"type":"text","text":)" + JsonString(text) + "}";
+}
+
+std::string LinkBlock(const Resource& resource, bool knows_links) {
+  const std::string size = std::to_string(resource.bytes->size());
+  if (!knows_links) {
+    return TextBlock(resource.name + " (" + resource.media_type + ", " + size +
+                     " bytes) can be read as resource " + resource.uri);
+  }
+  return R"({"type":"resource_link","uri":)" + JsonString(resource.uri) + R"(,"name":)" +
+         JsonString(resource.name) + R"(,"mimeType":)" + JsonString(resource.media_type) +
+         R"(,"size":)" + size + "}";
+}
+
+std::string Block(const Content& content, bool knows_links) {
+  const Resource& resource = content.resource;
+  switch (content.kind) {
+    case Content::Kind::kImage:
+      return R"({"type":"image","data":")" + EncodeBase64(*resource.bytes) + R"(","mimeType":)" +
+             JsonString(resource.media_type) + "}";
+    case Content::Kind::kEmbedded:
+      return R"({"type":"resource","resource":{)" + ContentsMembers(resource) + "}}";
+    case Content::Kind::kLink: return LinkBlock(resource, knows_links);
+  }
+  abort();
+}
+
 }  // namespace
 
-Results::Results(const ServerIdentity& identity, const std::vector<std::unique_ptr<Tool>>& tools) {
+Results::Results(const ServerIdentity& identity, const std::vector<std::unique_ptr<Tool>>& tools,
+                 bool has_resources) {
   const Json info = {{"name", identity.name},
                      {"title", identity.title},
                      {"version", identity.version},
                      {"icons", Icons()}};
   info_ = Dump(info);
   instructions_ = identity.instructions;
+  capabilities_ = Dump(Capabilities(has_resources));
   const Json short_info = {{"name", identity.name}, {"version", identity.version}};
   stateless_prefix_ = "{" +
                       Members({{"resultType", "complete"},
                                {"_meta", {{"io.modelcontextprotocol/serverInfo", short_info}}}}) +
                       ",";
   const Json cached = {{"ttlMs", kLifetime}, {"cacheScope", "private"}};
+  cached_prefix_ = stateless_prefix_ + Members(cached) + ",";
   Json list = Json::array();
   for (const auto& tool : tools) list.push_back(ToJson(tool->description()));
   const std::string tools_member = Members({{"tools", std::move(list)}});
   tool_list_ = "{" + tools_member + "}";
-  stateless_tool_list_ = stateless_prefix_ + Members(cached) + "," + tools_member + "}";
+  stateless_tool_list_ = cached_prefix_ + tools_member + "}";
 
   Json revisions = Json::array({kStatelessRevision});
   for (const std::string_view revision : kHandshakeRevisions) revisions.push_back(revision);
   Json discover = {{"resultType", "complete"},
                    {"_meta", {{"io.modelcontextprotocol/serverInfo", info}}},
                    {"supportedVersions", std::move(revisions)},
-                   {"capabilities", Capabilities()},
+                   {"capabilities", Capabilities(has_resources)},
                    {"instructions", identity.instructions}};
   discover.update(cached);
   discover_ = Dump(discover);
@@ -80,24 +125,36 @@ Results::Results(const ServerIdentity& identity, const std::vector<std::unique_p
 std::string Results::Initialize(std::string_view requested) const {
   const std::string_view revision =
       IsHandshakeRevision(requested) ? requested : kHandshakeRevisions.front();
-  return R"({"protocolVersion":)" + JsonString(revision) + R"(,"capabilities":)" +
-         Dump(Capabilities()) + R"(,"serverInfo":)" + info_ + R"(,"instructions":)" +
-         JsonString(instructions_) + "}";
+  return R"({"protocolVersion":)" + JsonString(revision) + R"(,"capabilities":)" + capabilities_ +
+         R"(,"serverInfo":)" + info_ + R"(,"instructions":)" + JsonString(instructions_) + "}";
 }
 
-std::string Results::Call(Era era, const ToolResult& result) const {
+std::string Results::Call(const Reader& reader, const ToolResult& result) const {
   const std::string& said = result.structured.empty() ? result.message : result.structured;
-  std::string text = era == Era::kStateless ? stateless_prefix_ : "{";
+  std::string text = reader.era == Era::kStateless ? stateless_prefix_ : "{";
   text.reserve(text.size() + 2 * said.size() + result.structured.size() + 128);
-  text += R"("content":[{"type":"text","text":)";
-  text += JsonString(said);
-  text += "}]";
+  text += R"("content":[)";
+  text += TextBlock(said);
+  for (const Content& content : result.contents) {
+    text += ',';
+    text += Block(content, reader.knows_links);
+  }
+  text += "]";
   if (!result.structured.empty()) {
     text += R"(,"structuredContent":)";
     text += result.structured;
   }
   text += result.is_error ? R"(,"isError":true})" : R"(,"isError":false})";
   return text;
+}
+
+std::string Results::CachedList(Era era, std::string_view name) const {
+  return (era == Era::kStateless ? cached_prefix_ : "{") + "\"" + std::string(name) + "\":[]}";
+}
+
+std::string Results::ResourceContents(Era era, const Resource& resource) const {
+  return (era == Era::kStateless ? cached_prefix_ : "{") + R"("contents":[{)" +
+         ContentsMembers(resource) + "}]}";
 }
 
 }  // namespace belljar

@@ -1,11 +1,13 @@
 #include "server/mcp/service.h"
 
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
 #include "server/mcp/error_code.h"
+#include "server/mcp/revision.h"
 
 namespace belljar {
 namespace {
@@ -24,6 +26,9 @@ Answer Failure(const Json& id, const RpcError& error, Answer::Kind kind = Answer
 Json Member(const Json& object, const char* key) {
   return object.is_object() ? object.value(key, Json()) : Json();
 }
+
+// The first revision with resource_link among the contents of results. Revisions are dates.
+constexpr std::string_view kFirstWithLinks = "2025-06-18";
 
 // What a conversation's calls are kept under. Its name is no secret that proves who somebody is, so
 // it reaches the calls of whoever sends it and no others. No name has a space in it.
@@ -63,6 +68,7 @@ struct McpService::Request {
   Caller caller;
   std::string conversation;
   bool over_http = false;
+  bool knows_links = true;
   std::shared_ptr<Cancellation> peer_gone;
   std::shared_ptr<Reply> reply;
 };
@@ -87,11 +93,12 @@ struct McpService::PendingCall {
 };
 
 McpService::McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
-                       CallQueue& queue, RefusalListener on_refusal)
+                       CallQueue& queue, RefusalListener on_refusal, ResourceStore* resources)
     : tools_(std::move(tools)),
-      results_(identity, tools_),
+      results_(identity, tools_, resources != nullptr),
       queue_(queue),
-      on_refusal_(std::move(on_refusal)) {}
+      on_refusal_(std::move(on_refusal)),
+      resources_(resources) {}
 
 void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   std::variant<RpcMessage, RpcRefusal> parsed = ParseMessage(message.text);
@@ -125,6 +132,10 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   request->caller = std::move(message.caller);
   request->conversation = std::move(message.conversation);
   request->over_http = over_http;
+  // Clients of the revisions before the header do not send it.
+  request->knows_links =
+      stateless || (over_http ? message.headers->protocol_version.value_or("") >= kFirstWithLinks
+                              : stdio_knows_links_.load());
   request->peer_gone = std::move(message.peer_gone);
   request->reply = std::move(reply);
   Answer(std::move(request));
@@ -157,6 +168,7 @@ void McpService::Answer(std::shared_ptr<Request> request) {
   }
   if (!stateless && method == "ping") return request->reply->Finish(ResultOf(id, "{}"));
   if (!stateless && method == "initialize") return Initialize(*request);
+  if (AnswerResources(*request)) return;
   // A 404 in the earlier eras means that the session is over.
   request->reply->Finish(Failure(id, {kMethodNotFound, "there is no method " + Quoted(method), {}},
                                  stateless ? Answer::Kind::kUnknownMethod : Answer::Kind::kResult));
@@ -176,10 +188,53 @@ void McpService::Initialize(Request& request) {
                   {kInvalidParams, std::string("params.") + key + " must be an object", {}}));
     }
   }
-  belljar::Answer answer =
-      ResultOf(request.rpc.id, results_.Initialize(revision.get_ref<const std::string&>()));
+  const auto& asked = revision.get_ref<const std::string&>();
+  if (!request.over_http) {
+    stdio_knows_links_ = !IsHandshakeRevision(asked) || asked >= kFirstWithLinks;
+  }
+  belljar::Answer answer = ResultOf(request.rpc.id, results_.Initialize(asked));
   if (request.over_http) answer.conversation = Conversations::NewName();
   request.reply->Finish(std::move(answer));
+}
+
+bool McpService::AnswerResources(Request& request) {
+  if (!resources_) return false;
+  const std::string& method = request.rpc.method;
+  if (method == "resources/read") {
+    ReadResource(request);
+    return true;
+  }
+  const bool is_list = method == "resources/list";
+  if (!is_list && method != "resources/templates/list") return false;
+  if (!Member(request.rpc.params, "cursor").is_null()) {
+    request.reply->Finish(
+        Failure(request.rpc.id, {kInvalidParams, "unknown cursor: the list has one page", {}}));
+    return true;
+  }
+  request.reply->Finish(ResultOf(request.rpc.id, is_list
+                                                     ? results_.ResourceList(request.era)
+                                                     : results_.ResourceTemplateList(request.era)));
+  return true;
+}
+
+void McpService::ReadResource(Request& request) {
+  const Json uri = Member(request.rpc.params, "uri");
+  if (!uri.is_string()) {
+    return request.reply->Finish(
+        Failure(request.rpc.id, {kInvalidParams, "params.uri must be the URI of a resource", {}}));
+  }
+  const auto& text = uri.get_ref<const std::string&>();
+  const std::optional<Resource> found = resources_->Find(request.caller.name, text);
+  if (found) {
+    return request.reply->Finish(
+        ResultOf(request.rpc.id, results_.ResourceContents(request.era, *found)));
+  }
+  const int code = request.era == Era::kStateless ? kInvalidParams : kResourceNotFound;
+  request.reply->Finish(Failure(
+      request.rpc.id, {code,
+                       "there is no resource " + Quoted(text) +
+                           ": what a call leaves can be read by its caller for a while. Call again",
+                       {{"uri", uri}}}));
 }
 
 Tool* McpService::FindTool(const std::string& name) const {
@@ -254,7 +309,7 @@ void McpService::Run(PendingCall& call) {
   try {
     if (!call.cancellation || !call.cancellation->cancelled()) {
       const belljar::Result<ToolResult> result = call.tool->Call(tool_call);
-      answer = result ? ResultOf(id, results_.Call(request.era, *result))
+      answer = result ? ResultOf(id, results_.Call({request.era, request.knows_links}, *result))
                       : Failure(id, {kInternalError, result.error().ToString(), {}});
     }
   } catch (const std::exception& error) {

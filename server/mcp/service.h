@@ -4,6 +4,7 @@
 #ifndef BELLJAR_SERVER_MCP_SERVICE_H_
 #define BELLJAR_SERVER_MCP_SERVICE_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "engine/outside/call_queue.h"
 #include "server/core/exchange.h"
+#include "server/core/resource_store.h"
 #include "server/core/tool.h"
 #include "server/json_rpc/message.h"
 #include "server/mcp/calls.h"
@@ -24,8 +26,9 @@ class McpService final : public MessageHandler {
   using RefusalListener = std::function<void(const Caller&, const CallQueue::Refusal&)>;
 
   // `queue` outlives every reply, and this outlives every call in `queue`: drain it first.
+  // `resources` is what the tools leave for clients to read, borrowed; null: they leave nothing.
   McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
-             CallQueue& queue, RefusalListener on_refusal = {});
+             CallQueue& queue, RefusalListener on_refusal = {}, ResourceStore* resources = nullptr);
 
   void Handle(IncomingMessage message, std::shared_ptr<Reply> reply) override;
   bool End(const Caller& caller, const std::string& conversation) override;
@@ -40,6 +43,9 @@ class McpService final : public MessageHandler {
   void Notified(const RpcMessage& message, const std::string& conversation);
   void Answer(std::shared_ptr<Request> request);
   void Initialize(Request& request);
+  // False: it is not a method about resources.
+  bool AnswerResources(Request& request);
+  void ReadResource(Request& request);
   void CallTool(std::shared_ptr<Request> request);
   void Submit(std::shared_ptr<PendingCall> call);
   void Run(PendingCall& call);
@@ -49,6 +55,9 @@ class McpService final : public MessageHandler {
   const Results results_;
   CallQueue& queue_;
   const RefusalListener on_refusal_;
+  ResourceStore* const resources_;
+  // Whether the client over stdio asked for a revision with links; over HTTP a header says so.
+  std::atomic<bool> stdio_knows_links_ = true;
   Calls calls_;
   Conversations conversations_;
 };

@@ -5,6 +5,7 @@
 
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "server/tools/file_list.h"
 
 namespace belljar {
 namespace {
@@ -52,6 +53,10 @@ Json TypeSchema(const Parameter& parameter) {
                 {{"type", "integer"},
                  {"minimum", NumberJson(parameter.minimum)},
                  {"maximum", NumberJson(parameter.maximum)}}}}};
+    case Type::kFiles:
+      return {{"type", "array"},
+              {"items", FileSchema(parameter.max_bytes)},
+              {"maxItems", parameter.max_items}};
   }
   abort();
 }
@@ -73,6 +78,7 @@ std::string Wanted(const Parameter& parameter) {
     case Type::kBoolean: return "true or false";
     case Type::kTextList: return "an array of strings";
     case Type::kSize: return "a size such as \"256m\", or a whole number of bytes";
+    case Type::kFiles: return "an array of objects with path and text or base64";
   }
   abort();
 }
@@ -95,11 +101,14 @@ std::string NumberProblem(const Parameter& parameter, double number, const std::
          NumberText(above ? parameter.maximum : parameter.minimum);
 }
 
+std::string LengthProblem(const Parameter& parameter, const json& list) {
+  if (list.size() <= parameter.max_items) return "";
+  return "has " + std::to_string(list.size()) + " items; the most is " +
+         std::to_string(parameter.max_items);
+}
+
 std::string ListProblem(const Parameter& parameter, const json& list) {
-  if (list.size() > parameter.max_items) {
-    return "has " + std::to_string(list.size()) + " items; the most is " +
-           std::to_string(parameter.max_items);
-  }
+  if (std::string problem = LengthProblem(parameter, list); !problem.empty()) return problem;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string where = "item " + std::to_string(i + 1) + " ";
     if (!list[i].is_string()) return where + "has to be a string, not " + Shown(list[i]);
@@ -144,23 +153,31 @@ bool HasType(Type type, const json& value) {
     case Type::kBoolean: return value.is_boolean();
     case Type::kTextList: return value.is_array();
     case Type::kSize: return value.is_string() || value.is_number();
+    case Type::kFiles: return value.is_array();
   }
   abort();
 }
 
-// What is wrong with a value that is there; empty: nothing.
+// What is wrong with a value that is there, and is no list of files; empty: nothing.
 std::string Problem(const Parameter& parameter, const json& value) {
-  if (!HasType(parameter.type, value)) {
-    return "has to be " + Wanted(parameter) + ", not " + Shown(value);
-  }
   switch (parameter.type) {
     case Type::kText: return TextProblem(parameter, value.get_ref<const std::string&>());
     case Type::kNumber: return NumberProblem(parameter, value.get<double>(), value.dump());
-    case Type::kBoolean: return "";
     case Type::kTextList: return ListProblem(parameter, value);
     case Type::kSize: return SizeProblem(parameter, value);
+    case Type::kFiles: return LengthProblem(parameter, value);
+    case Type::kBoolean: return "";
   }
   abort();
+}
+
+std::vector<std::string> Problems(const Parameter& parameter, const json& value) {
+  if (!HasType(parameter.type, value)) {
+    return {"has to be " + Wanted(parameter) + ", not " + Shown(value)};
+  }
+  if (std::string problem = Problem(parameter, value); !problem.empty()) return {problem};
+  if (parameter.type != Type::kFiles) return {};
+  return FileListProblems(value, parameter.max_bytes);
 }
 
 }  // namespace
@@ -199,6 +216,11 @@ std::optional<std::vector<std::string>> Arguments::Texts(std::string_view name) 
 std::optional<Bytes> Arguments::Size(std::string_view name) const {
   const json* value = Find(name);
   return value ? ReadSize(*value) : std::nullopt;
+}
+
+std::optional<std::vector<InputFile>> Arguments::Files(std::string_view name) const {
+  const json* value = Find(name);
+  return value ? std::optional(ReadFileList(*value)) : std::nullopt;
 }
 
 const json* Arguments::Find(std::string_view name) const {
@@ -255,12 +277,9 @@ Arguments ParameterTable::Check(const json& arguments, std::vector<std::string>&
       }
       continue;
     }
-    const std::string problem = Problem(parameter, *found);
-    if (problem.empty()) {
-      sound.sound_.push_back(parameter.name);
-    } else {
-      problems.push_back(parameter.name + " " + problem);
-    }
+    const std::vector<std::string> wrong = Problems(parameter, *found);
+    if (wrong.empty()) sound.sound_.push_back(parameter.name);
+    for (const std::string& problem : wrong) problems.push_back(parameter.name + " " + problem);
   }
   return sound;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/core/bytes.h"
+#include "engine/core/request.h"
 
 namespace belljar {
 
@@ -26,7 +27,8 @@ struct Parameter {
     kNumber,
     kBoolean,
     kTextList,
-    kSize,  // "256m", or a whole number of bytes
+    kSize,   // "256m", or a whole number of bytes
+    kFiles,  // file_list.h
   };
 
   std::string name;
@@ -37,9 +39,9 @@ struct Parameter {
   // Of a kNumber and, in bytes, of a kSize; both included.
   double minimum = 0;
   double maximum = 0;
-  // Bytes of a kText and of each text in a kTextList.
+  // Bytes of a kText and of each text in a kTextList; of all contents of kFiles together.
   size_t max_bytes = 0;
-  size_t max_items = 0;  // of a kTextList
+  size_t max_items = 0;  // of a kTextList, and of kFiles
   bool may_hold_nul = false;
   // Only named in the schema: which of them a call may use is the tool's to judge.
   std::vector<std::string> choices;
@@ -55,6 +57,7 @@ class Arguments {
   std::optional<bool> Boolean(std::string_view name) const;
   std::optional<std::vector<std::string>> Texts(std::string_view name) const;
   std::optional<Bytes> Size(std::string_view name) const;
+  std::optional<std::vector<InputFile>> Files(std::string_view name) const;
 
  private:
   friend class ParameterTable;

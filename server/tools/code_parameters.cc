@@ -19,6 +19,7 @@ uint64_t LongestSource(const Sandboxes& sandboxes) {
 std::vector<std::string> Names(const Sandboxes& sandboxes) {
   std::vector<std::string> names;
   for (const EnabledProfile& each : sandboxes.enabled()) names.push_back(each.profile.name);
+  for (const std::string& name : sandboxes.combinations()) names.push_back(name);
   return names;
 }
 
@@ -53,15 +54,16 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
   parameter.name = "profile";
   parameter.type = Parameter::Type::kText;
   parameter.description =
-      "What the code may use: the name of an enabled security profile. get_sandbox_info lists the "
-      "modules of each.";
+      "What the code may use: the name of an enabled security profile" +
+      std::string(sandboxes.combinations().empty() ? "" : ", or several joined with +") +
+      ". get_sandbox_info lists the modules of each.";
   parameter.usual = sandboxes.default_profile().profile.name;
   parameter.max_bytes = 256;
   parameter.choices = Names(sandboxes);
   return parameter;
 }
 
-const EnabledProfile* ChooseProfile(const Sandboxes& sandboxes, const Arguments& arguments,
+const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems) {
   Result<const EnabledProfile*> chosen = sandboxes.Choose(arguments.Text("profile"), caller);
   if (!chosen) {
@@ -81,7 +83,7 @@ Result<Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile, const R
                     const OutputSink* sink, const ToolCall& call) {
   const Cancellation* const cancellation = call.cancellation;
   if (cancellation && cancellation->cancelled()) return CancelledBeforehand(sandboxes, request);
-  Result<Sandbox*> sandbox = sandboxes.Get(profile);
+  Result<std::shared_ptr<Sandbox>> sandbox = sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
   RunOptions options;
   options.sink = sink;

@@ -22,7 +22,7 @@ Parameter ProfileParameter(const Sandboxes& sandboxes);
 
 // Null, with a problem added, when the call may not have the profile that it names, or its code is
 // longer than that profile takes.
-const EnabledProfile* ChooseProfile(const Sandboxes& sandboxes, const Arguments& arguments,
+const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems);
 
 // Runs the request in the profile's sandbox. `sink` may be null. A call that is cancelled already

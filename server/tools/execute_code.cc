@@ -5,6 +5,9 @@
 
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/door/door_rules.h"
+#include "engine/outside/workspace.h"
+#include "server/tools/artifact_contents.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/output_forwarder.h"
 #include "server/tools/output_schemas.h"
@@ -22,6 +25,11 @@ constexpr double kShortestTimeout = 0.1;
 constexpr Bytes kLeastMemory = Bytes::Mebi(8);
 // A message that holds more does not arrive: transports bound them.
 constexpr Bytes kMostStdin = Bytes::Mebi(16);
+// In base64 a third more, and the code beside it.
+constexpr Bytes kMostFileContent = Bytes::Mebi(12);
+constexpr size_t kMostFiles = 100;
+// A name in the DNS, "*." before it and a port behind.
+constexpr size_t kLongestDomain = 270;
 
 double Seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -66,6 +74,34 @@ std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
   };
 }
 
+// What only means something in profiles of certain tiers.
+std::vector<Parameter> TierParameters() {
+  return {
+      {.name = "files",
+       .type = Type::kFiles,
+       .description = "Files that are in the workspace when the code starts; its working directory "
+                      "is there. Up to " +
+                      SizeText(kMostFileContent) +
+                      " in all. Only with a profile that includes filesystem.",
+       .usual = {},
+       .max_bytes = kMostFileContent.count,
+       .max_items = kMostFiles,
+       .choices = {},
+       .examples = {nlohmann::ordered_json::array(
+           {{{"path", "data/input.csv"}, {"text", "name,age\nAda,36\n"}}})}},
+      {.name = "allowed_domains",
+       .type = Type::kTextList,
+       .description = "Only these of the hosts that the operator allows may be reached; an empty "
+                      "array allows none. Left out: all of those. Only with a profile that "
+                      "includes network.",
+       .usual = {},
+       .max_bytes = kLongestDomain,
+       .max_items = 100,
+       .choices = {},
+       .examples = {nlohmann::ordered_json::array({"api.example.com", "*.example.org"})}},
+  };
+}
+
 std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
   std::vector<Parameter> parameters = {
       CodeParameter(sandboxes, "The Python program. It runs as a whole, as a file would.")};
@@ -97,6 +133,7 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
                         .may_hold_nul = true,
                         .choices = {},
                         .examples = {"Ada\n36\n"}});
+  for (Parameter& parameter : TierParameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(ProfileParameter(sandboxes));
   parameters.push_back({.name = "use_container",
                         .type = Type::kBoolean,
@@ -121,15 +158,36 @@ std::string ModulesText(const EnabledProfile& enabled) {
   return text;
 }
 
+bool HasNetwork(const Sandboxes& sandboxes) {
+  const std::vector<EnabledProfile>& enabled = sandboxes.enabled();
+  return std::any_of(enabled.begin(), enabled.end(),
+                     [](const EnabledProfile& each) { return each.profile.door.has_value(); });
+}
+
+// Those that a call may name beside the default one.
+std::string OtherProfilesText(const Sandboxes& sandboxes) {
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    if (&each != &sandboxes.default_profile()) add(each.profile.name);
+  }
+  for (const std::string& name : sandboxes.combinations()) add(name);
+  return names.empty() ? "" : " Other profiles that a call may name: " + names + ".";
+}
+
 std::string LanguageText(const Sandboxes& sandboxes) {
   if (sandboxes.language() == Language::kFull) {
     return "All of Python runs, with the standard library and what is installed beside it.\n\n";
   }
   const EnabledProfile& usual = sandboxes.default_profile();
   return "Ordinary Python runs: classes, recursion, comprehensions, match, async, dataclasses. Not "
-         "available: eval, exec, compile, open, attributes such as __globals__ that reach into the "
-         "interpreter, files, the network, other processes. Modules of profile " +
-         usual.profile.name + ": " + ModulesText(usual) + ".\n\n";
+         "available: eval, exec, compile, attributes such as __globals__ that reach into the "
+         "interpreter, " +
+         std::string(usual.profile.workspace ? "files outside of the workspace, "
+                                             : "open, files, ") +
+         (usual.profile.door ? "" : "the network, ") + "other processes. Modules of profile " +
+         usual.profile.name + ": " + ModulesText(usual) + "." + OtherProfilesText(sandboxes) +
+         "\n\n";
 }
 
 std::string DescriptionText(const Sandboxes& sandboxes) {
@@ -157,11 +215,12 @@ ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& param
   description.description = DescriptionText(sandboxes);
   description.input_schema = parameters.Schema();
   description.output_schema = OutcomeSchema();
-  // All that a run does stays in its worker, which is destroyed: no file, no network, no state.
-  description.read_only = true;
-  description.destructive = false;
+  // All that a run does stays in its worker, which is destroyed, unless it may talk to others: what
+  // those make of it is theirs.
+  description.read_only = !HasNetwork(sandboxes);
+  description.destructive = HasNetwork(sandboxes);
   description.idempotent = false;  // clocks and random numbers differ
-  description.open_world = false;
+  description.open_world = HasNetwork(sandboxes);
   return description;
 }
 
@@ -228,14 +287,68 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
   return profile.modules ? Intersection(profile.profile, *profile.modules, *asked) : asked;
 }
 
+// The profiles that have what `has` looks for, for a call that named one without.
+std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller,
+                         bool (*has)(const Profile&)) {
+  std::string names;
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    if (!has(each.profile) || !Sandboxes::Permits(caller, each.profile.name)) continue;
+    names += (names.empty() ? "" : ", ") + each.profile.name;
+  }
+  return names;
+}
+
+// Empty: they only narrow what the operator allows.
+std::string DomainsProblem(const Sandboxes& sandboxes, const std::vector<std::string>& domains) {
+  const Result<DoorRules> rules = DoorRules::Make(sandboxes.network());
+  if (!rules) return rules.error().ToString();
+  const Result<AllowList> narrower = rules->Narrow(domains);
+  return narrower ? "" : narrower.error().ToString();
+}
+
+// Files and domains are refused where they could have no effect: a caller who sends some counts on
+// them. An empty list says nothing that is not so anyway.
+void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Caller& caller,
+               const Profile& profile, Request& request, std::vector<std::string>& problems) {
+  const auto refuse = [&](const char* argument, const char* what, bool (*has)(const Profile&)) {
+    const std::string names = ProfilesWith(sandboxes, caller, has);
+    problems.push_back(std::string(argument) + ": profile " + profile.name + " has no " + what +
+                       (names.empty() ? "; no profile that this caller may name has one"
+                                      : "; name one that has: " + names));
+  };
+  if (auto files = arguments.Files("files")) {
+    if (!profile.workspace && !files->empty()) {
+      refuse("files", "workspace", [](const Profile& each) { return each.workspace.has_value(); });
+    }
+    request.files = std::move(*files);
+    const Result<void> checked = CheckFiles(request.files, profile);
+    if (profile.workspace && !checked) problems.push_back(checked.error().ToString());
+  }
+  if (auto domains = arguments.Texts("allowed_domains")) {
+    if (!profile.door && !domains->empty()) {
+      refuse("allowed_domains", "network",
+             [](const Profile& each) { return each.door.has_value(); });
+    }
+    if (std::string problem = profile.door ? DomainsProblem(sandboxes, *domains) : "";
+        !problem.empty()) {
+      problems.push_back("allowed_domains: " + problem);
+    }
+    if (profile.door) request.allowed_domains = std::move(domains);
+  }
+}
+
+}  // namespace
+
 // Without capture the books still say how much there was.
-ToolResult ResultOf(Outcome& outcome, bool capture_output) {
+ToolResult ExecuteCode::ResultOf(Outcome& outcome, const Plan& plan, const Caller& caller) const {
+  const bool capture_output = plan.capture_output;
   std::string unsaid_stdout, unsaid_stderr;
   if (!capture_output) {
     unsaid_stdout.swap(outcome.stdout_stream.text);
     unsaid_stderr.swap(outcome.stderr_stream.text);
   }
   ToolResult result;
+  result.contents = TakeContents(outcome, caller.name, resources_);
   result.structured = OutcomeToJson(outcome);
   result.is_error = !outcome.success();
   if (!capture_output) {
@@ -245,10 +358,9 @@ ToolResult ResultOf(Outcome& outcome, bool capture_output) {
   return result;
 }
 
-}  // namespace
-
-ExecuteCode::ExecuteCode(Sandboxes& sandboxes, CallObserver* observer)
+ExecuteCode::ExecuteCode(Sandboxes& sandboxes, ResourceStore& resources, CallObserver* observer)
     : sandboxes_(sandboxes),
+      resources_(resources),
       observer_(observer),
       parameters_(Parameters(sandboxes)),
       description_(Describe(sandboxes, parameters_)) {}
@@ -270,6 +382,7 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
     }
     request.standard_input = *input;
   }
+  TakeTiers(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
   if (const std::string* code = arguments.Text("code")) request.source = *code;
   plan.capture_output = arguments.Boolean("capture_output").value_or(true);
   return plan;
@@ -287,7 +400,7 @@ Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
   OutputForwarder forwarder(call.on_output);
   Result<Outcome> outcome =
       Run(sandboxes_, *plan.profile, plan.request, streams ? &forwarder.sink() : nullptr, call);
-  Result<ToolResult> result = outcome ? Result<ToolResult>(ResultOf(*outcome, plan.capture_output))
+  Result<ToolResult> result = outcome ? Result<ToolResult>(ResultOf(*outcome, plan, call.caller))
                                       : Result<ToolResult>(outcome.error());
   Record(observer_, kName, call, *plan.profile, std::move(plan.request), std::move(outcome));
   return result;

@@ -8,6 +8,7 @@
 
 #include "engine/core/request.h"
 #include "server/core/observer.h"
+#include "server/core/resource_store.h"
 #include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
@@ -16,8 +17,8 @@ namespace belljar {
 
 class ExecuteCode final : public Tool {
  public:
-  // Both are borrowed; `observer` may be null.
-  ExecuteCode(Sandboxes& sandboxes, CallObserver* observer);
+  // All are borrowed; `observer` may be null. What a run leaves goes into `resources`.
+  ExecuteCode(Sandboxes& sandboxes, ResourceStore& resources, CallObserver* observer);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
@@ -33,7 +34,10 @@ class ExecuteCode final : public Tool {
   Plan Prepare(const Arguments& arguments, const Caller& caller,
                std::vector<std::string>& problems) const;
 
+  ToolResult ResultOf(Outcome& outcome, const Plan& plan, const Caller& caller) const;
+
   Sandboxes& sandboxes_;
+  ResourceStore& resources_;
   CallObserver* const observer_;
   const ParameterTable parameters_;
   const ToolDescription description_;

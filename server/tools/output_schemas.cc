@@ -97,7 +97,7 @@ constexpr const char* kOutcome = R"({
     },
     "truncated": {
       "type": "object",
-      "description": "Only what was cut: stdout and stderr with the number of bytes that were dropped, other keys with true"
+      "description": "Only what was cut: stdout and stderr with the number of bytes that were dropped, artifacts and network with how many were left out, other keys with true"
     },
     "isolation": {
       "type": "object",
@@ -131,10 +131,53 @@ constexpr const char* kOutcome = R"({
           "count": {"type": "integer"}
         }
       }
+    },
+    "artifacts": {
+      "type": "array",
+      "description": "Figures and tables that the code made, and new or changed files of its workspace. Made by the code: hostile where you open them",
+      "items": {
+        "type": "object",
+        "properties": {
+          "name": {"type": "string", "description": "Of a file its path in the workspace"},
+          "origin": {"enum": ["file", "display"], "description": "display: a figure or table, made from a value of the code"},
+          "media_type": {"type": "string"},
+          "size": {"type": "integer", "description": "Bytes of the whole"},
+          "sha256": {"type": ["string", "null"], "description": "Of the whole, in hexadecimal"},
+          "encoding": {"type": ["string", "null"], "description": "Of content: utf-8 or base64"},
+          "content": {"type": ["string", "null"], "description": "Short text alone stands here. Anything else is in a content block of the answer, or at uri"},
+          "note": {"type": ["string", "null"], "description": "Why there is no content, or what else there is to say"},
+          "uri": {"type": "string", "description": "Where resources/read gives the whole, for a while; left out where it was not kept"}
+        },
+        "required": ["name", "origin", "media_type", "size"]
+      }
+    },
+    "artifacts_note": {
+      "type": ["string", "null"],
+      "description": "What was left of files that are not among the artifacts, and why"
+    },
+    "network": {
+      "type": "array",
+      "description": "Connections and refused tries at one, in profiles with network",
+      "items": {
+        "type": "object",
+        "properties": {
+          "host": {"type": "string", "description": "As the code named it"},
+          "port": {"type": "integer"},
+          "protocol": {"type": "string"},
+          "allowed": {"type": "boolean"},
+          "detail": {"type": ["string", "null"], "description": "Why not, or the address that it came to"},
+          "bytes_sent": {"type": "integer"},
+          "bytes_received": {"type": "integer"},
+          "started": {"type": "number", "description": "Seconds after the beginning"},
+          "lasted": {"type": "number", "description": "Seconds"}
+        },
+        "required": ["host", "port", "allowed"]
+      }
     }
   },
   "required": ["success", "status", "execution_id", "result", "stdout", "stderr", "execution_time",
-    "variables", "error", "findings", "usage", "truncated", "limits", "isolation"]
+    "variables", "error", "findings", "usage", "truncated", "limits", "isolation",
+    "artifacts", "network"]
 })";
 
 constexpr const char* kValidation = R"({
@@ -194,6 +237,11 @@ constexpr const char* kSandboxInfo = R"({
       "type": ["string", "null"],
       "description": "Of calls that name none; null if this caller may use none"
     },
+    "combinations": {
+      "type": "array",
+      "items": {"type": "string"},
+      "description": "Profiles joined with + that calls of this caller may name too"
+    },
     "security_profiles": {
       "type": "object",
       "description": "By name, with underscores",
@@ -203,6 +251,63 @@ constexpr const char* kSandboxInfo = R"({
           "enabled": {"type": "boolean", "description": "Whether calls of this caller may name it"},
           "available": {"type": "boolean", "description": "Whether this installation has it"},
           "summary": {"type": "string"},
+          "tiers": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "What it adds to basic; empty: it extends nothing"
+          },
+          "attack_surface": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "What it adds for an attacker"
+          },
+          "packages": {
+            "type": "array",
+            "description": "What is installed of the packages it brings, and of those that they need",
+            "items": {
+              "type": "object",
+              "properties": {"name": {"type": "string"}, "version": {"type": "string"}},
+              "required": ["name", "version"]
+            }
+          },
+          "missing": {
+            "type": "array",
+            "description": "Packages that it names and that are not installed",
+            "items": {
+              "type": "object",
+              "properties": {
+                "set": {"type": "string"},
+                "modules": {
+                  "type": "array",
+                  "items": {"type": "string"},
+                  "description": "What cannot be imported without it"
+                },
+                "command": {"type": "string", "description": "What an operator types to install it"}
+              },
+              "required": ["set", "modules", "command"]
+            }
+          },
+          "workspace": {
+            "type": ["object", "null"],
+            "description": "The private place for files of each run; null: none",
+            "properties": {
+              "path": {"type": "string"},
+              "size_bytes": {"type": "integer"},
+              "inodes": {"type": "integer", "description": "Files, folders and links"}
+            }
+          },
+          "network": {
+            "type": ["object", "null"],
+            "description": "The proxy through which code reaches the hosts that the operator allows; null: no network",
+            "properties": {
+              "proxy_port": {"type": "integer", "description": "On 127.0.0.1, inside"},
+              "allowed_domains": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Hosts that the operator allows; empty: none"
+              }
+            }
+          },
           "modules": {
             "type": "array",
             "items": {"type": "string"},
@@ -210,7 +315,7 @@ constexpr const char* kSandboxInfo = R"({
           },
           "names": {
             "type": "object",
-            "description": "What each module gives; nothing else of it can be reached",
+            "description": "What each module gives; nothing else of it can be reached. Of a tier only where that differs from basic; modules of packages give what their documentation calls public",
             "additionalProperties": {"type": "array", "items": {"type": "string"}}
           },
           "limits": {"type": "object", "description": "default and maximum"},

@@ -5,6 +5,7 @@
 #include "engine/core/outcome.h"
 #include "engine/core/version.h"
 #include "engine/outside/machine.h"
+#include "engine/outside/profile_facts.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tiers.h"
 
@@ -35,25 +36,37 @@ Json Modules(const Profile& profile, const std::optional<ModuleList>& chosen) {
   return chosen ? GivenModules(profile, *chosen) : ModuleNames(profile);
 }
 
-Json NamesOf(const Profile& profile, const Json& modules) {
+// Whether it belongs to one of the profile's packages.
+bool IsOfPackage(const Profile& profile, const std::string& module) {
+  const std::string root = module.substr(0, module.find('.'));
+  return std::any_of(profile.packages.begin(), profile.packages.end(), [&](const PackageSet& set) {
+    return std::find(set.modules.begin(), set.modules.end(), root) != set.modules.end();
+  });
+}
+
+// A model reads this: of a tier what it has beside basic, and of packages, which have thousands of
+// names, none. `basic` is null where its own entry is not shown.
+Json NamesOf(const Profile& profile, const Json& modules, const Profile* basic) {
   Json names = Json::object();
-  for (const ModuleExports& module : profile.modules) {
-    if (std::find(modules.begin(), modules.end(), module.name) == modules.end()) continue;
-    names[module.name] = module.exports;
+  for (const ModuleExports* module : OwnModules(profile, basic)) {
+    if (std::find(modules.begin(), modules.end(), module->name) == modules.end()) continue;
+    if (!IsOfPackage(profile, module->name)) names[module->name] = module->exports;
   }
   return names;
 }
 
-Json EnabledEntry(const EnabledProfile& enabled) {
+Json EnabledEntry(const EnabledProfile& enabled, const Profile* basic, const Sandboxes& sandboxes,
+                  const Installation& installation) {
   const Profile& profile = enabled.profile;
   Json modules = Modules(profile, enabled.modules);
-  Json names = NamesOf(profile, modules);
-  return {{"enabled", true},
-          {"available", true},
-          {"summary", profile.summary},
-          {"modules", std::move(modules)},
-          {"names", std::move(names)},
-          {"limits", LimitsOf(enabled.limits, profile.maximum_limits)}};
+  Json names = NamesOf(profile, modules, basic);
+  Json entry = {{"enabled", true}, {"available", true}, {"summary", profile.summary}};
+  entry.update(Json::parse(ProfileFactsToJson(profile, installation)));
+  if (profile.door) entry["network"]["allowed_domains"] = sandboxes.network().allowed_domains;
+  entry["modules"] = std::move(modules);
+  entry["names"] = std::move(names);
+  entry["limits"] = LimitsOf(enabled.limits, profile.maximum_limits);
+  return entry;
 }
 
 Json WithheldEntry(const EnabledProfile& enabled) {
@@ -66,15 +79,12 @@ Json WithheldEntry(const EnabledProfile& enabled) {
            "caller may name"}};
 }
 
-Json InstalledEntry(const Profile& profile, const Tier* tier) {
-  const bool has_switch = tier && !tier->environment.empty();
-  return {{"enabled", false},
-          {"available", true},
-          {"summary", profile.summary},
-          {"modules", ModuleNames(profile)},
-          {"how_to_enable",
-           "an operator enables it with " +
-               (has_switch ? tier->environment + "=true" : std::string("the profiles setting"))}};
+Json InstalledEntry(const Profile& profile, const Installation& installation) {
+  Json entry = {{"enabled", false}, {"available", true}, {"summary", profile.summary}};
+  entry.update(Json::parse(ProfileFactsToJson(profile, installation)));
+  entry["modules"] = ModuleNames(profile);
+  entry["how_to_enable"] = "an operator enables it with " + HowToEnable(profile.name);
+  return entry;
 }
 
 Json MissingEntry(const Tier& tier) {
@@ -159,18 +169,27 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
   return notes;
 }
 
+Json PermittedCombinations(const Sandboxes& sandboxes, const Caller& caller) {
+  Json names = Json::array();
+  for (const std::string& name : sandboxes.combinations()) {
+    if (Sandboxes::Permits(caller, name)) names.push_back(name);
+  }
+  return names;
+}
+
 ToolDescription Describe(const ParameterTable& parameters) {
   ToolDescription description;
   description.name = kName;
   description.title = "Show what the sandbox offers";
   description.description =
-      "Lists what code may use here: the security profiles with their modules and, for enabled "
-      "ones, the names that each module gives; the default and largest limits; what of Python is "
-      "not available; which kernel layers hold the code in; and the versions. Read it once "
+      "Lists what code may use here: the security profiles with their modules, packages and places "
+      "for files, and the names that modules give; the default and largest limits; what of Python "
+      "is not available; which kernel layers hold the code in; and the versions. Read it once "
       "before writing code that imports anything.\n\n"
       "security_profiles.basic.modules is what a call without a profile may import, unless "
       "default_profile names another one. enabled false means that a call may not name that "
-      "profile; how_to_enable says why.\n\n"
+      "profile; how_to_enable says why. combinations lists the profiles that may be joined in one "
+      "call.\n\n"
       "Takes no arguments. Limits: none of its own; it is answered at once, also while code runs. "
       "Example: {} gives default_profile \"basic\" and resource_limits.timeout 30.";
   description.input_schema = parameters.Schema();
@@ -184,14 +203,19 @@ ToolDescription Describe(const ParameterTable& parameters) {
 
 }  // namespace
 
-SandboxInfo::SandboxInfo(const Sandboxes& sandboxes, const ProfileCatalogue& catalogue)
+SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue)
     : sandboxes_(sandboxes), parameters_({}), description_(Describe(parameters_)) {
   std::vector<std::string> listed;
+  const Profile* basic = nullptr;
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    if (each.profile.name == "basic" && !each.modules) basic = &each.profile;
+  }
   for (const EnabledProfile& each : sandboxes.enabled()) {
     const std::string& name = each.profile.name;
     listed.push_back(name);
     entries_.push_back(
-        {&each, Member(name, EnabledEntry(each)), Member(name, WithheldEntry(each))});
+        {&each, Member(name, EnabledEntry(each, basic, sandboxes, catalogue.installation())),
+         Member(name, WithheldEntry(each))});
   }
   const auto is_listed = [&](const std::string& name) {
     return std::find(listed.begin(), listed.end(), name) != listed.end();
@@ -200,7 +224,7 @@ SandboxInfo::SandboxInfo(const Sandboxes& sandboxes, const ProfileCatalogue& cat
     if (is_listed(profile.name)) continue;
     listed.push_back(profile.name);
     entries_.push_back(
-        {nullptr, Member(profile.name, InstalledEntry(profile, FindTier(profile.name))), ""});
+        {nullptr, Member(profile.name, InstalledEntry(profile, catalogue.installation())), ""});
   }
   for (const Tier& tier : Tiers()) {
     if (!is_listed(tier.name))
@@ -230,11 +254,12 @@ Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
   const Result<const EnabledProfile*> usual = sandboxes_.Choose(nullptr, call.caller);
   result.structured = "{\"success\":true,\"default_profile\":" +
                       Dump(usual ? Json((*usual)->profile.name) : Json()) +
+                      ",\"combinations\":" + Dump(PermittedCombinations(sandboxes_, call.caller)) +
                       ",\"security_profiles\":{";
   for (const Entry& entry : entries_) {
     if (&entry != &entries_.front()) result.structured += ',';
     const bool is_withheld =
-        entry.enabled && !Sandboxes::Permits(call.caller, entry.enabled->profile);
+        entry.enabled && !Sandboxes::Permits(call.caller, entry.enabled->profile.name);
     result.structured += is_withheld ? entry.withheld_text : entry.text;
   }
   result.structured += ending_;

@@ -15,7 +15,7 @@ namespace belljar {
 class SandboxInfo final : public Tool {
  public:
   // Both are borrowed for the call; `sandboxes` for good. Probes this machine.
-  SandboxInfo(const Sandboxes& sandboxes, const ProfileCatalogue& catalogue);
+  SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return false; }
@@ -29,7 +29,7 @@ class SandboxInfo final : public Tool {
     std::string withheld_text;  // for a caller who may not
   };
 
-  const Sandboxes& sandboxes_;
+  Sandboxes& sandboxes_;
   const ParameterTable parameters_;
   const ToolDescription description_;
   std::vector<Entry> entries_;

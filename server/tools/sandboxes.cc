@@ -108,119 +108,192 @@ ModuleList Intersection(const Profile& profile, const ModuleList& one, const Mod
   return narrow;
 }
 
-Sandboxes::Sandboxes(const ExecutionConfig& config, std::vector<Profile> installed)
-    : isolation_(config.isolation == "standard" ? IsolationMode::kStandard
+Sandboxes::Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue)
+    : config_(config),
+      catalogue_(catalogue),
+      isolation_(config.isolation == "standard" ? IsolationMode::kStandard
                                                 : IsolationMode::kStrict),
       language_(config.language == "full" ? Language::kFull : Language::kRestricted),
-      spares_(config.spares),
-      network_(config.network),
-      installed_(std::move(installed)) {}
+      installed_(catalogue.profiles()) {}
 
 Sandboxes::~Sandboxes() = default;
 
 Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config,
                                                    const ProfileCatalogue& catalogue) {
-  std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue.profiles()));
-  if (Result<void> enabled = sandboxes->Enable(config, catalogue); !enabled) {
-    return enabled.error();
-  }
-  Result<Sandbox*> first = sandboxes->Get(sandboxes->default_profile());
+  std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue));
+  if (Result<void> enabled = sandboxes->Enable(); !enabled) return enabled.error();
+  Result<std::shared_ptr<Sandbox>> first = sandboxes->Get(sandboxes->default_profile());
   if (!first) return first.error();
   return sandboxes;
 }
 
-Result<void> Sandboxes::Enable(const ExecutionConfig& config, const ProfileCatalogue& catalogue) {
+// --- what the operator has set up
+// -----------------------------------------------------------------
+
+Result<void> Sandboxes::Enable() {
   std::vector<std::string> names;
-  for (const std::string& name : config.profiles) names.push_back(Canonical(name));
-  const std::string usual = Canonical(config.profile);
+  for (const std::string& name : config_.profiles) names.push_back(Canonical(name));
+  const std::string usual = Canonical(config_.profile);
   if (!Contains(names, usual)) names.push_back(usual);
   for (const std::string& name : names) {
-    if (Result<void> one = EnableOne(name, config, catalogue); !one) return one;
+    if (Result<void> one = EnableOne(name); !one) return one;
     if (name == usual) default_ = enabled_.size() - 1;
   }
-  return CheckImports(config, enabled_);
+  ListCombinations();
+  return CheckImports(config_, enabled_);
 }
 
-Result<void> Sandboxes::EnableOne(const std::string& name, const ExecutionConfig& config,
-                                  const ProfileCatalogue& catalogue) {
-  Result<Profile> profile = catalogue.Choose(name);
+Result<void> Sandboxes::EnableOne(const std::string& name) {
+  Result<Profile> profile = catalogue_.Choose(name);
   if (!profile) {
     if (!FindTier(name)) return profile.error();
     return MakeError("enable profile " + name, "this version of Belljar does not have it; it has " +
-                                                   Joined(catalogue.Names()) +
+                                                   Joined(catalogue_.Names()) +
                                                    ". Take it out of the settings");
   }
-  for (const EnabledProfile& other : enabled_) {
-    if (ProfileName(other.profile.name) != ProfileName(profile->name)) continue;
+  if (FindEnabled(profile->name)) {
     return MakeError("enable profile " + Quoted(name),
                      "there is an enabled profile " + profile->name + " already");
   }
-  Result<Limits> limits = UsualLimits(config, *profile);
-  if (!limits) return limits.error();
-  EnabledProfile enabled{std::move(*profile), *limits, std::nullopt};
-  if (config.allowed_imports) {
-    const ModuleList& asked = *config.allowed_imports;
-    enabled.modules = Intersection(enabled.profile, asked, asked);
-  }
-  enabled_.push_back(std::move(enabled));
+  Result<EnabledProfile> enabled = SetUp(std::move(*profile));
+  if (!enabled) return enabled.error();
+  enabled_.push_back(std::move(*enabled));
   slots_.push_back(std::make_unique<Slot>());
   return {};
 }
 
-bool Sandboxes::Permits(const Caller& caller, const Profile& profile) {
+Result<EnabledProfile> Sandboxes::SetUp(Profile profile) const {
+  Result<Limits> limits = UsualLimits(config_, profile);
+  if (!limits) return limits.error();
+  EnabledProfile enabled{std::move(profile), *limits, std::nullopt};
+  if (config_.allowed_imports) {
+    const ModuleList& asked = *config_.allowed_imports;
+    enabled.modules = Intersection(enabled.profile, asked, asked);
+  }
+  return enabled;
+}
+
+// Each set of two or more of the profiles that extend another and can be found by name.
+void Sandboxes::ListCombinations() {
+  constexpr size_t kMostToList = 4;
+  std::vector<std::string> names;
+  for (const EnabledProfile& each : enabled_) {
+    const bool is_one =
+        each.profile.tiers.size() == 1 && each.profile.tiers[0] == each.profile.name;
+    if (is_one && Contains(catalogue_.Names(), each.profile.name)) {
+      names.push_back(each.profile.name);
+    }
+  }
+  if (config_.combinations == 0 || names.size() > kMostToList) return;
+  std::sort(names.begin(), names.end());
+  for (unsigned chosen = 1; chosen < 1u << names.size(); ++chosen) {
+    std::string name;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (chosen >> i & 1) name += (name.empty() ? "" : "+") + names[i];
+    }
+    if (name.find('+') != std::string::npos && !FindEnabled(name)) combinations_.push_back(name);
+  }
+}
+
+// --- the profile of a call
+// ------------------------------------------------------------------------
+
+const EnabledProfile* Sandboxes::FindEnabled(const std::string& name) const {
+  const auto found = std::find_if(
+      enabled_.begin(), enabled_.end(),
+      [&](const EnabledProfile& each) { return ProfileName(each.profile.name) == name; });
+  return found == enabled_.end() ? nullptr : &*found;
+}
+
+bool Sandboxes::Permits(const Caller& caller, const std::string& profile) {
   if (!caller.profiles) return true;
-  return std::any_of(
-      caller.profiles->begin(), caller.profiles->end(),
-      [&](const std::string& name) { return ProfileName(name) == ProfileName(profile.name); });
+  const auto is_listed = [&](const std::string& wanted) {
+    return std::any_of(caller.profiles->begin(), caller.profiles->end(),
+                       [&](const std::string& name) { return ProfileName(name) == wanted; });
+  };
+  const std::string wanted = ProfileName(profile);
+  if (is_listed(wanted)) return true;
+  const std::vector<std::string> parts = PartsOf(wanted);
+  return parts.size() > 1 && std::all_of(parts.begin(), parts.end(), is_listed);
 }
 
 std::string Sandboxes::NotEnabled(const std::string& name) const {
   std::vector<std::string> names;
   for (const EnabledProfile& each : enabled_) names.push_back(each.profile.name);
   const std::string rest = " (enabled: " + Joined(names) + ")";
-  const Tier* tier = FindTier(name);
-  const bool is_installed = std::any_of(installed_.begin(), installed_.end(),
-                                        [&](const Profile& each) { return each.name == name; });
-  if (!is_installed && !tier) {
+  const bool is_installed = Contains(catalogue_.Names(), name);
+  if (!is_installed && !FindTier(name)) {
     return "there is no profile " + Quoted(name) + rest + Suggestion(name, names);
   }
   const std::string what = "profile " + Quoted(name) + " is not enabled on this server" + rest;
   if (!is_installed) return what + ". This version of Belljar does not have " + name + " yet";
-  return what + ". An operator enables it with " +
-         (tier && !tier->environment.empty() ? tier->environment + "=true"
-                                             : "the setting for profiles");
+  return what + ". A call cannot enable it; an operator does, with " + HowToEnable(name);
 }
 
-Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
-                                                const Caller& caller) const {
-  if (!name) {
-    if (Permits(caller, default_profile().profile)) return &default_profile();
-    for (const EnabledProfile& each : enabled_) {
-      if (Permits(caller, each.profile)) return &each;
-    }
-    return MakeError("the caller " + Quoted(caller.name) + " may use no profile of this server; " +
-                         "an operator sets which",
-                     "");
-  }
-  const std::string wanted = ProfileName(*name);
-  const auto found = std::find_if(
-      enabled_.begin(), enabled_.end(),
-      [&](const EnabledProfile& each) { return ProfileName(each.profile.name) == wanted; });
-  if (found == enabled_.end()) return MakeError(NotEnabled(wanted), "");
-  if (Permits(caller, found->profile)) return &*found;
+Error Sandboxes::NotPermitted(const std::string& name, const Caller& caller) const {
   std::vector<std::string> permitted;
   for (const EnabledProfile& each : enabled_) {
-    if (Permits(caller, each.profile)) permitted.push_back(each.profile.name);
+    if (Permits(caller, each.profile.name)) permitted.push_back(each.profile.name);
   }
-  return MakeError("the caller " + Quoted(caller.name) + " may not use profile " + Quoted(wanted) +
+  return MakeError("the caller " + Quoted(caller.name) + " may not use profile " + Quoted(name) +
                        "; " +
                        (permitted.empty() ? "none at all" : "it may use: " + Joined(permitted)) +
                        ". An operator sets which",
                    "");
 }
 
-Result<Sandbox*> Sandboxes::Get(const EnabledProfile& profile) {
-  Slot& slot = *slots_[static_cast<size_t>(&profile - enabled_.data())];
+Result<const EnabledProfile*> Sandboxes::ChooseUnnamed(const Caller& caller) const {
+  if (Permits(caller, default_profile().profile.name)) return &default_profile();
+  for (const EnabledProfile& each : enabled_) {
+    if (Permits(caller, each.profile.name)) return &each;
+  }
+  return MakeError("the caller " + Quoted(caller.name) + " may use no profile of this server; " +
+                       "an operator sets which",
+                   "");
+}
+
+Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name, const Caller& caller) {
+  if (!name) return ChooseUnnamed(caller);
+  const std::string wanted = ProfileName(*name);
+  const EnabledProfile* const enabled = FindEnabled(wanted);
+  if (!enabled) {
+    for (const std::string& part : PartsOf(wanted)) {
+      if (!FindEnabled(part)) return MakeError(NotEnabled(part), "");
+    }
+  }
+  if (!Permits(caller, wanted)) return NotPermitted(wanted, caller);
+  return enabled ? Result<const EnabledProfile*>(enabled) : Combine(wanted);
+}
+
+// Precondition: each of them is enabled, and the caller may use it.
+Result<const EnabledProfile*> Sandboxes::Combine(const std::string& name) {
+  if (config_.combinations == 0) {
+    return MakeError("profile " + Quoted(name) +
+                         ": this server takes one profile a call; an operator allows several with "
+                         "BELLJAR_EXECUTION_COMBINATIONS, or combinations below [execution] of the "
+                         "configuration file",
+                     "");
+  }
+  const std::lock_guard lock(combined_mutex_);
+  std::unique_ptr<Combination>& combination = combined_[name];
+  if (!combination) {
+    Result<Profile> profile = catalogue_.Choose(name);
+    Result<EnabledProfile> enabled =
+        profile ? SetUp(std::move(*profile)) : Result<EnabledProfile>(profile.error());
+    if (!enabled) {
+      combined_.erase(name);
+      return enabled.error();
+    }
+    combination = std::make_unique<Combination>();
+    combination->enabled = std::move(*enabled);
+  }
+  return &combination->enabled;
+}
+
+// --- the sandbox of a profile
+// ---------------------------------------------------------------------
+
+Result<std::shared_ptr<Sandbox>> Sandboxes::Start(Slot& slot, const EnabledProfile& profile) const {
   const std::lock_guard lock(slot.mutex);
   if (!slot.sandbox) {
     SandboxOptions options;
@@ -228,21 +301,56 @@ Result<Sandbox*> Sandboxes::Get(const EnabledProfile& profile) {
     options.other_profiles = ModulesByProfile(installed_, profile.profile.name);
     options.isolation = isolation_;
     options.language = language_;
-    options.spares = spares_;
-    options.network = network_;
+    options.spares = config_.spares;
+    options.network = config_.network;
     Result<std::unique_ptr<Sandbox>> opened = Sandbox::Open(std::move(options));
     if (!opened) return opened.error();
     slot.sandbox = std::move(*opened);
   }
-  return slot.sandbox.get();
+  return slot.sandbox;
+}
+
+// The combination that the profile belongs to, now the one used last; `closed` is the one that has
+// to give way, or null.
+Sandboxes::Combination& Sandboxes::Use(const EnabledProfile& profile, Combination*& closed) {
+  const std::lock_guard lock(combined_mutex_);
+  const auto found = std::find_if(combined_.begin(), combined_.end(), [&](const auto& each) {
+    return &each.second->enabled == &profile;
+  });
+  Combination* const combination = found->second.get();
+  started_.remove(combination);
+  started_.push_front(combination);
+  if (started_.size() > config_.combinations) {
+    closed = started_.back();
+    started_.pop_back();
+  }
+  return *combination;
+}
+
+Result<std::shared_ptr<Sandbox>> Sandboxes::Get(const EnabledProfile& profile) {
+  for (size_t i = 0; i < enabled_.size(); ++i) {
+    if (&enabled_[i] == &profile) return Start(*slots_[i], profile);
+  }
+  Combination* closed = nullptr;
+  Combination& combination = Use(profile, closed);
+  if (closed) {
+    std::shared_ptr<Sandbox> last;  // ends with the last call that uses it, and not under the lock
+    const std::lock_guard lock(closed->slot.mutex);
+    last.swap(closed->slot.sandbox);
+  }
+  return Start(combination.slot, profile);
 }
 
 std::vector<Sandboxes::Counted> Sandboxes::counters() const {
   std::vector<Counted> counted;
-  for (size_t i = 0; i < enabled_.size(); ++i) {
-    const std::lock_guard lock(slots_[i]->mutex);
-    if (!slots_[i]->sandbox) continue;
-    counted.push_back({enabled_[i].profile.name, slots_[i]->sandbox->counters()});
+  const auto count = [&](const EnabledProfile& enabled, const Slot& slot) {
+    const std::lock_guard lock(slot.mutex);
+    if (slot.sandbox) counted.push_back({enabled.profile.name, slot.sandbox->counters()});
+  };
+  for (size_t i = 0; i < enabled_.size(); ++i) count(enabled_[i], *slots_[i]);
+  const std::lock_guard lock(combined_mutex_);
+  for (const auto& [name, combination] : combined_) {
+    count(combination->enabled, combination->slot);
   }
   return counted;
 }

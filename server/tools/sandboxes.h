@@ -4,12 +4,17 @@
 //   auto sandboxes = Sandboxes::Open(config.execution, catalogue);
 //   if (!sandboxes) return sandboxes.error();               // the operator's to correct
 //   Result<const EnabledProfile*> profile = (*sandboxes)->Choose(nullptr, caller);
-//   Result<Sandbox*> sandbox = (*sandboxes)->Get(**profile);
+//   Result<std::shared_ptr<Sandbox>> sandbox = (*sandboxes)->Get(**profile);
 //
-// Open starts the zygote of the default profile; the others start when they are first used.
+// Open starts the zygote of the default profile; the others start when they are first used. A call
+// may also name several with "+" between them. Of such combinations the operator's number is kept
+// started: where one more is wanted, the one that has not been used for longest is closed, when the
+// last call in it is over.
 #ifndef BELLJAR_SERVER_TOOLS_SANDBOXES_H_
 #define BELLJAR_SERVER_TOOLS_SANDBOXES_H_
 
+#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,17 +50,24 @@ class Sandboxes {
   const std::vector<EnabledProfile>& enabled() const { return enabled_; }
   const std::vector<Profile>& installed() const { return installed_; }
   const EnabledProfile& default_profile() const { return enabled_[default_]; }
+  // Names of the combinations of enabled profiles that calls may name; none where there would be
+  // too many to list, though calls may name them.
+  const std::vector<std::string>& combinations() const { return combinations_; }
+  // Which hosts those profiles may reach that have a network.
+  const NetworkPolicy& network() const { return config_.network; }
   IsolationMode isolation() const { return isolation_; }
   Language language() const { return language_; }
 
-  // The profile of a call: of this name, with hyphens or underscores; where it is null the default
-  // one, or the first that the caller may use. An error is the caller's and says what there is.
-  Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller) const;
-  static bool Permits(const Caller& caller, const Profile& profile);
+  // The profile of a call: of this name, with hyphens or underscores, several with "+" between
+  // them; where it is null the default one, or the first that the caller may use. Valid for good.
+  // An error is the caller's and says what there is.
+  Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
+  // Several are permitted by their own name, or where each of them is.
+  static bool Permits(const Caller& caller, const std::string& profile);
 
-  // `profile` is one of enabled(). Any thread; starts it where nobody has. An error is our
+  // `profile` is one that Choose gave. Any thread; starts it where nobody has. An error is our
   // machine's; the next call tries again.
-  Result<Sandbox*> Get(const EnabledProfile& profile);
+  Result<std::shared_ptr<Sandbox>> Get(const EnabledProfile& profile);
 
   // What metrics show; only of those that have been started.
   struct Counted {
@@ -67,23 +79,42 @@ class Sandboxes {
  private:
   struct Slot {
     mutable std::mutex mutex;
-    std::unique_ptr<Sandbox> sandbox;
+    std::shared_ptr<Sandbox> sandbox;
+  };
+  struct Combination {
+    EnabledProfile enabled;
+    Slot slot;
   };
 
-  Sandboxes(const ExecutionConfig& config, std::vector<Profile> installed);
-  Result<void> Enable(const ExecutionConfig& config, const ProfileCatalogue& catalogue);
-  Result<void> EnableOne(const std::string& name, const ExecutionConfig& config,
-                         const ProfileCatalogue& catalogue);
-  std::string NotEnabled(const std::string& name) const;
+  Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue);
+  Result<void> Enable();
+  Result<void> EnableOne(const std::string& name);
+  Result<EnabledProfile> SetUp(Profile profile) const;
+  void ListCombinations();
 
+  const EnabledProfile* FindEnabled(const std::string& name) const;
+  Result<const EnabledProfile*> ChooseUnnamed(const Caller& caller) const;
+  Result<const EnabledProfile*> Combine(const std::string& name);
+  std::string NotEnabled(const std::string& name) const;
+  Error NotPermitted(const std::string& name, const Caller& caller) const;
+
+  Result<std::shared_ptr<Sandbox>> Start(Slot& slot, const EnabledProfile& profile) const;
+  Combination& Use(const EnabledProfile& profile, Combination*& closed);
+
+  const ExecutionConfig config_;
+  const ProfileCatalogue catalogue_;
   const IsolationMode isolation_;
   const Language language_;
-  const size_t spares_;
-  const NetworkPolicy network_;
   const std::vector<Profile> installed_;
   std::vector<EnabledProfile> enabled_;
   std::vector<std::unique_ptr<Slot>> slots_;  // of enabled_, in its order
   size_t default_ = 0;
+  std::vector<std::string> combinations_;
+
+  mutable std::mutex combined_mutex_;
+  // By name; each that was ever named stays, for those who hold its profile. Its sandbox may not.
+  std::map<std::string, std::unique_ptr<Combination>> combined_;
+  std::list<Combination*> started_;  // the one used last in front
 };
 
 // The profile's modules that `asked` gives: those it names, what is below them, and the packages

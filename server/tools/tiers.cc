@@ -1,6 +1,7 @@
 #include "server/tools/tiers.h"
 
 #include <algorithm>
+#include <set>
 
 namespace belljar {
 
@@ -32,10 +33,35 @@ const Tier* FindTier(std::string_view name) {
   return found == tiers.end() ? nullptr : &*found;
 }
 
+std::string HowToEnable(std::string_view name) {
+  const Tier* tier = FindTier(name);
+  if (!tier || tier->environment.empty()) {
+    return "BELLJAR_EXECUTION_PROFILES, or profiles below [execution] of the configuration file";
+  }
+  return tier->environment + "=true, or enable_" + ProfileKey(name) +
+         " = true below [execution] of the configuration file";
+}
+
+std::vector<std::string> PartsOf(std::string_view name) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from <= name.size();) {
+    const size_t plus = std::min(name.find('+', from), name.size());
+    parts.emplace_back(name.substr(from, plus - from));
+    from = plus + 1;
+  }
+  return parts;
+}
+
 std::string ProfileName(std::string_view written) {
   std::string name(written);
   std::replace(name.begin(), name.end(), '_', '-');
-  return name;
+  if (name.find('+') == std::string::npos) return name;
+  const std::vector<std::string> parts = PartsOf(name);
+  std::set<std::string> sorted(parts.begin(), parts.end());
+  if (sorted.size() > 1) sorted.erase("basic");
+  std::string joined;
+  for (const std::string& part : sorted) joined += (joined.empty() ? "" : "+") + part;
+  return joined;
 }
 
 std::string ProfileKey(std::string_view name) {

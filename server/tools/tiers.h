@@ -21,8 +21,15 @@ const std::vector<Tier>& Tiers();
 // Null: none of that name.
 const Tier* FindTier(std::string_view name);
 
-// Callers write data_science or data-science; profiles are named with hyphens, and the keys of
-// get_sandbox_info are written with underscores.
+// What an operator sets to enable the profile: the variable and the key of the file.
+std::string HowToEnable(std::string_view name);
+
+// "a+b" as a and b; without a "+" the name alone.
+std::vector<std::string> PartsOf(std::string_view name);
+
+// Callers write data_science or data-science, and several in any order; profiles are named with
+// hyphens, sorted, each once, without basic, which the others extend. The keys of get_sandbox_info
+// are written with underscores.
 std::string ProfileName(std::string_view written);
 std::string ProfileKey(std::string_view name);
 

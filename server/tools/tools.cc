@@ -8,9 +8,9 @@ namespace belljar {
 
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const ProfileCatalogue& catalogue,
-                                             CallObserver* observer) {
+                                             ResourceStore& resources, CallObserver* observer) {
   std::vector<std::unique_ptr<Tool>> tools;
-  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, observer));
+  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, resources, observer));
   tools.push_back(std::make_unique<ValidateCode>(sandboxes, observer));
   tools.push_back(std::make_unique<SandboxInfo>(sandboxes, catalogue));
   return tools;

@@ -1,7 +1,7 @@
 // The tools of a server, in the order in which clients see them.
 //
 //   auto sandboxes = Sandboxes::Open(config.execution, catalogue);
-//   auto tools = MakeTools(**sandboxes, catalogue, &metrics);
+//   auto tools = MakeTools(**sandboxes, catalogue, resources, &metrics);
 #ifndef BELLJAR_SERVER_TOOLS_TOOLS_H_
 #define BELLJAR_SERVER_TOOLS_TOOLS_H_
 
@@ -9,16 +9,17 @@
 #include <vector>
 
 #include "server/core/observer.h"
+#include "server/core/resource_store.h"
 #include "server/core/tool.h"
 #include "server/tools/sandboxes.h"
 
 namespace belljar {
 
-// execute_code, validate_code, get_sandbox_info. `sandboxes` and `observer`, which may be null,
-// have to outlive them; `catalogue` not.
+// execute_code, validate_code, get_sandbox_info. `sandboxes`, `resources` and `observer`, which may
+// be null, have to outlive them; `catalogue` not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const ProfileCatalogue& catalogue,
-                                             CallObserver* observer);
+                                             ResourceStore& resources, CallObserver* observer);
 
 }  // namespace belljar
 

@@ -148,7 +148,7 @@ def test_defaults_read_nothing(config, settings, tmp_path):
 
 
 def test_a_tier_that_is_not_there_is_shown(config, settings, belljar):
-    installed = {p["name"] for p in json.loads(belljar("info", "--json").stdout)["profiles"]}
+    installed = {p["name"]: p for p in json.loads(belljar("info", "--json").stdout)["profiles"]}
     for variable, key, profile in [
         ("SANDBOX_ENABLE_NETWORK", "execution.enable_network", "network"),
         ("SANDBOX_ENABLE_FILESYSTEM", "execution.enable_filesystem", "filesystem"),
@@ -159,7 +159,10 @@ def test_a_tier_that_is_not_there_is_shown(config, settings, belljar):
         said = config(**{variable: "true"}).stderr
         if profile in installed:
             assert enabled == ["basic", profile]
-            assert (found[key]["note"], said) == (None, "")
+            missing = installed[profile]["missing"]
+            assert found[key]["note"] == ("its packages are not installed" if missing else None)
+            assert bool(said) == bool(missing)
+            assert all(each["command"] in said for each in missing)
         else:
             assert enabled == ["basic"]
             assert found[key]["note"] == "not in this version: has no effect"

@@ -13,9 +13,10 @@ def test_info_as_text(belljar):
     assert "\nProfile basic\n" in done.stdout
     assert "\n  timeout       30s       300s\n" in done.stdout
     assert " math," in done.stdout
-    modules = [line for line in done.stdout.splitlines() if line.startswith("    ")]
+    basic = done.stdout.split("\nProfile basic\n")[1].split("\nProfile ")[0]
+    modules = basic.split("  modules (")[1].splitlines()[1:]
     assert modules
-    assert all(len(line) <= 100 for line in modules)
+    assert all(line.startswith("    ") and len(line) <= 100 for line in modules)
 
 
 def test_info_with_names(belljar):
@@ -37,13 +38,57 @@ def test_info_as_json(belljar):
         "seccomp",
     ]
     basic = {profile["name"]: profile for profile in info["profiles"]}["basic"]
-    assert set(basic) == {"name", "summary", "limits", "modules"}
+    assert set(basic) == {
+        "name",
+        "summary",
+        "tiers",
+        "attack_surface",
+        "packages",
+        "missing",
+        "workspace",
+        "network",
+        "limits",
+        "modules",
+    }
+    assert (basic["tiers"], basic["workspace"], basic["network"]) == ([], None, None)
     assert basic["limits"]["default"]["timeout"] == 30.0
     assert basic["limits"]["maximum"]["memory_bytes"] == 4 << 30
     assert "sqrt" in basic["modules"]["math"]
     # The same keys as in a result.
     outcome = json.loads(belljar("run", "--json", "-c", "1").stdout)
     assert outcome["limits"] == basic["limits"]["default"]
+
+
+def test_info_of_the_tiers(belljar):
+    profiles = {p["name"]: p for p in json.loads(belljar("info", "--json").stdout)["profiles"]}
+    for name in ("data-science", "filesystem", "network"):
+        assert profiles[name]["tiers"] == [name]
+        assert profiles[name]["attack_surface"]
+        assert set(profiles["basic"]["modules"]) <= set(profiles[name]["modules"])
+    assert profiles["filesystem"]["workspace"]["path"] == "/workspace"
+    assert profiles["network"]["network"]["proxy_port"] > 0
+    packages = {each["name"]: each["version"] for each in profiles["data-science"]["packages"]}
+    missing = profiles["data-science"]["missing"]
+    if missing:
+        assert packages == {}
+        assert "numpy" in missing[0]["modules"]
+        assert "data-science" in missing[0]["command"]
+    else:
+        assert packages["numpy"][0].isdigit()
+        assert "scikit-learn" in packages
+
+
+def test_info_of_the_tiers_as_text(belljar):
+    text = belljar("info").stdout
+    start = text.index("\nProfile data-science\n")
+    end = text.find("\nProfile ", start + 1)
+    of_tier = text[start : end if end > 0 else None]
+    assert "\n  what it adds for an attacker\n    " in of_tier
+    assert "\n  packages (" in of_tier or "\n  missing\n    the packages of data-science" in of_tier
+    assert ", these beside those of basic)\n" in of_tier
+    assert " math," not in of_tier
+    files = text[text.index("\nProfile filesystem\n") :]
+    assert "\n  workspace     /workspace and /tmp, 64m and 4096 files" in files
 
 
 def test_doctor_as_text(belljar):

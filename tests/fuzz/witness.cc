@@ -190,9 +190,13 @@ Witness& ServiceUnderTest() {
   struct Service {
     ProfileCatalogue catalogue = std::move(*ProfileCatalogue::Open());
     std::unique_ptr<Sandboxes> sandboxes = std::move(*Sandboxes::Open({}, catalogue));
+    ResourceStore resources;
     CallQueue queue{{.running = 1, .waiting = 8}};
-    McpService mcp{
-        {.version = "0", .instructions = "none"}, MakeTools(*sandboxes, catalogue, nullptr), queue};
+    McpService mcp{{.version = "0", .instructions = "none"},
+                   MakeTools(*sandboxes, catalogue, resources, nullptr),
+                   queue,
+                   {},
+                   &resources};
     Witness witness{mcp};
   };
   // Never destroyed: the fuzzer leaves by _Exit, and by a signal where it has found something.

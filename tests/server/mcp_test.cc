@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "server/core/resource_store.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 #include "server/mcp/service.h"
@@ -34,6 +35,11 @@ class EchoTool final : public Tool {
     if (what == "throw") throw std::runtime_error("thrown");
     if (what == "leave") call.afterwards->Add([this] { ++left; });
     if (what == "refuse") return ToolResult{"", "say something else", true};
+    if (what == "leave files") {
+      ToolResult result{"{}", "", false};
+      result.contents = contents;
+      return result;
+    }
     if (what == "talk") {
       call.on_output("one\n");
       call.on_output("two\n");
@@ -49,6 +55,7 @@ class EchoTool final : public Tool {
                       false};
   }
 
+  std::vector<Content> contents;
   std::atomic<int> waiting = 0;
   std::atomic<int> left = 0;  // steps done after the answer
   std::atomic<bool> released = false;
@@ -75,7 +82,8 @@ class Mcp : public testing::Test {
     echo_ = static_cast<EchoTool*>(tools.back().get());
     tools.push_back(std::make_unique<EchoTool>("info", false));
     service_ = std::make_unique<McpService>(ServerIdentity{.version = "1.2", .instructions = "Use"},
-                                            std::move(tools), queue_);
+                                            std::move(tools), queue_, McpService::RefusalListener{},
+                                            &resources_);
   }
   ~Mcp() override {
     service_->CancelAll();
@@ -127,6 +135,7 @@ class Mcp : public testing::Test {
     while (echo_->waiting < calls) std::this_thread::sleep_for(milliseconds(1));
   }
 
+  ResourceStore resources_;
   CallQueue queue_;
   EchoTool* echo_ = nullptr;
   std::unique_ptr<McpService> service_;
@@ -150,7 +159,9 @@ TEST_F(Mcp, InitializeAnswersTheRevisionAskedFor) {
     EXPECT_EQ(result["serverInfo"]["name"], "belljar");
     EXPECT_EQ(result["serverInfo"]["version"], "1.2");
     EXPECT_EQ(result["instructions"], "Use");
-    EXPECT_EQ(result["capabilities"], Json({{"tools", {{"listChanged", false}}}}));
+    EXPECT_EQ(result["capabilities"],
+              Json({{"tools", {{"listChanged", false}}},
+                    {"resources", {{"subscribe", false}, {"listChanged", false}}}}));
   }
 }
 
@@ -182,7 +193,7 @@ TEST_F(Mcp, PingAndListOverAnyTransport) {
 }
 
 TEST_F(Mcp, UnknownMethods) {
-  for (const char* method : {"nonsense", "resources/list", "server/discovery", ""}) {
+  for (const char* method : {"nonsense", "prompts/list", "server/discovery", ""}) {
     const Answer answer = Send(Request(method)).Wait();
     EXPECT_EQ(answer.kind, Answer::Kind::kResult);
     EXPECT_EQ(Json::parse(answer.text)["error"]["code"], kMethodNotFound);
@@ -403,6 +414,125 @@ TEST_F(Mcp, ACallerHasItsOwnShare) {
   first.Wait();
 }
 
+// --- contents and resources ----------------------------------------------------------------------
+
+Resource Left(const std::string& name, const std::string& media_type, const std::string& bytes,
+              bool is_text) {
+  return {"belljar://executions/1/" + name, name, media_type, is_text,
+          std::make_shared<const std::string>(bytes)};
+}
+
+std::vector<Content> OneOfEach() {
+  return {{Content::Kind::kImage, Left("a.png", "image/png", "\x89PNG", false)},
+          {Content::Kind::kEmbedded, Left("b.csv", "text/csv", "a\"b\n", true)},
+          {Content::Kind::kEmbedded, Left("c.bin", "application/zip", "PK", false)},
+          {Content::Kind::kLink, Left("d.txt", "text/plain", "long", true)}};
+}
+
+TEST_F(Mcp, ContentsFollowTheText) {
+  echo_->contents = OneOfEach();
+  for (const Json& request :
+       {Call("leave files"),
+        Stateless("tools/call", {{"name", "echo"}, {"arguments", {{"what", "leave files"}}}})}) {
+    const Json content = Send(request).Body()["result"]["content"];
+    ASSERT_EQ(content.size(), 5u);
+    EXPECT_EQ(content[0]["type"], "text");
+    EXPECT_EQ(content[1],
+              Json({{"type", "image"}, {"data", "iVBORw=="}, {"mimeType", "image/png"}}));
+    EXPECT_EQ(content[2], Json({{"type", "resource"},
+                                {"resource",
+                                 {{"uri", "belljar://executions/1/b.csv"},
+                                  {"mimeType", "text/csv"},
+                                  {"text", "a\"b\n"}}}}));
+    EXPECT_EQ(content[3]["resource"]["blob"], "UEs=");
+    EXPECT_FALSE(content[3]["resource"].contains("text"));
+    EXPECT_EQ(content[4], Json({{"type", "resource_link"},
+                                {"uri", "belljar://executions/1/d.txt"},
+                                {"name", "d.txt"},
+                                {"mimeType", "text/plain"},
+                                {"size", 4}}));
+  }
+}
+
+// A client that does not know a kind of content may refuse the whole answer.
+TEST_F(Mcp, RevisionsWithoutLinksGetText) {
+  echo_->contents = OneOfEach();
+  const auto last = [&](std::optional<MessageHeaders> headers) {
+    const std::string conversation = headers ? "" : "stdio";
+    return Send(Call("leave files"), std::move(headers), conversation)
+        .Body()["result"]["content"][4];
+  };
+  const Json text = {{"type", "text"},
+                     {"text",
+                      "d.txt (text/plain, 4 bytes) can be read as resource "
+                      "belljar://executions/1/d.txt"}};
+  for (const char* revision : {"2024-11-05", "2025-03-26"}) {
+    Send(Request("initialize", {{"protocolVersion", revision}}, 9)).Wait();
+    EXPECT_EQ(last({}), text) << revision;
+  }
+  for (const char* revision : {"2025-06-18", "2025-11-25", "unknown"}) {
+    Send(Request("initialize", {{"protocolVersion", revision}}, 9)).Wait();
+    EXPECT_EQ(last({})["type"], "resource_link") << revision;
+  }
+  EXPECT_EQ(last(kNone), text);
+  EXPECT_EQ(last(MessageHeaders{"2025-03-26", {}, {}}), text);
+  EXPECT_EQ(last(MessageHeaders{"2025-06-18", {}, {}})["type"], "resource_link");
+}
+
+TEST_F(Mcp, WhatIsKeptIsReadByItsOwnerOnly) {
+  const std::string uri = "belljar://executions/1/b.csv";
+  caller_.name = "ada";
+  resources_.Keep("ada", Left("b.csv", "text/csv", "a,b", true));
+  const Json contents = {{{"uri", uri}, {"mimeType", "text/csv"}, {"text", "a,b"}}};
+  EXPECT_EQ(Send(Request("resources/read", {{"uri", uri}})).Body()["result"],
+            Json({{"contents", contents}}));
+  const Json result =
+      Send(Stateless("resources/read", {{"uri", uri}}), For("resources/read", uri), "")
+          .Body()["result"];
+  EXPECT_EQ(result["contents"], contents);
+  EXPECT_EQ(result["resultType"], "complete");
+  EXPECT_EQ(result["cacheScope"], "private");
+  EXPECT_TRUE(result["ttlMs"].is_number());
+
+  caller_.name = "bob";
+  const Json others = Send(Request("resources/read", {{"uri", uri}})).Body()["error"];
+  const Json none = Send(Request("resources/read", {{"uri", uri + "x"}})).Body()["error"];
+  EXPECT_EQ(others["code"], kResourceNotFound);
+  EXPECT_EQ(others["data"]["uri"], uri);
+  EXPECT_EQ(none["code"], others["code"]) << "nobody learns what others have";
+  EXPECT_EQ(Send(Stateless("resources/read", {{"uri", uri}})).Body()["error"]["code"],
+            kInvalidParams);
+}
+
+TEST_F(Mcp, ResourcesAreFoundByTheirLinkAlone) {
+  resources_.Keep(caller_.name, Left("b.csv", "text/csv", "a,b", true));
+  EXPECT_EQ(Send(Request("resources/list")).Body()["result"], Json({{"resources", Json::array()}}));
+  EXPECT_EQ(Send(Request("resources/templates/list")).Body()["result"],
+            Json({{"resourceTemplates", Json::array()}}));
+  const Json list = Send(Stateless("resources/list"), For("resources/list"), "").Body()["result"];
+  EXPECT_EQ(list["resources"], Json::array());
+  EXPECT_EQ(list["resultType"], "complete");
+  EXPECT_TRUE(list["ttlMs"].is_number());
+  for (const char* method : {"resources/list", "resources/templates/list"}) {
+    EXPECT_EQ(Send(Request(method, {{"cursor", "2"}})).Body()["error"]["code"], kInvalidParams);
+  }
+}
+
+TEST_F(Mcp, ReadingWantsAUri) {
+  for (const Json& params : {Json::object(), Json({{"uri", 7}})}) {
+    EXPECT_EQ(Send(Request("resources/read", params)).Body()["error"]["code"], kInvalidParams)
+        << params;
+  }
+  const std::string uri = "belljar://executions/1/a";
+  for (const std::optional<std::string>& name :
+       {std::optional<std::string>(), std::optional<std::string>("belljar://executions/1/b")}) {
+    const Answer answer =
+        Send(Stateless("resources/read", {{"uri", uri}}), For("resources/read", name), "").Wait();
+    EXPECT_EQ(answer.kind, Answer::Kind::kBadRequest);
+    EXPECT_EQ(Json::parse(answer.text)["error"]["code"], kHeaderMismatch);
+  }
+}
+
 // --- the stateless era --------------------------------------------------------------------------
 
 TEST_F(Mcp, Discover) {
@@ -410,7 +540,9 @@ TEST_F(Mcp, Discover) {
       Send(Stateless("server/discover"), For("server/discover"), "").Body()["result"];
   EXPECT_EQ(result["supportedVersions"][0], "2026-07-28");
   EXPECT_EQ(result["resultType"], "complete");
-  EXPECT_EQ(result["capabilities"], Json({{"tools", {{"listChanged", false}}}}));
+  EXPECT_EQ(result["capabilities"],
+            Json({{"tools", {{"listChanged", false}}},
+                  {"resources", {{"subscribe", false}, {"listChanged", false}}}}));
   EXPECT_GE(result["ttlMs"].get<int>(), 0);
   EXPECT_TRUE(result["cacheScope"].is_string());
   EXPECT_EQ(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "belljar");

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "server/tools/tiers.h"
 #include "tests/server/tools_support.h"
 
 namespace belljar {
@@ -15,11 +16,16 @@ namespace {
 using nlohmann::json;
 
 TEST(ToolProfiles, WhatIsNotEnabledIsNamedWithWhatIs) {
-  for (const char* name : {"data-science", "data_science"}) {
+  for (const char* name : {"data-science", "data_science", "basic+data_science"}) {
     const Answered answer = Execute({{"code", "1"}, {"profile", name}});
     EXPECT_HOLDS(answer.message, "profile \"data-science\" is not enabled on this server");
     EXPECT_HOLDS(answer.message, "(enabled: basic)");
-    EXPECT_HOLDS(answer.message, "does not have data-science yet");
+  }
+  EXPECT_HOLDS(Execute({{"code", "1"}, {"profile", "filesystem"}}).message,
+               "A call cannot enable it; an operator does, with SANDBOX_ENABLE_FILESYSTEM=true, or "
+               "enable_filesystem = true below [execution]");
+  for (const char* name : {"", "+", "basic+", "+basic"}) {
+    EXPECT_HOLDS(Execute({{"code", "1"}, {"profile", name}}).message, "there is no profile \"\"");
   }
   const Answered answer = Validate({{"code", "1"}, {"profile", "basik"}});
   EXPECT_HOLDS(answer.message, "there is no profile \"basik\" (enabled: basic); did you mean");
@@ -36,6 +42,144 @@ TEST(ToolProfiles, ACallersCeilingHolds) {
   EXPECT_TRUE(info.object["default_profile"].is_null());
 }
 
+// --- several in one call
+// ---------------------------------------------------------------------------
+
+ExecutionConfig WithTiers(size_t combinations = 2) {
+  ExecutionConfig config;
+  config.spares = 1;
+  config.profiles = {"basic", "filesystem", "network"};
+  config.combinations = combinations;
+  return config;
+}
+
+TEST(Combinations, HaveOneNameHoweverTheyAreWritten) {
+  EXPECT_EQ(ProfileName("data_science"), "data-science");
+  EXPECT_EQ(ProfileName("network+data_science+network+basic"), "data-science+network");
+  EXPECT_EQ(ProfileName("basic+basic"), "basic");
+  EXPECT_EQ(ProfileName("filesystem+basic"), "filesystem");
+}
+
+TEST(Combinations, ACallMayNameWhatIsEnabled) {
+  Tools tools(WithTiers());
+  for (const char* name :
+       {"filesystem+network", "network+filesystem", "basic+network+filesystem"}) {
+    const Answered answer = tools.Call("validate_code", {{"code", "1"}, {"profile", name}});
+    EXPECT_EQ(answer.object["profile"], "filesystem+network") << answer.message;
+  }
+  EXPECT_EQ(tools.Call("execute_code", {{"code", "6 * 7"}, {"profile", "network+filesystem"}})
+                .object["result"],
+            42);
+  const Answered answer =
+      tools.Call("execute_code", {{"code", "1"}, {"profile", "filesystem+data-science"}});
+  EXPECT_HOLDS(answer.message, "profile \"data-science\" is not enabled");
+  const json choices =
+      tools.Get("execute_code").description().input_schema["properties"]["profile"]["enum"];
+  EXPECT_EQ(choices, json::array({"basic", "filesystem", "network", "filesystem+network"}));
+  const ToolDescription& description = tools.Get("execute_code").description();
+  EXPECT_HOLDS(description.description,
+               "Other profiles that a call may name: filesystem, network, filesystem+network.");
+  EXPECT_FALSE(description.read_only) << "what is sent to others is theirs";
+  EXPECT_TRUE(description.destructive);
+  EXPECT_TRUE(description.open_world);
+  ASSERT_EQ(tools.sandboxes().counters().size(), 2u) << "basic, and the one that was named";
+  EXPECT_EQ(tools.sandboxes().counters()[1].profile, "filesystem+network");
+  const std::vector<Books::Entry> entries = tools.books().Take();
+  EXPECT_EQ(entries.back().profile, "filesystem+network");
+}
+
+TEST(Combinations, WhatThereIsIsListedForEachCaller) {
+  Tools tools(WithTiers());
+  json info = tools.Call("get_sandbox_info", nullptr).object;
+  EXPECT_EQ(info["combinations"], json::array({"filesystem+network"}));
+  const json& profiles = info["security_profiles"];
+  EXPECT_EQ(profiles["basic"]["tiers"], json::array());
+  EXPECT_TRUE(profiles["basic"]["workspace"].is_null());
+  EXPECT_EQ(profiles["filesystem"]["tiers"], json::array({"filesystem"}));
+  EXPECT_FALSE(profiles["filesystem"]["attack_surface"].empty());
+  EXPECT_EQ(profiles["filesystem"]["workspace"]["path"], "/workspace");
+  EXPECT_GT(profiles["filesystem"]["workspace"]["size_bytes"], 1 << 20);
+  EXPECT_TRUE(profiles["filesystem"]["network"].is_null());
+  EXPECT_TRUE(profiles["network"]["network"].is_object());
+  EXPECT_TRUE(profiles["basic"]["names"].contains("math"));
+  EXPECT_FALSE(profiles["filesystem"]["names"].contains("math")) << "it stands at basic";
+  EXPECT_GT(profiles["filesystem"]["modules"].size(), 50u);
+  info = tools.Call("get_sandbox_info", nullptr, CallerOf({"basic", "filesystem"})).object;
+  EXPECT_EQ(info["combinations"], json::array());
+}
+
+TEST(Combinations, ACallersCeilingHoldsForEachOfThem) {
+  Tools tools(WithTiers());
+  const auto message = [&](const char* profile, std::vector<std::string> permitted) {
+    return tools
+        .Call("validate_code", {{"code", "1"}, {"profile", profile}},
+              CallerOf(std::move(permitted)))
+        .message;
+  };
+  EXPECT_EQ(message("filesystem+network", {"filesystem", "network"}), "");
+  EXPECT_EQ(message("filesystem+network", {"network+filesystem"}), "");
+  EXPECT_HOLDS(message("filesystem+network", {"basic", "filesystem"}),
+               "may not use profile \"filesystem+network\"; it may use: basic, filesystem");
+  EXPECT_HOLDS(message("network", {"network+filesystem"}), "may not use profile \"network\"");
+}
+
+TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {
+  ExecutionConfig config = WithTiers();
+  config.network.allowed_domains = {"*.example.org", "example.com:8443"};
+  Tools tools(config);
+  const json info = tools.Call("get_sandbox_info", nullptr).object;
+  EXPECT_EQ(info["security_profiles"]["network"]["network"]["allowed_domains"],
+            json::array({"*.example.org", "example.com:8443"}));
+  const auto answer = [&](json domains) {
+    return tools.Call("execute_code",
+                      {{"code", "1"}, {"profile", "network"}, {"allowed_domains", domains}});
+  };
+  EXPECT_FALSE(answer(json::array({"api.example.org"})).is_error);
+  EXPECT_FALSE(answer(json::array()).is_error);
+  for (const char* wrong : {"elsewhere.net", "https://api.example.org/", ""}) {
+    EXPECT_HOLDS(answer(json::array({wrong})).message, "execute_code: allowed_domains: ");
+  }
+}
+
+TEST(Combinations, AnOperatorMayForbidThem) {
+  Tools tools(WithTiers(0));
+  const Answered answer =
+      tools.Call("execute_code", {{"code", "1"}, {"profile", "filesystem+network"}});
+  EXPECT_HOLDS(answer.message, "takes one profile a call");
+  EXPECT_HOLDS(answer.message, "BELLJAR_EXECUTION_COMBINATIONS");
+}
+
+TEST(Combinations, OnlySoManyAreKept) {
+  ExecutionConfig config = WithTiers(1);
+  config.profiles.push_back("data-science");
+  Tools tools(config);
+  EXPECT_EQ(tools.sandboxes().combinations().size(), 4u);
+  const auto started = [&] {
+    std::vector<std::string> names;
+    for (const Sandboxes::Counted& each : tools.sandboxes().counters()) {
+      if (each.profile != "basic") names.push_back(each.profile);
+    }
+    return names;
+  };
+  const auto use = [&](const std::string& name) {
+    const Result<const EnabledProfile*> chosen = tools.sandboxes().Choose(&name, {});
+    if (!chosen) throw std::runtime_error(chosen.error().ToString());
+    return *tools.sandboxes().Get(**chosen);
+  };
+  const std::shared_ptr<Sandbox> first = use("network+filesystem");
+  EXPECT_EQ(use("filesystem+network"), first) << "started once";
+  EXPECT_EQ(started(), std::vector<std::string>{"filesystem+network"});
+  use("data-science+network");
+  EXPECT_EQ(started(), std::vector<std::string>{"data-science+network"});
+  Request request;
+  request.source = "6 * 7";
+  request.limits = first->profile().default_limits;
+  const Result<Outcome> outcome = first->Run(request);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->result_json, "42") << "who still holds it can finish";
+  EXPECT_NE(use("filesystem+network"), first) << "a new one";
+}
+
 TEST(Sandboxes, AnOperatorsMistakesAreNamedAtTheStart) {
   const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
   ASSERT_TRUE(catalogue.ok());
@@ -47,10 +191,6 @@ TEST(Sandboxes, AnOperatorsMistakesAreNamedAtTheStart) {
   };
   EXPECT_HOLDS(error_of([](auto& c) { c.allowed_imports = {"maths"}; }),
                "no enabled profile has a module \"maths\"; did you mean \"math\"?");
-  EXPECT_HOLDS(error_of([](auto& c) {
-                 c.profiles = {"basic", "data_science"};
-               }),
-               "this version of Belljar does not have it");
   EXPECT_HOLDS(error_of([](auto& c) { c.profile = "basik"; }), "did you mean \"basic\"?");
   EXPECT_HOLDS(error_of([](auto& c) { c.timeout = std::chrono::hours(1); }),
                "is over the profile's maximum of 300s");

@@ -29,7 +29,7 @@ Tools::Tools(const ExecutionConfig& config) {
   Result<std::unique_ptr<Sandboxes>> sandboxes = Sandboxes::Open(config, *catalogue);
   if (!sandboxes) throw std::runtime_error(sandboxes.error().ToString());
   sandboxes_ = std::move(*sandboxes);
-  tools_ = MakeTools(*sandboxes_, *catalogue, &books_);
+  tools_ = MakeTools(*sandboxes_, *catalogue, resources_, &books_);
 }
 
 Tool& Tools::Get(const std::string& name) {

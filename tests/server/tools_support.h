@@ -52,9 +52,11 @@ class Tools {
   Sandboxes& sandboxes() { return *sandboxes_; }
   std::vector<std::unique_ptr<Tool>>& all() { return tools_; }
   Books& books() { return books_; }
+  ResourceStore& resources() { return resources_; }
 
  private:
   Books books_;
+  ResourceStore resources_;
   std::unique_ptr<Sandboxes> sandboxes_;
   std::vector<std::unique_ptr<Tool>> tools_;
 };

@@ -1,0 +1,33 @@
+// What there is to say of a profile on this installation beside its modules and limits: the same
+// for `belljar info` and for get_sandbox_info.
+#ifndef BELLJAR_ENGINE_OUTSIDE_PROFILE_FACTS_H_
+#define BELLJAR_ENGINE_OUTSIDE_PROFILE_FACTS_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/core/profile.h"
+#include "engine/outside/installation.h"
+
+namespace belljar {
+
+struct PackageVersion {
+  std::string name;  // as its own metadata has it: "scikit-learn"
+  std::string version;
+};
+
+// Everything in the sets of packages that `profile` names and that are installed, what they need
+// among it: sorted by name. From the names of folders of metadata: the host runs no Python to ask.
+std::vector<PackageVersion> InstalledPackages(const Profile& profile,
+                                              const Installation& installation);
+
+// The text of a JSON object: tiers, attack_surface, packages, missing, workspace, network.
+std::string ProfileFactsToJson(const Profile& profile, const Installation& installation);
+
+// The modules that it has and `basic` lacks, or gives less of; all of them where `basic` is null or
+// the profile extends nothing.
+std::vector<const ModuleExports*> OwnModules(const Profile& profile, const Profile* basic);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_PROFILE_FACTS_H_

@@ -1,0 +1,106 @@
+#include "server/tools/artifact_contents.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+// One kind's share of an answer, as it is used up.
+class Share {
+ public:
+  explicit Share(const ContentBound& bound) : bound_(bound) {}
+
+  bool Take(size_t bytes) {
+    if (count_ == bound_.count || bytes > bound_.each.count) return false;
+    if (bytes > bound_.together.count - bytes_) return false;
+    ++count_;
+    bytes_ += bytes;
+    return true;
+  }
+
+ private:
+  const ContentBound& bound_;
+  size_t count_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+// Whether it begins as its type says. A model's host refuses a whole conversation for one "image"
+// that is none, and the guest chooses both name and content.
+bool IsImage(std::string_view media_type, std::string_view bytes) {
+  if (media_type == "image/png") return bytes.starts_with("\x89PNG\r\n\x1a\n");
+  if (media_type == "image/jpeg") return bytes.starts_with("\xff\xd8\xff");
+  if (media_type == "image/gif") return bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a");
+  // Of SVG hosts make nothing as an image: it is text, and goes as that.
+  return media_type == "image/webp" && bytes.starts_with("RIFF") && bytes.size() >= 12 &&
+         bytes.substr(8, 4) == "WEBP";
+}
+
+// A figure may have the name of a file.
+std::string FreeUri(const Outcome& outcome, const std::string& name, std::set<std::string>& taken) {
+  std::string uri = ArtifactUri(outcome.execution_id, name);
+  for (int number = 2; !taken.insert(uri).second; ++number) {
+    uri = ArtifactUri(outcome.execution_id, name) + "?" + std::to_string(number);
+  }
+  return uri;
+}
+
+// What was made to be shown stays before files.
+void ListNoMoreThan(size_t most, Outcome& outcome) {
+  if (outcome.artifacts.size() <= most) return;
+  std::stable_partition(
+      outcome.artifacts.begin(), outcome.artifacts.end(),
+      [](const Artifact& artifact) { return artifact.origin == Artifact::Origin::kDisplay; });
+  outcome.artifacts_left_out += outcome.artifacts.size() - most;
+  outcome.artifacts.resize(most);
+}
+
+void AddNote(Artifact& artifact, const char* note) {
+  artifact.note += (artifact.note.empty() ? "" : "; ") + std::string(note);
+}
+
+}  // namespace
+
+std::vector<Content> TakeContents(Outcome& outcome, const std::string& owner,
+                                  ResourceStore& store) {
+  ListNoMoreThan(kMostListed, outcome);
+  Share images(kImages), embedded(kEmbedded), small_texts(kSmallTexts);
+  size_t links = 0;
+  std::set<std::string> taken;
+  std::vector<Content> contents;
+  for (Artifact& artifact : outcome.artifacts) {
+    if (!artifact.content) continue;
+    Content content;
+    Resource& resource = content.resource;
+    resource.name = artifact.name;
+    resource.media_type = artifact.media_type;
+    resource.is_text = HoldsText(artifact);
+    const bool is_small = resource.is_text && small_texts.Take(artifact.content->size());
+    resource.bytes = std::make_shared<const std::string>(is_small ? *artifact.content
+                                                                  : std::move(*artifact.content));
+    artifact.is_inline = is_small;
+    if (!is_small) artifact.content.reset();
+    const std::string& bytes = *resource.bytes;
+    resource.uri = FreeUri(outcome, artifact.name, taken);
+    const bool is_kept = store.Keep(owner, resource);
+    if (is_kept) artifact.uri = resource.uri;
+    if (IsImage(artifact.media_type, bytes) && images.Take(bytes.size())) {
+      content.kind = Content::Kind::kImage;
+    } else if (embedded.Take(bytes.size())) {
+      content.kind = Content::Kind::kEmbedded;
+    } else if (is_kept) {
+      if (++links > kMostLinks) continue;  // its URI stands in the list
+      content.kind = Content::Kind::kLink;
+    } else {
+      AddNote(artifact, "too long to be sent or kept");
+      continue;
+    }
+    contents.push_back(std::move(content));
+  }
+  return contents;
+}
+
+}  // namespace belljar

@@ -1,0 +1,129 @@
+#include "server/tools/file_list.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/core/base64.h"
+#include "engine/core/suggest.h"
+#include "engine/core/text.h"
+#include "server/tools/arguments.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+
+// Three bytes are four characters, the last ones filled up.
+size_t Base64Length(size_t bytes) { return (bytes + 2) / 3 * 4; }
+
+const std::string* TextOf(const json& item, const char* key) {
+  const auto found = item.find(key);
+  return found != item.end() && found->is_string() ? &found->get_ref<const std::string&>()
+                                                   : nullptr;
+}
+
+std::string KeyProblem(const json& item) {
+  const std::vector<std::string> kKnown = {"path", "text", "base64"};
+  for (const auto& [key, value] : item.items()) {
+    if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
+      return "has no use for " + Quoted(key) + Suggestion(key, kKnown);
+    }
+    if (!value.is_string()) return ": " + key + " has to be a string, not " + Shown(value);
+  }
+  return "";
+}
+
+std::string PathProblem(const std::string* path) {
+  if (!path) return "lacks path, such as \"data/input.csv\"";
+  if (path->empty()) return ": path is empty";
+  if (path->size() > kLongestFilePath) {
+    return ": path is " + std::to_string(path->size()) + " bytes long; the most is " +
+           std::to_string(kLongestFilePath);
+  }
+  return "";
+}
+
+// What is wrong with one item, empty: nothing; then `bytes` is the length of its content.
+std::string ItemProblem(const json& item, size_t& bytes) {
+  if (!item.is_object()) {
+    return "has to be an object with path and text or base64, not " + Shown(item);
+  }
+  if (std::string problem = KeyProblem(item); !problem.empty()) return problem;
+  const std::string* const path = TextOf(item, "path");
+  if (std::string problem = PathProblem(path); !problem.empty()) return problem;
+  const std::string* const text = TextOf(item, "text");
+  const std::string* const base64 = TextOf(item, "base64");
+  const std::string name = "(" + Quoted(*path) + ") ";
+  if (text && base64) return name + "has both text and base64; leave one out";
+  if (!text && !base64) return name + "has neither text nor base64; an empty file has text \"\"";
+  if (text) {
+    bytes = text->size();
+    return "";
+  }
+  const std::optional<std::string> decoded = DecodeBase64(*base64);
+  if (!decoded) {
+    return name +
+           "is not base64: A-Z, a-z, 0-9, + and /, filled up with = to a multiple of 4, "
+           "without line breaks";
+  }
+  bytes = decoded->size();
+  return "";
+}
+
+}  // namespace
+
+nlohmann::ordered_json FileSchema(size_t max_bytes) {
+  return {{"type", "object"},
+          {"properties",
+           {{"path",
+             {{"type", "string"},
+              {"maxLength", kLongestFilePath},
+              {"description",
+               "Where it is in the workspace, relative, with / between its parts. Folders are "
+               "made."}}},
+            {"text",
+             {{"type", "string"},
+              {"maxLength", max_bytes},
+              {"description", "Its content, for text: it is written as UTF-8."}}},
+            {"base64",
+             {{"type", "string"},
+              {"maxLength", Base64Length(max_bytes)},
+              {"description", "Its content, for anything else, instead of text."}}}}},
+          {"required", {"path"}},
+          {"additionalProperties", false}};
+}
+
+std::vector<std::string> FileListProblems(const json& list, size_t max_bytes) {
+  // A hostile list may be wrong in each of its items.
+  constexpr size_t kMostNamed = 10;
+  std::vector<std::string> problems;
+  size_t total = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    size_t bytes = 0;
+    std::string problem = ItemProblem(list[i], bytes);
+    total += bytes;
+    if (problem.empty()) continue;
+    if (problems.size() == kMostNamed) {
+      problems.push_back("has more items that are wrong");
+      return problems;
+    }
+    const char* const between = problem.starts_with(':') ? "" : " ";
+    problems.push_back("item " + std::to_string(i + 1) + between + problem);
+  }
+  if (total > max_bytes) {
+    problems.push_back("holds " + std::to_string(total) + " bytes in all; the most is " +
+                       std::to_string(max_bytes));
+  }
+  return problems;
+}
+
+std::vector<InputFile> ReadFileList(const json& list) {
+  std::vector<InputFile> files;
+  for (const json& item : list) {
+    const std::string* const text = TextOf(item, "text");
+    files.push_back({*TextOf(item, "path"), text ? *text : *DecodeBase64(*TextOf(item, "base64"))});
+  }
+  return files;
+}
+
+}  // namespace belljar

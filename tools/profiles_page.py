@@ -1,0 +1,174 @@
+"""docs/profiles.md, made from profiles/*.toml.
+
+python3 tools/profiles_page.py            # exit 1 where the page is behind
+python3 tools/profiles_page.py --write
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+from profile_document import read_profile, read_toml  # noqa: E402
+
+PROFILES = ROOT / "profiles"
+PAGE = ROOT / "docs/profiles.md"
+# In the order of what they add for an attacker.
+ORDER = ("basic", "filesystem", "data-science", "network")
+LIMITS = ("timeout", "cpu", "memory", "output", "result", "source", "file_size", "open_files",
+          "processes")  # fmt: skip
+HEAD = """\
+# Profiles
+
+Made from `profiles/*.toml` by `tools/profiles_page.py`; do not edit by hand.
+
+A profile says what a program may use: modules and their names, system calls, places, limits.
+`basic` is what calls and runs get that name none. The others are tiers on top of it, and several
+may be joined with `+`, in any order: `data-science+filesystem` has what each of them has, the
+larger of two limits, and the attack surface of all.
+
+```sh
+belljar run --profile data-science plot.py
+belljar run --profile data-science+filesystem clean.py
+belljar info                                # what is installed here, and what is missing
+```
+
+| profile | for | an operator of the server enables it with |
+|---|---|---|
+"""
+HOW_TO_ENABLE = """
+On the command line, whoever starts Belljar chooses the profile. Over MCP a call may name what the
+operator has enabled, and a token what it was given ([configuration.md](configuration.md)): the
+variable above is as good as `enable_…` below `[execution]` of the configuration file, or as the
+name in `execution.profiles`. A call cannot enable what is off. What a profile adds for an attacker
+stands below, and in `belljar info` and `get_sandbox_info`.
+"""
+
+
+def names_of_profiles() -> list[str]:
+    """Every profile there is, known ones in their order; seccomp.toml is none."""
+    found = {path.stem for path in PROFILES.glob("*.toml") if "name" in read_toml(path)}
+    return [name for name in ORDER if name in found] + sorted(found - set(ORDER))
+
+
+def variable(name: str) -> str:
+    return f"SANDBOX_ENABLE_{name.upper().replace('-', '_')}"
+
+
+def cell(text: object) -> str:
+    return str(text).replace("|", "\\|")
+
+
+def paragraph(text: str) -> str:
+    return textwrap.fill(text, width=105, break_long_words=False, break_on_hyphens=False)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(cell(each) for each in line) + " |" for line in lines)
+
+
+def overview() -> str:
+    rows = []
+    for name in names_of_profiles():
+        document = read_toml(PROFILES / f"{name}.toml")
+        how = f"`{variable(name)}=true`" if document.get("extends") else "always there"
+        rows.append(f"| [`{name}`](#{name}) | {cell(document['summary'])} | {how} |\n")
+    return "".join(rows)
+
+
+def limits(document: dict[str, Any]) -> str:
+    own = document.get("limits", {})
+    rows = [
+        (name.replace("_", " "), own[name]["default"], own[name].get("max", own[name]["default"]),
+         own[name]["why"])
+        for name in LIMITS
+        if name in own
+    ]  # fmt: skip
+    if not rows:
+        return ""
+    lead = "Limits that are its own; the others are those of what it extends.\n\n"
+    return (lead if document.get("extends") else "") + table(
+        ("limit", "default", "most", "why"), rows
+    )
+
+
+def places(document: dict[str, Any]) -> str:
+    parts = []
+    if workspace := document.get("workspace"):
+        parts.append(
+            f"**Workspace.** `/workspace`, the working directory, and `/tmp`: {workspace['size']} "
+            f"and {workspace['inodes']:,} files and folders each, of each run alone, gone with it. "
+            f"{sentence(workspace['why'])}"
+        )
+    if door := document.get("door"):
+        parts.append(
+            f"**Door.** A proxy on port {door['port']} of the worker's own loopback, and nothing "
+            f"else. {sentence(door['why'])}"
+        )
+    for name, entry in document.get("packages", {}).items():
+        parts.append(
+            f"**Packages.** `{', '.join(entry['modules'])}`, which do not come with Belljar: "
+            f"`./dev setup {name}` installs them, pinned in `requirements/{name}.txt`. A profile "
+            "without its packages starts none the less; an import of one says what is missing."
+        )
+    return "\n\n".join(paragraph(part) for part in parts)
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def modules(name: str) -> str:
+    """What the profile itself brings: a module of another's is there with more of its names."""
+    document = read_toml(PROFILES / f"{name}.toml")
+    rows = [
+        (f"`{module}`", entry.get("why", "") or f"the parts of {module}")
+        for module, entry in sorted(document.get("modules", {}).items())
+    ]
+    if builtins := document.get("builtins", {}).get("exports"):
+        if document.get("extends"):
+            rows.insert(0, (f"built-in {', '.join(f'`{each}`' for each in builtins)}",
+                            document["builtins"].get("why", "")))  # fmt: skip
+    return table(("module", "why"), rows) if rows else ""
+
+
+def section(name: str) -> str:
+    document = read_toml(PROFILES / f"{name}.toml")
+    parts = [f"## {name}", paragraph(document["summary"])]
+    if extends := document.get("extends"):
+        parts.append(f"On top of `{extends}`.")
+    if surface := document.get("attack_surface"):
+        parts.append(
+            "What it adds for an attacker:\n\n" + "\n".join(f"- {each}" for each in surface)
+        )
+    parts += [places(document), limits(document)]
+    whole = read_profile(PROFILES / f"{name}.toml")
+    count = len(whole.get("modules", {}))
+    lead = f"{count} modules may be imported" + (", those of `basic` and:" if extends else ":")
+    parts += [lead if modules(name) else "", modules(name)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def page() -> str:
+    parts = [HEAD + overview() + HOW_TO_ENABLE.rstrip()]
+    return "\n\n".join([*parts, *map(section, names_of_profiles())]) + "\n"
+
+
+def main() -> int:
+    wanted = page()
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(wanted, encoding="utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
+        return 0
+    print("docs/profiles.md is behind: python3 tools/profiles_page.py --write", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
