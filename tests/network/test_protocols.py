@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,11 +40,11 @@ class _Inbox:
 @pytest.fixture
 def smtp() -> Iterator[tuple[int, _Inbox]]:
     inbox = _Inbox()
-    controller = smtp_controller.Controller(inbox, hostname="127.0.0.1", port=0)
-    # aiosmtpd connects to its own port to see that it runs; with port 0 it cannot know it.
-    controller._trigger_server = lambda: None
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = smtp_controller.Controller(inbox, hostname="127.0.0.1", port=port)
     controller.start()
-    yield controller.server.sockets[0].getsockname()[1], inbox
+    yield port, inbox
     controller.stop(no_assert=True)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.network import servers
 
 TRY = """
-import ctypes, os, socket
+import socket
 def attempt(what):
     try:
         print("done", what() or "")
