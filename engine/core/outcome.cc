@@ -154,9 +154,8 @@ std::string_view StatusName(Status status) {
 void MarkInline(Outcome& outcome) {
   uint64_t left = outcome.limits.artifacts.count;
   for (Artifact& artifact : outcome.artifacts) {
-    if (!artifact.content) continue;
-    const uint64_t size = artifact.content->size();
-    artifact.is_inline = size <= outcome.limits.artifact.count && size <= left;
+    const uint64_t size = artifact.content ? artifact.content->size() : 0;
+    artifact.is_inline = artifact.content && size <= outcome.limits.artifact.count && size <= left;
     if (artifact.is_inline) left -= size;
   }
 }
