@@ -17,6 +17,22 @@ PATIENCE = 60  # for a whole conversation, which takes about 6 s
 SPINNING_IS_KILLED_WITHIN = 10  # of the cancellation; left alone, it would end after 60 s
 
 GUEST_FAILURE = 'print("before")\n1 / 0\n'
+# One dot; a table; more than an answer carries.
+DOT = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+LEAVES_FILES = f"""
+from base64 import b64decode
+with open("dot.png", "wb") as image:
+    image.write(b64decode("{DOT}"))
+with open("table.csv", "w") as table, open("in/names.txt") as names:
+    table.write("name\\n" + names.read())
+with open("long.txt", "w") as text:
+    text.write("long " * 10_000)
+"""
+# Beside the default profile; the clients start the server with them, or reach one that has them.
+SERVE = ["serve", "--profiles", "basic,filesystem"]
 # step, tool, arguments
 CALLS = [
     ("execute", "execute_code", {"code": 'print("hello")\nresult = {"sum": 2 + 2}'}),
@@ -27,6 +43,15 @@ CALLS = [
     ("missing_argument", "execute_code", {}),
     ("out_of_bounds", "execute_code", {"code": "1", "timeout": 4000}),
     ("unknown_tool", "launch_missiles", {}),
+    (
+        "left",
+        "execute_code",
+        {
+            "code": LEAVES_FILES,
+            "profile": "filesystem",
+            "files": [{"path": "in/names.txt", "text": "Ada\n"}],
+        },
+    ),
 ]
 
 
@@ -96,9 +121,9 @@ def talk(peer: Peer, build: Path, folder: Path) -> Conversation:
         "calls": CALLS,
     }
     if peer.transport == "stdio":
-        plan["stdio"] = {"command": str(BELLJAR), "args": ["serve"]}
+        plan["stdio"] = {"command": str(BELLJAR), "args": SERVE}
         return _converse(peer, _command(peer, plan, build), None, folder / "stderr.txt")
-    server = HttpServer(folder / "server.txt", token=TOKEN)
+    server = HttpServer(folder / "server.txt", token=TOKEN, arguments=SERVE[1:])
     try:
         plan["http"] = {"url": server.url, "headers": server.headers}
         return _converse(peer, _command(peer, plan, build), server.pid, folder / "stderr.txt")

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
@@ -42,7 +43,14 @@ def end(process: subprocess.Popen, patience: float = 10) -> int:
 class HttpServer:
     """`belljar serve --http` on loopback, ready to answer. Its log goes to a file."""
 
-    def __init__(self, log: Path, port: int | None = None, token: str | None = None):
+    def __init__(
+        self,
+        log: Path,
+        port: int | None = None,
+        token: str | None = None,
+        arguments: Sequence[str] = (),
+    ):
+        self.arguments = arguments
         self.port = port or free_port()
         self.token = token
         self.log = log
@@ -63,7 +71,7 @@ class HttpServer:
     def start(self) -> None:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [BELLJAR, "serve", "--http", f"127.0.0.1:{self.port}"],
+                [BELLJAR, "serve", "--http", f"127.0.0.1:{self.port}", *self.arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -85,7 +85,13 @@ say('connected', {
   instructions: client.getInstructions() ?? null,
 });
 say('tools', await list());
-for (const [step, name, args] of plan.calls) say(step, await call(name, args));
+for (const [step, name, args] of plan.calls) {
+  const answer = await call(name, args);
+  say(step, answer);
+  for (const part of answer.content ?? []) {
+    if (part.type === 'resource_link') say('read', await client.readResource({ uri: part.uri }));
+  }
+}
 
 say('progress', await watched(PROGRAM.replace('SECONDS', '0.4')));
 

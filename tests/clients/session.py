@@ -99,7 +99,11 @@ async def main():
         )
         say("tools", await session.tools())
         for step, name, arguments in PLAN["calls"]:
-            say(step, await session.call(name, arguments))
+            answer = await session.call(name, arguments)
+            say(step, answer)
+            for part in answer.get("content", ()):
+                if part["type"] == "resource_link":
+                    say("read", plain(await client.read_resource(part["uri"])))
         say("progress", await session.watched(PROGRAM.format(seconds=0.4)))
 
         async def look_around(events):

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import jsonschema
 import pytest
 
-from tests.clients.official import PEERS, SPINNING_IS_KILLED_WITHIN, Conversation, Peer, talk
+from tests.clients.official import DOT, PEERS, SPINNING_IS_KILLED_WITHIN, Conversation, Peer, talk
 
 TOOLS = {"execute_code", "get_sandbox_info", "validate_code"}
 INVALID_PARAMS = -32602
@@ -113,6 +113,25 @@ def test_structured_content_fits_the_output_schema(conversation, step):
     jsonschema.Draft202012Validator(tool["outputSchema"]).validate(
         conversation[step]["structuredContent"]
     )
+
+
+def test_what_a_run_leaves_comes_as_its_own_kind(conversation):
+    result = conversation["left"]
+    assert "thrown" not in result, result
+    assert not result.get("isError"), result
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    contents = {part["type"]: part for part in result["content"][1:]}
+    assert set(contents) == {"image", "resource", "resource_link"}
+    dot, table, long = (contents[kind] for kind in sorted(contents))
+    assert (dot["mimeType"], dot["data"]) == ("image/png", DOT)
+    assert table["resource"]["mimeType"] == "text/csv"
+    assert table["resource"]["text"] == "name\nAda\n"
+    assert (long["name"], long["mimeType"], long["size"]) == ("long.txt", "text/plain", 50_000)
+    names = [each["name"] for each in result["structuredContent"]["artifacts"]]
+    assert sorted(names) == ["dot.png", "long.txt", "table.csv"]
+    (read,) = conversation["read"]["contents"]
+    assert read["uri"] == long["uri"]
+    assert read["text"] == "long " * 10_000
 
 
 def test_a_failing_guest_is_an_error_that_keeps_what_was_printed(conversation):

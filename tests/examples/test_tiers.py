@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -17,6 +18,15 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/tiers"
 BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
 
+PEOPLE = """\
+name,age,city
+  ada   lovelace ,36,LON
+Ada Lovelace,36,LON
+,12,Berlin
+grace hopper,85, bln
+Zoë,six,Muc
+kurt gödel,71,München
+"""
 ORDERS = {
     "/orders?page=1": {"orders": [{"cents": 1250}, {"cents": 99}], "next": "/orders?page=2"},
     "/orders?page=2": {"orders": [{"cents": 651}], "next": None},
@@ -33,6 +43,25 @@ def run(name: str, *arguments: str) -> dict:
     )
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
+
+
+def test_the_table_is_cleaned(tmp_path):
+    source = tmp_path / "people.csv"
+    source.write_text(PEOPLE, encoding="utf-8")
+    outcome = run("clean_csv.py", "--profile", "filesystem", "--file", str(source))
+    assert outcome["success"], outcome["error"]
+    assert outcome["stdout"] == "6 rows in, 3 out\n"
+    files = {each["name"]: each for each in outcome["artifacts"]}
+    assert set(files) == {"clean/people.csv", "clean/report.txt"}, "the input is not among them"
+    table = files["clean/people.csv"]["content"]
+    assert table == (
+        "name,age,city\nAda Lovelace,36,LON\nGrace Hopper,85,Berlin\nKurt Gödel,71,Munich\n"
+    )
+    assert files["clean/people.csv"]["sha256"] == hashlib.sha256(table.encode()).hexdigest()
+    assert files["clean/report.txt"]["content"] == (
+        "1 x age is no number\n1 x doubled\n1 x no name\n"
+    )
+    assert source.read_text(encoding="utf-8") == PEOPLE, "nothing of the host's is changed"
 
 
 class Api(BaseHTTPRequestHandler):
@@ -72,7 +101,7 @@ def test_the_api_is_asked_and_nobody_else(api, tmp_path):
 
 def test_every_example_says_how_it_is_run():
     examples = sorted(EXAMPLES.glob("*.py"))
-    assert len(examples) >= 1
+    assert len(examples) >= 2
     for example in examples:
         text = example.read_text(encoding="utf-8")
         assert re.search(r"belljar run\s+--profile [a-z-]+", text), example
