@@ -55,7 +55,7 @@ bool Seal() {
 pid_t Fork(char kind) {
   if (kind != 's') return fork();
   clone_args arguments{};
-  arguments.flags = belljar::ZygoteNamespaceFlags() | belljar::WorkerNamespaceFlags();
+  arguments.flags = belljar::ZygoteNamespaceFlags() | belljar::WorkerNamespaceFlags(false, false);
   arguments.exit_signal = SIGCHLD;
   return static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof arguments));
 }
@@ -79,8 +79,8 @@ bool Prepare(int count, char** modules) {
     if (!PyImport_ImportModule(modules[i])) PyErr_Clear();
   }
   PyRun_SimpleString("import gc; gc.collect(); gc.freeze()");
-  auto ruleset = belljar::CreateLandlockRuleset({});
-  if (ruleset) g_ruleset = std::move(*ruleset);
+  const auto readable = belljar::OpenReadableTrees({});
+  if (readable) g_ruleset = belljar::CreateLandlockRuleset({*readable}, belljar::LandlockAbi());
   // As wide as a denial costs nothing: the floor asks what a filter costs, not what it forbids.
   std::vector<belljar::SyscallRule> allowed;
   for (const char* name :

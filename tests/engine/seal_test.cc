@@ -316,9 +316,11 @@ TEST_F(ShippedFilter, WhatOnlyAnAttackMakesKills) {
 // Runs `body` in a child that may read below `paths` only.
 Death UnderLandlock(const std::vector<PathRule>& paths, const std::function<int()>& body) {
   return InChild([&] {
-    const Result<UniqueFd> ruleset = CreateLandlockRuleset(paths);
+    const Result<std::vector<ReadableTree>> readable = OpenReadableTrees(paths);
+    if (!readable) return kNoSetup;
+    const UniqueFd ruleset = CreateLandlockRuleset({*readable}, LandlockAbi());
     if (!ruleset || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return kNoSetup;
-    if (!RestrictByLandlock(ruleset->get())) return kNoSetup;
+    if (!RestrictByLandlock(ruleset.get())) return kNoSetup;
     return body();
   });
 }
@@ -418,10 +420,10 @@ TEST(Landlock, AbstractSocketsAndSignalsOfOthersAreRefused) {
 
 TEST(Landlock, AMissingPathIsAnErrorThatNamesItUnlessOptional) {
   REQUIRE_LANDLOCK(1);
-  const auto required = CreateLandlockRuleset({{"/nowhere/at/all"}});
+  const auto required = OpenReadableTrees({{"/nowhere/at/all"}});
   ASSERT_FALSE(required);
   EXPECT_NE(required.error().ToString().find("/nowhere/at/all"), std::string::npos);
-  EXPECT_TRUE(CreateLandlockRuleset({{"/nowhere/at/all", true}}));
+  EXPECT_TRUE(OpenReadableTrees({{"/nowhere/at/all", true}}));
 }
 
 TEST(Landlock, TheWorkersSelfTestSeesIt) {
@@ -581,7 +583,7 @@ class PrivateRoot : public ::testing::Test {
 TEST_F(PrivateRoot, HoldsTheNamedTreesReadOnlyAndNothingElse) {
   const size_t mounts = Mounts();
   EXPECT_EQ(InNamespaces([] {
-              if (!EnterPrivateRoot({{"/usr/share"}, {"/nowhere", true}})) return kNoSetup;
+              if (!EnterPrivateRoot({{"/usr/share"}, {"/nowhere", true}}, {})) return kNoSetup;
               if (!Opens("/usr/share", O_RDONLY | O_DIRECTORY)) return 10;
               for (const char* gone :
                    {"/etc/passwd", "/proc", "/dev", "/root", "/home", "/tmp", "/usr/bin", "/sys"}) {
@@ -603,7 +605,7 @@ TEST_F(PrivateRoot, HoldsTheNamedTreesReadOnlyAndNothingElse) {
 
 TEST_F(PrivateRoot, AMissingPathIsAnErrorThatNamesIt) {
   EXPECT_EQ(InNamespaces([] {
-              const Result<void> entered = EnterPrivateRoot({{"/nowhere/at/all"}});
+              const Result<void> entered = EnterPrivateRoot({{"/nowhere/at/all"}}, {});
               if (entered) return 10;
               return entered.error().ToString().find("/nowhere/at/all") != std::string::npos ? 0
                                                                                              : 11;
@@ -615,7 +617,7 @@ TEST_F(PrivateRoot, ASingleFileMayBeShown) {
   const TemporaryFolder folder;
   const std::string file = folder.Write("file", "content");
   EXPECT_EQ(InNamespaces([&] {
-              if (!EnterPrivateRoot({{"/usr/share"}, {file}})) return kNoSetup;
+              if (!EnterPrivateRoot({{"/usr/share"}, {file}}, {})) return kNoSetup;
               const Result<std::string> read = ReadFile(file, 100);
               if (!read || *read != "content") return 10;
               if (Opens(file, O_WRONLY)) return 11;
@@ -660,7 +662,8 @@ TEST_F(PrivateRoot, ZygoteAndWorkerSealHoldEveryLayer) {
               if (!prepared) return kNoSetup;
               const UniqueFd kept(open("/usr/share", O_PATH | O_CLOEXEC));
               const UniqueFd other(open("/usr/share", O_PATH | O_CLOEXEC));
-              const SealFailure failure = SealWorker(plan, *prepared, kept.get());
+              Furnishings none;
+              const SealFailure failure = SealWorker(plan, *prepared, kept.get(), none);
               if (failure.step != SealStep::kNone) return 100 + static_cast<int>(failure.step);
               if (fcntl(kept.get(), F_GETFD) < 0) return 10;
               if (fcntl(other.get(), F_GETFD) >= 0) return 11;
