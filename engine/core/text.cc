@@ -52,12 +52,6 @@ std::string Printable(std::string_view text) {
   return printable;
 }
 
-std::string Quoted(std::string_view text) {
-  constexpr size_t kLongest = 80;
-  const bool cut = text.size() > kLongest;
-  return "\"" + Printable(text.substr(0, kLongest)) + (cut ? "…\"" : "\"");
-}
-
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const size_t length = SequenceLength(text);
@@ -65,6 +59,18 @@ bool IsUtf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+std::string Quoted(std::string_view text) {
+  constexpr size_t kLongest = 80;
+  constexpr size_t kHead = 28;
+  if (text.size() <= kLongest) return "\"" + Printable(text) + "\"";
+  const std::string_view head = text.substr(0, kHead);
+  std::string_view tail = text.substr(text.size() - (kLongest - kHead));
+  while (!tail.empty() && (static_cast<unsigned char>(tail.front()) & 0xc0) == 0x80) {
+    tail.remove_prefix(1);
+  }
+  return "\"" + Printable(head.substr(0, CompletePrefix(head))) + "…" + Printable(tail) + "\"";
 }
 
 size_t CompletePrefix(std::string_view text) {

@@ -21,7 +21,7 @@ bool IsUtf8(std::string_view text);
 // `text` with control characters and bytes that are not UTF-8 as \xNN, for names that come from
 // outside: a file name may hold a newline or a terminal's escape sequence.
 std::string Printable(std::string_view text);
-// The same in double quotes, shortened past 80 bytes.
+// The same in double quotes, past 80 bytes without its middle: of a path the end says the most.
 std::string Quoted(std::string_view text);
 
 }  // namespace belljar
