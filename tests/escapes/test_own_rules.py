@@ -302,10 +302,10 @@ def test_methods_called_with_another_self() -> None:
         print(fake._old)
         pprint.PrettyPrinter.__init__(fake)
         print(type(fake._stream).__name__)
-        print(hasattr(fake._stream, 'buffer'))
+        print(hasattr(getattr(fake._stream, 'buffer', None), 'raw'))
         class P(pprint.PrettyPrinter):
             def stream(self): return self._stream
-        print(hasattr(P().stream(), 'buffer'))
+        print(hasattr(getattr(P().stream(), 'buffer', None), 'raw'))
         """
     # The test zygote gives a StringIO; a real text file would be wrapped.
     assert run(source).stdout == "[]\nStringIO\nFalse\nFalse\n"
@@ -314,6 +314,26 @@ def test_methods_called_with_another_self() -> None:
     )
     ran = run(source + "\n        out\n", real_stdout=True)
     assert ran.result == "[[], 'TextStream', False, False]", ran
+
+
+def test_the_bytes_of_a_stream_lead_to_no_descriptor() -> None:
+    source = """
+        import sys
+        class Fake: pass
+        below, fake = sys.stdout.buffer, Fake()
+        fake._stream = fake
+        kind = type(below)
+        out = [kind.__name__, [n for n in ('raw', 'fileno', 'detach', 'mode') if hasattr(below, n)]]
+        for call in (lambda: below._stream, lambda: kind.__init__(fake, fake, 'name'),
+                     lambda: kind.write(fake, b'x'), lambda: type('X', (kind,), {}),
+                     lambda: setattr(below, '_stream', fake), lambda: setattr(below, 'name', 1)):
+            try: out.append(call())
+            except (AttributeError, TypeError) as e: out.append(type(e).__name__)
+        out
+        """
+    ran = run(source, real_stdout=True)
+    assert ran.result == repr(["ByteStream", [], "AttributeError", "TypeError", "TypeError",
+                               "TypeError", "AttributeError", "AttributeError"]), ran  # fmt: skip
 
 
 def test_an_error_of_library_code_hides_its_object() -> None:

@@ -9,9 +9,63 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from .objects import its_own_only
+
+
+@its_own_only
+class ByteStream:
+    """The bytes below a TextStream: sys.stdin.buffer and its kin."""
+
+    __slots__ = ("_stream", "name")
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream = stream
+        self.name = name
+
+    closed = False
+
+    def write(self, data: Any) -> int:
+        """Writes bytes; returns how many."""
+        if isinstance(data, str):
+            raise TypeError("a bytes-like object is required, not 'str'")
+        view = memoryview(data)
+        self._stream.write(bytes(view))
+        return view.nbytes
+
+    def flush(self) -> None:
+        """Hands what was written on."""
+        self._stream.flush()
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads up to `size` bytes, or all."""
+        return self._stream.read(size)
+
+    def readline(self, size: int = -1) -> bytes:
+        """Reads one line."""
+        return self._stream.readline(size)
+
+    def readlines(self, hint: int = -1) -> list[bytes]:
+        """Reads the lines that are left."""
+        return list(self._stream.readlines(hint))
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        line = self._stream.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def __repr__(self) -> str:
+        return f"<ByteStream {self.name}>"
+
+
+ByteStream.__module__ = "io"  # as a program sees it
+
 
 class TextStream:
-    """What a guest sees as sys.stdout, stderr and stdin: text only, no way down to a descriptor."""
+    """What a guest sees as sys.stdout, stderr and stdin: no way down to a descriptor."""
 
     __slots__ = ("_stream", "name")
 
@@ -62,6 +116,25 @@ class TextStream:
             raise StopIteration
         return line
 
+    @property
+    def buffer(self) -> ByteStream:
+        """The same stream, of bytes."""
+        return ByteStream(self._stream.buffer, self.name)
+
+    def reconfigure(
+        self,
+        *,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+        line_buffering: bool | None = None,
+        write_through: bool | None = None,
+    ) -> None:
+        """Asks for UTF-8, which it is; nothing is buffered here."""
+        wanted = "utf8" if encoding is None else str(encoding).lower().replace("-", "")
+        if wanted not in {"utf8", "utf_8"}:
+            raise io.UnsupportedOperation("[BJ502] the streams are UTF-8 here")
+
     def isatty(self) -> bool:
         """There is no terminal."""
         return False
@@ -94,7 +167,7 @@ def of_interpreter(name: str) -> Any:
     return TextStream(current, f"<{name}>")
 
 
-_OWN_STREAMS = frozenset({io.StringIO, TextStream})
+_OWN_STREAMS = frozenset({io.StringIO, TextStream, ByteStream})
 
 
 def protect() -> None:
