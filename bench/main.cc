@@ -15,6 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "bench/floor.h"
 #include "bench/measure.h"
 #include "bench/report.h"
@@ -187,7 +189,16 @@ class Bench {
 
   std::vector<std::string> PythonFloor() const {
     std::vector<std::string> command = {Beside("belljar-bench-floor-python")};
-    for (const ModuleExports& module : profile_.modules) command.push_back(module.name);
+    // Not those that stand for a module of the library's without being it: the zygote does not
+    // import the library's asyncio, with its sockets, either; nor what importing would bring that
+    // in.
+    const nlohmann::json document = nlohmann::json::parse(profile_.document);
+    const nlohmann::json& modules = document.at("modules");
+    for (const auto& [name, module] : modules.items()) {
+      const std::string top = name.substr(0, name.find('.'));
+      const nlohmann::json& whole = modules.contains(top) ? modules[top] : module;
+      if (!whole.value("synthetic", false)) command.push_back(name);
+    }
     return command;
   }
 
