@@ -48,7 +48,7 @@ def test_interrupted(program, number, code):
     sent = time.monotonic()
     process.send_signal(number)
     assert ended(process) == (code, b"", b"")
-    assert time.monotonic() - sent < 2
+    assert time.monotonic() - sent < 10  # not its timeout, which is 30 s
 
 
 def test_interrupted_with_its_whole_group_as_a_terminal_does(program):

@@ -250,10 +250,10 @@ def test_bound_is_exact_and_in_bytes(value):
 )
 def test_huge_values_are_cheap(make):
     value = make()
-    start = time.perf_counter()
+    start = time.process_time()
     assert encode(value, 100_000) == (None, True)
     text, was_cut = bounded_repr(value, 4096)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert was_cut
     assert len(text) == 4096
     assert text.endswith("…")
