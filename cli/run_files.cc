@@ -51,13 +51,13 @@ Result<InputFile> ReadInputFile(const std::string& given, Bytes bound) {
   std::error_code error;
   if (fs::is_directory(split.source, error)) {
     return UsersError("--file " + Quoted(split.source) +
-                 " is a directory; give its files one by one, or an archive of it");
+                      " is a directory; give its files one by one, or an archive of it");
   }
   Result<SourceFile> read = ReadSourceFile(split.source, bound);
   if (!read) return read.error();
   if (read->is_too_long) {
     return UsersError("--file " + Quoted(split.source) + " is more than the " + bound.ToString() +
-                 " that the workspace holds");
+                      " that the workspace holds");
   }
   return InputFile{split.target, std::move(read->bytes)};
 }
@@ -106,7 +106,7 @@ Result<std::vector<InputFile>> ReadInputFiles(const std::vector<std::string>& gi
   std::vector<InputFile> files;
   if (!given.empty() && !profile.workspace) {
     return UsersError("--file needs a profile with a workspace, and " + profile.name +
-                 " has none: --profile filesystem");
+                      " has none: --profile filesystem");
   }
   for (const std::string& one : given) {
     Result<InputFile> file = ReadInputFile(one, profile.workspace->size);

@@ -45,11 +45,17 @@ class Session:
         raise AssertionError("the server is gone")
 
     def run(self, code: str, **arguments: Any) -> dict[str, Any]:
-        """The outcome, as `--json` shows it."""
+        """The outcome as `--json` shows it, with the contents that the server keeps beside it."""
         answer = self._call(
             "tools/call", name="execute_code", arguments={"code": code, **arguments}
         )
-        return answer["structuredContent"]
+        outcome = answer["structuredContent"]
+        for artifact in outcome["artifacts"]:
+            if artifact["content"] is None and artifact.get("uri"):
+                (kept,) = self._call("resources/read", uri=artifact["uri"])["contents"]
+                artifact["encoding"] = "base64" if "blob" in kept else "utf-8"
+                artifact["content"] = kept["blob"] if "blob" in kept else kept["text"]
+        return outcome
 
     def close(self) -> None:
         self._process.kill()
