@@ -285,11 +285,11 @@ Command MakeRunCommand(CLI::App& app) {
                        "belljar run -c 'print(sum(range(10)))'  # code on the command line",
                        "belljar run - < program.py  # the program from standard input",
                        "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
-                       "belljar run clean.py --profile filesystem --file data.csv "
-                       "--save-artifacts out  # files in and out",
+                       "belljar run a.py --profile filesystem --file a.csv  # a file to read",
+                       "belljar run a.py --save-artifacts out  # keep files, figures, tables",
                        "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
                        "belljar run program.py --allow-import math,json  # fewer modules",
-                       "belljar run program.py --profile network --allow-domain a.org  # one host",
+                       "belljar run a.py --profile network --allow-domain a.org  # one host",
                        "belljar run program.py --json  # result, output, usage, isolation"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }

@@ -350,8 +350,9 @@ def in_child(cls: type, chooser: Chooser) -> dict[str, Any]:
         finally:
             os._exit(status)
     os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        text = pipe.read()
+    # Not os.fdopen(): the guards let no file be made of a descriptor.
+    text = b"".join(iter(lambda: os.read(reading, 1 << 16), b""))
+    os.close(reading)
     os.waitpid(child, 0)
     return json.loads(text) if text else {"died": [f"{cls.__module__}.{cls.__qualname__}"]}
 
