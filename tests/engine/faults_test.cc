@@ -765,7 +765,7 @@ TEST(Broken, TheProfilesJson) {
 
 TEST(Broken, AModuleOfTheProfileThatCannotBeImported) {
   SparePoolOptions options = PoolOptions();
-  const std::string key = "\"modules\" : {";
+  const std::string key = "\"modules\":{";
   std::string& document = options.zygote.profile_document;
   const size_t at = document.find(key);
   ASSERT_NE(at, std::string::npos) << document.substr(0, 400);
