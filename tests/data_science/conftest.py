@@ -11,6 +11,7 @@ import pytest
 from tests.data_science.plain import PlainPython
 from tests.data_science.session import Session
 from tests.policy import harness
+from tests.policy.conftest import require_guards
 
 
 def _unavailable(message: str) -> None:
@@ -61,9 +62,7 @@ def plain(packages: Path) -> Iterator[PlainPython]:
 @pytest.fixture(scope="session")
 def policy(packages: Path) -> Iterator[None]:
     """What tests.policy.harness needs for the kinds with these packages."""
-    folder = os.environ.get("BELLJAR_GUARDS_DIR", "")
-    if not folder or not list(Path(folder).glob("_belljar_guards*.so")):
-        _unavailable("BELLJAR_GUARDS_DIR does not name the folder of _belljar_guards")
+    require_guards()
     os.environ["BELLJAR_SET_PACKAGES"] = str(packages)
     yield
     harness.close_all()

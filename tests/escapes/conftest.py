@@ -1,24 +1,5 @@
-"""Finds the guards extension, or skips what needs it."""
+"""The programs here run in the policy's zygotes, as in tests/policy."""
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
-import pytest
-
-from tests.policy import harness
-
-
-@pytest.fixture(scope="session", autouse=True)
-def guards() -> object:
-    folder = os.environ.get("BELLJAR_GUARDS_DIR", "")
-    if not folder or not list(Path(folder).glob("_belljar_guards*.so")):
-        message = "BELLJAR_GUARDS_DIR does not name the folder of _belljar_guards"
-        if os.environ.get("BELLJAR_MUST_WORK") == "1":
-            pytest.fail(message)
-        pytest.skip(message)
-    sys.path.insert(0, folder)  # importing the policy is safe; building one would freeze pytest
-    yield
-    harness.close_all()
+from tests.policy.conftest import guards as guards

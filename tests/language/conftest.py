@@ -1,7 +1,5 @@
-"""The guards extension for the programs below, as in tests/policy."""
+"""The programs here run in the policy's zygotes, as in tests/policy."""
 
 from __future__ import annotations
 
-from tests.policy.conftest import guards
-
-__all__ = ["guards"]
+from tests.policy.conftest import guards as guards

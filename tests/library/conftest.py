@@ -1,4 +1,4 @@
-"""The policy's zygotes serve these tests too."""
+"""The programs here run in the policy's zygotes, as in tests/policy."""
 
 from __future__ import annotations
 
