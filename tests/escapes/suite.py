@@ -8,11 +8,8 @@ effect and not an object says so with `loot = 'escaped'`.
 
 from __future__ import annotations
 
-from tests.policy.harness import (
-    Ran,
-    assert_contained,
-    assert_escapes_in_plain_python,
-)
+from tests.policy import harness
+from tests.policy.harness import Ran, assert_escapes_in_plain_python
 
 # What a dataclass's generated method would run, if a field could be called that.
 CODE = "__class__ and loot.append('escaped') or 1"
@@ -20,12 +17,13 @@ CODE = "__class__ and loot.append('escaped') or 1"
 
 def check_attack(source: str) -> Ran:
     """Succeeds in plain Python, and is contained by the policy."""
-    source = source.replace("CODE", repr(CODE))
-    assert_escapes_in_plain_python(source)
-    return assert_contained(source)
+    return harness.check_attack(source.replace("CODE", repr(CODE)))
 
 
 def check_against_naive_guard(control: str, attack: str) -> Ran:
-    """For attacks on hooks that only the policy has: `control` overcomes a guard in Python."""
+    """For attacks on hooks that only the policy has: `control` overcomes a guard in Python.
+
+    What `attack` does by that works in plain Python, where no hook is in its way.
+    """
     assert_escapes_in_plain_python(control)
-    return assert_contained(attack)
+    return harness.check_attack(attack)

@@ -7,7 +7,13 @@ import textwrap
 
 import pytest
 
-from tests.policy.harness import assert_contained, check_attack, run, run_plain
+from tests.policy.harness import (
+    assert_contained,
+    check_attack,
+    check_refused,
+    run,
+    run_plain,
+)
 
 # Run inside `async def main()`, with `loop` the running event loop and `loot` to be filled.
 INSIDE = {
@@ -90,15 +96,22 @@ def test_contained_from_inside_a_task(body: str) -> None:
     check_attack(_program(body))
 
 
+# For the control: guests get the classes in Python, plain Python has some of them in C.
+IN_PYTHON = """
+import asyncio
+asyncio.Future = asyncio.futures._PyFuture
+asyncio.Task = asyncio.tasks.Task = asyncio.tasks._PyTask
+"""
+
 STORES = {
-    "a method of the loop's class": "type(loop).time = None",
-    "a method of the loop": "loop.time = None",
+    "a method of the loop's class": "type(loop).time = lambda self: 0.0",
+    "a method of the loop": "loop.time = lambda: 0.0",
     "a method of a queue's class": "asyncio.Queue.put = None",
     "a method of a task's class": "setattr(asyncio.Task, 'cancel', None)",
     "the module": "asyncio.sleep = None",
     "what is private to a queue": "asyncio.Queue()._queue = None",
-    "what is private to the loop": "setattr(loop, '_re' + 'ady', None)",
-    "what is private to a task, by object's own method": "object.__setattr__(asyncio.current_task(), '_lo' + 'op', None)",
+    "what is private to the loop": "import collections; setattr(loop, '_re' + 'ady', collections.deque())",
+    "what is private to a task, by object's own method": "object.__setattr__(asyncio.current_task(), '_na' + 'me', 'x')",
 }
 
 
@@ -112,6 +125,7 @@ def test_nothing_of_the_library_can_be_changed(store: str) -> None:
         """)
     ran = run(source)
     assert ran.error is None and ("[BJ30" in ran.stdout), ran
+    assert run_plain(IN_PYTHON + source).stdout == ""
 
 
 # A method written in Python writes to whatever it is given as `self`.
@@ -132,47 +146,37 @@ WRITES = {
     "Runner.__init__": "asyncio.Runner.__init__(target)",
     "Timeout.__init__": "asyncio.Timeout.__init__(target, 5)",
     "Handle.__init__": "asyncio.Handle.__init__(target, print, (), loop)",
-    "TimerHandle.__init__": "asyncio.TimerHandle.__init__(target, 1, print, (), loop)",
-    "loop.__init__": "type(loop).__init__(target)",
     "loop.stop": "type(loop).stop(target)",
     "loop.set_debug": "type(loop).set_debug(target, False)",
     "loop.set_exception_handler": "type(loop).set_exception_handler(target, None)",
-    "the future of gather()": "type(asyncio.gather(asyncio.sleep(0))).__init__(target, [], loop=loop)",
     "Task.__await__": "next(asyncio.Task.__await__(target))",
     "TaskGroup.__aenter__": "await asyncio.TaskGroup.__aenter__(target)",
     "Timeout.__aenter__": "await asyncio.Timeout.__aenter__(target)",
 }
-# These insist on their own kind in plain Python too: they are written in C, or call super().
-ALWAYS = {
-    "Future.__init__", "Future.set_result", "Task.set_name", "Task.uncancel", "Task.__await__",
-    "TimerHandle.__init__", "loop.__init__", "the future of gather()",
-}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRITES)
-def test_methods_take_only_their_own_kind(name: str) -> None:
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_methods_take_only_their_own_kind(write: str) -> None:
     source = f"""
         import asyncio
         wrote = []
+        answers = {{'_state': 'PENDING', '_num_cancels_requested': 1, 'done': lambda: False}}
         class Target:
             def __setattr__(self, name, value): wrote.append(name)
-            def __getattr__(self, name):
-                if name == 'done': return lambda: False
-                return False
+            def __getattr__(self, name): return answers.get(name, False)
         target = Target()
         async def main():
             loop = asyncio.get_running_loop()
             try:
-                {WRITES[name]}
+                {write}
             except Exception as error:
-                print(type(error).__name__)
+                print(error)
         asyncio.run(main())
         result = wrote
         """
     ran = run(source)
-    assert (ran.result, ran.stdout) == ("[]", "TypeError\n"), ran
-    if name not in ALWAYS:
-        assert run_plain(source).result != "[]"
+    assert ran.result == "[]" and "() takes a" in ran.stdout, ran
+    assert run_plain(IN_PYTHON + textwrap.dedent(source)).result != "[]"
 
 
 FILE = "/etc/passwd"  # any that a worker without a jail can read, and with lines
@@ -259,6 +263,8 @@ Trace = lambda: trace
     return dedented[:start] + made + dedented[end:]
 
 
+# These attack C code. Some end the interpreter of one version and not of another, so there is no
+# control: that the worker lives is what is asserted.
 SURVIVES = {
     "a loop of the guest's that frees what is being called": """
         import asyncio
@@ -348,8 +354,7 @@ def test_the_interpreter_survives(source: str) -> None:
     "base", ["Future", "Task", "TaskGroup", "Runner", "AbstractEventLoop", "Handle"]
 )
 def test_classes_that_may_not_be_derived_from(base: str) -> None:
-    ran = run(f"import asyncio\nclass Mine(asyncio.{base}): pass\n")
-    assert ran.error == "TypeError" and "[BJ404]" in ran.message
+    check_refused(f"import asyncio\nclass Mine(asyncio.{base}): pass\n", "[BJ404]")
 
 
 def test_no_part_of_the_library_was_loaded_with_sockets_and_threads() -> None:

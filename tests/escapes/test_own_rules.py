@@ -1,57 +1,50 @@
 """Attacks on this wall's own parts: the rules that have no counterpart in plain Python.
 
-Each says which rule stops it and with what; where plain Python does the thing, the test runs it
-there too.
+Each says which rule stops it and with what, and runs in plain Python, where nothing stops it.
 """
 
 # ruff: noqa: E501 (attacks are kept as an attacker writes them)
 from __future__ import annotations
 
+import textwrap
+import unicodedata
+
 import pytest
 
-from tests.policy.harness import assert_contained, assert_refused, run, run_plain
+from tests.policy.harness import (
+    assert_contained,
+    assert_refused,
+    assert_runs,
+    assert_same,
+    check_attack,
+    check_refused,
+    run,
+    run_plain,
+)
 
 
 def test_hooks_cannot_be_spelled() -> None:
-    for name in ("@write", "@private", "@dunder"):
-        ran = run(f"{name} = 1")
-        assert ran.error == "SyntaxError"
+    from belljar_policy import tables
 
-
-def test_hooks_in_a_class_body_ignore_its_namespace() -> None:
-    ran = assert_contained(
-        """
-        import textwrap
-        class Evil(dict):
-            def __missing__(self, key):
-                if key[0] == '@': return lambda o: o
-                raise KeyError(key)
-        class Any:
-            def __getattr__(self, name):
-                if name == '__prepare__': return lambda *a, **k: Evil()
-                raise AttributeError(name)
-            def __call__(self, *a, **k): return 1
-        class X(metaclass=Any()):
-            textwrap.dedent.evil = 1
-            loot = textwrap.dedent._x
-        """
-    )
-    assert ran.error in {"TypeError", "AttributeError"}, ran
+    hooks = [value for name, value in vars(tables).items() if name.startswith("HOOK_")]
+    assert len(hooks) >= 4
+    for name in (*hooks, tables.RESULT_NAME):
+        assert not unicodedata.normalize("NFKC", name).isidentifier(), name
 
 
 def test_private_of_a_library_class_is_closed() -> None:
-    ran = run(
-        "import random\nclass R(random.Random):\n  def f(self): return self._randbelow(3)\nR().f()"
+    check_refused(
+        "import random\nclass R(random.Random):\n  def f(self): return self._randbelow(3)\nR().f()",
+        "[BJ302]",
     )
-    assert ran.error == "AttributeError" and "BJ302" in ran.message
 
 
-def test_a_class_made_by_type_obeys_the_table() -> None:
-    for name in ("__getattribute__", "__class__", "__del__", "__reduce_ex__", "__prepare__"):
-        ran = run(f"type('X', (), {{'{name}': lambda *a: None}})")
-        assert ran.error == "TypeError" and "BJ403" in ran.message, (name, ran)
-        ran = run(f"x = [].__class__.__class__\nx('X', (), {{'{name}': 1}})")
-        assert "BJ403" in ran.message, (name, ran)
+@pytest.mark.parametrize(
+    "name", ["__getattribute__", "__class__", "__del__", "__reduce_ex__", "__prepare__"]
+)
+def test_a_class_made_by_type_obeys_the_table(name: str) -> None:
+    check_refused(f"type('X', (), {{'{name}': lambda *a: None}})", "[BJ403]")
+    check_refused(f"x = [].__class__.__class__\nx('X', (), {{'{name}': 1}})", "[BJ403]")
 
 
 def test_a_class_made_by_a_metaclass_obeys_the_table() -> None:
@@ -62,8 +55,9 @@ def test_a_class_made_by_a_metaclass_obeys_the_table() -> None:
                 ns['__getattribute__'] = lambda s, n: 1
                 return super().__new__(m, name, bases, ns)
         class X(metaclass=M): pass
+        assert X().anything == 1
         """
-    assert "BJ403" in run(source).message
+    check_refused(source, "[BJ403]")
 
 
 def test_namedtuples_metaclass_from_a_class_statement_obeys_the_table() -> None:
@@ -74,19 +68,16 @@ def test_namedtuples_metaclass_from_a_class_statement_obeys_the_table() -> None:
         names = {'__module__': '__main__', '__annotations__': {'a': int}, '__getattribute__': print}
         type(got[0][0])('Y', got[0], names)
         """
-    assert "BJ403" in run(source).message
+    check_refused(source, "[BJ403]")
 
 
 @pytest.mark.parametrize("name", ["__eq__", "__ne__", "__hash__", "__getattr__", "mro"])
 def test_classes_compare_and_look_up_by_types_own_rules(name: str) -> None:
     """A metaclass's __eq__ would be shown every class that library code compares with its own."""
-    ran = run(f"class M(type):\n  {name} = None")
-    assert ran.error == "TypeError" and "BJ403" in ran.message
+    check_refused(f"class M(type):\n  {name} = None", "[BJ403]")
     for store in (f"M.{name} = f", f"setattr(M, '{name}', f)", f"type.__setattr__(M, '{name}', f)"):
-        ran = run(f"class M(type): pass\ndef f(cls, *a): return 0\n{store}")
-        assert ran.error == "AttributeError" and "metaclass" in ran.message, (store, ran)
-    ran = run(f"class Mixin: {name} = 1\nclass M(Mixin, type): pass")
-    assert ran.error == "TypeError" and "BJ404" in ran.message
+        check_refused(f"class M(type): pass\ndef f(cls, *a): return 0\n{store}", "metaclass")
+    check_refused(f"class Mixin: {name} = 1\nclass M(Mixin, type): pass", "[BJ404]")
 
 
 def test_a_metaclass_of_metaclasses_is_ordinary() -> None:
@@ -99,7 +90,7 @@ def test_a_metaclass_of_metaclasses_is_ordinary() -> None:
         class B(metaclass=N): pass
         print(sorted([B, A])[0] is A, A == A, A in {A, B})
         """
-    assert run(source).stdout == run_plain(source).stdout == "True True True\n"
+    assert assert_same(source).stdout == "True True True\n"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +127,7 @@ def test_dataclasses_without_init_need_no_docstring() -> None:
         class A: x: int = 3
         print(A())
         """
-    assert run(source).stdout == run_plain(source).stdout == "A(x=3)\n"
+    assert assert_same(source).stdout == "A(x=3)\n"
 
 
 def test_no_module_is_left_in_a_partial_by_partialmethod() -> None:
@@ -156,115 +147,167 @@ def test_no_module_is_left_in_a_partial_by_partialmethod() -> None:
 
 
 def test_the_memo_of_deepcopy_is_a_plain_dict() -> None:
-    source = "import copy\nclass D(dict): pass\ncopy.deepcopy([], D())"
-    assert "BJ502" in run(source).message
+    check_refused("import copy\nclass D(dict): pass\ncopy.deepcopy([], D())", "[BJ502]")
 
 
-def test_a_class_made_by_namedtuples_metaclass_obeys_the_table() -> None:
-    for source in (
-        "types.new_class('X', (typing.NamedTuple,), {}, lambda ns: ns.update({'__getattribute__': 1}))",
-        "types.new_class('X', (), {}, lambda ns: ns.update({'__del__': 1}))",
-        "dataclasses.make_dataclass('X', [], bases=(typing.NamedTuple,), namespace={'__del__': 1})",
-        "types.resolve_bases((typing.NamedTuple,))",
-        "typing.NamedTuple.__mro_entries__(())",
-    ):
-        ran = run(f"import types, typing, dataclasses\n{source}")
-        assert ran.error in {"TypeError", "AttributeError"}, (source, ran)
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("types.new_class('X', (), {}, lambda ns: ns.update({'__del__': 1}))", "[BJ403]"),
+        (
+            "types.new_class('X', (typing.NamedTuple,), {}, lambda ns: ns.update({'__module__': '', '__getattribute__': 1}))",
+            "[BJ403]",
+        ),
+        (
+            "dataclasses.make_dataclass('X', [], bases=(typing.NamedTuple,), namespace={'__module__': '', '__del__': 1})",
+            "[BJ403]",
+        ),
+        ("types.resolve_bases((typing.NamedTuple,))", "[BJ202]"),
+        ("typing.NamedTuple.__mro_entries__((typing.NamedTuple,))", "[BJ301]"),
+    ],
+)
+def test_a_class_made_by_the_library_obeys_the_table(source: str, said: str) -> None:
+    check_refused(f"import types, typing, dataclasses\n{source}", said)
+
+
+def test_a_class_may_be_made_by_the_library() -> None:
     source = "import types\ntypes.new_class('X', (), {}, lambda ns: ns.update(x=1)).x"
-    assert run(source).result == "1"
+    assert assert_runs(source).result == "1"
 
 
-def test_a_metaclass_gets_no_mro_later() -> None:
-    for store in (
-        "M.mro = f",
-        "setattr(M, 'mro', f)",
-        "type.__setattr__(M, 'mro', f)",
-        "M.__getattr__ = f",
-        "type.__setattr__(M, '__getattr__', f)",
-    ):
-        ran = run(f"class M(type): pass\ndef f(cls, *a): return [cls, object]\n{store}")
-        assert ran.error == "AttributeError" and "metaclass" in ran.message, (store, ran)
-    assert run("class A: pass\nA.mro = 1\nA.mro").result == "1"
+def test_a_class_may_have_an_mro() -> None:
+    assert assert_runs("class A: pass\nA.mro = 1\nA.mro").result == "1"
 
 
-def test_a_namespace_that_changes_its_mind() -> None:
-    source = """
-        class D(dict):
-            def __iter__(self): return iter(['__getattribute__'])
-            def keys(self): return ['__getattribute__']
-            def __getitem__(self, k): return lambda s, n: 1
-        X = type('X', (), D())
-        X().anything
+@pytest.mark.parametrize(
+    "lies",
+    [
+        # CPython copies the dict as it is, whatever its methods say.
         """
-    ran = run(source)
-    assert ran.error is not None
+        def __getitem__(self, key): raise KeyError(key)
+        def keys(self): return []
+        items = values = copy = keys
+        def __len__(self): return 0
+        def __contains__(self, key): return False
+        def get(self, key, default=None): return default
+        """,
+        # With an __iter__ of its own CPython asks keys() and __getitem__().
+        """
+        def __iter__(self): return iter(())
+        def keys(self): return ['__getattribute__']
+        def __getitem__(self, key): return evil
+        """,
+        """
+        def __iter__(self): return iter(())
+        def keys(self):
+            self['__getattribute__'] = evil  # while it is being copied
+            return ['harmless', '__getattribute__']
+        """,
+    ],
+)
+@pytest.mark.parametrize(
+    "made",
+    [
+        "X = type('X', (), names)",
+        """
+        class M(type):
+            def __new__(meta, name, bases, _): return super().__new__(meta, name, bases, names)
+        class X(metaclass=M): pass
+        """,
+    ],
+)
+def test_a_namespace_that_lies(lies: str, made: str) -> None:
+    lies = textwrap.indent(textwrap.dedent(lies), "    ")
+    check_refused(
+        "evil = lambda self, name: 'evil'\n"
+        f"class Names(dict):\n{lies}\n"
+        "names = Names({'harmless': 1, '__getattribute__': evil})\n"
+        f"{textwrap.dedent(made)}\nassert X().anything == 'evil'",
+        "[BJ403]",
+    )
 
 
-def test_slots_obey_the_table() -> None:
-    for slots in (
-        "('__class__',)",
-        "['__class__']",
-        "'__class__'",
-        "iter(['__class__'])",
-        "{'__class__': 1}",
-    ):
-        ran = run(f"class X: __slots__ = {slots}")
-        assert ran.error == "TypeError" and "BJ403" in ran.message, (slots, ran)
+@pytest.mark.parametrize(
+    "slots",
+    ["('__class__',)", "['__class__']", "'__class__'", "iter(['__class__'])", "{'__class__': 1}"],
+)
+def test_slots_obey_the_table(slots: str) -> None:
+    check_refused(f"class X: __slots__ = {slots}", "[BJ403]")
 
 
-def test_final_classes_cannot_be_derived_from() -> None:
-    for expression in ("type(dataclasses.field())", "type(type(1).real)", "type(copy)"):
-        ran = run(f"import dataclasses, copy\nclass X({expression}): pass")
-        assert ran.error == "TypeError", (expression, ran)
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        ("type(dataclasses.field())", "[BJ404]"),
+        ("contextlib.redirect_stdout", "[BJ404]"),
+        ("functools.cached_property", "[BJ404]"),
+        ("type(copy)", "'module' is not an acceptable base type"),
+    ],
+)
+def test_final_classes_cannot_be_derived_from(base: str, said: str) -> None:
+    check_refused(f"import contextlib, copy, dataclasses, functools\nclass X({base}): pass", said)
 
 
-def test_modules_are_read_only() -> None:
-    ran = run("import math\nmath.sqrt = 5")
-    assert ran.error == "AttributeError" and "math" in ran.message
-    ran = run("import math\ndel math.sqrt")
-    assert ran.error == "AttributeError" and "math" in ran.message
-    ran = run("import math\nsetattr(math, 'sqrt', 5)")
-    assert ran.error == "AttributeError" and "math" in ran.message
-    assert run("import math\nvars(math)").error == "AttributeError"
-    assert run("import math\ngetattr(math, '__dict__', None)").result == "None"
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        ("math.sqrt = 5", "[BJ305] module 'math' is read-only"),
+        ("del math.sqrt", "[BJ305] module 'math' is read-only"),
+        ("setattr(math, 'sqrt', 5)", "[BJ305] module 'math' is read-only"),
+        ("vars(math)", "[BJ301]"),
+        ("getattr(math, '__dict__')", "[BJ301]"),
+    ],
+)
+def test_modules_are_read_only(use: str, said: str) -> None:
+    check_refused(f"import math\n{use}", said)
 
 
-def test_library_classes_are_immutable() -> None:
-    for source in (
-        "import json\njson.JSONEncoder.default = None",
-        "import json\nsetattr(json.JSONEncoder, 'default', None)",
-        "import json\ntype.__setattr__(json.JSONEncoder, 'default', None)",
-        "import functools, json\nfunctools.total_ordering(json.JSONEncoder)",
-        "import dataclasses, json\ndataclasses.dataclass(json.JSONEncoder)",
-        "int.real = 1",
-        "import fractions\nfractions.Fraction(1, 2).__class__ = int",
-    ):
-        ran = run(source)
-        assert ran.error is not None or ran.findings, source
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        ("json.JSONEncoder.default = None", "[BJ305]"),
+        ("setattr(json.JSONEncoder, 'default', None)", "[BJ305]"),
+        ("type.__setattr__(json.JSONEncoder, 'default', None)", "[BJ305]"),
+        ("json.JSONEncoder.__lt__ = None", "[BJ304]"),
+        ("functools.total_ordering(fractions.Fraction)", "[BJ502]"),
+        ("dataclasses.dataclass(json.JSONEncoder)", "[BJ502]"),
+        ("class A(json.JSONEncoder): pass\njson.JSONEncoder().__class__ = A", "[BJ304]"),
+        ("class A(json.JSONEncoder): pass\nA().__class__ = json.JSONEncoder", "[BJ304]"),
+    ],
+)
+def test_library_classes_are_immutable(use: str, said: str) -> None:
+    check_refused(f"import dataclasses, fractions, functools, json\n{use}", said)
 
 
-def test_object_setattr_is_judged() -> None:
-    for source in (
-        "import dataclasses\nf = dataclasses.field()\nobject.__setattr__(f, 'name', 'x')",
-        "import json\nobject.__setattr__(json.dumps, 'x', 'x')",
-        "class A: pass\nobject.__setattr__(A(), '__class__', int)",
-        "class A: pass\nA().__setattr__('__class__', int)",
-        "class A:\n  def f(self): super().__setattr__('__class__', int)\nA().f()",
-        "import dataclasses\nf = dataclasses.field()\nf.__setattr__('name', 'x')",
-    ):
-        assert run(source).error is not None, source
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        ("object.__setattr__(dataclasses.field(), 'name', 'x')", "[BJ305]"),
+        ("dataclasses.field().__setattr__('name', 'x')", "[BJ305]"),
+        ("object.__setattr__(json.dumps, 'x', 'x')", "[BJ305]"),
+        ("object.__setattr__(A(), '__class__', B)", "[BJ304]"),
+        ("object.__setattr__(A(), '__class__', json.JSONEncoder)", "[BJ304]"),
+        ("A().__setattr__('__class__', B)", "[BJ304]"),
+        ("class C:\n  def f(self): super().__setattr__('__class__', B)\nC().f()", "[BJ304]"),
+    ],
+)
+def test_object_setattr_is_judged(store: str, said: str) -> None:
+    check_refused(f"import dataclasses, json\nclass A: pass\nclass B: pass\n{store}", said)
 
 
-def test_stores_to_library_objects() -> None:
-    for source in (
-        "import json\njson.dumps.x = 1",
-        "import dataclasses\nf = dataclasses.field()\nf.name = 'x'",
-        "print.x = 1",
-        "import functools\n@functools.cached_property\ndef f(s): pass\nf.attrname = 'x'",
-        "import json\njson.dumps.__defaults__ = ()",
-    ):
-        ran = run(source)
-        assert ran.error is not None or ran.findings, source
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        ("json.dumps.x = 1", "[BJ305]"),
+        ("json.dumps.__defaults__ = ()", "[BJ304]"),
+        ("dataclasses.field().name = 'x'", "[BJ305]"),
+        ("random.Random().x = 1", "[BJ305]"),
+        ("functools.partial(print).x = 1", "[BJ305]"),
+        ("functools.cached_property(print).attrname = 'x'", "[BJ305]"),
+    ],
+)
+def test_stores_to_library_objects(store: str, said: str) -> None:
+    check_refused(f"import dataclasses, functools, json, random\n{store}", said)
 
 
 def test_builtins_are_not_spellable() -> None:
@@ -275,45 +318,51 @@ def test_builtins_are_not_spellable() -> None:
 
 
 def test_name_of_the_module_cannot_change() -> None:
-    for source in ("__name__ = 'os'", "def f():\n  global __name__\n  __name__ = 'os'"):
-        assert "BJ101" in run(source).rules
+    for source in ("__name__ = 'os'", "def f():\n  global __name__\n  __name__ = 'os'\nf()"):
+        check_refused(f"{source}\nassert __name__ == 'os'", "[BJ101]")
 
 
-def test_redirections_move_no_other_stream() -> None:
-    """type(r) and r.__init__ are reachable: a stream's name must not be an argument."""
-    source = """
-        import contextlib, io
-        r = contextlib.redirect_stdout(io.StringIO())
-        for make in (lambda: type(r)([], 'meta_path'), lambda: r.__init__([], 'meta_path')):
-            try: make()
-            except TypeError: print('no')
-        """
-    assert run(source).stdout == "no\nno\n"
+@pytest.mark.parametrize(
+    ("attack", "said"),
+    [
+        ("class R(contextlib.redirect_stdout): _stream = 'path'\nmove = R(['mine'])", "[BJ404]"),
+        ("move = contextlib.redirect_stdout(['mine'])\nmove._stream = 'path'", "[BJ302]"),
+        (
+            """
+class Fake: _stream, _old_targets, _new_target = 'path', [], ['mine']
+class Move:
+    def __enter__(self): type(contextlib.redirect_stdout(None)).__enter__(Fake())
+    def __exit__(self, *error): pass
+move = Move()
+""",
+            "not a redirection",
+        ),
+    ],
+)
+def test_redirections_move_no_other_stream(attack: str, said: str) -> None:
+    """The library's sets `sys.<a name that its object has>`."""
+    check_refused(f"import contextlib, sys\n{attack}\nwith move: assert sys.path == ['mine']", said)
 
 
-def test_methods_called_with_another_self() -> None:
+@pytest.mark.parametrize(
+    "stream",
+    [
+        "pprint.PrettyPrinter.__init__(fake)\nstream = fake._stream",
+        "class P(pprint.PrettyPrinter):\n  def f(self): return self._stream\nstream = P().f()",
+        "stream = sys.stdout",
+    ],
+)
+def test_no_stream_leads_to_a_file(stream: str) -> None:
     """A method of a library class takes any object for self, and may leave something in it."""
-    source = """
-        import contextlib, io, pprint
-        class Fake: pass
-        fake = Fake(); fake._old = []; fake._new = io.StringIO()
-        try: type(contextlib.redirect_stdout(fake)).__enter__(fake)
-        except TypeError: pass
-        print(fake._old)
-        pprint.PrettyPrinter.__init__(fake)
-        print(type(fake._stream).__name__)
-        print(hasattr(getattr(fake._stream, 'buffer', None), 'raw'))
-        class P(pprint.PrettyPrinter):
-            def stream(self): return self._stream
-        print(hasattr(getattr(P().stream(), 'buffer', None), 'raw'))
-        """
-    # The test zygote gives a StringIO; a real text file would be wrapped.
-    assert run(source).stdout == "[]\nStringIO\nFalse\nFalse\n"
-    source = source.replace("print(", "out.append(").replace(
-        "class Fake", "out = []\n        class Fake", 1
-    )
-    ran = run(source + "\n        out\n", real_stdout=True)
-    assert ran.result == "[[], 'TextStream', False, False]", ran
+    source = f"""
+import pprint, sys
+class Fake: pass
+fake = Fake()
+{stream}
+loot = type(getattr(stream.buffer, 'raw', stream.buffer))
+loot.__name__
+"""
+    assert check_attack(source, real_stdout=True).result == "'ByteStream'"
 
 
 def test_the_bytes_of_a_stream_lead_to_no_descriptor() -> None:
@@ -336,39 +385,38 @@ def test_the_bytes_of_a_stream_lead_to_no_descriptor() -> None:
                                "TypeError", "AttributeError", "AttributeError"]), ran  # fmt: skip
 
 
-def test_an_error_of_library_code_hides_its_object() -> None:
+def test_an_error_hides_what_is_not_the_programs() -> None:
+    """AttributeError.obj, of an object of the library's (CVE-2024-47532)."""
     source = """
-        import sys
-        x = y = None
-        try: sys.stdout.read()
-        except Exception as e: x = getattr(e, 'obj', None)
-        try: sys.stdin.read()
-        except Exception as e: y = getattr(e, 'obj', None)
+        import sys, textwrap, urllib.parse
         class A: pass
-        try: A().nope
-        except AttributeError as e: z = type(e.obj) is A
-        print(x, y, z)
+        seen = []
+        for trip in (lambda: textwrap.dedent.nope, lambda: sys.stdout.nope, lambda: A.mro.nope,
+                     lambda: urllib.parse.urlparse([1]), lambda: A().nope, lambda: A.nope):
+            try: trip()
+            except AttributeError as e: seen.append(e.obj is not None)
+        print(seen)
         """
-    assert run(source).stdout == "None None True\n"
+    assert run_plain(source).stdout == "[True, True, True, True, True, True]\n"
+    assert run(source).stdout == "[False, False, False, False, True, True]\n"
 
 
 def test_deep_nesting_is_a_syntax_error() -> None:
+    """CPython gives up with MemoryError or RecursionError, which look like the machine's fault."""
     for source in (
-        "(" * 50_000,
         "x = " + "-" * 100_000 + "1",
-        "x = " + "[" * 150 + "]" * 150,
-        "if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(1, 90)),
         "x" + ".a" * 100_000,
         "f" + "()" * 100_000,
         "a" + "+a" * 100_000,
     ):
         ran = run(source)
-        assert ran.error in {"SyntaxError", "IndentationError", None, "NameError"}, ran.error
+        assert ran.error == "SyntaxError" and "too deeply nested" in ran.message, ran
+        assert run_plain(source).error in {"MemoryError", "RecursionError"}
 
 
 def test_nul_bytes_and_surrogates_are_syntax_errors() -> None:
     assert run("x = 1\x00").error == "SyntaxError"
-    assert run("x = '\udc80'").error in {"SyntaxError", None}
+    assert run("x = '\udc80'").error == "SyntaxError"
 
 
 def test_finalizers_and_reducers_cannot_be_defined() -> None:
@@ -394,13 +442,8 @@ def test_cve_2025_22153_except_star() -> None:
 
 
 def test_format_of_a_function_prints_no_namespace() -> None:
-    ran = assert_contained(
-        """
-        import textwrap
-        print('{0.__globals__}'.format(textwrap.dedent))
-        """
-    )
-    assert "BJ308" in ran.message and ran.stdout == ""
+    source = "import textwrap\nprint('{0.__globals__}'.format(textwrap.dedent))"
+    assert check_refused(source, "[BJ308]").stdout == ""
 
 
 def test_list_unpacking_is_plain() -> None:

@@ -260,8 +260,7 @@ AGAINST_NAIVE_GUARDS = {
                 raise AttributeError(name)
             def __call__(self, *a, **k): return 1
         class X(metaclass=Any()):
-            textwrap.dedent.evil = 1
-            loot = 'escaped'
+            textwrap.dedent.evil = 'escaped'
         loot = textwrap.dedent.evil
         """,
     ),
@@ -343,9 +342,7 @@ AGAINST_NAIVE_GUARDS = {
             def __iadd__(self, other): kept.append(other); return 1
         r = random.Random()
         try: r._x += N()
-        except AttributeError as e:
-            kept.append(e.obj)
-            loot = type(e.obj)(r) if e.obj is not None else None
+        except AttributeError as e: kept.append(e.obj)
         loot = 'escaped' if any(k is not None for k in kept) else None
         """,
     ),
@@ -357,11 +354,11 @@ AGAINST_NAIVE_GUARDS = {
         """,
         """
         import textwrap
+        loot = 'escaped'
         try: textwrap.dedent.x = 1
-        except TypeError as e:
+        except AttributeError as e:
             match e:
-                case TypeError(args=a, __context__=c): loot = a[1:] or c
-        loot = 'escaped' if loot else None
+                case AttributeError(args=[_], obj=None, __context__=None, __cause__=None): loot = None
         """,
     ),
     "a decorator with a hook's name in its closure": (

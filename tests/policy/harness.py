@@ -136,20 +136,36 @@ def assert_stopped(source: str, text: str) -> Ran:
     return ran
 
 
-def assert_contained(source: str) -> Ran:
+def assert_contained(source: str, **more: Any) -> Ran:
     """Whatever happens, `loot` is nothing that leads outside, and the interpreter lives."""
-    ran = run(source)
+    ran = run(source, **more)
     assert ran.error not in {"Died", "HarnessError"}, (ran.signal, ran.message)
     assert not ran.loot, "escaped"
     return ran
 
 
-def assert_escapes_in_plain_python(source: str) -> None:
+def assert_escapes_in_plain_python(source: str, **more: Any) -> None:
     """The positive control: the same attack works where nothing stops it."""
-    ran = run_plain(source)
+    ran = run_plain(source, **more)
     assert ran.loot, (ran.error, ran.traceback)
 
 
-def check_attack(source: str) -> Ran:
-    assert_escapes_in_plain_python(source)
-    return assert_contained(source)
+def check_attack(source: str, **more: Any) -> Ran:
+    """For an attack that ends with `loot`, what it gets: in plain Python something that no guest may
+    hold (`is_loot` in zygote.py), under the policy never that.
+    """
+    assert_escapes_in_plain_python(source, **more)
+    return assert_contained(source, **more)
+
+
+def check_refused(source: str, *said: str, **more: Any) -> Ran:
+    """For an attack that ends with an error where it fails: it runs to its end in plain Python, and
+    the policy refuses it, saying all of `said`: a rule's id, words of the reason or the message.
+    """
+    plain = run_plain(source, **more)
+    assert plain.error is None, plain.traceback
+    ran = run(source, **more)
+    refusals = [f"[{found['rule']}] {found['reason']}" for found in ran.findings] or [ran.message]
+    assert any(all(words in text for words in said) for text in refusals), (ran.error, refusals)
+    assert not ran.loot, "escaped"
+    return ran
