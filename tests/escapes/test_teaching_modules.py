@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.escapes.suite import check_attack
-from tests.policy.harness import assert_contained, assert_stopped, run, run_plain
+from tests.policy.harness import assert_runs, check_refused, run, run_plain
 
 # Each succeeds in plain Python.
 ATTACKS = {
@@ -230,6 +230,57 @@ ATTACKS = {
             pass
         loot = getattr(box[-1], "__glo" + "bals__")
     """,
+    "a documentation that is not the text that was checked": """
+        import doctest
+        box = []
+        class Text(str):
+            def expandtabs(self, *_): return Text(">>> box.append(__import__('os'))")
+        def f(): pass
+        f.__doc__ = Text("harmless")
+        doctest.run_docstring_examples(f, {"box": box})
+        loot = box and box[0]
+    """,
+    "a class's failed cleanups hold tracebacks": """
+        import unittest
+        class T(unittest.TestCase):
+            pass
+        T.addClassCleanup(lambda: 1 / 0)
+        T.doClassCleanups()
+        loot = getattr(T.tearDown_exceptions[0][2], "tb_" + "frame")
+    """,
+    "a result that is anything gets a traceback": """
+        import unittest
+        box = []
+        class R:
+            def __getattr__(self, name): return lambda *args: box.extend(args)
+        class T(unittest.TestCase):
+            def test(self):
+                with self.subTest(): 1 / 0
+        T("test").run(R())
+        loot = [getattr(error[2], "tb_" + "frame") for error in box if type(error) is tuple]
+    """,
+    "help() asks a class of the program's": """
+        box = []
+        class Meta(type):
+            @property
+            def __doc__(cls):
+                try:
+                    1 / 0
+                except ZeroDivisionError as error:
+                    frame = getattr(getattr(error, "__trace" + "back__"), "tb_" + "frame")
+                    box.append(getattr(frame, "f_" + "back"))
+        class A(metaclass=Meta): pass
+        try:
+            help(A)
+        except AttributeError:
+            pass
+        loot = box and box[0]
+    """,
+    "the default of a library function": """
+        import difflib, inspect
+        default = inspect.signature(difflib.ndiff).parameters["charjunk"].default
+        loot = getattr(default, "__glo" + "bals__")
+    """,
 }
 
 
@@ -240,83 +291,91 @@ def test_attack(source: str) -> None:
 
 # A method of a library's class would do to anything what it does to its own.
 ALIEN_SELF = {
-    "Filter": "import logging, textwrap\nlogging.Filter.__init__(textwrap.TextWrapper(), 'x')",
-    "Handler": "import logging, textwrap\nlogging.Handler.set_name(textwrap.dedent, 'x')",
-    "LogRecord": "import logging\nlogging.LogRecord.__init__(logging.getLogger(), *[None] * 7)",
-    "Formatter": "import logging\nlogging.Formatter.__init__(logging.getLogger())",
-    "format": "import logging, textwrap\nlogging.Formatter().format(textwrap.TextWrapper())",
-    "TestCase": "import unittest, textwrap\nunittest.TestCase.__init__(textwrap.TextWrapper())",
-    "TestResult": "import unittest, logging\nunittest.TestResult.__init__(logging.getLogger())",
+    "Filter": "logging.Filter.__init__(textwrap.TextWrapper(), 'x')",
+    "Handler": "logging.Handler.setLevel(textwrap.TextWrapper(), 5)",
+    "LogRecord": "logging.LogRecord.__init__(logging.getLogger(), *'abcdefg')",
+    "Formatter": "logging.Formatter.__init__(logging.getLogger())",
+    "format": """
+class Fake:
+    exc_info = exc_text = stack_info = None
+    def getMessage(self): return 'x'
+fake = Fake()
+logging.Formatter().format(fake)
+assert fake.message == 'x'
+""",
+    "TestCase": """
+class Fake:
+    def addTypeEqualityFunc(self, *args): pass
+unittest.TestCase.__init__(Fake())
+""",
+    "TestResult": "unittest.TestResult.__init__(logging.getLogger())",
     "Parameter": (
-        "import inspect, logging\n"
         "inspect.Parameter.__init__(logging.getLogger(), 'x', inspect.Parameter.KEYWORD_ONLY)"
     ),
-    "Timer": "import timeit, logging\ntimeit.Timer.__init__(logging.getLogger())",
-    "a context's base": (
-        "import unittest, logging\n"
-        "kind = type(unittest.TestCase().assertRaises(ValueError))\n"
-        "kind.__init__(logging.getLogger(), 'x', None, ValueError, None)"
-    ),
-    "a context's case": (
-        "import unittest, logging\n"
-        "kind = type(unittest.TestCase().subTest())\n"
-        "kind(logging.getLogger(), None, {})"
-    ),
+    "Timer": "timeit.Timer.__init__(logging.getLogger())",
+    "the context of an assertion": """
+kind = type(unittest.TestCase().assertRaises(ValueError))
+kind.__init__(logging.getLogger(), ValueError, unittest.TestCase())
+""",
+    "the context of a part": """
+class Fake: _outcome = None
+with unittest.TestCase.subTest(Fake()): pass
+""",
     "WarningMessage": (
-        "import warnings, logging\n"
-        "warnings.WarningMessage.__init__(logging.getLogger(), 1, 2, 3, 4)"
+        "warnings.WarningMessage.__init__(logging.getLogger(), 'x', UserWarning, 'x', 1)"
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("source", ALIEN_SELF.values(), ids=ALIEN_SELF)
 def test_methods_insist_on_their_own(source: str) -> None:
-    ran = assert_stopped(source, "")
+    source = "import inspect, logging, textwrap, timeit, unittest, warnings\n" + source
+    ran = check_refused(source, "a ", ", not '")  # "takes a Filter", "a LogRecord is needed"
     assert ran.error == "TypeError"
-    assert "takes a" in ran.message or "is needed" in ran.message, ran.message
 
 
 STOPPED = {
     "decorators mark no library function": (
-        "import unittest, textwrap\nunittest.expectedFailure(textwrap.dedent)",
+        "unittest.expectedFailure(textwrap.dedent)",
         "only the program's own tests",
     ),
     "no module is looked up": (
-        "import unittest\nunittest.main(module='sys')",
+        "unittest.main(module='sys', argv=['x'], exit=False)",
         "the tests of the program itself",
     ),
     "a test's name does not lie": (
-        "import unittest\nclass S(str): pass\nunittest.TestCase(S('run'))",
+        "class S(str): pass\nunittest.TestCase(S('run'))",
         "[BJ306]",
     ),
-    "no log files": ("import logging\nlogging.basicConfig(filename='x')", "writes no files"),
+    "no log files": ("logging.basicConfig(filename='/dev/null')", "writes no files"),
     "text that is a subclass": (
-        "import timeit\nclass S(str): pass\ntimeit.timeit(S('1'))",
+        "class S(str): pass\ntimeit.timeit(S('1'))",
         "neither a string",
     ),
     "a format's attribute": (
-        "import logging\nlogging.Formatter('{f.__globals__}', style='{', defaults={'f': len})"
+        "logging.Formatter('{f.__globals__}', style='{', defaults={'f': textwrap.dedent})"
         ".format(logging.makeLogRecord({}))",
-        "[BJ3",
+        "[BJ308]",
     ),
-    "timeit's text is judged": ("import timeit\ntimeit.timeit('import os')", "BJ201"),
-    "discovery": ("import unittest\nunittest.TestLoader().discover('.')", "opens files"),
+    "timeit's text is judged": ("timeit.timeit('import os', number=1)", "BJ201"),
+    "discovery": ("unittest.TestLoader().discover('/sys/kernel')", "opens files"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("source", "text"), STOPPED.values(), ids=STOPPED)
-def test_stopped(source: str, text: str) -> None:
-    assert_stopped(source, text)
+@pytest.mark.parametrize(("source", "said"), STOPPED.values(), ids=STOPPED)
+def test_stopped(source: str, said: str) -> None:
+    check_refused(f"import logging, textwrap, timeit, unittest\n{source}", said)
 
 
 def test_a_mark_does_not_reach_the_library() -> None:
-    ran = run(
+    source = (
         "import unittest, logging\n"
         "skipped = unittest.skip('x')(logging.Handler)\n"
         "try:\n    skipped()\nexcept unittest.SkipTest as error:\n    print('skipped', error)\n"
         "print(hasattr(logging.Handler, '__unittest_skip__'))\n"
     )
-    assert ran.stdout == "skipped x\nFalse\n", (ran.stdout, ran.message)
+    assert run_plain(source).stdout == "True\n"
+    assert run(source).stdout == "skipped x\nFalse\n"
 
 
 SIGNATURE_IN_A_DICT = """
@@ -335,17 +394,15 @@ def test_a_signature_is_not_evaluated_from_text() -> None:
 
 def test_defaults_of_library_functions_are_text() -> None:
     source = """
-        import inspect, json, logging
-        for function in (json.dumps, logging.getLogger, inspect.signature, json.JSONEncoder):
+        import difflib, inspect, json, logging
+        for function in (json.dumps, logging.getLogger, inspect.signature, difflib.ndiff):
             for parameter in inspect.signature(function).parameters.values():
                 value = parameter.default
-                kind = type(value).__name__
-                assert value is inspect.Parameter.empty or kind in (
-                    "NoneType", "bool", "int", "str", "_Shown"), value
-        loot = None
+                if value is not inspect.Parameter.empty:
+                    print(type(value).__name__)
     """
-    ran = assert_contained(source)
-    assert ran.error is None, ran.message
+    assert "function" in run_plain(source).stdout.split()
+    assert set(assert_runs(source).stdout.split()) == {"NoneType", "bool", "_Shown"}
 
 
 def test_library_frames_are_not_in_texts() -> None:
@@ -370,78 +427,16 @@ def test_library_frames_are_not_in_texts() -> None:
     assert "/" not in shown and "belljar" not in shown
 
 
-# Objects that lie, raise or change under the library's hands: whatever happens, nothing leads out.
-HOSTILE = {
-    "a documentation that is no str": """
-        class Doc(str):
-            def expandtabs(self, *_): return Doc("x")
-            def split(self, *_): return [1]
-        def f(): pass
-        f.__doc__ = Doc(">>> 1")
-        import doctest, inspect
-        doctest.testmod()
-        inspect.getdoc(f)
-        help(f)
-        loot = None
-    """,
-    "a class whose metaclass answers for it": """
-        import unittest, inspect
-        class Meta(type):
-            def __dir__(cls): return ["test_x", 3, None]
-            @property
-            def __unittest_skip__(cls): raise KeyError
-        class T(unittest.TestCase, metaclass=Meta):
-            def test_x(self): pass
-        unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(T)).run(
-            unittest.TestResult())
-        loot = None
-    """,
-    "cleanups that are no tuples": """
-        import unittest
-        class T(unittest.TestCase):
-            _class_cleanups = [1, 2]
-            def test(self): pass
-        unittest.TestSuite([T("test")]).run(unittest.TestResult())
-        loot = None
-    """,
-    "a result that is anything": """
-        import unittest
-        class R:
-            def __getattr__(self, name): return lambda *args: None
-        class T(unittest.TestCase):
-            def test(self):
-                with self.subTest(): 1 / 0
-        unittest.TestSuite([T("test")]).run(R())
-        loot = None
-    """,
-    "an example closes the stream": """
+def test_an_example_closes_its_own_stream_only() -> None:
+    source = """
         import doctest
         def f():
             '''
             >>> import sys
             >>> sys.stdout.close()
-            >>> 1
-            1
             '''
         doctest.testmod()
-        loot = None
-    """,
-    "help of a class that raises": """
-        class Meta(type):
-            @property
-            def __doc__(cls): raise ValueError
-        class A(metaclass=Meta):
-            @property
-            def p(self): raise ValueError
-        try:
-            help(A)
-        except ValueError:
-            pass
-        loot = None
-    """,
-}
-
-
-@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_objects(source: str) -> None:
-    assert_contained(source)
+        print("still here")
+    """
+    assert run_plain(source).message == "I/O operation on closed file"
+    assert assert_runs(source).stdout == "still here\n"

@@ -151,8 +151,8 @@ def assert_escapes_in_plain_python(source: str, **more: Any) -> None:
 
 
 def check_attack(source: str, **more: Any) -> Ran:
-    """For an attack that ends with `loot`, what it gets: in plain Python something that no guest may
-    hold (`is_loot` in zygote.py), under the policy never that.
+    """For an attack that ends with `loot`, what it gets: in plain Python something that no guest
+    may hold (`is_loot` in zygote.py), under the policy never that.
     """
     assert_escapes_in_plain_python(source, **more)
     return assert_contained(source, **more)

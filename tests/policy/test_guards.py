@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from tests.policy.harness import assert_runs, assert_stopped, run
+import pytest
+
+from tests.policy.harness import assert_identical, assert_runs, check_refused, run, run_plain
 
 
-def test_errors_name_rule_object_and_attribute() -> None:
-    ran = assert_stopped("import random\nrandom.Random()._randbelow", "BJ302")
-    assert "_randbelow" in ran.message and "Random" in ran.message
-    ran = assert_stopped("import json\njson.dumps.x = 1", "BJ305")
-    assert "function" in ran.message
-    assert_stopped("getattr(1, b'x')", "BJ306")
-    assert_stopped("'{0.__code__}'.format(1)", "BJ308")
-    assert_stopped("import dataclasses\nclass X(type(dataclasses.field())): pass", "BJ404")
-    assert_stopped("vars()", "BJ501")
-    assert_stopped(
-        "class D(dict):\n  def __init__(self): self.__dict__ = self\nD()",
-        "takes a plain dict only; define __getattr__ and __setattr__ instead",
-    )
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import random\nrandom.Random()._randbelow", ("[BJ302]", "_randbelow", "Random")),
+        ("import json\njson.dumps.x = 1", ("[BJ305]", "function")),
+        ("class S(str): pass\ngetattr(1, S('real'))", ("[BJ306]",)),
+        ("'{0.__code__}'.format(lambda: 1)", ("[BJ308]",)),
+        ("import dataclasses\nclass X(type(dataclasses.field())): pass", ("[BJ404]", "Field")),
+        ("vars()", ("[BJ501]",)),
+        (
+            "class D(dict):\n  def __init__(self): self.__dict__ = self\nD()",
+            ("takes a plain dict only; define __getattr__ and __setattr__ instead",),
+        ),
+    ],
+)
+def test_errors_name_rule_object_and_attribute(source: str, said: tuple[str, ...]) -> None:
+    check_refused(source, *said)
 
 
 def test_a_refused_attribute_is_a_missing_one_to_hasattr() -> None:
-    assert run("hasattr(print, '__self__')").result == "False"
-    assert run("getattr(print, '__self__', 7)").result == "7"
-    assert run("hasattr(1, 'real')").result == "True"
+    source = "(hasattr(print, '__self__'), getattr(print, '__self__', 7) == 7, hasattr(1, 'real'))"
+    assert run_plain(source).result == "(True, False, True)"
+    assert assert_runs(source).result == "(False, True, True)"
 
 
 def test_ones_own_exceptions_pass_through_getattr() -> None:
@@ -59,18 +65,19 @@ def test_private_names_of_ones_own() -> None:
     )
 
 
-def test_private_names_of_the_library() -> None:
-    for expression in (
-        "random._inst",
-        "json.JSONEncoder._x",
-        "enum.Enum._generate_next_value_",
-        "enum.IntEnum._convert_",
-        "random.Random._randbelow",
-        "collections.abc.Mapping._abc_impl",
-        "type.__subclasses__",
-    ):
-        ran = run(f"import random, json, enum, collections.abc\n{expression}")
-        assert ran.error == "AttributeError" or ran.findings, expression
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("random._inst", "no attribute '_inst'"),  # of a module's stand-in, which has none
+        ("enum.Enum._generate_next_value_", "[BJ302]"),
+        ("enum.IntEnum._convert_", "[BJ302]"),
+        ("random.Random._randbelow", "[BJ302]"),
+        ("collections.abc.Mapping._abc_impl", "[BJ302]"),
+        ("type.__subclasses__", "[BJ301]"),
+    ],
+)
+def test_private_names_of_the_library(expression: str, said: str) -> None:
+    check_refused(f"import random, enum, collections.abc\n{expression}", said)
 
 
 def test_urlparse_results_are_named_tuples() -> None:
@@ -104,7 +111,7 @@ def test_classes_that_fail_in_the_making_leave_nothing() -> None:
         import json
         json.JSONEncoder.x = 1
         """
-    assert "BJ305" in run(source).message
+    check_refused(source, "[BJ305]")
 
 
 def test_nested_class_creation() -> None:
@@ -144,9 +151,9 @@ def test_methodcaller_and_attrgetter() -> None:
               operator.methodcaller('add', 1, b=2)(a), max([a], key=operator.attrgetter('y')) is a)
         """
     assert assert_runs(source).stdout == "1 (1, 3) 3 True\n"
-    assert_stopped("import operator\noperator.attrgetter('a.__globals__')", "BJ301")
-    assert_stopped("import operator\noperator.attrgetter(1)", "BJ306")
-    assert_stopped("import operator\noperator.methodcaller('__reduce_ex__', 4)(1)", "BJ301")
+    check_refused("import operator\noperator.attrgetter('a.__globals__')", "[BJ301]")
+    check_refused("import operator\nclass S(str): pass\noperator.attrgetter(S('a'))", "[BJ306]")
+    check_refused("import operator\noperator.methodcaller('__reduce_ex__', 4)(1)", "[BJ301]")
     assert run("import operator\noperator.attrgetter('real')(1, 2)").error == "TypeError"
     assert run("import operator\noperator.attrgetter()").error == "TypeError"
 
@@ -161,17 +168,9 @@ def test_proxies() -> None:
     assert ran.stdout.startswith(
         "<module 'math'> <module 'xml.etree.ElementTree'> math module True"
     )
-    assert run("import math\nmath.no_such").error == "AttributeError"
-    assert run("import math\ntype(math)('os', None, {})").error == "TypeError"
-    assert run("import math\ntype(math).__new__(type(math))").error in {
-        "TypeError",
-        "AttributeError",
-    }
-
-
-def test_stdin_and_stdout_have_no_descriptors() -> None:
-    for name in ("buffer", "reconfigure", "raw", "_stream"):
-        assert run(f"import sys\nsys.stdin.{name}", stdin="x").error in {"AttributeError"}, name
+    assert_identical("import math\nmath.no_such")
+    check_refused("import math\ntype(math)('os', None)", "cannot create 'module' instances")
+    check_refused("import math\ntype(math).__new__(type(math))", "is not safe")
 
 
 def test_exceptions_take_what_python_lets_them() -> None:
