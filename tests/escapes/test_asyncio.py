@@ -263,8 +263,6 @@ Trace = lambda: trace
     return dedented[:start] + made + dedented[end:]
 
 
-# These attack C code. Some end the interpreter of one version and not of another, so there is no
-# control: that the worker lives is what is asserted.
 SURVIVES = {
     "a loop of the guest's that frees what is being called": """
         import asyncio
@@ -345,6 +343,7 @@ SURVIVES = {
 }
 
 
+@pytest.mark.uncontrolled("which of them end plain Python differs from version to version")
 @pytest.mark.parametrize("source", SURVIVES.values(), ids=SURVIVES.keys())
 def test_the_interpreter_survives(source: str) -> None:
     assert_contained(source)

@@ -13,7 +13,6 @@ import pytest
 
 from tests.policy.harness import (
     assert_contained,
-    assert_refused,
     assert_runs,
     assert_same,
     check_attack,
@@ -310,11 +309,13 @@ def test_stores_to_library_objects(store: str, said: str) -> None:
     check_refused(f"import dataclasses, functools, json, random\n{store}", said)
 
 
-def test_builtins_are_not_spellable() -> None:
-    for name in ("__builtins__", "__import__", "__build_class__", "__loader__", "__spec__"):
-        assert_refused(f"x = {name}", "BJ102")
-        assert_refused(f"{name} = 1", "BJ101")
-        assert_refused(f"def f({name}): pass", "BJ101")
+@pytest.mark.parametrize(
+    "name", ["__builtins__", "__import__", "__build_class__", "__loader__", "__spec__"]
+)
+def test_builtins_are_not_spellable(name: str) -> None:
+    check_refused(f"x = {name}", "[BJ102]")
+    check_refused(f"{name} = 1", "[BJ101]")
+    check_refused(f"def f({name}): pass", "[BJ101]")
 
 
 def test_name_of_the_module_cannot_change() -> None:
@@ -415,14 +416,16 @@ def test_deep_nesting_is_a_syntax_error() -> None:
 
 
 def test_nul_bytes_and_surrogates_are_syntax_errors() -> None:
-    assert run("x = 1\x00").error == "SyntaxError"
-    assert run("x = '\udc80'").error == "SyntaxError"
+    for source, in_plain in (("x = 1\x00", "ValueError"), ("x = '\udc80'", "UnicodeEncodeError")):
+        assert (run(source).error, run_plain(source).error) == ("SyntaxError", in_plain)
 
 
-def test_finalizers_and_reducers_cannot_be_defined() -> None:
-    for name in ("__del__", "__reduce__", "__reduce_ex__", "__getattribute__", "__class__"):
-        assert_refused(f"class A:\n  def {name}(self, *a): pass", "BJ403", line=2)
-        assert_refused(f"class A:\n  {name} = 1", "BJ403", line=2)
+@pytest.mark.parametrize(
+    "name", ["__del__", "__reduce__", "__reduce_ex__", "__getattribute__", "__class__"]
+)
+def test_finalizers_and_reducers_cannot_be_defined(name: str) -> None:
+    check_refused(f"class A:\n  def {name}(self, *a): pass", "[BJ403]")
+    check_refused(f"class A:\n  {name} = 1", "[BJ403]")
 
 
 def test_cve_2025_22153_except_star() -> None:

@@ -67,6 +67,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.uncontrolled("which of them end plain Python differs from version to version")
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_process_lives(name: str) -> None:
     ran = run(SOURCES[name])

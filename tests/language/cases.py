@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import pytest
 
-from tests.policy.harness import assert_identical, run
+from tests.policy.harness import assert_identical, check_refused, run
 
 
 def runs(programs: dict[str, str]) -> Callable[..., None]:
@@ -44,12 +43,11 @@ def refused(programs: Iterable[tuple[str, int, int, str]]) -> Callable[..., None
 
 
 def stopped(programs: Iterable[tuple[str, str]]) -> Callable[..., None]:
-    """Each compiles, and is stopped by that rule while it runs."""
+    """Each runs to its end in plain Python, compiles, and is stopped by that rule while it runs."""
 
     @pytest.mark.parametrize(("rule", "source"), programs)
     def test(rule: str, source: str) -> None:
-        ran: Any = run(source)
-        assert not ran.findings
-        assert ran.message.startswith(f"[{rule}] "), (ran.error, ran.message)
+        ran = check_refused(source, f"[{rule}] ")
+        assert not ran.findings and ran.message.startswith(f"[{rule}] "), ran
 
     return test

@@ -151,8 +151,9 @@ test_refused = refused([
 test_stopped = stopped([
     ("BJ302", "import random\nrandom.Random()._randbelow(3)"),
     ("BJ302", "import enum\nenum.Enum._member_map_"),
-    ("BJ305", "int.x = 1"),
-    ("BJ305", "(5).real = 1"),
-    ("BJ305", "import fractions\nfractions.Fraction(1, 2).x = 1"),
+    ("BJ305", "import fractions\nfractions.Fraction.x = 1"),
+    ("BJ305", "import fractions\ndel fractions.Fraction.limit_denominator"),
+    ("BJ305", "import random\nrandom.Random().x = 1"),
+    ("BJ305", "import textwrap\ntextwrap.dedent.x = 1"),
     ("BJ301", "import decimal\ndecimal.Decimal.__dict__"),
 ])  # fmt: skip

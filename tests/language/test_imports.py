@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 from tests.language.cases import raises, refused, runs
-from tests.policy.harness import assert_identical, run
+from tests.policy.harness import assert_identical, check_attack, run
 
 CONSTRUCTS = (
     "import", "optional-import", "type-checking-import", "star-import", "relative-import",
@@ -140,8 +140,8 @@ def test_what_may_be_missing_is_a_warning() -> None:
 
 
 def test_a_program_that_sets_type_checking_gains_nothing() -> None:
-    ran = run("TYPE_CHECKING = True\nif TYPE_CHECKING: import os\nloot = os")
-    assert ran.error == "ModuleNotFoundError" and not ran.loot
+    ran = check_attack("TYPE_CHECKING = True\nif TYPE_CHECKING: import os\nloot = os")
+    assert ran.error == "ModuleNotFoundError"
 
 
 def test_lazy_imports() -> None:

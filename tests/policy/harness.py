@@ -35,6 +35,7 @@ class Ran:
 
 class Zygote:
     def __init__(self, kind: str) -> None:
+        self.is_gone = False
         script = str(Path(__file__).with_name("zygote.py"))
         self._process = subprocess.Popen(
             [sys.executable, script, kind],
@@ -46,10 +47,17 @@ class Zygote:
 
     def run(self, **request: Any) -> Ran:
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        assert line, "the test zygote is gone"
+        try:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+            assert line, "the test zygote is gone"
+        except BaseException:
+            # A test that is given up must not leave its answer to the next one.
+            self.is_gone = True
+            self._process.kill()
+            self._process.wait()
+            raise
         answer = json.loads(line)
         violations = answer.pop("violations", [])
         # Whatever the test is about: code that the policy lets through keeps the policy's promise.
@@ -57,15 +65,16 @@ class Zygote:
         return Ran(**answer)
 
     def close(self) -> None:
-        self._process.stdin.close()
-        self._process.wait(timeout=10)
+        if not self.is_gone:
+            self._process.stdin.close()
+            self._process.wait(timeout=10)
 
 
 _zygotes: dict[str, Zygote] = {}
 
 
 def _zygote(kind: str) -> Zygote:
-    if kind not in _zygotes:
+    if kind not in _zygotes or _zygotes[kind].is_gone:
         _zygotes[kind] = Zygote(kind)
     return _zygotes[kind]
 
@@ -75,13 +84,27 @@ def close_all() -> None:
         _zygotes.popitem()[1].close()
 
 
+@dataclass
+class Runs:
+    """How many programs this process has run: for tests of tests."""
+
+    refused: int = 0
+    plain: int = 0
+
+
+runs = Runs()
+
+
 def run(source: str, **more: Any) -> Ran:
     kind = more.pop("kind", "restricted")
-    return _zygote(kind).run(source=textwrap.dedent(source), plain=False, **more)
+    ran = _zygote(kind).run(source=textwrap.dedent(source), plain=False, **more)
+    runs.refused += bool(ran.findings or ran.error)
+    return ran
 
 
 def run_plain(source: str, **more: Any) -> Ran:
     kind = more.pop("kind", "plain")
+    runs.plain += 1
     return _zygote(kind).run(source=textwrap.dedent(source), plain=True, **more)
 
 
