@@ -5,14 +5,18 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 
 class Session:
-    def __init__(self, program: Path, *options: str) -> None:
+    def __init__(
+        self, program: Path, *options: str, environment: dict[str, str] | None = None
+    ) -> None:
         self._process = subprocess.Popen(
             [str(program), "serve", *options],
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -25,8 +29,16 @@ class Session:
             capabilities={},
             clientInfo={"name": "tests", "version": "1"},
         )
+        # On a busy machine its start may take longer than a call waits for a worker.
+        while "error" in self._ask("tools/call", name="execute_code", arguments={"code": "1"}):
+            time.sleep(1)
 
     def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        answer = self._ask(method, **parameters)
+        assert "error" not in answer, answer["error"]
+        return answer["result"]
+
+    def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         self._number += 1
         message = {
             "jsonrpc": "2.0",
@@ -40,8 +52,7 @@ class Session:
         for line in self._process.stdout:
             answer = json.loads(line)
             if answer.get("id") == self._number:
-                assert "error" not in answer, answer["error"]
-                return answer["result"]
+                return answer
         raise AssertionError("the server is gone")
 
     def run(self, code: str, **arguments: Any) -> dict[str, Any]:

@@ -295,7 +295,18 @@ def host(tmp_path_factory):
         "/var/tmp",
         "/etc",
     ]
-    folders += ["/run", "/home", "/root", "/proc", "/sys", "/mnt", "/opt", "/srv", str(folder)]
+    folders += [
+        "/workspace",
+        "/run",
+        "/home",
+        "/root",
+        "/proc",
+        "/sys",
+        "/mnt",
+        "/opt",
+        "/srv",
+        str(folder),
+    ]
     folders += [path for path, _, _ in os.walk(library) if "__pycache__" not in path]
     facts = {
         "canary": str(folder / "canary"),
