@@ -94,6 +94,97 @@ ATTACKS = {
         except OSError:
             print("refused")
     """,
+    "code made as a compiler makes it": LIBC
+    + """
+        at = libc.mmap(None, 4096, 3, 0x22, -1, 0)
+        ctypes.memmove(at, bytes([0xB8, 42, 0, 0, 0, 0xC3]), 6)
+        made = libc.mprotect(at, 4096, 5)
+        print("done" if made == 0 and ctypes.CFUNCTYPE(ctypes.c_int)(at)() == 42 else "refused")
+    """,
+    "a file in memory as code": LIBC
+    + """
+        import os
+        try:
+            file = os.memfd_create("code")
+            os.write(file, bytes([0xB8, 42, 0, 0, 0, 0xC3]))
+            at = libc.mmap(None, 4096, 5, 2, file, 0)
+            print("done" if ctypes.CFUNCTYPE(ctypes.c_int)(at)() == 42 else "refused")
+        except OSError:
+            print("refused")
+    """,
+    "what is read may be executed": LIBC
+    + """
+        libc.personality(0x0400000)  # READ_IMPLIES_EXEC
+        at = libc.mmap(None, 4096, 3, 0x22, -1, 0)
+        ctypes.memmove(at, bytes([0xB8, 42, 0, 0, 0, 0xC3]), 6)
+        print("done" if ctypes.CFUNCTYPE(ctypes.c_int)(at)() == 42 else "refused")
+    """,
+    "libc's code is written over": LIBC
+    + """
+        target = ctypes.cast(libc.getppid, ctypes.c_void_p).value
+        if libc.mprotect(target & ~4095, 8192, 7) == 0:
+            ctypes.memmove(target, bytes([0xB8, 42, 0, 0, 0, 0xC3]), 6)
+        print("done" if libc.getppid() == 42 else "refused")
+    """,
+    "libc's code is written over by numpy": LIBC
+    + """
+        import numpy as np
+        from numpy.lib.stride_tricks import as_strided
+        target = ctypes.cast(libc.getppid, ctypes.c_void_p).value
+        libc.mprotect(target & ~4095, 8192, 7)
+        memory = np.zeros(1, np.uint8)
+        far = as_strided(memory, (2,), (target - memory.ctypes.data,))
+        far[1] = 0xC3
+        print("done" if libc.getppid() != -1 else "refused")
+    """,
+    "a function of libc by its address": LIBC
+    + """
+        address = ctypes.cast(libc.system, ctypes.c_void_p).value
+        system = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(address)
+        print("done" if system(b"true") == 0 else "refused")
+    """,
+    "threads of OpenBLAS": """
+        import ctypes, glob, os, numpy as np
+        folder = os.path.join(os.path.dirname(np.__file__), os.pardir, "numpy.libs")
+        (path,) = glob.glob(os.path.join(folder, "libscipy_openblas*"))
+        blas = ctypes.CDLL(path)
+        blas.scipy_openblas_set_num_threads64_(8)
+        values = np.ones((600, 600))
+        values @ values
+        try:
+            print("done" if len(os.listdir("/proc/self/task")) > 1 else "refused")
+        except OSError:
+            print("refused")
+    """,
+    "a pool of threads": """
+        import concurrent.futures
+        try:
+            with concurrent.futures.ThreadPoolExecutor(64) as pool:
+                print("done" if sum(pool.map(int, range(64))) else "refused")
+        except RuntimeError:
+            print("refused")
+    """,
+    "a pool of processes": """
+        try:
+            from joblib.externals.loky import ProcessPoolExecutor
+            from joblib.externals.loky.backend import get_context
+            process = get_context("fork").Process(target=int)
+            process.start()
+            process.join()
+            print("done" if process.exitcode == 0 else "refused")
+        except OSError:
+            print("refused")
+    """,
+    "huge pages": LIBC
+    + """
+        at = libc.mmap(None, 8 << 20, 3, 0x22, -1, 0)
+        print("done" if libc.madvise(ctypes.c_void_p(at), 8 << 20, 14) == 0 else "refused")
+    """,
+    "pages that are shared with neighbours": LIBC
+    + """
+        at = libc.mmap(None, 8 << 20, 3, 0x22, -1, 0)
+        print("done" if libc.madvise(ctypes.c_void_p(at), 8 << 20, 12) == 0 else "refused")
+    """,
 }
 
 
@@ -104,9 +195,11 @@ def test_attack(name: str, jail: Session, plain: PlainPython) -> None:
     if name != "a pickle":  # its child would go on as this test's
         control = plain.run(source)
         assert control["stdout"].strip() == "done", control
-    outcome = jail.run(source)
+    # OpenBLAS waits without end for threads that could not be started.
+    waits = name == "threads of OpenBLAS"
+    outcome = jail.run(source, **({"timeout": 3} if waits else {}))
     assert "done" not in outcome["stdout"], outcome
-    assert outcome["status"] in {"ok", "killed"}, outcome["error"]
+    assert outcome["status"] in ({"timeout"} if waits else {"ok", "killed"}), outcome["error"]
     if outcome["status"] == "ok":
         assert outcome["stdout"].strip() == "refused"
 
@@ -138,3 +231,55 @@ def test_memory_that_it_reads_is_its_own(jail: Session, sandbox: Session) -> Non
     )
     assert outcome["status"] in {"ok", "killed"}
     assert outcome["status"] == "killed" or outcome["result"] == 0
+
+
+WRITTEN = """
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+one = np.zeros(1, np.uint8)
+far = as_strided(one, (1 << 40,), (1,))
+"""
+
+
+@pytest.mark.parametrize("act", ["far[1 << 39] = 1", "far[:] = 65", "far[: 1 << 30].fill(255)"])
+def test_writing_past_the_end_ends_the_worker_alone(act: str, jail: Session) -> None:
+    """Over the heap, the interpreter, and what the worker shares with the host."""
+    outcome = jail.run(WRITTEN + act)
+    assert outcome["status"] == "killed", outcome
+    assert "SEGV" in outcome["error"]["message"] or "ABRT" in outcome["error"]["message"]
+    assert jail.run("import numpy as np\nresult = int(np.arange(4).sum())")["result"] == 6
+
+
+def test_as_strided_reads_its_neighbour(plain: PlainPython) -> None:
+    """The control: it is all of the process's memory that the attacks above have."""
+    found = plain.run(
+        WRITTEN + "other = np.full(4096, 77, np.uint8)\n"
+        "far = as_strided(one, (2,), (other.ctypes.data - one.ctypes.data,))\n"
+        "far[1] = 78\nprint(other[0])"
+    )
+    assert found["stdout"] == "78\n", found
+
+
+BOMBS = {
+    "an array": "import numpy as np\nnp.ones(60_000_000).sum()",
+    "many arrays": "import numpy as np\nkept = [np.ones(10_000) for _ in range(6000)]",
+    "a page of each two megabytes": "import numpy as np\n"
+    "kept = [np.zeros(1 << 21, np.uint8) for _ in range(240)]\n"
+    "for each in kept: each[0] = 1",
+    "a product": "import numpy as np\na = np.ones((3000, 3000)); b = [a @ a for _ in range(6)]",
+    "a join": "import pandas as pd\na = pd.DataFrame({'k': [1] * 4000})\n"
+    "b = a.head(3000).merge(a, on='k')",
+    "a kernel": "import numpy as np\nfrom sklearn.metrics.pairwise import rbf_kernel\n"
+    "rbf_kernel(np.ones((5000, 2))).sum()",
+}
+
+
+@pytest.mark.parametrize("language", ["restricted", "full"])
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_meets_the_limit(name: str, language: str, sandbox: Session, jail: Session) -> None:
+    session = sandbox if language == "restricted" else jail
+    outcome = session.run(BOMBS[name], memory_limit="128m")
+    assert outcome["status"] == "memory_limit", outcome
+    assert "memory" in outcome["error"]["message"] + outcome["error"]["hint"]
+    assert outcome["stderr"] == ""
+    assert session.run(BOMBS[name], memory_limit="2g")["status"] == "ok"  # the control
