@@ -49,6 +49,7 @@ struct Job {
   SandboxOptions sandbox;
   Request request;
   std::optional<Finding> refused;  // too long to be even handed over
+  std::optional<SaveDirectory> save_artifacts;
 };
 
 Error Usage(std::string message) { return MakeError(std::move(message), ""); }
@@ -102,12 +103,21 @@ Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
 }
 
 Result<void> TakeFiles(const Arguments& arguments, Job& job) {
-  if (arguments.force && !arguments.save_artifacts) {
-    return Usage("--force is about what --save-artifacts finds in its way");
-  }
   Result<std::vector<InputFile>> files = ReadInputFiles(arguments.files, job.sandbox.profile);
   if (!files) return files.error();
   job.request.files = std::move(*files);
+  return {};
+}
+
+// The last of all: a directory is made here, and only for a run that begins.
+Result<void> TakeSaveDirectory(const Arguments& arguments, Job& job) {
+  if (!arguments.save_artifacts) {
+    return arguments.force ? Usage("--force is about what --save-artifacts finds in its way")
+                           : Result<void>();
+  }
+  Result<SaveDirectory> directory = SaveDirectory::Open(*arguments.save_artifacts, arguments.force);
+  if (!directory) return directory.error();
+  job.save_artifacts = std::move(*directory);
   return {};
 }
 
@@ -157,8 +167,8 @@ Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogu
   Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take :
-       {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput, TakeFiles}) {
+  for (const auto take : {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput,
+                          TakeFiles, TakeSaveDirectory}) {
     if (Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -195,19 +205,19 @@ Outcome Refusal(const Job& job) {
   return outcome;
 }
 
-int Report(const Outcome& outcome, const Arguments& arguments, const std::string& filename) {
+int Report(const Outcome& outcome, const Arguments& arguments, const Job& job) {
   int code = ExitOfStatus(outcome.status);
-  const std::string folder = arguments.save_artifacts.value_or("");
-  Result<void> saved;
-  if (arguments.save_artifacts && !outcome.artifacts.empty()) {
-    saved = SaveArtifacts(outcome.artifacts, folder, arguments.force);
-    if (!saved) code = OwnFailure(saved.error());
+  std::optional<Saved> saved;
+  if (job.save_artifacts) {
+    saved = Saved{job.save_artifacts->name, SaveArtifacts(outcome.artifacts, *job.save_artifacts)};
+    if (const Error* error = saved->first_error()) code = OwnFailure(*error);
   }
   if (arguments.json) return Answer(OutcomeToJson(outcome, JsonIndent()) + "\n", code);
   if (arguments.show_result && outcome.result_repr) {
     code = Answer(*outcome.result_repr + "\n", code);
   }
-  Say(OutcomeText(outcome, filename) + ArtifactsText(outcome, folder));
+  Say(OutcomeText(outcome, job.request.filename) +
+      ArtifactsText(outcome, saved ? &*saved : nullptr));
   return code;
 }
 
@@ -228,7 +238,7 @@ int RunJob(const Arguments& arguments, Job job) {
     return Answer(OutcomeToJson(*outcome, JsonIndent()) + "\n", code);
   }
   if (!outcome) return Fail(outcome.error(), arguments.json);
-  const int code = Report(*outcome, arguments, job.request.filename);
+  const int code = Report(*outcome, arguments, job);
   return ExitAfterOutput(written, code);
 }
 
@@ -237,7 +247,7 @@ int Execute(const Arguments& arguments) {
   if (!catalogue) return Fail(catalogue.error(), arguments.json);
   Result<Job> job = Prepare(arguments, *catalogue);
   if (!job) return UsageError("run", job.error().ToString());
-  if (job->refused) return Report(Refusal(*job), arguments, job->request.filename);
+  if (job->refused) return Report(Refusal(*job), arguments, *job);
   return RunJob(arguments, std::move(*job));
 }
 
@@ -281,7 +291,7 @@ Command MakeRunCommand(CLI::App& app) {
                    "print the repr of the last expression, or else of the variable \"result\"");
   parser->add_flag("--json", arguments->json,
                    "print one JSON object instead of the program's output");
-  SetExamples(parser, {"belljar run program.py  # its output live, its traceback on stderr",
+  SetExamples(parser, {"belljar run program.py  # its output live, tracebacks on stderr",
                        "belljar run -c 'print(sum(range(10)))'  # code on the command line",
                        "belljar run - < program.py  # the program from standard input",
                        "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",

@@ -70,15 +70,15 @@ Result<void> Replace(int directory, const std::string& name, const std::string& 
   return failure;
 }
 
-Result<void> Save(int root, const Artifact& artifact, bool force) {
+Result<void> Save(const SaveDirectory& root, const Artifact& artifact) {
   if (const char* fault = PathFault(artifact.name)) {
     return MakeError("save " + Quoted(artifact.name), fault);
   }
   const std::vector<std::string_view> parts = PathParts(artifact.name);
-  Result<UniqueFd> directory = MakeParents(root, parts, kDirectoryMode);
+  Result<UniqueFd> directory = MakeParents(root.fd.get(), parts, kDirectoryMode);
   if (!directory) return directory.error();
   const std::string name(parts.back());
-  const std::string written = force ? ".belljar-" + Hex(RandomBytes()) : name;
+  const std::string written = root.force ? ".belljar-" + Hex(RandomBytes()) : name;
   const UniqueFd file =
       OpenBeneath(directory->get(), written.c_str(), O_WRONLY | O_CREAT | O_EXCL, kFileMode);
   if (!file) {
@@ -89,7 +89,7 @@ Result<void> Save(int root, const Artifact& artifact, bool force) {
     (void)unlinkat(directory->get(), written.c_str(), 0);
     return done;
   }
-  return force ? Replace(directory->get(), name, written) : Result<void>();
+  return root.force ? Replace(directory->get(), name, written) : Result<void>();
 }
 
 std::string SizeText(uint64_t bytes) {
@@ -118,37 +118,51 @@ Result<std::vector<InputFile>> ReadInputFiles(const std::vector<std::string>& gi
   return files;
 }
 
-Result<void> SaveArtifacts(const std::vector<Artifact>& artifacts, const std::string& directory,
-                           bool force) {
+Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force) {
+  const std::string what = "--save-artifacts " + Quoted(name);
   std::error_code error;
-  fs::create_directories(directory, error);
-  const UniqueFd root(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return SystemError("open " + Quoted(directory), "where artifacts are to be saved");
-  std::optional<Error> first;
-  for (const Artifact& artifact : artifacts) {
-    if (!artifact.content) continue;
-    Result<void> saved = Save(root.get(), artifact, force);
-    if (!saved && !first) first = saved.error();
-  }
-  return first ? Result<void>(*first) : Result<void>();
+  fs::create_directories(name, error);
+  if (error && !fs::exists(name)) return MakeError(what, "make it: " + error.message());
+  UniqueFd fd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || faccessat(fd.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return SystemError(what);
+  return SaveDirectory{std::move(name), std::move(fd), force};
 }
 
-std::string ArtifactsText(const Outcome& outcome, const std::string& saved_in) {
+std::vector<std::optional<Error>> SaveArtifacts(const std::vector<Artifact>& artifacts,
+                                                const SaveDirectory& directory) {
+  std::vector<std::optional<Error>> errors(artifacts.size());
+  for (size_t i = 0; i < artifacts.size(); ++i) {
+    if (!artifacts[i].content) continue;
+    if (Result<void> saved = Save(directory, artifacts[i]); !saved) errors[i] = saved.error();
+  }
+  return errors;
+}
+
+const Error* Saved::first_error() const {
+  const auto first = std::find_if(errors.begin(), errors.end(),
+                                  [](const auto& error) { return error.has_value(); });
+  return first == errors.end() ? nullptr : &**first;
+}
+
+std::string ArtifactsText(const Outcome& outcome, const Saved* saved) {
   std::string text;
   const std::vector<Artifact>& artifacts = outcome.artifacts;
+  const bool is_one = artifacts.size() == 1;
   if (!artifacts.empty()) {
-    text = "belljar: " + WithThousands(artifacts.size()) +
-           (artifacts.size() == 1 ? " artifact" : " artifacts") +
-           (saved_in.empty() ? "; --save-artifacts DIR keeps " : " in " + Printable(saved_in)) +
-           (!saved_in.empty()       ? ""
-            : artifacts.size() == 1 ? "it"
-                                    : "them") +
-           "\n";
+    text = "belljar: " + WithThousands(artifacts.size()) + (is_one ? " artifact" : " artifacts");
+    text += saved ? " in " + Printable(saved->directory)
+                  : std::string("; --save-artifacts DIR keeps ") + (is_one ? "it" : "them");
+    text += "\n";
   }
   for (size_t i = 0; i < std::min(artifacts.size(), kMostLines); ++i) {
     const Artifact& artifact = artifacts[i];
+    const bool is_lost = saved && saved->errors[i];
     text += "  " + Printable(artifact.name) + "  " + SizeText(artifact.size) + "  " +
-            artifact.media_type + (artifact.content ? "" : "  (not kept)") + "\n";
+            artifact.media_type +
+            (!artifact.content ? "  (too large: not kept)"
+             : is_lost         ? "  (not saved)"
+                               : "") +
+            "\n";
   }
   if (artifacts.size() > kMostLines) {
     text += "  and " + WithThousands(artifacts.size() - kMostLines) + " more\n";

@@ -2,9 +2,11 @@
 #ifndef BELLJAR_CLI_RUN_FILES_H_
 #define BELLJAR_CLI_RUN_FILES_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/core/fd.h"
 #include "engine/core/outcome.h"
 #include "engine/core/profile.h"
 #include "engine/core/request.h"
@@ -17,16 +19,34 @@ namespace belljar {
 Result<std::vector<InputFile>> ReadInputFiles(const std::vector<std::string>& given,
                                               const Profile& profile);
 
-// Writes the content of each artifact below `directory`, which is made if it is not there. Nothing
-// is written through a symbolic link below it; what is there already is left as it is, and an
-// error, unless `force`, which puts a new file in its place. What can be saved is saved, also after
-// an error: the first one is returned.
-Result<void> SaveArtifacts(const std::vector<Artifact>& artifacts, const std::string& directory,
-                           bool force);
+// Where the user wants artifacts to be. It is opened before the program runs: whoever waited for
+// one shall not lose what it made to a name that was mistyped.
+struct SaveDirectory {
+  std::string name;  // as the user wrote it
+  UniqueFd fd;
+  bool force = false;  // a new file takes the place of what is there
 
-// The lines for standard error: name, size and media type of each; empty without any. `saved_in` is
-// where they have been saved; empty: nowhere.
-std::string ArtifactsText(const Outcome& outcome, const std::string& saved_in);
+  // Makes the directory if it is not there. The error is the user's.
+  static Result<SaveDirectory> Open(std::string name, bool force);
+};
+
+// Writes the content of each artifact below the directory. Nothing is written through a symbolic
+// link below it; what is there already is left as it is, and an error, unless `force`. One for each
+// artifact: why it could not be saved, or nothing.
+std::vector<std::optional<Error>> SaveArtifacts(const std::vector<Artifact>& artifacts,
+                                                const SaveDirectory& directory);
+
+// What has become of artifacts: where they are, and what SaveArtifacts said.
+struct Saved {
+  std::string directory;
+  std::vector<std::optional<Error>> errors;
+
+  const Error* first_error() const;
+};
+
+// The lines for standard error: name, size and media type of each; empty without any. `saved` is
+// null where nobody asked for them.
+std::string ArtifactsText(const Outcome& outcome, const Saved* saved);
 
 }  // namespace belljar
 

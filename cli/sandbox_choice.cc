@@ -10,8 +10,8 @@ namespace belljar {
 
 void AddSandboxOptions(CLI::App* parser, SandboxChoice& choice) {
   AddText(parser, "--profile", choice.profile, kProfileType,
-          "what the program may use: a profile's name, or a file of your own such as ./own.toml "
-          "(default: basic)");
+          "what the program may use: a profile's name, several joined with +, or a file such as "
+          "./own.toml (default: basic)");
   AddChoice(
       parser, "--isolation", choice.isolation, {"strict", "standard"},
       "which layers must hold; strict: every one, or no run; standard: runs without namespaces "

@@ -75,6 +75,14 @@ def test_files_have_names_of_their_own_inside(run, tmp_path: Path) -> None:
         ((*FILES, "--file", "a:x", "--file", "a:x/y"), '"x" is a file'),
         ((*FILES, "--file", "large"), "64m"),
         ((*FILES, "--force"), "--save-artifacts"),
+        ((*FILES, "--save-artifacts", "a"), '--save-artifacts "a": Not a directory'),
+        ((*FILES, "--save-artifacts", "a/b"), '--save-artifacts "a/b": make it: Not a directory'),
+        ((*FILES, "--save-artifacts", ""), '--save-artifacts "": make it: '),
+        (
+            (*FILES, "--save-artifacts", "/proc/no"),
+            '--save-artifacts "/proc/no": make it: No such file',
+        ),
+        ((*FILES, "--save-artifacts", "made", "--file", "missing"), "missing"),
     ],
 )
 def test_what_cannot_be_is_a_usage_error(run, tmp_path: Path, arguments, words: str) -> None:
@@ -85,6 +93,7 @@ def test_what_cannot_be_is_a_usage_error(run, tmp_path: Path, arguments, words: 
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stdout == ""
+    assert not (tmp_path / "made").exists()
 
 
 def test_saving_leaves_what_is_there(run, tmp_path: Path) -> None:
@@ -103,6 +112,12 @@ def test_saving_leaves_what_is_there(run, tmp_path: Path) -> None:
     done = run("-c", source, *FILES, "--save-artifacts", "out")
     assert done.returncode == 5
     assert "belljar: error: " in done.stderr
+    lines = done.stderr.splitlines()
+    assert {line.split()[0] for line in lines if line.endswith("(not saved)")} == {
+        "there",
+        "link",
+        "folder/f",
+    }
     assert (target / "there").read_text() == (outside / "f").read_text() == "mine"
     assert (target / "new").read_text() == "guest"
     done = run("-c", source, *FILES, "--save-artifacts", "out", "--force")
