@@ -68,7 +68,7 @@ class Tree {
       directories_.insert(parent);
     }
     if (directories_.contains(path)) return "it is a directory of another file";
-    if (!files_.insert(path).second) return "it is there twice";
+    if (!files_.insert(path).second) return "it is given twice; each file needs a path of its own";
     return {};
   }
 
@@ -319,6 +319,20 @@ class Collection {
   bool stopped_ = false;
 };
 
+// A file keeps its name; what is displayed gives way, so that each can be saved below one
+// directory.
+void NameDisplaysApart(Outcome& outcome) {
+  std::set<std::string> taken;
+  for (const Artifact& artifact : outcome.artifacts) {
+    if (artifact.origin != Artifact::Origin::kFile) continue;
+    taken.insert(artifact.name.substr(0, artifact.name.find('/')));
+  }
+  for (Artifact& artifact : outcome.artifacts) {
+    if (artifact.origin == Artifact::Origin::kFile) continue;
+    while (!taken.insert(artifact.name).second) artifact.name = "displayed-" + artifact.name;
+  }
+}
+
 }  // namespace
 
 Result<void> CheckFiles(const std::vector<InputFile>& files, const Profile& profile) {
@@ -372,6 +386,7 @@ void CollectArtifacts(int workspace, const Request& request, Outcome& outcome) n
   MakeSearchable(workspace);
   Collection collection(workspace, request, outcome);
   collection.Run();
+  NameDisplaysApart(outcome);
   outcome.artifacts_left_out += collection.LeftOut();
   outcome.artifacts_note = collection.Note();
 } catch (const std::exception&) {

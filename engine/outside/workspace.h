@@ -38,6 +38,7 @@ bool IsEmptyWorkspace(int workspace);
 
 // Adds each regular file that is new, or holds something else than request.files gave it, to
 // outcome.artifacts, in order of their names, and says in outcome.artifacts_note what was left out.
+// An artifact of another origin that has the name of a file gets another one.
 // Whatever goes wrong is said there too: a run's outcome is never lost for what it left.
 void CollectArtifacts(int workspace, const Request& request, Outcome& outcome) noexcept;
 

@@ -39,7 +39,7 @@ bool IsImage(std::string_view media_type, std::string_view bytes) {
          bytes.substr(8, 4) == "WEBP";
 }
 
-// A figure may have the name of a file.
+// Two names of files may be printed alike.
 std::string FreeUri(const Outcome& outcome, const std::string& name, std::set<std::string>& taken) {
   std::string uri = ArtifactUri(outcome.execution_id, name);
   for (int number = 2; !taken.insert(uri).second; ++number) {

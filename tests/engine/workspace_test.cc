@@ -203,6 +203,21 @@ TEST_F(Folder, LinksAreNotFollowedAndSpecialFilesNotOpened) {
   EXPECT_EQ(outcome.artifacts_left_out, 3 + std::stoull(special));
 }
 
+TEST_F(Folder, WhatIsDisplayedGivesWayToFilesOfItsName) {
+  ASSERT_TRUE(PutFiles(root_.get(), {{"plot.png", "x"}, {"table.html/part", "y"}}).ok());
+  Outcome outcome;
+  for (const char* name : {"plot.png", "displayed-plot.png", "table.html", "other.png"}) {
+    Artifact artifact;
+    artifact.name = name;
+    artifact.origin = Artifact::Origin::kDisplay;
+    outcome.artifacts.push_back(std::move(artifact));
+  }
+  CollectArtifacts(root_.get(), {}, outcome);
+  EXPECT_EQ(Names(outcome),
+            "displayed-plot.png displayed-displayed-plot.png displayed-table.html other.png "
+            "plot.png table.html/part ");
+}
+
 TEST_F(Folder, ASparseFileCostsWhatIsRead) {
   const std::string path = folder_.Write("a", "");
   ASSERT_EQ(truncate(path.c_str(), int64_t{64} << 30), 0);
