@@ -45,6 +45,7 @@ CompletionOption Describe(const CLI::Option& option, const Offers& offers) {
   if (!described.takes_value) return described;
   described.type = option.get_type_name();
   described.takes_file = described.type.starts_with(kFileType) || described.type == kProfileType;
+  described.takes_directory = described.type == "DIR";
   described.values = ChoicesOf(option);
   if (described.type == kProfileType) described.values = offers.profiles;
   if (described.type == kModuleType) described.values = offers.modules;

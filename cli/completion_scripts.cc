@@ -45,6 +45,11 @@ std::vector<std::string> CommandNames(const Commands& commands) {
 
 bool IsPositional(const CompletionOption& option) { return option.names.empty(); }
 
+// What the scripts for bash call the names that a value may be.
+std::string PathsOf(const CompletionOption& option) {
+  return option.takes_directory ? "directories" : option.takes_file ? "files" : "none";
+}
+
 // --- bash -------------------------------------------------------------------------------------
 
 std::string BashValueCases(const Commands& commands) {
@@ -57,7 +62,7 @@ std::string BashValueCases(const Commands& commands) {
         patterns.push_back("'" + command.name + " " + name + "'");
       }
       text += "    " + Join(patterns, " | ") + ") words=" + Quote(Join(option.values, " ")) +
-              " files=" + (option.takes_file ? "yes" : "no") + " ;;\n";
+              " paths=" + PathsOf(option) + " ;;\n";
     }
   }
   return text;
@@ -77,7 +82,7 @@ std::string BashWordCases(const Commands& commands) {
     }
     if (command.name.empty()) positionals = CommandNames(commands);
     text += "      '" + command.name + "') options=" + Quote(Join(options, " ")) +
-            " words=" + Quote(Join(positionals, " ")) + " files=" + (files ? "yes" : "no") +
+            " words=" + Quote(Join(positionals, " ")) + " paths=" + (files ? "files" : "none") +
             " ;;\n";
   }
   return text;
@@ -89,7 +94,7 @@ std::string BashScript(const Commands& commands) {
   return R"(# Completion of belljar for bash. Made by: belljar completion bash
 _belljar() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local command='' options='' words='' files='' i
+  local command='' options='' words='' paths='' i
   # bash takes "--option=value" for three words.
   if [[ $current == '=' ]]; then
     current=''
@@ -109,19 +114,20 @@ _belljar() {
   case "$command $previous" in
 )" + BashValueCases(commands) +
          R"(  esac
-  if [[ -z $files ]]; then
+  if [[ -z $paths ]]; then
     case $command in
 )" + BashWordCases(commands) +
          R"(    esac
-    [[ $current == -* ]] && words=$options files=no
+    [[ $current == -* ]] && words=$options paths=none
   fi
-  # A list with commas is completed at its last part.
-  local head=''
-  [[ $current == *,* ]] && head=${current%,*},
-  mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "${current##*,}")
-  if [[ $files == yes ]]; then
-    local found
-    mapfile -t found < <(compgen -f -- "$current")
+  # A list with commas, or joined with +, is completed at its last part.
+  local last=${current##*[,+]}
+  local head=${current%"$last"}
+  mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "$last")
+  if [[ $paths != none ]]; then
+    local kind=-f found
+    [[ $paths == directories ]] && kind=-d
+    mapfile -t found < <(compgen "$kind" -- "$current")
     COMPREPLY+=("${found[@]}")
     compopt -o filenames 2>/dev/null
   fi
@@ -143,13 +149,13 @@ std::string ZshEscape(std::string text) {
 
 // What _arguments does for a value: ":message:action".
 std::string ZshAction(const CompletionOption& option) {
-  std::string action = option.takes_file ? "_files" : " ";
+  std::string action = option.takes_directory ? "_files -/" : option.takes_file ? "_files" : " ";
   if (!option.values.empty()) action = "(" + Join(option.values, " ") + ")";
   if (option.takes_file && !option.values.empty()) {
     action = "{_alternative \"values\\:value\\:(" + Join(option.values, " ") +
              ")\" \"files\\:file\\:_files\"}";
   }
-  // The message is what is shown above the values: type names hold no special characters but "|".
+  // The message is what is shown above the values.
   return ":" + ZshEscape(option.type) + ":" + action;
 }
 
@@ -211,6 +217,7 @@ std::string FishLine(const CompletionCommand& command, const CompletionOption& o
   }
   if (!IsPositional(option) && option.takes_value) line += " -r";
   line += option.takes_file ? " -F" : " -f";
+  if (option.takes_directory) line += " -a '(__fish_complete_directories)'";
   if (!option.values.empty()) line += " -a " + FishQuote(Join(option.values, " "));
   if (!IsPositional(option)) line += " -d " + FishQuote(Short(option.help));
   return line + "\n";

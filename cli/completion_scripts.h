@@ -13,6 +13,7 @@ struct CompletionOption {
   std::string type;  // as in help: "TIME"
   bool takes_value = false;
   bool takes_file = false;
+  bool takes_directory = false;
   std::vector<std::string> values;  // what may be written, as far as it is a list
 };
 

@@ -59,6 +59,11 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
         (["belljar", "run", "--isolation", "="], ["standard", "strict"]),
         (["belljar", "run", "--isolation", "=", "str"], ["strict"]),
         (["belljar", "run", "--profile", "ba"], ["basic"]),
+        (["belljar", "run", "--profile", "data-science+f"], ["data-science+filesystem"]),
+        (["belljar", "run", "--save-artifacts", "a"], ["a folder"]),
+        (["belljar", "run", "--save-artifacts", "my"], []),
+        (["belljar", "run", "--file", "my"], ["my program.py"]),
+        (["belljar", "serve", "--profiles", "basic,data"], ["basic,data-science"]),
         (["belljar", "run", "--timeout", ""], []),
         (["belljar", "run", "--allow-import", "grap"], ["graphlib"]),
         (["belljar", "run", "--allow-import", "math,grap"], ["math,graphlib"]),
@@ -82,6 +87,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
 )
 def test_what_bash_offers(belljar, tmp_path, words, offers):
     (tmp_path / "my program.py").write_text("")
+    (tmp_path / "a folder").mkdir()
     assert offered(belljar, tmp_path, *words) == offers
 
 
