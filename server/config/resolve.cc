@@ -222,6 +222,23 @@ Result<void> CheckTokenProfiles(Loading& loading, const ProfileCatalogue& catalo
   return {};
 }
 
+// A network without hosts is as good as none, and so are hosts without a network.
+void CheckNetwork(Loading& loading, const std::vector<Profile>& profiles) {
+  const auto door = std::find_if(profiles.begin(), profiles.end(),
+                                 [](const Profile& profile) { return profile.door.has_value(); });
+  const bool has_hosts = !loading.draft.config.execution.network.allowed_domains.empty();
+  if (door == profiles.end() && has_hosts) {
+    loading.warnings.push_back(loading.OriginOf("network.allowed_domains").place +
+                               " has no effect without a profile with a network; "
+                               "execution.enable_network = true enables one");
+  }
+  if (door != profiles.end() && !has_hosts) {
+    loading.warnings.push_back("profile " + door->name +
+                               ": no host is allowed, so nothing can be reached; "
+                               "network.allowed_domains (--allow-domain) lists them");
+  }
+}
+
 Result<void> CheckListen(Loading& loading) {
   const std::optional<ListenAddress>& listen = loading.draft.listen;
   for (const auto& [key, origin] : loading.origins) {
@@ -261,6 +278,7 @@ Result<void> Resolve(Loading& loading, const ProfileCatalogue& catalogue) {
   if (!profiles) return profiles.error();
   if (Result<void> limits = CheckLimits(loading, *profiles); !limits) return limits;
   if (Result<void> imports = CheckImports(loading, *profiles); !imports) return imports;
+  CheckNetwork(loading, *profiles);
   if (Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
   return CheckListen(loading);
 }

@@ -43,6 +43,16 @@ TEST_F(Config, AProfileOfTheOperatorsOwnIsFoundBesideTheFile) {
   EXPECT_EQ(loaded.config.execution.profiles, Strings{own});
 }
 
+TEST_F(Config, ANetworkWithoutHostsAndHostsWithoutANetworkAreWarnedAbout) {
+  Set("SANDBOX_ENABLE_NETWORK", "true");
+  EXPECT_TRUE(HasPart(Load().warnings, "profile network: no host is allowed"));
+  Set("BELLJAR_NETWORK_ALLOWED_DOMAINS", "example.org");
+  EXPECT_FALSE(HasPart(Load().warnings, "host"));
+  sources_.environment.clear();
+  Flag("--allow-domain", {"example.org"});
+  EXPECT_TRUE(HasPart(Load().warnings, "--allow-domain has no effect without a profile with a"));
+}
+
 TEST_F(Config, ATierIsEnabledWhereItIsInstalled) {
   const struct {
     const char* variable;
@@ -57,6 +67,9 @@ TEST_F(Config, ATierIsEnabledWhereItIsInstalled) {
   for (const auto& tier : tiers) {
     sources_.environment.clear();
     Set(tier.variable, "true");
+    if (tier.profile == std::string("network")) {
+      Set("BELLJAR_NETWORK_ALLOWED_DOMAINS", "example.org");
+    }
     const LoadedConfig loaded = Load();
     const bool is_there = std::count(installed.begin(), installed.end(), tier.profile) != 0;
     const Strings& enabled = loaded.config.execution.profiles;
