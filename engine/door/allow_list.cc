@@ -43,6 +43,9 @@ Result<void> ReadPorts(std::string_view text, HostPattern& pattern) {
 
 Result<HostPattern> HostPattern::Parse(std::string_view text) {
   HostPattern pattern;
+  if (text.find('/') != std::string_view::npos) {
+    return Objection("write the host alone: no https://, no path, no block of addresses");
+  }
   const Authority authority = Split(text);
   std::string_view name = authority.host;
   if (authority.port) {
@@ -59,8 +62,8 @@ Result<HostPattern> HostPattern::Parse(std::string_view text) {
   std::optional<HostName> host = HostName::Parse(name);
   if (!host || (host->address && pattern.scope == Scope::kBelow)) {
     return Objection(
-        "write a host such as example.org, *.example.org, example.org:8443 or 192.0.2.7; no "
-        "address of a page, and names outside ASCII in their xn-- form");
+        "write a host such as example.org, *.example.org, example.org:8443 or 192.0.2.7, and "
+        "names outside ASCII in their xn-- form");
   }
   pattern.host = std::move(*host);
   return pattern;

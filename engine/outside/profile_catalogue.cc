@@ -36,7 +36,9 @@ Result<Profile> ProfileCatalogue::Choose(const std::string& name_or_file) const 
   const std::string suggestion = Suggestion(name_or_file, Names());
   return MakeError("unknown profile " + Quoted(name_or_file) +
                        (suggestion.empty() ? "; the" : suggestion + " The") + " profiles are " +
-                       list + ", and a file of your own is written ./own.toml",
+                       list +
+                       "; several are joined with +, and a file of your own is written "
+                       "./own.toml",
                    "");
 }
 

@@ -1,6 +1,7 @@
 #include "server/tools/tiers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace belljar {
@@ -59,8 +60,8 @@ std::string ProfileName(std::string_view written) {
   const std::vector<std::string> parts = PartsOf(name);
   std::set<std::string> sorted(parts.begin(), parts.end());
   if (sorted.size() > 1) sorted.erase("basic");
-  std::string joined;
-  for (const std::string& part : sorted) joined += (joined.empty() ? "" : "+") + part;
+  std::string joined = *sorted.begin();
+  for (auto part = std::next(sorted.begin()); part != sorted.end(); ++part) joined += "+" + *part;
   return joined;
 }
 

@@ -28,8 +28,8 @@ std::string HowToEnable(std::string_view name);
 std::vector<std::string> PartsOf(std::string_view name);
 
 // Callers write data_science or data-science, and several in any order; profiles are named with
-// hyphens, sorted, each once, without basic, which the others extend. The keys of get_sandbox_info
-// are written with underscores.
+// hyphens, sorted, each once, without basic, which the others extend. An empty part stays one:
+// there is no profile of that name. The keys of get_sandbox_info are written with underscores.
 std::string ProfileName(std::string_view written);
 std::string ProfileKey(std::string_view name);
 

@@ -60,6 +60,28 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             'belljar run: unknown profile "basci"; did you mean "basic"? The profiles are basic',
         ),
         (
+            ["run", "-c", "1", "--profile", "data-science+filesytem"],
+            'belljar run: unknown profile "filesytem"; did you mean "filesystem"?',
+        ),
+        (
+            ["run", "-c", "1", "--profile", "filesystem+"],
+            'belljar run: unknown profile ""; the profiles are basic',
+        ),
+        (
+            ["run", "-c", "1", "--profile", "filesystem,network"],
+            'belljar run: unknown profile "filesystem,network"; the profiles are basic, '
+            "data-science, filesystem, network; several are joined with +",
+        ),
+        (
+            ["run", "-c", "1", "--allow-domain", "example.org"],
+            "belljar run: profile basic has no network: --allow-domain and its like go with "
+            "--profile network",
+        ),
+        (
+            ["run", "-c", "1", "--profile", "network", "--allow-domain", "http://example.org"],
+            'belljar run: allowed domain "http://example.org": write the host alone: no https://',
+        ),
+        (
             ["run", "-c", "1", "--allow-import", "maths"],
             'belljar run: --allow-import: profile basic has no module "maths"; '
             'did you mean "math"?',
