@@ -23,7 +23,7 @@ class Finding(NamedTuple):
     reason: str
     hint: str
     profile: str | None = None
-    """For an import: the profile that would allow it."""
+    """The profile that would allow it, where another one does."""
 
     def as_dict(self) -> dict[str, Any]:
         """The form that goes over the wire and into SARIF."""

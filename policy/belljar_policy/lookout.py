@@ -25,8 +25,9 @@ _EVALUATING = frozenset({
 _OWN = ("belljar_policy.", "belljar_runner")
 
 _NO_FILES = (
-    "files are not available in this profile; io.StringIO(text) and io.BytesIO(data) are files in "
-    "memory, which these functions take too"
+    "files are not available in this profile: join it with filesystem, as in "
+    "data-science+filesystem; or take io.StringIO(text) and io.BytesIO(data), files in memory, "
+    "which these functions take too"
 )
 _NO_TEXT = "a library may not evaluate text here; write it out as code of the program"
 _NO_PICKLE = "pickled objects are not loaded here: they run code; use CSV, JSON or .npy arrays"

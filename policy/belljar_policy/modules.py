@@ -295,7 +295,7 @@ class ModuleTable:
         or that a program brings its own."""
         command = self._install_command(name)
         if command is not None:
-            return f"It is not installed on this machine; its operator runs: {command}"
+            return f"It is not installed on this machine; its operator runs `{command}`."
         if profile is not None:
             return f"The {profile!r} profile has it."
         instead = alternative(name)

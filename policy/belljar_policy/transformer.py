@@ -107,7 +107,7 @@ class Transformer(RestrictingNodeTransformer):
                 self._declare_hooks(self._scope.class_node)
         for node, name in self._missing:
             if name not in self._bound and name not in self._modules.builtins:
-                self.refuse(node, "BJ501", name, self._instead_of_builtin(name))
+                self._refuse_builtin(node, name)
         self.findings.sort()
         self._list_modules_once()
 
@@ -117,11 +117,13 @@ class Transformer(RestrictingNodeTransformer):
         self.check(node)
         return node
 
-    def _instead_of_builtin(self, name: str) -> str:
+    def _refuse_builtin(self, node: ast.AST, name: str) -> None:
         hint = tables.MISSING_BUILTINS[name]
         # A profile that gives os gives files.
         profile = self._modules.profile_with("os") if name == "open" else None
-        return f"{hint} The {profile!r} profile has open()." if profile else hint
+        if profile is not None:
+            hint = f"{hint} The {profile!r} profile has open()."
+        self.refuse(node, "BJ501", name, hint, profile=profile)
 
     def _list_modules_once(self) -> None:
         """The first finding of a missing module says which there are."""

@@ -36,6 +36,17 @@ Outcome CancelledBeforehand(const Sandboxes& sandboxes, const Request& request) 
   return outcome;
 }
 
+// The policy names the profile that has what was refused, and does not know whom it talks to.
+void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, Outcome& outcome) {
+  for (Finding& finding : outcome.findings) {
+    const std::string why = sandboxes.WhyNot(finding.profile, caller);
+    if (why.empty()) continue;
+    const std::string explained = finding.hint + (finding.hint.empty() ? "" : " ") + why;
+    if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
+    finding.hint = explained;
+  }
+}
+
 }  // namespace
 
 Parameter CodeParameter(const Sandboxes& sandboxes, std::string description) {
@@ -92,7 +103,9 @@ Result<Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile, const R
   options.sink_gets_the_rest = false;
   options.afterwards = call.afterwards;
   if (cancellation) options.cancel_fd = cancellation->fd();
-  return (*sandbox)->Run(request, options);
+  Result<Outcome> outcome = (*sandbox)->Run(request, options);
+  if (outcome) ExplainProfiles(sandboxes, call.caller, *outcome);
+  return outcome;
 }
 
 void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,

@@ -249,7 +249,10 @@ constexpr const char* kSandboxInfo = R"({
         "type": "object",
         "properties": {
           "enabled": {"type": "boolean", "description": "Whether calls of this caller may name it"},
-          "available": {"type": "boolean", "description": "Whether this installation has it"},
+          "available": {
+            "type": "boolean",
+            "description": "Whether all of it is installed; missing says what is not"
+          },
           "summary": {"type": "string"},
           "tiers": {
             "type": "array",
@@ -311,7 +314,7 @@ constexpr const char* kSandboxInfo = R"({
           "modules": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "What may be imported"
+            "description": "What may be imported; not what is missing"
           },
           "names": {
             "type": "object",

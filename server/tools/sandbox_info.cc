@@ -31,17 +31,23 @@ Json LimitsOf(const Limits& usual, const Limits& most) {
           {"maximum", Json::parse(LimitsToJson(most))}};
 }
 
-// The operator's choice of modules, or all of them.
-Json Modules(const Profile& profile, const std::optional<ModuleList>& chosen) {
-  return chosen ? GivenModules(profile, *chosen) : ModuleNames(profile);
-}
-
-// Whether it belongs to one of the profile's packages.
-bool IsOfPackage(const Profile& profile, const std::string& module) {
+// Whether it belongs to one of `sets`: a profile's packages, or those that are missing.
+template <typename Sets>
+bool IsOfPackages(const Sets& sets, const std::string& module) {
   const std::string root = module.substr(0, module.find('.'));
-  return std::any_of(profile.packages.begin(), profile.packages.end(), [&](const PackageSet& set) {
+  return std::any_of(sets.begin(), sets.end(), [&](const auto& set) {
     return std::find(set.modules.begin(), set.modules.end(), root) != set.modules.end();
   });
+}
+
+// The operator's choice of modules, or all of them, without those whose packages are missing.
+Json Modules(const Profile& profile, const std::optional<ModuleList>& chosen,
+             const std::vector<MissingPackages>& missing) {
+  Json modules = Json::array();
+  for (const std::string& module : chosen ? GivenModules(profile, *chosen) : ModuleNames(profile)) {
+    if (!IsOfPackages(missing, module)) modules.push_back(module);
+  }
+  return modules;
 }
 
 // A model reads this: of a tier what it has beside basic, and of packages, which have thousands of
@@ -50,7 +56,7 @@ Json NamesOf(const Profile& profile, const Json& modules, const Profile* basic) 
   Json names = Json::object();
   for (const ModuleExports* module : OwnModules(profile, basic)) {
     if (std::find(modules.begin(), modules.end(), module->name) == modules.end()) continue;
-    if (!IsOfPackage(profile, module->name)) names[module->name] = module->exports;
+    if (!IsOfPackages(profile.packages, module->name)) names[module->name] = module->exports;
   }
   return names;
 }
@@ -58,9 +64,10 @@ Json NamesOf(const Profile& profile, const Json& modules, const Profile* basic) 
 Json EnabledEntry(const EnabledProfile& enabled, const Profile* basic, const Sandboxes& sandboxes,
                   const Installation& installation) {
   const Profile& profile = enabled.profile;
-  Json modules = Modules(profile, enabled.modules);
+  const std::vector<MissingPackages> missing = installation.Missing(profile);
+  Json modules = Modules(profile, enabled.modules, missing);
   Json names = NamesOf(profile, modules, basic);
-  Json entry = {{"enabled", true}, {"available", true}, {"summary", profile.summary}};
+  Json entry = {{"enabled", true}, {"available", missing.empty()}, {"summary", profile.summary}};
   entry.update(Json::parse(ProfileFactsToJson(profile, installation)));
   if (profile.door) entry["network"]["allowed_domains"] = sandboxes.network().allowed_domains;
   entry["modules"] = std::move(modules);
@@ -69,20 +76,22 @@ Json EnabledEntry(const EnabledProfile& enabled, const Profile* basic, const San
   return entry;
 }
 
-Json WithheldEntry(const EnabledProfile& enabled) {
+Json WithheldEntry(const EnabledProfile& enabled, const Installation& installation) {
+  const std::vector<MissingPackages> missing = installation.Missing(enabled.profile);
   return {{"enabled", false},
-          {"available", true},
+          {"available", missing.empty()},
           {"summary", enabled.profile.summary},
-          {"modules", Modules(enabled.profile, enabled.modules)},
+          {"modules", Modules(enabled.profile, enabled.modules, missing)},
           {"how_to_enable",
            "this caller may not use it; an operator sets which profiles the "
            "caller may name"}};
 }
 
 Json InstalledEntry(const Profile& profile, const Installation& installation) {
-  Json entry = {{"enabled", false}, {"available", true}, {"summary", profile.summary}};
+  const std::vector<MissingPackages> missing = installation.Missing(profile);
+  Json entry = {{"enabled", false}, {"available", missing.empty()}, {"summary", profile.summary}};
   entry.update(Json::parse(ProfileFactsToJson(profile, installation)));
-  entry["modules"] = ModuleNames(profile);
+  entry["modules"] = Modules(profile, std::nullopt, missing);
   entry["how_to_enable"] = "an operator enables it with " + HowToEnable(profile.name);
   return entry;
 }
@@ -215,7 +224,7 @@ SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue
     listed.push_back(name);
     entries_.push_back(
         {&each, Member(name, EnabledEntry(each, basic, sandboxes, catalogue.installation())),
-         Member(name, WithheldEntry(each))});
+         Member(name, WithheldEntry(each, catalogue.installation()))});
   }
   const auto is_listed = [&](const std::string& name) {
     return std::find(listed.begin(), listed.end(), name) != listed.end();

@@ -223,11 +223,23 @@ std::string Sandboxes::NotEnabled(const std::string& name) const {
   const std::string rest = " (enabled: " + Joined(names) + ")";
   const bool is_installed = Contains(catalogue_.Names(), name);
   if (!is_installed && !FindTier(name)) {
-    return "there is no profile " + Quoted(name) + rest + Suggestion(name, names);
+    // Other servers' lists have commas.
+    const bool is_list = name.find_first_of(", ;") != std::string::npos;
+    return "there is no profile " + Quoted(name) + rest +
+           (is_list ? "; several are joined with +" : Suggestion(name, names));
   }
   const std::string what = "profile " + Quoted(name) + " is not enabled on this server" + rest;
   if (!is_installed) return what + ". This version of Belljar does not have " + name + " yet";
   return what + ". A call cannot enable it; an operator does, with " + HowToEnable(name);
+}
+
+std::string Sandboxes::WhyNot(const std::string& profile, const Caller& caller) const {
+  if (!Contains(catalogue_.Names(), profile)) return "";
+  if (!FindEnabled(profile)) {
+    return "It is not enabled on this server: an operator enables it with " + HowToEnable(profile) +
+           ".";
+  }
+  return Permits(caller, profile) ? "" : "This caller may not use it; an operator sets which.";
 }
 
 Error Sandboxes::NotPermitted(const std::string& name, const Caller& caller) const {

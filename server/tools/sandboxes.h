@@ -64,6 +64,9 @@ class Sandboxes {
   Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
   // Several are permitted by their own name, or where each of them is.
   static bool Permits(const Caller& caller, const std::string& profile);
+  // A sentence on why the caller cannot name this profile of the installation, and who can change
+  // that; empty where it can, or where there is none of that name.
+  std::string WhyNot(const std::string& profile, const Caller& caller) const;
 
   // `profile` is one that Choose gave. Any thread; starts it where nobody has. An error is our
   // machine's; the next call tries again.

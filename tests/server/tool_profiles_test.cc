@@ -24,9 +24,11 @@ TEST(ToolProfiles, WhatIsNotEnabledIsNamedWithWhatIs) {
   EXPECT_HOLDS(Execute({{"code", "1"}, {"profile", "filesystem"}}).message,
                "A call cannot enable it; an operator does, with SANDBOX_ENABLE_FILESYSTEM=true, or "
                "enable_filesystem = true below [execution]");
-  for (const char* name : {"", "+", "basic+", "+basic"}) {
+  for (const char* name : {"", "+", "basic+", "+basic", "basic+filesystem+", "basic++basic"}) {
     EXPECT_HOLDS(Execute({{"code", "1"}, {"profile", name}}).message, "there is no profile \"\"");
   }
+  EXPECT_HOLDS(Execute({{"code", "1"}, {"profile", "filesystem, network"}}).message,
+               "several are joined with +");
   const Answered answer = Validate({{"code", "1"}, {"profile", "basik"}});
   EXPECT_HOLDS(answer.message, "there is no profile \"basik\" (enabled: basic); did you mean");
 }
@@ -136,9 +138,11 @@ TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {
   };
   EXPECT_FALSE(answer(json::array({"api.example.org"})).is_error);
   EXPECT_FALSE(answer(json::array()).is_error);
-  for (const char* wrong : {"elsewhere.net", "https://api.example.org/", ""}) {
+  for (const char* wrong : {"elsewhere.net", "*", "*.org", "example.com", ""}) {
     EXPECT_HOLDS(answer(json::array({wrong})).message, "execute_code: allowed_domains: ");
   }
+  EXPECT_HOLDS(answer(json::array({"https://api.example.org/"})).message,
+               "write the host alone: no https://, no path");
 }
 
 TEST(Combinations, AnOperatorMayForbidThem) {
@@ -297,6 +301,74 @@ TEST(Sandboxes, AnotherProfileStartsWhenItIsFirstUsed) {
   const json basic = {{"code", "1"}, {"profile", "basic"}};
   EXPECT_HOLDS(tools.Call("execute_code", basic, CallerOf({"own"})).message, "it may use: own");
   EXPECT_TRUE(tools.books().Take().empty());
+}
+
+// A profile that brings two sets of packages, of which one cannot be there.
+std::string WriteProfileWithoutItsPackages(const std::string& folder) {
+  const std::string path = folder + "/lacking.toml";
+  std::ofstream(path) << R"(
+schema = 1
+name = "lacking"
+extends = "basic"
+summary = "For a test."
+
+[packages.not-installed]
+why = "for a test"
+modules = ["no_such_package"]
+
+[modules."no_such_package.part"]
+why = "for a test"
+exports = ["x"]
+)";
+  return path;
+}
+
+TEST(SandboxInfo, WhatIsEnabledIsTheOperatorsAndWhatIsAvailableTheInstallations) {
+  ExecutionConfig config;
+  config.spares = 1;
+  config.profiles = {"basic", "filesystem", WriteProfileWithoutItsPackages(testing::TempDir())};
+  Tools tools(config);
+  const json profiles = tools.Call("get_sandbox_info", nullptr, CallerOf({"filesystem", "lacking"}))
+                            .object["security_profiles"];
+  EXPECT_EQ(profiles["filesystem"]["enabled"], true);
+  EXPECT_EQ(profiles["filesystem"]["available"], true) << "it needs no packages";
+  EXPECT_EQ(profiles["basic"]["enabled"], false) << "not for this caller";
+  EXPECT_EQ(profiles["basic"]["available"], true);
+  const json& lacking = profiles["lacking"];
+  EXPECT_EQ(lacking["enabled"], true) << "it starts none the less";
+  EXPECT_EQ(lacking["available"], false);
+  EXPECT_EQ(lacking["missing"][0]["modules"], json::array({"no_such_package"}));
+  EXPECT_HOLDS(lacking["missing"][0]["command"].get<std::string>(), "not-installed.txt");
+  const auto lists = [](const json& profile, const char* module) {
+    const json& modules = profile["modules"];
+    return std::find(modules.begin(), modules.end(), module) != modules.end();
+  };
+  EXPECT_TRUE(lists(lacking, "math"));
+  EXPECT_FALSE(lists(lacking, "no_such_package.part")) << "it cannot be imported";
+  EXPECT_EQ(
+      tools.Call("execute_code", {{"code", "6 * 7"}, {"profile", "lacking"}}).object["result"], 42);
+}
+
+TEST(ToolProfiles, ARefusedModuleIsNamedWithWhoCanChangeThat) {
+  const auto hints_of = [](Tools& tools, const Caller& caller) {
+    const json outcome =
+        tools.Call("execute_code", {{"code", "import shutil"}, {"profile", "basic"}}, caller)
+            .object;
+    EXPECT_EQ(outcome["findings"][0]["profile"], "filesystem");
+    EXPECT_EQ(outcome["error"]["hint"], outcome["findings"][0]["hint"]);
+    const json judged =
+        tools.Call("validate_code", {{"code", "import shutil"}, {"profile", "basic"}}, caller)
+            .object;
+    EXPECT_EQ(judged["findings"][0]["hint"], outcome["findings"][0]["hint"]);
+    return outcome["findings"][0]["hint"].get<std::string>();
+  };
+  EXPECT_HOLDS(hints_of(Shared(), {}),
+               "It is not enabled on this server: an operator enables it with "
+               "SANDBOX_ENABLE_FILESYSTEM=true");
+  Tools tools(WithTiers());
+  EXPECT_HOLDS(hints_of(tools, CallerOf({"basic"})), "This caller may not use it");
+  const std::string theirs = hints_of(tools, {});
+  EXPECT_EQ(theirs.find("an operator"), std::string::npos) << theirs;
 }
 
 TEST(Sandboxes, TheFullLanguageIsTheOperators) {
