@@ -60,7 +60,7 @@ def plain(tmp_path: Path) -> Callable[[str], str]:
 
 @pytest.fixture(scope="session", autouse=True)
 def machine() -> None:
-    """Each worker mounts its own workspace: skip where the kernel lacks what that takes."""
+    """Every layer, or a skip where the kernel lacks one, and only there."""
     done = subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=False)
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     if not checks["strict"]["found"] and os.environ.get("BELLJAR_MUST_WORK") != "1":

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.files.conftest import machine as machine
 from tests.network import servers
 
 BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve()
@@ -78,16 +79,6 @@ def run() -> Run:
         return Outcome(json.loads(done.stdout))
 
     return start
-
-
-@pytest.fixture(scope="session", autouse=True)
-def machine() -> None:
-    """Every layer, or a skip where the kernel lacks one, and only there."""
-    done = subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=False)
-    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-    if not checks["strict"]["found"] and os.environ.get("BELLJAR_MUST_WORK") != "1":
-        pytest.skip(checks["strict"]["detail"])
-    assert checks["strict"]["found"], checks["strict"]["detail"]
 
 
 @pytest.fixture

@@ -233,7 +233,7 @@ def _need_cached_property(value: Any) -> None:
 def reduce() -> None:
     """Zygote, before the freeze: wrappers copy functions, cached values go to own instances."""
     library: Any = functools
-    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+    for name in _COPIED:
         setattr(_library_wrapper, name, getattr(_library_update_wrapper, name))
     library.update_wrapper = _library_wrapper
     _reduce_cached_property()
