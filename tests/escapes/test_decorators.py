@@ -33,9 +33,9 @@ ATTACKS = {
         dataclasses.dataclass(json.JSONDecoder)
         loot = 'escaped' if json.JSONDecoder() == json.JSONDecoder() else None
         """,
-    "runtime_checkable on a library class": """
+    "final() marks a library class": """
         import typing, collections.abc
-        typing.final(collections.OrderedDict if False else collections.abc.Mapping)
+        typing.final(collections.abc.Mapping)
         loot = 'escaped' if collections.abc.Mapping.__final__ else None
         """,
     "singledispatch calls back under library code": """

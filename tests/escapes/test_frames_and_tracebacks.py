@@ -136,10 +136,8 @@ ATTACKS = {
         """,
     "the stream behind sys.stdout by AttributeError.obj": """
         import sys
-        class Half:
-            def read(self): return sys.stdin.no_such
-        try: sys.__stdout__.no_such
-        except AttributeError as e: loot = e.obj.buffer and 'escaped'
+        try: sys.stdout.no_such
+        except AttributeError as e: loot = 'escaped' if e.obj is not None else None
         """,
     "CVE-2024-47532 AttributeError.obj": """
         import string

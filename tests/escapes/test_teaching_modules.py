@@ -240,13 +240,17 @@ ATTACKS = {
         doctest.run_docstring_examples(f, {"box": box})
         loot = box and box[0]
     """,
-    "a class's failed cleanups hold tracebacks": """
+    "a class's cleanup fails with a traceback": """
         import unittest
+        class Result(unittest.TestResult):
+            def addError(self, test, err):
+                box.append(getattr(err[2], "tb_" + "frame"))
         class T(unittest.TestCase):
-            pass
-        T.addClassCleanup(lambda: 1 / 0)
-        T.doClassCleanups()
-        loot = getattr(T.tearDown_exceptions[0][2], "tb_" + "frame")
+            def test(self):
+                self.addClassCleanup(lambda: 1 / 0)
+        box = []
+        unittest.TestSuite([T("test")]).run(Result())
+        loot = box and box[0]
     """,
     "a result that is anything gets a traceback": """
         import unittest
