@@ -18,6 +18,7 @@ import gc
 import sys
 import types
 import unicodedata
+import zoneinfo
 from collections.abc import Mapping
 from importlib import _bootstrap  # type: ignore[attr-defined]
 from types import MappingProxyType
@@ -91,7 +92,7 @@ class Policy:
             lookout.install(
                 has_files=has_files,
                 has_network=bool(profile.get("door")),
-                readable=[folder for folder in sys.path if folder],
+                readable=[folder for folder in (*sys.path, *zoneinfo.TZPATH) if folder],
             )
         guards.configure(self._guard_settings())
         self._warm()

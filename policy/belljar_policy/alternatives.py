@@ -7,6 +7,8 @@ where this installation has one with the module (ModuleTable.near_modules), so n
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 _FILES = "io.StringIO and io.BytesIO are files in memory; there are no others"
 _DESCRIPTORS = "open() opens files, by their path"
 _SYSTEM = "there are no files, commands or environment here; io.StringIO is a file in memory"
@@ -91,6 +93,47 @@ ALTERNATIVES: dict[str, str] = {
     "six": "Python 2 is gone: use Python 3's own names",
 }
 
+# The same where a profile has packages: the module that has to be there, and the hint.
+_FIGURES = "matplotlib.pyplot and plotly are here"
+_LEARNING = "sklearn is here: sklearn.neural_network, HistGradientBoostingClassifier and others"
+_TABLES = "pandas is here"
+WITH_PACKAGES: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("PIL", "cv2", "skimage", "imageio"),
+                    ("matplotlib", "images are arrays here: plt.imshow, scipy.ndimage")),
+    **dict.fromkeys(("bokeh", "altair", "plotnine", "pygal"), ("matplotlib", _FIGURES)),
+    **dict.fromkeys(("torch", "tensorflow", "keras", "transformers", "xgboost", "lightgbm"),
+                    ("sklearn", _LEARNING)),
+    **dict.fromkeys(("catboost", "jax"), ("sklearn", _LEARNING)),
+    **dict.fromkeys(("polars", "dask", "modin", "pyarrow", "duckdb"), ("pandas", _TABLES)),
+    "openpyxl": ("pandas", "there are no spreadsheets here; pandas reads and writes CSV"),
+    "tabulate": ("pandas", "print(DataFrame.to_string()) aligns columns"),
+    "numba": ("numpy", "operations on whole arrays of numpy are as fast"),
+    "cupy": ("numpy", "numpy is here"),
+    "networkx": ("scipy", "scipy.sparse.csgraph has graphs"),
+    "IPython": ("matplotlib", "the value of the last line is shown, and so are open figures"),
+}  # fmt: skip
+
+# The same for parts and names of packages.
+PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
+    "matplotlib.animation": "draw single frames as figures; there are no films here",
+    "matplotlib.font_manager": "the fonts are those that matplotlib brings along",
+    "matplotlib.image": "images are arrays here: plt.imshow shows one",
+    "numpy.lib.stride_tricks.as_strided": "sliding_window_view, from the same module",
+    **dict.fromkeys(
+        ("pandas.read_pickle", "pandas.read_parquet", "pandas.read_sql", "pandas.read_hdf",
+         "pandas.read_feather", "pandas.read_orc"),
+        "read_csv and read_json read text",
+    ),
+    **dict.fromkeys(
+        ("seaborn.load_dataset", "seaborn.get_dataset_names", "statsmodels.api.datasets",
+         "sklearn.datasets.fetch_20newsgroups", "sklearn.datasets.fetch_california_housing",
+         "sklearn.datasets.fetch_covtype", "sklearn.datasets.fetch_lfw_people",
+         "sklearn.datasets.fetch_olivetti_faces", "sklearn.datasets.fetch_openml"),
+        "nothing can be downloaded; plotly.express.data (iris, tips, gapminder, …) and the load_… "
+        "functions of sklearn.datasets have tables",
+    ),
+}  # fmt: skip
+
 # By module and name, for names that a module has and the profile withholds, or that programs set.
 NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
@@ -135,15 +178,24 @@ NAME_ALTERNATIVES: dict[str, str] = {
 }
 
 
-def alternative(module: str) -> str:
-    """What to do without `module`, or "" where nothing is known."""
-    return (
+def alternative(module: str, available: Collection[str] = ()) -> str:
+    """What to do without `module` where there are the modules `available`, or "" where nothing is
+    known.
+    """
+    package = module.partition(".")[0]
+    needed, with_package = WITH_PACKAGES.get(package, ("", ""))
+    if needed in available:
+        return with_package
+    own = (
         ALTERNATIVES.get(module)
         or NAME_ALTERNATIVES.get(module)
-        or ALTERNATIVES.get(module.partition(".")[0], "")
+        or PACKAGE_NAME_ALTERNATIVES.get(module)
     )
+    # Of a package that is there, a part is missing: what replaces the package is no answer.
+    return own or ("" if package in available else ALTERNATIVES.get(package, ""))
 
 
 def alternative_to_name(module: str, name: str) -> str:
     """What to do without `name` of `module`, or "" where nothing is known."""
-    return NAME_ALTERNATIVES.get(f"{module}.{name}", "")
+    full = f"{module}.{name}"
+    return NAME_ALTERNATIVES.get(full) or PACKAGE_NAME_ALTERNATIVES.get(full, "")

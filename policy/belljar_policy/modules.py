@@ -298,12 +298,16 @@ class ModuleTable:
             return f"It is not installed on this machine; its operator runs `{command}`."
         if profile is not None:
             return f"The {profile!r} profile has it."
-        instead = alternative(name)
+        instead = alternative(name, self._exports)
         if instead:
             return f"Instead: {instead}."
         near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
         if near:
             return f"Did you mean {near[0]!r}?"
+        package = name.partition(".")[0]
+        parts = sorted(each for each in self._exports if each.startswith(f"{package}."))
+        if parts:
+            return f"Of {package!r} there are: {', '.join(parts)}."
         return "A program is one file: write into it what it needs of this module."
 
     def available(self) -> str:

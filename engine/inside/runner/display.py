@@ -147,30 +147,27 @@ class Display:
         self._show_frame(_known.pandas.Series.to_frame(value))
 
     def _show_frame(self, value: Any) -> None:
-        pandas = _known.pandas
-        frame = pandas.DataFrame
+        self._add_table("result.html", "text/html", value, _html_of)
+        self._add_table("result.json", "application/json", value, _records_of)
+
+    def _add_table(
+        self, name: str, media_type: str, value: Any, write: Callable[[Any], str]
+    ) -> None:
+        """The first rows: MAX_ROWS, or fewer where their texts are long."""
+        frame = _known.pandas.DataFrame
         rows, columns = frame.shape.fget(value)
-        part = frame.iloc.fget(value)[:MAX_ROWS, :MAX_COLUMNS]
+        shown = min(rows, MAX_ROWS)
+        text = write(frame.iloc.fget(value)[:shown, :MAX_COLUMNS])
+        while len(text) > _MAX_TEXT and shown > 1:
+            shown = max(shown // 4, 1)
+            text = write(frame.iloc.fget(value)[:shown, :MAX_COLUMNS])
         note = ""
-        if rows > MAX_ROWS or columns > MAX_COLUMNS:
+        if shown < rows or columns > MAX_COLUMNS:
             note = (
-                f"the first {min(rows, MAX_ROWS)} of {rows} rows and "
+                f"the first {shown} of {rows} rows and "
                 f"{min(columns, MAX_COLUMNS)} of {columns} columns"
             )
-        html = frame.to_html(part, max_rows=None, max_cols=None, border=0, escape=True)
-        self._add_text("result.html", "text/html", html, note)
-        # Rows that are only numbered need no column of numbers.
-        numbered = type(frame.index.__get__(part, frame)) is pandas.RangeIndex
-        try:
-            records = frame.to_json(
-                part if numbered else frame.reset_index(part),
-                orient="records",
-                date_format="iso",
-                default_handler=str,
-            )
-        except ValueError:  # two columns of one name
-            records = frame.to_json(part, orient="split", date_format="iso", default_handler=str)
-        self._add_text("result.json", "application/json", records, note)
+        self._add_text(name, media_type, text, note)
 
     def show_plotly(self) -> None:
         """Figures of plotly's that the program showed."""
@@ -198,11 +195,32 @@ class Display:
         self._add_text("result.tex", "text/x-tex", _known.sympy.latex(value))
 
 
+def _html_of(part: Any) -> str:
+    frame = _known.pandas.DataFrame
+    return frame.to_html(part, max_rows=None, max_cols=None, border=0, escape=True)
+
+
+def _records_of(part: Any) -> str:
+    pandas = _known.pandas
+    frame = pandas.DataFrame
+    # Rows that are only numbered need no column of numbers.
+    numbered = type(frame.index.__get__(part, frame)) is pandas.RangeIndex
+    try:
+        return frame.to_json(
+            part if numbered else frame.reset_index(part),
+            orient="records",
+            date_format="iso",
+            default_handler=str,
+        )
+    except ValueError:  # two columns of one name
+        return frame.to_json(part, orient="split", date_format="iso", default_handler=str)
+
+
 def _dpi_of(figure: Any) -> tuple[float, str]:
     """Dots per inch that keep the figure within MAX_PIXELS, and what to say about it."""
     width, height = (float(side) for side in _known.figure.Figure.get_size_inches(figure))
     dpi = float(_known.figure.Figure.get_dpi(figure))
-    if not (0 < width < 1000 and 0 < height < 1000 and 0 < dpi < 10_000):
+    if not (0 < width < 1000 and 0 < height < 1000 and 0 < dpi <= 1_000_000):
         raise _Unfit
     pixels = width * height * dpi * dpi
     if pixels <= MAX_PIXELS:

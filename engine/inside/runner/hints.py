@@ -120,6 +120,7 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
 _NO_PYTHON = (
     (("```", "~~~"), "Leave out the Markdown fence around the program."),
     ((">>> ", "... "), "Leave out the prompts of the interactive interpreter."),
+    (("%matplotlib",), "Leave out this line of a notebook: open figures are shown by themselves."),
     (("%", "!", "$ ", "pip ", "python "), "A notebook's or a shell's command is not Python."),
 )
 

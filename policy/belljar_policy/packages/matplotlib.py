@@ -75,7 +75,7 @@ def prepare() -> None:
 
 
 def adapt() -> None:
-    for package in ("matplotlib", "contourpy", "kiwisolver"):
+    for package in ("matplotlib", "contourpy", "kiwisolver", "fontTools"):  # the last: PDF
         load_native(package, ("test", "_test", "_macosx", "_tkagg", "_gtk", "_qt"))
     for name in ("PngImagePlugin", "JpegImagePlugin", "GifImagePlugin", "BmpImagePlugin",
                  "ImageFilter", "ImageDraw", "ImageOps"):  # fmt: skip
