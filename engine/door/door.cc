@@ -142,10 +142,6 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
       if (!fd) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) return Wait();
         if (IsExhaustion(errno)) return Pause();
-        // That one connection's trouble: it was reset while it waited. It counts none the less, so
-        // that this ends.
-        ++accepted_;
-        continue;
       }
       if (accepted_ >= run_->rules->bounds.connections) {
         Shut();
@@ -153,7 +149,9 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
                     std::to_string(run_->rules->bounds.connections) + " connections in one run");
       }
       ++accepted_;
-      Take(std::move(fd));
+      // Without one it was that connection's trouble: it was reset while it waited. It counts none
+      // the less, so that this ends.
+      if (fd) Take(std::move(fd));
     }
   }
 

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 
 from tests.files.conftest import machine as machine
 from tests.network import servers
+from tests.network.session import Session
 
 BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve()
 PROGRAM = BUILD / "belljar"
@@ -50,33 +51,46 @@ def language(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+# *.allowed.test and allowed.test may be reached, and both of them are loopback.
+DOMAINS = "allowed.test:*,*.allowed.test:*"
+RESOLVED = [f"{name}=127.0.0.1" for name in ("allowed.test", "www.allowed.test", "denied.test")]
+
+
+@pytest.fixture(scope="session")
+def sessions() -> Iterator[Callable[..., Session]]:
+    """The server for a policy and a language; started by the first who asks for it."""
+    started: dict[tuple[str, ...], Session] = {}
+
+    def session(domains: str, private: str, language: str) -> Session:
+        key = (domains, private, language)
+        if key not in started:
+            started[key] = Session(
+                PROGRAM,
+                *("--profile", "network", "--language", language, "--spares", "2"),
+                BELLJAR_NETWORK_ALLOWED_DOMAINS=domains,
+                BELLJAR_NETWORK_ALLOW_PRIVATE=private,
+                BELLJAR_NETWORK_RESOLVE=",".join(RESOLVED),
+            )
+        return started[key]
+
+    yield session
+    for each in started.values():
+        each.close()
+
+
 @pytest.fixture
-def run() -> Run:
-    """Runs a program that may reach *.allowed.test and allowed.test, both of them loopback."""
+def run(sessions: Callable[..., Session]) -> Run:
+    """Runs a program that may reach what DOMAINS says."""
 
     def start(
         source: str,
-        *options: str,
-        domains: str = "allowed.test:*,*.allowed.test:*",
+        domains: str = DOMAINS,
         private: str = "127.0.0.1",
         language: str = "restricted",
+        **arguments: Any,
     ) -> Outcome:
-        command = [PROGRAM, "run", "--profile", "network", "--language", language, "--json"]
-        if domains:
-            command += ["--allow-domain", domains]
-        if private:
-            command += ["--allow-private", private]
-        for name in ("allowed.test", "www.allowed.test", "denied.test"):
-            command += ["--resolve", f"{name}=127.0.0.1"]
-        done = subprocess.run(
-            [*command, *options, "-c", textwrap.dedent(source)],
-            capture_output=True,
-            check=False,
-            timeout=100,
-            cwd="/",
-        )
-        assert done.stdout, done.stderr.decode()
-        return Outcome(json.loads(done.stdout))
+        session = sessions(domains, private, language)
+        return Outcome(session.run(textwrap.dedent(source), **arguments))
 
     return start
 

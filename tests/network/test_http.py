@@ -145,8 +145,8 @@ def test_a_run_that_is_killed_leaves_nothing(run, http):
         while True:
             pass
     """,
-        "--timeout", "1",
-    )  # fmt: skip
+        timeout=1,
+    )
     assert outcome.json["status"] == "timeout"
     (event,) = outcome.network
     assert event["allowed"]

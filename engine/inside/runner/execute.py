@@ -21,6 +21,7 @@ from .display import Display
 from .display import prepare as prepare_display
 from .hints import Surroundings, hint_for, hint_for_syntax
 from .plain_data import encode, know_packages
+from .randomness import find_generators
 from .report import Report, bounded_findings, error_fields, finding_fields, refusal
 from .source import (
     RESULT_NAME,
@@ -136,6 +137,8 @@ def prepare(
     _prepared.missing_modules = missing_modules
     prepare_display()
     know_packages()
+    if profile.get("packages"):
+        find_generators()
     # What `import` hands to restricted code is not a real module.
     proxies = getattr(policy_package, "MODULE_TYPES", ())
     _prepared.module_types = (ModuleType, *proxies)

@@ -1,8 +1,28 @@
 """Gives each worker its own random numbers."""
 
+from __future__ import annotations
+
+import gc
 import os
 import random
 import sys
+from typing import Any
+
+_generators: list[random.Random] = []
+_bit_generators: list[Any] = []  # numpy's
+
+
+def find_generators() -> None:
+    """Zygote, with the profile's packages loaded: remembers the generators that they made.
+
+    Some are in nobody's namespace: aiohttp masks its WebSocket frames by a default argument.
+    """
+    found = gc.get_objects()
+    # By the type itself: what a package derives from it may need other words to be seeded.
+    _generators.extend(each for each in found if type(each) is random.Random)
+    if numpy_random := sys.modules.get("numpy.random"):
+        kind = numpy_random.BitGenerator
+        _bit_generators.extend(each for each in found if issubclass(type(each), kind))
 
 
 def reseed() -> None:
@@ -12,6 +32,10 @@ def reseed() -> None:
     namespace: whoever compares pids to notice a fork sees none.
     """
     random.seed()
+    for generator in _generators:
+        generator.seed()
+    for generator in _bit_generators:
+        generator.state = type(generator)().state
     loaded = sys.modules
     if ssl := loaded.get("ssl"):
         ssl.RAND_add(os.urandom(32), 32.0)
