@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from typing import Any
 import pytest
 
 from tests.files.conftest import machine as machine
-from tests.network import servers
+from tests.network import certificates, servers
 from tests.network.session import Session
 
 BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve()
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
 PROGRAM = BUILD / "belljar"
 PACKAGES = BUILD / "share" / "belljar" / "packages" / "network"
 
@@ -95,7 +98,73 @@ def run(sessions: Callable[..., Session]) -> Run:
     return start
 
 
-@pytest.fixture
+# Who is not root is given its namespaces by one of users.
+_UNSHARE = [] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]
+_NSENTER = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+
+
+class Stage:
+    """Belljar on a machine with an internet of its own: stage.py."""
+
+    def __init__(self, folder: Path, pid: int) -> None:
+        self._folder = folder
+        self.enter = ("nsenter", "--target", str(pid), "--mount", "--net", *_NSENTER)
+        self.sessions: dict[str, Session] = {}
+
+    def run(self, source: str, language: str = "full", **arguments: Any) -> Outcome:
+        """A program that may reach every name."""
+        return Outcome(self.sessions[language].run(textwrap.dedent(source), **arguments))
+
+    def plain(self, source: str) -> str:
+        """What a program prints on the same machine without Belljar."""
+        done = subprocess.run(
+            [*self.enter, PYTHON, "-I", "-c", textwrap.dedent(source)],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        return done.stdout
+
+    def asked(self) -> list[str]:
+        """The names that the name server was asked for."""
+        return (self._folder / "asked").read_text().splitlines()
+
+    def intruders(self) -> int:
+        """How often somebody came to what is no business of a guest's."""
+        log = self._folder / "intruders"
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("stage")
+    certificates.make(folder)
+    (folder / "asked").touch()
+    host = subprocess.Popen(
+        ["unshare", "--mount", "--net", *_UNSHARE,
+         sys.executable, "-m", "tests.network.stage", str(folder)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+    )  # fmt: skip
+    found = Stage(folder, host.pid)
+    try:
+        assert host.stdout.readline() == "ready\n"
+        for language in ("restricted", "full"):
+            found.sessions[language] = Session(
+                PROGRAM,
+                *("--profile", "network", "--language", language, "--spares", "2"),
+                *("--allow-domain", "*:*"),
+                wrapper=found.enter,
+            )
+        yield found
+    finally:
+        for session in found.sessions.values():
+            session.close()
+        host.stdin.close()
+        host.wait(10)
+
+
+@pytest.fixture(scope="session")
 def packages() -> None:
     """For tests of packages that do not come with Belljar: ./dev setup network installs them."""
     if not PACKAGES.is_dir() and os.environ.get("BELLJAR_MUST_WORK") != "1":

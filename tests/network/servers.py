@@ -79,18 +79,34 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+Address = tuple[str, int]
+ANYWHERE: Address = ("127.0.0.1", 0)
+
+
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
+
+    def server_bind(self) -> None:
+        """Without a look-up of the address's name."""
+        socketserver.TCPServer.server_bind(self)
 
     def handle_error(self, *_: Any) -> None:
         """Clients that go away are part of the tests."""
 
 
 @contextlib.contextmanager
-def http_server(context: ssl.SSLContext | None = None) -> Iterator[int]:
-    with _Server(("127.0.0.1", 0), _Handler) as server:
+def http_server(
+    context: ssl.SSLContext | None = None, address: Address = ANYWHERE
+) -> Iterator[int]:
+    class Server(_Server):
+        address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+
+    with Server(address, _Handler) as server:
         if context is not None:
-            server.socket = context.wrap_socket(server.socket, server_side=True)
+            # The handshake is the connection's thread's: one that never ends holds up nobody.
+            server.socket = context.wrap_socket(
+                server.socket, server_side=True, do_handshake_on_connect=False
+            )
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server.server_address[1]
@@ -146,8 +162,14 @@ class _Ftp(socketserver.StreamRequestHandler):
     def do_QUIT(self, _: str) -> None:
         self._say("221 bye")
 
+    def do_AUTH(self, _: str) -> None:
+        """The rest of the control connection is TLS."""
+        self._say("234 go on")
+        self.request = self.server.context.wrap_socket(self.request, server_side=True)
+        self.setup()
+
     def do_PASV(self, _: str) -> None:
-        self.data = socket.create_server(("127.0.0.1", 0))
+        self.data = socket.create_server((self.request.getsockname()[0], 0))
         high, low = divmod(self.data.getsockname()[1], 256)
         self._say(f"227 here (127,0,0,1,{high},{low})")
 
@@ -176,14 +198,16 @@ class _Ftp(socketserver.StreamRequestHandler):
 
 
 @contextlib.contextmanager
-def ftp_server(folder: Path) -> Iterator[int]:
+def ftp_server(
+    folder: Path, address: Address = ANYWHERE, context: ssl.SSLContext | None = None
+) -> Iterator[int]:
     """FTP for anybody whose password is "secret"."""
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
 
-    with Server(("127.0.0.1", 0), _Ftp) as server:
-        server.folder = folder  # type: ignore[attr-defined]
+    with Server(address, _Ftp) as server:
+        server.folder, server.context = folder, context  # type: ignore[attr-defined]
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]
         server.shutdown()

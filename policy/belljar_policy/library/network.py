@@ -14,6 +14,7 @@ import ftplib
 import importlib
 import os
 import socket
+import ssl
 import urllib.request
 from typing import Any
 
@@ -51,6 +52,7 @@ def reduce(port: int) -> None:
     os.environ.update(environment(port))
     _lead_sockets_to((_HOST, port))
     _keep_ftp_to_its_host()
+    _verify_servers_of_mail_and_ftp()
     _leave_files_out_of_urllib()
     _make_header_classes_ahead()
     # Before a package imports the library's whole: what it finds then is ours, with connections.
@@ -147,6 +149,23 @@ def _keep_ftp_to_its_host() -> None:
         return (host if self.trust_server_pasv_ipv4_address else self.host), port
 
     cls.makepasv = makepasv
+
+
+def _verify_servers_of_mail_and_ftp() -> None:
+    """smtplib and ftplib verify nothing where they are given no context. Here they do as HTTPS does,
+    against the system's roots; who wants less passes a context of their own."""
+    module: Any = ssl
+    unverified = module._create_stdlib_context
+
+    def context(*arguments: Any, certfile: Any = None, keyfile: Any = None, **more: Any) -> Any:
+        if more:  # get_server_certificate(), which is there to see any certificate
+            return unverified(*arguments, certfile=certfile, keyfile=keyfile, **more)
+        verifying = ssl.create_default_context()
+        if certfile is not None:
+            verifying.load_cert_chain(certfile, keyfile)
+        return verifying
+
+    module._create_stdlib_context = context
 
 
 def _leave_files_out_of_urllib() -> None:
