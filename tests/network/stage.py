@@ -1,9 +1,9 @@
 """Makes the namespaces that it is started in a machine whose internet is world.py, until its
 standard input ends: `unshare --net --mount python -m tests.network.stage FOLDER`.
 
-There the name server of world.py is the only one, FOLDER/authority.pem the only root certificate, and
-a server on every address of the machine, port 80, is no business of any guest's: who came to it is in
-FOLDER/intruders.
+There the name server of world.py is the only one, FOLDER/authority.pem the only root certificate,
+and a server on every address of the machine, port 80, is no business of any guest's: who came to it
+is in FOLDER/intruders.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A small internet behind a virtual cable: a name server, and hosts at public addresses.
 
-Run by stage.py in a network namespace of its own: `python -m tests.network.world FOLDER`. FOLDER has
-the certificates; the names that were asked for are written to FOLDER/asked.
+Run by stage.py in a network namespace of its own: `python -m tests.network.world FOLDER`. FOLDER
+has the certificates; the names that were asked for are written to FOLDER/asked.
 """
 
 from __future__ import annotations

@@ -152,8 +152,8 @@ def _keep_ftp_to_its_host() -> None:
 
 
 def _verify_servers_of_mail_and_ftp() -> None:
-    """smtplib and ftplib verify nothing where they are given no context. Here they do as HTTPS does,
-    against the system's roots; who wants less passes a context of their own."""
+    """smtplib and ftplib verify nothing where they are given no context. Here they do as HTTPS
+    does, against the system's roots; who wants less passes a context of their own."""
     module: Any = ssl
     unverified = module._create_stdlib_context
 
