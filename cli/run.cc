@@ -273,8 +273,7 @@ Command MakeRunCommand(CLI::App& app) {
                    "let --save-artifacts replace files that are there already");
   AddSandboxOptions(parser, arguments->sandbox);
   AddLimitOptions(parser, arguments->limits);
-  AddList(parser, "--allow-import", arguments->allowed_imports, kModuleType,
-          "only these of the profile's modules; again or with commas for more, '' for none");
+  AddImportsOption(parser, arguments->allowed_imports);
   AddList(parser, "--allow-domain", arguments->allowed_domains, "DOMAIN",
           "a host that the program may reach, with --profile network: example.org, *.example.org, "
           "example.org:8443 (default: none)");

@@ -18,6 +18,11 @@ void AddSandboxOptions(CLI::App* parser, SandboxChoice& choice) {
       "and Landlock where this machine has none, and says so");
 }
 
+void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules) {
+  AddList(parser, "--allow-import", modules, kModuleType,
+          "only these of the profile's modules; again or with commas for more, '' for none");
+}
+
 Result<SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                       const ProfileCatalogue& catalogue) {
   Result<Profile> profile = catalogue.Choose(choice.profile.value_or("basic"));

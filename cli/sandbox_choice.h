@@ -19,6 +19,7 @@ struct SandboxChoice {
 };
 
 void AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
+void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules);
 
 // Options for a sandbox that this process runs few programs in. An error is the user's.
 Result<SandboxOptions> ResolveSandbox(const SandboxChoice& choice,

@@ -97,8 +97,7 @@ void AddInputOptions(CLI::App* parser, Options& options) {
 
 void AddJudgingOptions(CLI::App* parser, Options& options) {
   AddSandboxOptions(parser, options.sandbox);
-  AddList(parser, "--allow-import", options.allowed_imports, kModuleType,
-          "only these of the profile's modules; again or with commas for more, '' for none");
+  AddImportsOption(parser, options.allowed_imports);
   AddList(parser, "--select", options.select, kRuleType,
           "only findings of these rules: ids or beginnings of ids, such as BJ2,BJ301");
   AddList(parser, "--ignore", options.ignore, kRuleType, "no findings of these rules");
