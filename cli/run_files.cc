@@ -106,7 +106,7 @@ Result<std::vector<InputFile>> ReadInputFiles(const std::vector<std::string>& gi
   std::vector<InputFile> files;
   if (!given.empty() && !profile.workspace) {
     return UsersError("--file needs a profile with a workspace, and " + profile.name +
-                      " has none: --profile filesystem");
+                      " has none: --profile filesystem, or joined, as in data-science+filesystem");
   }
   for (const std::string& one : given) {
     Result<InputFile> file = ReadInputFile(one, profile.workspace->size);

@@ -11,6 +11,7 @@
 #include "server/tools/code_parameters.h"
 #include "server/tools/output_forwarder.h"
 #include "server/tools/output_schemas.h"
+#include "server/tools/tiers.h"
 
 namespace belljar {
 namespace {
@@ -287,13 +288,19 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
   return profile.modules ? Intersection(profile.profile, *profile.modules, *asked) : asked;
 }
 
-// The profiles that have what `has` looks for, for a call that named one without.
-std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller,
+// The profiles that have what `has` looks for, for a call that named one without: joined with that
+// one where it can be, so that nothing of it is lost.
+std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller, const Profile& named,
                          bool (*has)(const Profile&)) {
+  const std::vector<std::string>& combinations = sandboxes.combinations();
   std::string names;
   for (const EnabledProfile& each : sandboxes.enabled()) {
-    if (!has(each.profile) || !Sandboxes::Permits(caller, each.profile.name)) continue;
-    names += (names.empty() ? "" : ", ") + each.profile.name;
+    const std::string& alone = each.profile.name;
+    if (!has(each.profile) || !Sandboxes::Permits(caller, alone)) continue;
+    const std::string joined = ProfileName(named.name + "+" + alone);
+    const bool can_be_joined =
+        std::find(combinations.begin(), combinations.end(), joined) != combinations.end();
+    names += (names.empty() ? "" : ", ") + (can_be_joined ? joined : alone);
   }
   return names;
 }
@@ -311,7 +318,7 @@ std::string DomainsProblem(const Sandboxes& sandboxes, const std::vector<std::st
 void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Caller& caller,
                const Profile& profile, Request& request, std::vector<std::string>& problems) {
   const auto refuse = [&](const char* argument, const char* what, bool (*has)(const Profile&)) {
-    const std::string names = ProfilesWith(sandboxes, caller, has);
+    const std::string names = ProfilesWith(sandboxes, caller, profile, has);
     problems.push_back(std::string(argument) + ": profile " + profile.name + " has no " + what +
                        (names.empty() ? "; no profile that this caller may name has one"
                                       : "; name one that has: " + names));

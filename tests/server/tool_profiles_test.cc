@@ -145,6 +145,20 @@ TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {
                "write the host alone: no https://, no path");
 }
 
+TEST(ToolProfiles, FilesWithoutAWorkspaceAreToldWhichProfileHasOne) {
+  Tools tools(WithTiers());
+  const auto message = [&](const char* profile, const Caller& caller) {
+    const json files = json::array({{{"path", "a"}, {"text", "x"}}});
+    return tools
+        .Call("execute_code", {{"code", "1"}, {"profile", profile}, {"files", files}}, caller)
+        .message;
+  };
+  EXPECT_HOLDS(message("basic", {}),
+               "profile basic has no workspace; name one that has: filesystem");
+  EXPECT_HOLDS(message("network", {}), "name one that has: filesystem+network.");
+  EXPECT_HOLDS(message("network", CallerOf({"network"})), "no profile that this caller may name");
+}
+
 TEST(Combinations, AnOperatorMayForbidThem) {
   Tools tools(WithTiers(0));
   const Answered answer =
