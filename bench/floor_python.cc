@@ -1,6 +1,6 @@
 // The floors that have a CPython in them: the same interpreter with the same modules loaded, forked
-// the plain way. Arguments: the modules. For each byte on standard input one sample, in
-// nanoseconds, to standard output:
+// the plain way. Arguments: a folder of packages, if any, and the modules. For each byte on
+// standard input one sample, in nanoseconds, to standard output:
 //
 //   f   fork, exit, wait
 //   r   fork, compile and run "1+1", exit, wait
@@ -27,7 +27,7 @@ namespace {
 std::vector<sock_filter> g_filter;
 belljar::UniqueFd g_ruleset;
 
-bool StartPython() {
+bool StartPython(const wchar_t* packages) {
   PyConfig config;
   PyConfig_InitIsolatedConfig(&config);
   config.site_import = 0;
@@ -35,6 +35,7 @@ bool StartPython() {
   config.module_search_paths_set = 1;
   PyWideStringList_Append(&config.module_search_paths, L"" BELLJAR_PYTHON_STDLIB);
   PyWideStringList_Append(&config.module_search_paths, L"" BELLJAR_PYTHON_STDLIB "/lib-dynload");
+  if (packages) PyWideStringList_Append(&config.module_search_paths, packages);
   const PyStatus status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   return !PyStatus_Exception(status);
@@ -74,7 +75,12 @@ bool Sample(char kind) {
 }
 
 bool Prepare(int count, char** modules) {
-  if (!StartPython()) return false;
+  wchar_t* packages = nullptr;
+  if (count > 0 && modules[0][0] == '/') {
+    packages = Py_DecodeLocale(modules[0], nullptr);
+    --count, ++modules;
+  }
+  if (!StartPython(packages)) return false;
   for (int i = 0; i < count; ++i) {
     if (!PyImport_ImportModule(modules[i])) PyErr_Clear();
   }

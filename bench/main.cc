@@ -57,29 +57,6 @@ Options ReadOptions(int argc, char** argv) {
   return options;
 }
 
-std::string Machine(const std::string& python) {
-  std::ifstream file("/proc/cpuinfo");
-  std::string model = "unknown processor";
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    model = line.substr(line.find(':') + 2);
-    break;
-  }
-  utsname names;
-  uname(&names);
-  return std::to_string(std::thread::hardware_concurrency()) + " cores of " + model + ", Linux " +
-         names.release + ", " + python + (geteuid() == 0 ? ", as root" : ", as an ordinary user");
-}
-
-// Forks suffer more than wake-ups do when others compute here, so all ratios would be off.
-void WarnWhenBusy() {
-  double load[1];
-  if (getloadavg(load, 1) == 1 && load[0] > 0.5) {
-    fprintf(stderr, "belljar-bench: load average %.1f: others compute here, figures are off\n",
-            load[0]);
-  }
-}
-
 Profile BasicOrExit(const Installation& installation) {
   Result<Profile> profile =
       LoadProfile(installation.profiles + "/basic.toml", installation.profiles);
@@ -160,6 +137,7 @@ class Bench {
       : options_(options),
         installation_(*Installation::Find()),
         profile_(BasicOrExit(installation_)),
+        one_plus_one_(WithDefaults(profile_, "1+1")),
         small_({Beside("belljar-bench-floor-c")}),
         python_(PythonFloor()),
         sandbox_(OpenOrExit(profile_, kSpares)),
@@ -179,7 +157,7 @@ class Bench {
       if (round % options_.every == 0) SlowRound();
     }
     for (int i = 0; i < 3; ++i) LoadRound();
-    return {Machine(interpreter_), rows_.All(), Goals(), rows_.fork.name};
+    return {MachineName(interpreter_), rows_.All(), Goals(), rows_.fork.name};
   }
 
  private:
@@ -209,7 +187,7 @@ class Bench {
     rows_.fork_run.series.Add(python_.Sample('r'));
     rows_.fork_sealed.series.Add(python_.Sample('s'));
     Settle(*sandbox_, kSpares);
-    const RunTime time = TimeRun(*sandbox_);
+    const RunTime time = TimeRun(*sandbox_, one_plus_one_);
     rows_.run.series.Add(time.total);
     rows_.run_worker.series.Add(time.worker);
     SettleServers();
@@ -232,7 +210,7 @@ class Bench {
     rows_.bwrap.series.Add(
         TimeCommand({"bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev",
                      "/dev", interpreter_, "-I", "-S", "-c", "pass"}));
-    rows_.first.series.Add(TimeFirstResult(profile_));
+    rows_.first.series.Add(TimeFirstResult(one_plus_one_, profile_));
     rows_.command.series.Add(TimeCommand({command_, "run", "-c", "print(1)"}));
     Settle(*sandbox_, kSpares);
     for (const double mebibytes : PrivateMemoryOfSpares(*sandbox_)) {
@@ -243,7 +221,8 @@ class Bench {
     rows_.stdio_first.series.Add(stdio.result);
     rows_.http_ready.series.Add(TimeServerStart(command_, ServerProcess::Transport::kHttp).ready);
     // More than there are spares, so that most of them have to wait for a clone.
-    for (int i = 0; i < 20; ++i) rows_.back_to_back.series.Add(TimeRun(*sandbox_).total);
+    for (int i = 0; i < 20; ++i)
+      rows_.back_to_back.series.Add(TimeRun(*sandbox_, one_plus_one_).total);
   }
 
   void LoadRound() {
@@ -251,7 +230,7 @@ class Bench {
         {1, &rows_.load_1}, {2, &rows_.load_2}, {8, &rows_.load_8}};
     for (const auto& [clients, row] : kLoads) {
       Settle(*sandbox_, kSpares);
-      const Load load = MeasureLoad(*sandbox_, clients, options_.load);
+      const Load load = MeasureLoad(*sandbox_, one_plus_one_, clients, options_.load);
       row->series.Add(load.per_second);
       if (clients != 2) continue;
       rows_.worker_cpu.series.Add(load.worker_cpu);
@@ -290,6 +269,7 @@ class Bench {
   const Options options_;
   const Installation installation_;
   const Profile profile_;
+  const Request one_plus_one_;
   Floor small_;
   Floor python_;
   std::unique_ptr<Sandbox> sandbox_;

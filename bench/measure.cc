@@ -24,13 +24,6 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
   exit(5);
 }
 
-Request OnePlusOne(const Profile& profile) {
-  Request request;
-  request.source = "1+1";
-  request.limits = profile.default_limits;
-  return request;
-}
-
 double CpuOf(int who) {
   rusage usage;
   getrusage(who, &usage);
@@ -95,17 +88,25 @@ void Settle(const Sandbox& sandbox, size_t spares) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-RunTime TimeRun(Sandbox& sandbox) {
-  const Request request = OnePlusOne(sandbox.profile());
+Request WithDefaults(const Profile& profile, std::string source) {
+  Request request;
+  request.source = std::move(source);
+  request.limits = profile.default_limits;
+  return request;
+}
+
+RunTime TimeRun(Sandbox& sandbox, const Request& request) {
   const auto start = std::chrono::steady_clock::now();
   const Result<Outcome> outcome = sandbox.Run(request);
   const Milliseconds total = std::chrono::steady_clock::now() - start;
   if (!outcome) Exit(outcome.error().ToString());
-  if (outcome->result_json != "2") Exit("a run went wrong: " + OutcomeToJson(*outcome));
+  if (!outcome->success() || !outcome->result_json)
+    Exit("a run went wrong: " + OutcomeToJson(*outcome));
   return {total.count(), Milliseconds(outcome->usage.wall_time).count()};
 }
 
-Load MeasureLoad(Sandbox& sandbox, int clients, std::chrono::milliseconds duration) {
+Load MeasureLoad(Sandbox& sandbox, const Request& request, int clients,
+                 std::chrono::milliseconds duration) {
   const pid_t zygote = sandbox.counters().zygote_pid;
   const double zygote_before = CpuOfProcess(zygote);
   const double workers_before = CpuOf(RUSAGE_CHILDREN);
@@ -116,7 +117,7 @@ Load MeasureLoad(Sandbox& sandbox, int clients, std::chrono::milliseconds durati
   for (int i = 0; i < clients; ++i) {
     threads.emplace_back([&] {
       while (std::chrono::steady_clock::now() - start < duration) {
-        TimeRun(sandbox);
+        TimeRun(sandbox, request);
         ++runs;
       }
     });
@@ -135,6 +136,19 @@ Load MeasureLoad(Sandbox& sandbox, int clients, std::chrono::milliseconds durati
   return load;
 }
 
+double TimeBatch(Sandbox& sandbox, const Request& request, int count) {
+  const auto start = std::chrono::steady_clock::now();
+  std::atomic<int> left = count;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i <= std::thread::hardware_concurrency(); ++i) {
+    threads.emplace_back([&] {
+      while (left-- > 0) TimeRun(sandbox, request);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return Milliseconds(std::chrono::steady_clock::now() - start).count();
+}
+
 std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox) {
   std::vector<double> memory;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
@@ -148,10 +162,10 @@ std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox) {
   return memory;
 }
 
-double TimeFirstResult(const Profile& profile) {
+double TimeFirstResult(const Request& request, const Profile& profile) {
   const auto start = std::chrono::steady_clock::now();
   const std::unique_ptr<Sandbox> sandbox = OpenOrExit(profile, 1);
-  TimeRun(*sandbox);
+  TimeRun(*sandbox, request);
   return Milliseconds(std::chrono::steady_clock::now() - start).count();
 }
 

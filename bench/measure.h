@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/core/profile.h"
+#include "engine/core/request.h"
 #include "engine/outside/sandbox.h"
 
 namespace belljar {
@@ -24,7 +26,11 @@ struct RunTime {
   double total = 0;   // ms, as the caller of Run sees it
   double worker = 0;  // ms, of it from sending the request to having read the report
 };
-RunTime TimeRun(Sandbox& sandbox);
+// Ends the program with a message when the guest's code does not succeed.
+RunTime TimeRun(Sandbox& sandbox, const Request& request);
+
+// `source` with the limits that a profile gives when none are asked for.
+Request WithDefaults(const Profile& profile, std::string source);
 
 struct Load {
   double per_second = 0;
@@ -32,13 +38,17 @@ struct Load {
   double host_cpu = 0;    // ms a run: of this process
   double zygote_cpu = 0;  // ms a run
 };
-Load MeasureLoad(Sandbox& sandbox, int clients, std::chrono::milliseconds duration);
+Load MeasureLoad(Sandbox& sandbox, const Request& request, int clients,
+                 std::chrono::milliseconds duration);
+
+// Milliseconds until `count` runs are done, with one client for each core and one more.
+double TimeBatch(Sandbox& sandbox, const Request& request, int count);
 
 // MiB that only that process has, for each waiting worker.
 std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox);
 
 // Milliseconds from Sandbox::Open to the first outcome.
-double TimeFirstResult(const Profile& profile);
+double TimeFirstResult(const Request& request, const Profile& profile);
 
 // Milliseconds of user and system time; 0 when the process is gone.
 double CpuOfProcess(pid_t pid);

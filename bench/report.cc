@@ -1,9 +1,15 @@
 #include "bench/report.h"
 
+#include <sys/utsname.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 namespace belljar {
 
@@ -24,6 +30,28 @@ double Base(const BenchReport& report) {
 }
 
 }  // namespace
+
+std::string MachineName(const std::string& python) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string model = "unknown processor";
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    model = line.substr(line.find(':') + 2);
+    break;
+  }
+  utsname names;
+  uname(&names);
+  return std::to_string(std::thread::hardware_concurrency()) + " cores of " + model + ", Linux " +
+         names.release + ", " + python + (geteuid() == 0 ? ", as root" : ", as an ordinary user");
+}
+
+void WarnWhenBusy() {
+  double load[1];
+  if (getloadavg(load, 1) == 1 && load[0] > 0.5) {
+    fprintf(stderr, "belljar-bench: load average %.1f: others compute here, figures are off\n",
+            load[0]);
+  }
+}
 
 void PrintTable(const BenchReport& report) {
   printf("%s\n\n", report.machine.c_str());

@@ -44,6 +44,12 @@ struct BenchReport {
   std::string base;  // the row that others are told as multiples of
 };
 
+// Processor, kernel and user, for the head of a report; `python` names the interpreter.
+std::string MachineName(const std::string& python);
+
+// Forks suffer more than wake-ups do when others compute here, so all ratios would be off.
+void WarnWhenBusy();
+
 void PrintTable(const BenchReport& report);
 void PrintJson(const BenchReport& report);
 

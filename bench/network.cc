@@ -1,4 +1,4 @@
-// belljar-bench-door: what the network's proxy costs and carries.
+// belljar-bench-network: what the network's proxy costs and carries.
 //
 //   unused    a run of profile network that opens no connection, against one of profile basic, in
 //             turns: medians, and the median of the differences
@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kCarried = size_t{2} << 30;
 
 [[noreturn]] void Fail(const std::string& what) {
-  fprintf(stderr, "belljar-bench-door: %s\n", what.c_str());
+  fprintf(stderr, "belljar-bench-network: %s\n", what.c_str());
   exit(1);
 }
 

@@ -1,0 +1,209 @@
+// belljar-bench-data-science [--json] [--rounds N]
+//
+// What the profile data-science costs: a run of a few lines that use numpy and pandas, beside a
+// cold interpreter that imports them and a plain fork of one that has; a plot; a batch on all
+// cores; and the memory of a worker that waits.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/floor.h"
+#include "bench/measure.h"
+#include "bench/report.h"
+#include "engine/outside/profile_catalogue.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kSpares = 4;
+constexpr int kBatch = 100;
+constexpr char kSeries[] =
+    "import numpy as np, pandas as pd\nresult = float(pd.Series(np.arange(10)).mean())";
+constexpr char kArray[] = "import numpy as np\nresult = float(np.arange(10).mean())";
+constexpr char kPlot[] =
+    "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.title('squares')\nresult = 1";
+
+struct Options {
+  int rounds = 200;
+  int every = 20;  // the slow ones once in so many rounds
+  bool json = false;
+};
+
+Options ReadOptions(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--json") {
+      options.json = true;
+    } else if (word == "--rounds" && i + 1 < argc && atoi(argv[i + 1]) > 0) {
+      options.rounds = atoi(argv[++i]);
+    } else {
+      fprintf(stderr, "usage: belljar-bench-data-science [--json] [--rounds N]\n");
+      exit(2);
+    }
+  }
+  return options;
+}
+
+template <typename T>
+T OrExit(Result<T> result) {
+  if (!result) {
+    fprintf(stderr, "belljar-bench-data-science: %s\n", result.error().ToString().c_str());
+    exit(5);
+  }
+  return std::move(*result);
+}
+
+struct Rows {
+  Row small{"fork + exit + wait of a small C process", "ms", {}};
+  Row fork{"fork + exit + wait of CPython with the same packages", "ms", {}};
+  Row cold_two{"python3 -I, cold: import numpy, pandas", "ms", {}};
+  Row cold{"python3 -I, cold: import what the profile preloads", "ms", {}};
+  Row series{"belljar, library: mean of a pandas Series, spares ready", "ms", {}};
+  Row plot{"belljar, library: a line plot as PNG, spares ready", "ms", {}};
+  Row batch{"belljar, library: 100 means of a numpy array, all cores", "ms", {}};
+  Row worker_cpu{"CPU of a worker, clone to reaped", "ms", {}};
+  Row host_cpu{"CPU of the host a run", "ms", {}};
+  Row zygote_cpu{"CPU of the zygote a run", "ms", {}};
+  Row memory{"private memory of a waiting spare", "MiB", {}};
+  Row first{"belljar, library: open to first result", "ms", {}};
+
+  std::vector<Row> All() const {
+    return {small, fork,       cold_two, cold,       series, plot,
+            batch, worker_cpu, host_cpu, zygote_cpu, memory, first};
+  }
+};
+
+class Bench {
+ public:
+  Bench(const Options& options, const ProfileCatalogue& catalogue)
+      : options_(options),
+        profile_(OrExit(catalogue.Choose("data-science"))),
+        packages_(PackagesOrExit(catalogue.installation())),
+        series_(WithDefaults(profile_, kSeries)),
+        array_(WithDefaults(profile_, kArray)),
+        plot_(WithDefaults(profile_, kPlot)),
+        small_({Beside("belljar-bench-floor-c")}),
+        python_(PythonFloor()),
+        sandbox_(OpenOrExit(profile_, kSpares)) {
+    const char* chosen = getenv("BELLJAR_PYTHON");
+    interpreter_ = chosen ? chosen : "/usr/bin/python3";
+  }
+
+  BenchReport Run() {
+    for (int round = 0; round < options_.rounds; ++round) {
+      Round();
+      if (round % options_.every == 0) SlowRound();
+    }
+    return {MachineName(interpreter_), rows_.All(), Goals(), rows_.fork.name};
+  }
+
+ private:
+  static std::string Beside(const char* program) {
+    return fs::read_symlink("/proc/self/exe").parent_path() / program;
+  }
+
+  std::string PackagesOrExit(const Installation& installation) const {
+    for (const MissingPackages& missing : installation.Missing(profile_)) {
+      fprintf(stderr, "belljar-bench-data-science: no packages here; install them: %s\n",
+              missing.command.c_str());
+      exit(5);
+    }
+    return installation.PackageSetPath(profile_.packages.front().name);
+  }
+
+  // All that its own interpreter would have to import, and no more of the policy's.
+  std::vector<std::string> Preloaded() const {
+    std::vector<std::string> names;
+    for (const ModuleExports& module : profile_.modules) {
+      const std::string top = module.name.substr(0, module.name.find('.'));
+      for (const std::string& package : profile_.packages.front().modules) {
+        if (top == package) names.push_back(module.name);
+      }
+    }
+    return names;
+  }
+
+  std::vector<std::string> PythonFloor() const {
+    std::vector<std::string> command = {Beside("belljar-bench-floor-python"), packages_};
+    for (std::string& name : Preloaded()) command.push_back(std::move(name));
+    return command;
+  }
+
+  double TimeImport(const std::vector<std::string>& names) const {
+    std::string program = "import sys; sys.path.insert(0, sys.argv[1])\n";
+    for (const std::string& name : names) {
+      program += "try:\n import " + name + "\nexcept ImportError: pass\n";
+    }
+    return TimeCommand({interpreter_, "-I", "-B", "-c", program, packages_});
+  }
+
+  void Round() {
+    Settle(*sandbox_, kSpares);
+    rows_.small.series.Add(small_.Sample('f'));
+    rows_.fork.series.Add(python_.Sample('f'));
+    Settle(*sandbox_, kSpares);
+    rows_.series.series.Add(TimeRun(*sandbox_, series_).total);
+  }
+
+  void SlowRound() {
+    Settle(*sandbox_, kSpares);
+    rows_.plot.series.Add(TimeRun(*sandbox_, plot_).total);
+    Settle(*sandbox_, kSpares);
+    rows_.cold_two.series.Add(TimeImport({"numpy", "pandas"}));
+    rows_.cold.series.Add(TimeImport(Preloaded()));
+    Settle(*sandbox_, kSpares);
+    for (const double mebibytes : PrivateMemoryOfSpares(*sandbox_)) {
+      rows_.memory.series.Add(mebibytes);
+    }
+    rows_.batch.series.Add(TimeBatch(*sandbox_, array_, kBatch));
+    Settle(*sandbox_, kSpares);
+    const Load load = MeasureLoad(*sandbox_, array_, 2, std::chrono::milliseconds(500));
+    rows_.worker_cpu.series.Add(load.worker_cpu);
+    rows_.host_cpu.series.Add(load.host_cpu);
+    rows_.zygote_cpu.series.Add(load.zygote_cpu);
+    if (rows_.first.series.count() < 3) {
+      rows_.first.series.Add(TimeFirstResult(series_, profile_));
+    }
+  }
+
+  std::vector<Goal> Goals() const {
+    const double run = rows_.series.series.median();
+    return {
+        {"p50 of a run", "ms", run, 4},
+        {"cold import of what is preloaded, as a multiple of a run", "x",
+         rows_.cold.series.median() / run, 200, true},
+        {"100 results of numpy, all cores", "ms", rows_.batch.series.median(), 150},
+        {"private memory of a waiting spare", "MiB", rows_.memory.series.median(), 6},
+    };
+  }
+
+  const Options options_;
+  const Profile profile_;
+  const std::string packages_;
+  const Request series_;
+  const Request array_;
+  const Request plot_;
+  Floor small_;
+  Floor python_;
+  std::unique_ptr<Sandbox> sandbox_;
+  std::string interpreter_;
+  Rows rows_;
+};
+
+}  // namespace
+}  // namespace belljar
+
+int main(int argc, char** argv) {
+  using namespace belljar;
+  const Options options = ReadOptions(argc, argv);
+  const ProfileCatalogue catalogue = OrExit(ProfileCatalogue::Open());
+  WarnWhenBusy();
+  const BenchReport report = Bench(options, catalogue).Run();
+  options.json ? PrintJson(report) : PrintTable(report);
+  return 0;
+}
