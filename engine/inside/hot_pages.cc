@@ -21,8 +21,10 @@ namespace belljar {
 namespace {
 
 constexpr size_t kMaxMaps = 1 << 20;
-// A profile with a large heap would have every worker copy too much that it may not need.
+// More than this no worker needs, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
+constexpr size_t kPageSize = 4096;     // of x86-64, and of aarch64 as Debian builds it
+constexpr size_t kTogether = 2 << 20;  // a huge page
 
 // /proc/<pid>/pagemap, one word a page (Documentation/admin-guide/mm/pagemap.rst).
 constexpr uint64_t kPresent = uint64_t{1} << 63;
@@ -33,6 +35,10 @@ struct Range {
   uintptr_t begin;
   uintptr_t end;
 };
+
+uintptr_t EndOf(const iovec& part) {
+  return reinterpret_cast<uintptr_t>(part.iov_base) + part.iov_len;
+}
 
 // The private writable mappings, from lines such as "55d0-55d4 rw-p 00000000 00:00 0 [heap]".
 Result<std::vector<Range>> WritableMappings() {
@@ -85,34 +91,42 @@ class PageMap {
 
   // The pages that were ours alone at Read. While a clone is alive those are the ones that it has
   // written to: every other page is still shared with it.
-  std::vector<iovec> OwnPages() const {
-    std::vector<iovec> own;
+  std::vector<uintptr_t> OwnPages() const {
+    std::vector<uintptr_t> own;
     const auto* word = reinterpret_cast<const uint64_t*>(words_.data());
     for (const Range& range : mappings_) {
       for (uintptr_t page = range.begin; page < range.end; page += kPageSize, ++word) {
         if (!(*word & kPresent) || (*word & kFileOrShared) || !(*word & kMappedByUsAlone)) continue;
-        if (!own.empty() && EndOf(own.back()) == page) {
-          own.back().iov_len += kPageSize;
-        } else {
-          own.push_back({reinterpret_cast<void*>(page), kPageSize});
-        }
+        own.push_back(page);
       }
     }
     return own;
   }
 
  private:
-  static constexpr size_t kPageSize = 4096;  // of x86-64, and of aarch64 as Debian builds it
-
   static size_t PagesIn(const Range& range) { return (range.end - range.begin) / kPageSize; }
-  static uintptr_t EndOf(const iovec& part) {
-    return reinterpret_cast<uintptr_t>(part.iov_base) + part.iov_len;
-  }
 
   UniqueFd file_;
   Mapping words_;
   std::vector<Range> mappings_;
 };
+
+// Of `pages`, which ascend, those that have enough others near them; neighbours joined.
+std::vector<iovec> WorthPinning(const std::vector<uintptr_t>& pages, size_t least_together) {
+  std::vector<iovec> worth;
+  for (size_t first = 0, next = 0; first < pages.size(); first = next) {
+    while (next < pages.size() && pages[next] / kTogether == pages[first] / kTogether) ++next;
+    if (next - first < least_together) continue;
+    for (size_t i = first; i < next; ++i) {
+      if (!worth.empty() && EndOf(worth.back()) == pages[i]) {
+        worth.back().iov_len += kPageSize;
+      } else {
+        worth.push_back({reinterpret_cast<void*>(pages[i]), kPageSize});
+      }
+    }
+  }
+  return worth;
+}
 
 Result<UniqueFd> Pin(const std::vector<iovec>& pages) {
   io_uring_params parameters{};
@@ -159,7 +173,7 @@ Result<Process> Rehearse(const std::function<void()>& rehearse) {
 
 }  // namespace
 
-Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse) {
+Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse, size_t least_together) {
   Result<std::vector<Range>> mappings = WritableMappings();
   if (!mappings) return mappings.error();
   Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
@@ -169,7 +183,7 @@ Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse) {
   Result<void> read = map->Read();
   clone->Destroy();
   if (!read) return read.error();
-  const std::vector<iovec> pages = map->OwnPages();
+  const std::vector<iovec> pages = WorthPinning(map->OwnPages(), least_together);
   size_t total = 0;
   for (const iovec& part : pages) total += part.iov_len;
   if (total > kMaxPinnedBytes) {

@@ -12,6 +12,7 @@
 #ifndef BELLJAR_ENGINE_INSIDE_HOT_PAGES_H_
 #define BELLJAR_ENGINE_INSIDE_HOT_PAGES_H_
 
+#include <cstddef>
 #include <functional>
 
 #include "engine/core/fd.h"
@@ -19,10 +20,13 @@
 
 namespace belljar {
 
-// Zygote, before it gives up /proc and io_uring. `rehearse` runs in a clone that is then killed.
-// The pages stay pinned, and count against RLIMIT_MEMLOCK, as long as the answer lives. An error
-// (io_uring is switched off in many containers) costs speed and nothing else.
-Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse);
+// Zygote, before it gives up /proc and io_uring. `rehearse` runs in a clone that is then killed. Of
+// each part of memory as large as a huge page, hot pages are pinned if there are `least_together`
+// of them. The others may go to a huge page then, where a clone has few entries to copy and a
+// worker one more fault for each; where anything is pinned there can be none. The pages stay
+// pinned, and count against RLIMIT_MEMLOCK, as long as the answer lives. An error (io_uring is
+// switched off in many containers) costs speed and nothing else.
+Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse, size_t least_together);
 
 }  // namespace belljar
 

@@ -3,6 +3,7 @@
 #include <pybind11/embed.h>
 
 #include "engine/inside/capture.h"
+#include "engine/inside/heap.h"
 #include "engine/inside/memory.h"
 
 extern "C" PyObject* PyInit__belljar_guards();
@@ -76,7 +77,15 @@ void Prepare(const InterpreterOptions& options) {
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
+  // From here on what nearly every worker writes to is made, to lie close together.
+  FillHeapHoles();
+  // Entries of what was loaded: a worker that needs their place would write to each one's name.
+  if (options.huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
+  // What the first clone would set up or clear away, for good.
+  PyOS_AfterFork_Child();
+  runner.attr("reseed")();
+  FillHeapHoles();
   // What is left to import is the standard library and the profile's packages, by their own code
   // and by --language full.
   py::list path;
@@ -110,7 +119,8 @@ constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restri
 }  // namespace
 
 Result<void> StartInterpreter(const InterpreterOptions& options) {
-  InstallMemoryGuard();
+  if (options.huge_pages) GatherHeap();
+  InstallMemoryGuard(options.huge_pages);
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return MakeError("start Python", "no memory for the module table");
   }

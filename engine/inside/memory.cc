@@ -2,6 +2,8 @@
 
 #include <Python.h>
 
+#include <cstdlib>
+
 #include "engine/inside/capture.h"
 
 namespace belljar {
@@ -24,16 +26,24 @@ void* Reallocate(void*, void* old, size_t size) {
 }
 void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
 
+// Among the other blocks of the one heap.
+void* AllocateArenaInHeap(void*, size_t size) { return malloc(size); }
+void FreeArenaInHeap(void*, void* arena, size_t) { free(arena); }
+
 void* AllocateArena(void*, size_t size) { return OrEnd(g_arena.alloc(g_arena.ctx, size)); }
 void FreeArena(void*, void* arena, size_t size) { g_arena.free(g_arena.ctx, arena, size); }
 
 }  // namespace
 
-void InstallMemoryGuard() {
+void InstallMemoryGuard(bool one_heap) {
   PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &g_raw);
   PyMemAllocatorEx raw{nullptr, Allocate, AllocateZeroed, Reallocate, Free};
   PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);
-  PyObject_GetArenaAllocator(&g_arena);
+  if (one_heap) {
+    g_arena = {nullptr, AllocateArenaInHeap, FreeArenaInHeap};
+  } else {
+    PyObject_GetArenaAllocator(&g_arena);
+  }
   PyObjectArenaAllocator arena{nullptr, AllocateArena, FreeArena};
   PyObject_SetArenaAllocator(&arena);
 }

@@ -5,9 +5,11 @@
 
 namespace belljar {
 
-// Zygote, before Python starts. Wraps the raw allocator, where every allocation past 512 bytes
-// ends, and the arenas, where the smaller ones come from; so the cost is on large allocations only.
-void InstallMemoryGuard();
+// Zygote, before Python starts. With `one_heap` the arenas are blocks of the C library's heap and
+// not mappings of their own (heap.h). Wraps the raw allocator, where every allocation past 512
+// bytes ends, and the arenas, where the smaller ones come from; so the cost is on large allocations
+// only.
+void InstallMemoryGuard(bool one_heap);
 
 }  // namespace belljar
 

@@ -68,6 +68,11 @@ Result<void> CheckSingleThreaded() {
   return MakeError("prepare zygote", "a module of the profile started a thread");
 }
 
+// Of the 512 pages of a huge one, from how many hot ones on it is better not to have it. Measured
+// with the data-science packages, where 1,170 hot pages are in 90 such parts of the heap: 12 and 24
+// take the same processor time for a run, and 24 leaves less memory in every spare.
+constexpr size_t kWorthPinning = 24;
+
 // What a worker does before its request, seal and capture apart.
 void RehearseWorker() { (void)(AfterCloneInWorker() && RehearseRequest()); }
 
@@ -82,12 +87,11 @@ Result<Prepared> Prepare(const Start& start) {
   if (Result<void> done = CheckSingleThreaded(); !done) return done.error();
   FreezeInterpreter();
   Prepared prepared;
-  if (start.interpreter.huge_pages) {
-    // A pinned page that is a part of a huge one would have each clone copy all of it.
-    CollapseIntoHugePages();
-  } else if (Result<UniqueFd> pinned = PinHotPages(RehearseWorker); pinned) {
+  const size_t least_together = start.interpreter.huge_pages ? kWorthPinning : 1;
+  if (Result<UniqueFd> pinned = PinHotPages(RehearseWorker, least_together); pinned) {
     prepared.hot_pages = std::move(*pinned);
   }
+  if (start.interpreter.huge_pages) CollapseIntoHugePages();
   // Until here a dying interpreter could tell the host why; no worker may inherit that file.
   if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return SystemError("close standard error");
   Result<PreparedSeal> seal = SealZygote(start.plan, StandardLibraryPath());

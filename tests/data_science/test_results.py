@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from tests.data_science.session import Session, artifacts_of
+
+PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 
 
 def size_of(png: bytes) -> tuple[int, int]:
@@ -269,3 +273,11 @@ def test_a_usual_model_fits_the_default_limit(sandbox: Session) -> None:
         "result = RandomForestClassifier(n_estimators=20).fit(x, y).score(x, y) > 0.9"
     )
     assert outcome["result"] is True, outcome["error"]
+
+
+def test_the_rehearsal_of_a_worker_works_and_leaves_nothing(sandbox: Session) -> None:
+    profile = tomllib.loads((PROFILES / "data-science.toml").read_text())
+    outcome = sandbox.run(profile["packages"]["data-science"]["rehearsal"])
+    assert (outcome["status"], outcome["result"]) == ("ok", 4.5)
+    after = sandbox.run("sorted(set(dir()) & {'np', 'pd', 'result'})")
+    assert (after["result"], after["artifacts"]) == ([], [])

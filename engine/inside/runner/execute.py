@@ -8,7 +8,7 @@ import linecache
 import sys
 import warnings
 from _sitebuiltins import Quitter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
@@ -107,6 +107,7 @@ class _Prepared:
     module_types: tuple[type, ...] = (ModuleType,)
     no_input: Any = None
     recursion_limit = 1000
+    rehearsals: Sequence[bytes] = ()  # of the profile's packages
     kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
 
 
@@ -135,6 +136,11 @@ def prepare(
         module: name for name, modules in reversed(other_profiles.items()) for module in modules
     }
     _prepared.missing_modules = missing_modules
+    _prepared.rehearsals = [
+        packages["rehearsal"].encode()
+        for packages in profile.get("packages", {}).values()
+        if "rehearsal" in packages
+    ]
     prepare_display()
     know_packages()
     if profile.get("packages"):
@@ -154,7 +160,8 @@ def specialise() -> None:
 
 def rehearse() -> None:
     """A clone that is thrown away: writes to the pages that nearly every request will write to."""
-    _execute_into_the_void(_REHEARSAL_SOURCE)
+    for source in _prepared.rehearsals or (_REHEARSAL_SOURCE,):
+        _execute_into_the_void(source)
 
 
 def _execute_into_the_void(source: bytes) -> None:

@@ -1,0 +1,66 @@
+#include "engine/inside/heap.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace belljar {
+namespace {
+
+// What glibc settles on by itself in a program that frees large blocks: DEFAULT_MMAP_THRESHOLD_MAX,
+// and twice that (mallopt(3), M_MMAP_THRESHOLD).
+constexpr int kLargestInHeap = 32 << 20;
+constexpr int kTrimAbove = 2 * kLargestInHeap;
+
+// Blocks up to this size wait in the thread's cache, seven of each (glibc.malloc.tcache_count).
+constexpr size_t kLargestCached = 1032;
+constexpr size_t kCachedOfEach = 7;
+
+constexpr size_t kStep = 16;      // from one size of blocks to the next
+constexpr size_t kSmallest = 24;  // usable bytes of the smallest block
+constexpr size_t kHeader = 8;     // of every block
+
+// Never freed, and that is the purpose: the compiler may not see through it.
+void* Take(size_t size) {
+  void* volatile block = malloc(size);
+  return block;
+}
+
+uintptr_t EndOfUsedHeap() { return reinterpret_cast<uintptr_t>(sbrk(0)) - mallinfo2().keepcost; }
+
+void EmptyThreadCache() {
+  for (size_t size = kSmallest; size <= kLargestCached; size += kStep) {
+    for (size_t i = 0; i < kCachedOfEach; ++i) Take(size);
+  }
+}
+
+// Until there is no hole of `size` left below `end`.
+void FillHoles(size_t size, uintptr_t end) {
+  for (;;) {
+    void* const block = Take(size);
+    if (!block) return;
+    if (reinterpret_cast<uintptr_t>(block) >= end) return free(block);
+  }
+}
+
+}  // namespace
+
+void GatherHeap() {
+  mallopt(M_MMAP_THRESHOLD, kLargestInHeap);
+  mallopt(M_TRIM_THRESHOLD, kTrimAbove);
+}
+
+void FillHeapHoles() {
+  malloc_trim(0);  // also joins neighbouring holes
+  EmptyThreadCache();
+  const uintptr_t end = EndOfUsedHeap();
+  // A hole is filled by the powers of two that it is the sum of.
+  for (size_t size = size_t{1} << 20; size > kSmallest + kHeader; size /= 2) {
+    FillHoles(size - kHeader, end);
+  }
+  FillHoles(kSmallest, end);
+}
+
+}  // namespace belljar
