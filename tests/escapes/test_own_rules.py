@@ -346,6 +346,21 @@ def test_redirections_move_no_other_stream(attack: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        ("SectionProxy(Fake(), 'x')", "[BJ502] converters are for parsers"),
+        ("ConverterMapping(Fake())", "[BJ502] converters are for parsers"),
+        ("SectionProxy.__init__(Fake(), ConfigParser(), 'x')", "[BJ502] sections are made"),
+        ("ConverterMapping.__init__(Fake(), ConfigParser())", "[BJ502] a ConverterMapping is made"),
+    ],
+)
+def test_converters_are_for_parsers(use: str, said: str) -> None:
+    """They get and set attributes by names that their object gives."""
+    fake = "class Fake:\n  converters, get, GETTERCRE = (), print, re.compile('get(?P<name>.)')"
+    check_refused(f"import re\nfrom configparser import *\n{fake}\n{use}", said)
+
+
+@pytest.mark.parametrize(
     "stream",
     [
         "pprint.PrettyPrinter.__init__(fake)\nstream = fake._stream",
