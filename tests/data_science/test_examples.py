@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,20 @@ def test_the_page(sandbox: Session) -> None:
         outcome = sandbox.run(program)
         assert outcome["status"] == "ok", outcome["error"]
         assert outcome["artifacts"]
+
+
+def test_the_call_that_the_readme_shows(build: Path, packages: Path, monkeypatch) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = re.search(r"^((?:SANDBOX_ENABLE_\w+=true )+)belljar serve$", readme, re.M)
+    arguments = re.search(r"^```json\n(\{\"code\".*?)^```$", readme, re.M | re.S)
+    for setting in command[1].split():
+        monkeypatch.setenv(*setting.split("="))
+    client = runpy.run_path(str(ROOT / "examples/clients/mcp_client.py"))["Client"]
+    server = client([str(build / "belljar"), "serve"])
+    try:
+        outcome = server.call("execute_code", **json.loads(arguments[1]))
+    finally:
+        server.close()
+    assert outcome["success"], outcome["error"]
+    assert "60.5" in outcome["result_repr"], "the mean of the two ages"
+    assert [each["name"] for each in outcome["artifacts"]] == ["result.html", "result.json"]
