@@ -289,17 +289,19 @@ def is_given(value: object, module: types.ModuleType, given: set[str]) -> bool:
 
 def names_meant_by_public(module: types.ModuleType, given: set[str]) -> list[str]:
     """What the module says is its own: `__all__`, or what it defines under a public name. Of
-    modules in it those that are `given` too.
+    modules in it those that are `given` too. Of a package, its version.
     """
     listed = getattr(module, "__all__", None)
+    version = "__version__"
+    is_package = "." not in module.__name__ and isinstance(getattr(module, version, None), str)
     if listed is None:
-        return [
+        return ([version] if is_package else []) + [
             name
             for name, value in sorted(vars(module).items())
             if name[0] != "_" and (is_own(value, module) or is_given(value, module, given))
         ]
-    found = []
-    for name in set(listed):
+    found = [version] if is_package else []
+    for name in set(listed) - {version}:
         try:
             value = getattr(module, name)
         except (AttributeError, ImportError):  # scikit-learn: what is experimental

@@ -62,6 +62,67 @@ def test_figures_are_bounded_in_number_and_size(sandbox: Session) -> None:
     assert "36 megapixels" in outcome["artifacts"][0]["note"]
 
 
+@pytest.mark.parametrize(
+    ("figure", "pixels"),
+    [("figsize=(300, 300), dpi=100", "900"), ("dpi=10_000", "3072"), ("dpi=99_999", "307194")],
+)
+def test_a_huge_figure_is_drawn_smaller(sandbox: Session, figure: str, pixels: str) -> None:
+    outcome = sandbox.run(
+        f"import matplotlib.pyplot as plt\nplt.figure({figure}).gca().plot([1, 2])"
+    )
+    width, height = size_of(artifacts_of(outcome, "image/png")[0])
+    assert 3_900_000 < width * height <= 4_010_000
+    assert f"{pixels} megapixels" in outcome["artifacts"][0]["note"]
+
+
+@pytest.mark.parametrize("figure", ["figsize=(30_000, 30_000), dpi=1", "dpi=float('inf')"])
+def test_a_size_that_cannot_be_drawn_is_counted(sandbox: Session, figure: str) -> None:
+    outcome = sandbox.run(f"import matplotlib.pyplot as plt\nplt.figure({figure})\nresult = 1")
+    assert (outcome["status"], outcome["result"]) == ("ok", 1), outcome["error"]
+    assert outcome["artifacts"] == [] and outcome["truncated"]["artifacts"] == 1
+
+
+def test_long_cells_leave_fewer_rows(sandbox: Session) -> None:
+    outcome = sandbox.run("import pandas as pd\npd.DataFrame({'a': ['x' * 1_000_000] * 40})")
+    assert names_of(outcome) == ["result.html", "result.json"]
+    assert [each["note"] for each in outcome["artifacts"]] == [
+        "the first 2 of 40 rows and 1 of 1 columns"
+    ] * 2
+    outcome = sandbox.run("import pandas as pd\npd.DataFrame({'a': ['x' * 5_000_000]})")
+    assert outcome["artifacts"] == [] and outcome["truncated"]["artifacts"] == 1
+
+
+def test_cells_that_are_no_numbers(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import numpy as np, pandas as pd\n"
+        "pd.DataFrame({'f': [np.nan, np.inf], 't': [pd.NaT, pd.Timestamp('2024-01-01', tz='UTC')],"
+        "'d': [pd.Timedelta('1D'), pd.NaT], 'o': [pd.NA, 2**70],"
+        "'p': pd.period_range('2024-01', periods=2, freq='M'), 'c': pd.Categorical(['<', '&'])})"
+    )
+    records = json.loads(artifacts_of(outcome, "application/json")[0])
+    assert records == [
+        {"f": None, "t": None, "d": "P1DT0H0M0S", "o": None, "p": "2024-01", "c": "<"},
+        {"f": None, "t": "2024-01-01T00:00:00.000Z", "d": None, "o": 2**70, "p": "2024-02",
+         "c": "&"},
+    ]  # fmt: skip
+    html = artifacts_of(outcome, "text/html")[0].decode()
+    assert all(f"<td>{cell}</td>" in html for cell in ("NaN", "inf", "NaT", "&lt;", "&amp;"))
+
+
+def test_markup_in_names_and_settings_is_text(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import pandas as pd\n"
+        "pd.options.display.float_format = lambda value: '<script>'\n"
+        "class Text(str):\n"
+        "    def __str__(self): return Text('<script>')\n"
+        "    def replace(self, *_): return '<script>'\n"
+        "pd.DataFrame({'<script>': [1.5], 'b': [Text('x')]},\n"
+        "    index=pd.Index(['<script>'], name='<script>')).rename_axis(columns='<script>')"
+    )
+    html = artifacts_of(outcome, "text/html")[0]
+    assert b"<script>" not in html and html.count(b"&lt;script&gt;") >= 5
+
+
 def test_a_table(sandbox: Session) -> None:
     outcome = sandbox.run(
         "import pandas as pd\n"
@@ -179,6 +240,84 @@ HOSTILE = {
             def draw(self, renderer):
                 raise SystemExit(3)
         plt.gca().add_line(Evil([0, 1], [0, 1]))
+    """,
+    "an artist that opens figures and prints": """
+        import matplotlib.pyplot as plt
+        from matplotlib.lines import Line2D
+        class Evil(Line2D):
+            def draw(self, renderer):
+                plt.figure()
+                print("drawn")
+        plt.gca().add_line(Evil([0, 1], [0, 1]))
+    """,
+    "an artist that asks for all memory": """
+        import matplotlib.pyplot as plt, numpy as np
+        from matplotlib.lines import Line2D
+        class Evil(Line2D):
+            def draw(self, renderer):
+                np.ones(10**11)
+        plt.gca().add_line(Evil([0, 1], [0, 1]))
+    """,
+    "an artist without an end": """
+        import matplotlib.pyplot as plt
+        from matplotlib.lines import Line2D
+        class Evil(Line2D):
+            def draw(self, renderer):
+                self.draw(renderer)
+        plt.gca().add_line(Evil([0, 1], [0, 1]))
+    """,
+    "axes that raise": """
+        import matplotlib.pyplot as plt
+        from matplotlib.axes import Axes
+        class Evil(Axes):
+            def draw(self, *a, **k):
+                raise KeyboardInterrupt
+        figure = plt.figure()
+        figure.add_axes(Evil(figure, [0, 0, 1, 1]))
+    """,
+    "a text that is no formula": """
+        import matplotlib.pyplot as plt
+        plt.title("$\\frac{$")
+    """,
+    "a cell that lies about its text": """
+        import pandas as pd
+        class Cell:
+            def __repr__(self):
+                return 7
+            __str__ = __repr__
+        result = pd.DataFrame({"a": [Cell()]}, dtype=object)
+    """,
+    "a list in itself": """
+        import pandas as pd
+        it = []
+        it.append(it)
+        result = pd.DataFrame({"a": [it, 1]})
+    """,
+    "a table with its own HTML": """
+        import pandas as pd
+        class Table(pd.DataFrame):
+            def _repr_html_(self):
+                return "<script>"
+            def __len__(self):
+                return -5
+            iloc = columns = 5
+        result = Table({"a": [1]})
+    """,
+    "a figure of plotly's that is something else": """
+        import plotly.graph_objects as go
+        class Evil(go.Figure):
+            def to_dict(self):
+                raise SystemExit
+            def to_plotly_json(self):
+                return {"x": object()}
+        result = Evil()
+    """,
+    "a formula that raises": """
+        import sympy
+        class Evil(sympy.Symbol):
+            def _latex(self, printer):
+                raise SystemExit
+        result = Evil("x") + 1
     """,
     "a size that is none": """
         import matplotlib.pyplot as plt

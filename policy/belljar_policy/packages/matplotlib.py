@@ -78,6 +78,7 @@ def adapt() -> None:
     for package in ("matplotlib", "contourpy", "kiwisolver", "fontTools"):  # the last: PDF
         load_native(package, ("test", "_test", "_macosx", "_tkagg", "_gtk", "_qt"))
     for name in ("PngImagePlugin", "JpegImagePlugin", "GifImagePlugin", "BmpImagePlugin",
+                 "WebPImagePlugin", "TiffImagePlugin",
                  "ImageFilter", "ImageDraw", "ImageOps"):  # fmt: skip
         importlib.import_module(f"PIL.{name}")
     importlib.import_module("mpl_toolkits.mplot3d")
@@ -107,5 +108,7 @@ def _use() -> None:
     axes.set_title("Title $x^2$")
     axes.legend()
     figure.tight_layout()
-    figure.savefig(io.BytesIO(), format="png")
+    # PDF has fonts cut down by a package that sets attributes of its classes as it is loaded.
+    for kind in ("png", "svg", "pdf", "jpg"):
+        figure.savefig(io.BytesIO(), format=kind)
     pyplot.close("all")

@@ -1,0 +1,150 @@
+"""Modules as people import them, parts that load on first use, and what is said of missing ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.data_science.plain import PlainPython
+from tests.data_science.session import Session
+
+# Each is a program of its own: what one loads, another would find loaded.
+USES = {
+    "scipy.stats by attribute": "import scipy\nscipy.stats.norm.cdf(0)",
+    "scipy.optimize by attribute": "import scipy\nscipy.optimize.brentq(lambda x: x - 1, 0, 3)",
+    "scipy parts": "from scipy import signal, sparse\nsparse.eye(3).sum()",
+    "sklearn.ensemble": "import sklearn.ensemble\n"
+    "sklearn.ensemble.RandomForestRegressor().n_estimators",
+    "linear_model": "from sklearn import linear_model\n"
+    "linear_model.LinearRegression().fit([[0], [1]], [1, 3]).coef_.round(6)",
+    "metrics": "from sklearn import metrics, svm\nmetrics.accuracy_score([1, 0], [1, 1])",
+    "experimental": "from sklearn.experimental import enable_iterative_imputer\n"
+    "from sklearn.impute import IterativeImputer\nIterativeImputer().max_iter",
+    "statsmodels.api": "import statsmodels.api as sm\n"
+    "sm.OLS([1, 2, 3.5], sm.add_constant([0, 1, 2])).fit().params.round(6)",
+    "statsmodels.formula.api": "import statsmodels.formula.api as smf\n"
+    "smf.ols('y ~ x', {'x': [0, 1, 2], 'y': [1, 2, 3.5]}).fit().params.round(6).tolist()",
+    "statespace": "from statsmodels.tsa.statespace.sarimax import SARIMAX\n"
+    "SARIMAX([1, 2, 3, 4.5, 5], order=(1, 0, 0)).k_ar",
+    "plotly.express": "import plotly.express as px\npx.data.iris().shape",
+    "plotly.graph_objects": "import plotly.graph_objects as go\nlen(go.Figure(go.Bar(y=[1])).data)",
+    "seaborn": "import seaborn as sns\nsns.color_palette('deep', 2)[0]",
+    "sympy": "import sympy\nsympy.integrate('x', ('x', 0, 1))",
+    "sympy.vector": "from sympy.vector import CoordSys3D\nN = CoordSys3D('N')\nN.i.cross(N.j)",
+    "pyplot": "import matplotlib.pyplot as plt\nplt.rcParams['figure.dpi']",
+    "matplotlib by parts": "import matplotlib\nimport matplotlib.ticker as ticker\n"
+    "matplotlib.colors.to_hex('red'), ticker.MaxNLocator(3).tick_values(0, 1).tolist()",
+    "mplot3d": "from mpl_toolkits.mplot3d import Axes3D\nAxes3D.name",
+    "pandas.plotting": "from pandas.plotting import scatter_matrix\nscatter_matrix.__name__",
+    "numpy.random": "import numpy.random as npr\nnpr.seed(0)\nnpr.rand(3).round(6).tolist()",
+    "numpy.linalg": "from numpy import linalg\nlinalg.det([[1, 2], [3, 4]]).round(6)",
+    "numpy.fft": "import numpy as np\nnp.fft.fft([1, 2]).tolist()",
+    "numpy.ma": "import numpy as np\nnp.ma.masked_less([1, -1], 0).sum()",
+    "numpy.polynomial": "from numpy.polynomial import Polynomial, chebyshev\n"
+    "Polynomial([1, 2])(3), chebyshev.chebval(0.5, [1, 2])",
+    "numpy.rec": "import numpy as np\n"
+    "np.rec.array([(1, 2.0)], dtype=[('a', int), ('b', float)]).b[0]",
+    "numpy.char": "import numpy as np\nnp.char.upper(['a', 'b']).tolist()",
+    "joblib": "from joblib import Parallel, delayed\n"
+    "Parallel(n_jobs=-1)(delayed(lambda v: v + 1)(i) for i in range(3))",
+    "time zones": "import pandas as pd\n"
+    "str(pd.Timestamp('2024-07-01', tz='UTC').tz_convert('Europe/Berlin'))",
+    "time zones by zoneinfo": "from zoneinfo import ZoneInfo\nfrom datetime import datetime\n"
+    "datetime(2024, 1, 1, tzinfo=ZoneInfo('Asia/Tokyo')).isoformat()",
+    "versions": "import matplotlib, numpy, pandas, plotly, scipy, seaborn, sklearn, statsmodels\n"
+    "import sympy\n"
+    "[m.__version__ for m in (matplotlib, numpy, pandas, plotly, scipy, seaborn, sklearn, "
+    "statsmodels, sympy)]",
+    "images of all kinds": "import io, matplotlib.pyplot as plt\nkinds = []\n"
+    "for kind in ('png', 'jpg', 'svg', 'pdf', 'eps', 'webp'):\n"
+    "    figure, axes = plt.subplots()\n    axes.plot([1, 2], label='$x^2$')\n"
+    "    axes.legend(framealpha=1)\n"
+    "    figure.savefig(kept := io.BytesIO(), format=kind, bbox_inches='tight')\n"
+    "    plt.close(figure)\n    kinds.append((kind, len(kept.getvalue()) > 1000))\nkinds",
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_it_is_as_in_plain_python(name: str, sandbox: Session, plain: PlainPython) -> None:
+    ours, theirs = sandbox.run(USES[name]), plain.run(USES[name])
+    assert theirs["error"] is None, theirs["error"]
+    assert ours["status"] == "ok", ours["error"] or ours["findings"]
+    assert ours["result_repr"] == theirs["result"]
+    assert ours["stderr"] == ""
+
+
+def test_show_says_nothing(sandbox: Session) -> None:
+    """Plain Python without a screen warns of it."""
+    outcome = sandbox.run("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
+    assert (outcome["stdout"], outcome["stderr"]) == ("", "")
+
+
+SAID = {
+    "a notebook's line": ("%matplotlib inline\nimport numpy", "open figures are shown"),
+    "seaborn's tables": ("import seaborn as sns\nsns.load_dataset('tips')", "plotly.express.data"),
+    "scikit-learn's tables": (
+        "from sklearn.datasets import fetch_california_housing",
+        "plotly.express.data",
+    ),
+    "films": ("from matplotlib import animation", "single frames"),
+    "films by module": ("import matplotlib.animation as animation", "single frames"),
+    "a part that is not here": ("import scipy.datasets", "scipy.stats"),
+    "a part that is nearly there": ("import sklearn.linear_models", "'sklearn.linear_model'"),
+    "another library of learning": ("import torch", "sklearn is here"),
+    "another library of tables": ("import polars as pl", "pandas is here"),
+    "another library of images": ("from PIL import Image", "plt.imshow"),
+    "a notebook's display": ("from IPython.display import display", "the last line"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_not_there_says_what_is(name: str, sandbox: Session) -> None:
+    source, said = SAID[name]
+    outcome = sandbox.run(source)
+    assert outcome["status"] in {"refused", "exception"}
+    assert said in outcome["error"]["hint"], outcome["error"]
+    assert "there are no pictures" not in outcome["error"]["hint"]
+
+
+# Each draws from another generator that the zygote holds, or makes one.
+DRAWS = [
+    "import random\nresult = random.random()",
+    "import numpy as np\nresult = np.random.rand()",
+    "import numpy as np\nresult = np.random.default_rng().random()",
+    "import numpy as np\nresult = np.random.RandomState().rand()",
+    "from scipy import stats\nresult = stats.norm.rvs()",
+    "from scipy.stats import qmc\nresult = qmc.Sobol(1).random()[0, 0]",
+    "from sklearn.utils import resample\nresult = resample(range(10**6), n_samples=4)",
+    "from sklearn.datasets import make_blobs\nresult = make_blobs(2)[0].sum()",
+    "from sklearn.model_selection import train_test_split\n"
+    "result = train_test_split(range(99999))[1][:4]",
+    "import pandas as pd\nresult = pd.Series(range(99999)).sample(4).tolist()",
+    "from sympy.ntheory import randprime\nresult = randprime(10**9, 10**10)",
+    "from sympy.stats import Normal, sample\nresult = sample(Normal('X', 0, 1))",
+    "import uuid\nresult = str(uuid.uuid4())",
+]
+
+
+@pytest.mark.parametrize("source", DRAWS)
+def test_two_runs_draw_other_numbers(source: str, sandbox: Session) -> None:
+    drawn = [sandbox.run(source) for _ in range(3)]
+    assert [each["status"] for each in drawn] == ["ok"] * 3, drawn[0]["error"]
+    assert len({each["result_repr"] for each in drawn}) == 3
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np\nnp.random.seed(0)\nnp.random.rand(3).tolist()",
+        "import numpy as np\nnp.random.default_rng(0).normal(size=3).tolist()",
+        "import random\nrandom.seed(0)\n[random.random(), random.gauss(0, 1)]",
+        "import numpy as np\nfrom scipy import stats\nnp.random.seed(0)\nfloat(stats.norm.rvs())",
+        "import numpy as np\nfrom sklearn.datasets import make_blobs\nnp.random.seed(0)\n"
+        "make_blobs(2)[0].tolist()",
+        "import numpy as np, pandas as pd\nnp.random.seed(0)\n"
+        "pd.Series(range(99)).sample(4).tolist()",
+    ],
+)
+def test_a_seed_gives_the_numbers_of_plain_python(
+    source: str, sandbox: Session, plain: PlainPython
+) -> None:
+    assert sandbox.run(source)["result_repr"] == plain.run(source)["result"]
