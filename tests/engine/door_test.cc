@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -148,10 +149,10 @@ class DoorTest : public ::testing::Test {
     door_.reset();
     Result<DoorRules> rules = DoorRules::Make(policy_);
     ASSERT_TRUE(rules) << rules.error().ToString();
-    auto service = DoorService::Start(std::move(*rules), [this](const std::string& name) {
-      const std::lock_guard lock(mutex_);
-      asked_.push_back(name);
-      return lookup_(name);
+    auto service = DoorService::Start(std::move(*rules), [names = names_](const std::string& name) {
+      const std::lock_guard lock(names->mutex);
+      names->asked.push_back(name);
+      return names->answer(name);
     });
     ASSERT_TRUE(service);
     service_ = std::move(*service);
@@ -193,9 +194,15 @@ class DoorTest : public ::testing::Test {
 
   NetworkPolicy policy_;
   std::optional<AllowList> narrower_;
-  std::mutex mutex_;
-  Strings asked_;
-  Lookup lookup_ = Loopback;
+  // Shared: the threads that look names up may outlive the service, and with it a test.
+  struct Names {
+    std::mutex mutex;
+    Strings asked;
+    Lookup answer = Loopback;
+  };
+  const std::shared_ptr<Names> names_ = std::make_shared<Names>();
+  Strings& asked_ = names_->asked;
+  Lookup& lookup_ = names_->answer;
   std::unique_ptr<DoorService> service_;
   uint16_t port_ = 0;
   std::unique_ptr<Door> door_;
@@ -384,9 +391,9 @@ TEST_F(DoorTest, WhatCannotBeReachedSaysWhy) {
 
 TEST_F(DoorTest, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
   policy_.bounds.connect_timeout = std::chrono::milliseconds(50);
-  std::atomic<bool> stop = false;
-  lookup_ = [&](const std::string&) {
-    while (!stop) usleep(1000);
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  lookup_ = [stop](const std::string&) {
+    while (!*stop) usleep(1000);
     return Addresses{{}, "late"};
   };
   Open();
@@ -394,7 +401,7 @@ TEST_F(DoorTest, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
   Peer waiting = Tunnel("b.allowed.test:80");
   (void)door_->Close();
   EXPECT_EQ(waiting.ReceiveAll(), "");
-  stop = true;
+  *stop = true;
   door_.reset();
   service_.reset();
 }
