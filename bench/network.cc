@@ -3,8 +3,8 @@
 //   unused    a run of profile network that opens no connection, against one of profile basic, in
 //             turns: medians, and the median of the differences
 //   opening   Door and Close alone, which is what such a run does more
-//   carried   megabytes a second from a server on loopback to a reader: straight, and by way of a
-//             tunnel through the door; and what the processor did meanwhile
+//   carried   megabytes a second between a client and a server on loopback, each way: straight, and
+//             by way of a tunnel through the door; and what the processor did meanwhile
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -78,16 +78,32 @@ UniqueFd Connect(uint16_t port) {
   return fd;
 }
 
-// Bytes without end to everyone who comes, in a process of its own.
-pid_t Serve(int listener) {
+enum class Direction { kDown, kUp };
+
+void GiveAll(int fd) {
+  const std::vector<char> block(1 << 20, 'x');
+  while (send(fd, block.data(), block.size(), MSG_NOSIGNAL) > 0) {
+  }
+}
+
+// Says so once it has come.
+void TakeAll(int fd) {
+  std::vector<char> block(1 << 20);
+  for (size_t taken = 0; taken < kCarried;) {
+    const ssize_t got = recv(fd, block.data(), block.size(), 0);
+    if (got <= 0) return;
+    taken += static_cast<size_t>(got);
+  }
+  (void)send(fd, "!", 1, MSG_NOSIGNAL);
+}
+
+// Everyone who comes, one after the other, in a process of its own.
+pid_t Serve(int listener, Direction direction) {
   const pid_t child = fork();
   if (child != 0) return child;
-  signal(SIGPIPE, SIG_IGN);
-  const std::vector<char> block(1 << 20, 'x');
   for (;;) {
-    UniqueFd peer(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-    while (send(peer.get(), block.data(), block.size(), 0) > 0) {
-    }
+    const UniqueFd peer(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    direction == Direction::kDown ? GiveAll(peer.get()) : TakeAll(peer.get());
   }
 }
 
@@ -98,6 +114,16 @@ void Drain(int fd, size_t size) {
     if (got <= 0) Fail("the connection ended early");
     size -= static_cast<size_t>(got);
   }
+}
+
+void Fill(int fd, size_t size) {
+  const std::vector<char> block(1 << 20, 'x');
+  while (size > 0) {
+    const ssize_t sent = send(fd, block.data(), std::min(block.size(), size), MSG_NOSIGNAL);
+    if (sent <= 0) Fail("the connection ended early");
+    size -= static_cast<size_t>(sent);
+  }
+  Drain(fd, 1);
 }
 
 void Tunnel(int fd, uint16_t port) {
@@ -118,14 +144,14 @@ NetworkPolicy Policy() {
   policy.allowed_domains = {"bench.test:*"};
   policy.allow_private = {"127.0.0.1"};
   policy.resolve = {"bench.test=127.0.0.1"};
-  policy.bounds.received = Bytes{kCarried * 16};
+  policy.bounds.received = policy.bounds.sent = Bytes{kCarried * 16};
   return policy;
 }
 
-void Carry() {
+void Carry(Direction direction) {
   uint16_t port = 0;
   const UniqueFd listener = Listen(port);
-  const pid_t server = Serve(listener.get());
+  const pid_t server = Serve(listener.get(), direction);
   const std::unique_ptr<DoorService> service =
       Need(DoorService::Start(Need(DoorRules::Make(Policy()))));
   uint16_t door_port = 0;
@@ -137,17 +163,17 @@ void Carry() {
       rusage before{}, after{};
       getrusage(RUSAGE_SELF, &before);
       const Clock::time_point start = Clock::now();
-      Drain(fd.get(), kCarried);
+      direction == Direction::kDown ? Drain(fd.get(), kCarried) : Fill(fd.get(), kCarried);
       const double seconds = Since(start);
       getrusage(RUSAGE_SELF, &after);
       const auto spent = [](const timeval& from, const timeval& to) {
         return static_cast<double>(to.tv_sec - from.tv_sec) +
                static_cast<double>(to.tv_usec - from.tv_usec) * 1e-6;
       };
-      printf("carried %-8s %7.0f MB/s   of %.2f s: user %.2f s, kernel %.2f s (reader%s)\n",
-             through ? "by door" : "straight", kCarried / seconds / 1e6, seconds,
-             spent(before.ru_utime, after.ru_utime), spent(before.ru_stime, after.ru_stime),
-             through ? " and door" : "");
+      printf("carried %-4s %-8s %7.0f MB/s   of %.2f s: user %.2f s, kernel %.2f s (client%s)\n",
+             direction == Direction::kDown ? "down" : "up", through ? "by door" : "straight",
+             kCarried / seconds / 1e6, seconds, spent(before.ru_utime, after.ru_utime),
+             spent(before.ru_stime, after.ru_stime), through ? " and door" : "");
     }
   }
   kill(server, SIGKILL);
@@ -211,6 +237,7 @@ void Unused() {
 
 int main() {
   belljar::Opening();
-  belljar::Carry();
+  belljar::Carry(belljar::Direction::kDown);
+  belljar::Carry(belljar::Direction::kUp);
   belljar::Unused();
 }

@@ -141,6 +141,15 @@ def runner_tracebacks() -> types.ModuleType:
     return module
 
 
+# What a profile of this name has loaded ahead, in the controls too.
+_PLAIN_PACKAGES = {
+    "data-science": (
+        "matplotlib.pyplot", "pandas", "sklearn.linear_model", "statsmodels.api", "sympy",
+    ),
+    "network": ("aiohttp", "httpx", "requests", "websocket", "websockets.asyncio.client"),
+}  # fmt: skip
+
+
 def serve() -> None:
     # "plain" builds no policy: the controls must not be held by a hardened interpreter.
     # "restricted:NAME" and "plain:NAME": another profile, with its packages.
@@ -148,9 +157,8 @@ def serve() -> None:
     kind, _, profile_name = sys.argv[1].partition(":")
     if profile_name and "BELLJAR_SET_PACKAGES" in os.environ:
         sys.path.append(os.environ["BELLJAR_SET_PACKAGES"])
-    if profile_name and kind == "plain":
-        for name in ("matplotlib.pyplot", "pandas", "sklearn.linear_model", "statsmodels.api",
-                     "sympy"):  # fmt: skip
+    if kind == "plain":
+        for name in _PLAIN_PACKAGES.get(profile_name, ()):
             importlib.import_module(name)
     if kind in ("restricted", "open", "forgetful"):
         import belljar_policy
