@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "engine/core/digest.h"
 #include "engine/core/json_reader.h"
 
 namespace belljar {
@@ -136,6 +137,7 @@ Artifact ReadArtifact(const json& object, std::string_view bytes) {
     throw std::runtime_error("outside of the artifacts");
   }
   artifact.content = std::string(bytes.substr(from, artifact.size));
+  artifact.sha256 = Sha256(*artifact.content);
   return artifact;
 }
 

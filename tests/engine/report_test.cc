@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "engine/core/digest.h"
+
 namespace belljar {
 namespace {
 
@@ -392,6 +394,7 @@ TEST(Report, ArtifactsAreTheirPartsOfTheBytes) {
   EXPECT_EQ(outcome.artifacts[0].origin, Artifact::Origin::kDisplay);
   EXPECT_EQ(outcome.artifacts[0].content, "defg");
   EXPECT_EQ(outcome.artifacts[0].size, 4u);
+  EXPECT_EQ(outcome.artifacts[0].sha256, Sha256("defg"));
   EXPECT_EQ(outcome.artifacts_left_out, 2u);
 }
 
