@@ -1,6 +1,7 @@
 #include "engine/core/process.h"
 
 #include <linux/sched.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -41,6 +42,13 @@ Process& Process::operator=(Process&& other) noexcept {
 
 void Process::Kill() const {
   if (pidfd_) syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+}
+
+void Process::Stop() const {
+  if (!pidfd_) return;
+  Kill();
+  pollfd ended = {pidfd_.get(), POLLIN, 0};
+  while (poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
 }
 
 ExitReport Process::Wait() {

@@ -48,6 +48,9 @@ class Process {
   explicit operator bool() const { return static_cast<bool>(pidfd_); }
 
   void Kill() const;
+  // Kill, and blocks until nothing of the child runs any more, nor of what is below it where it is
+  // the init of a PID namespace. It stays to be reaped.
+  void Stop() const;
   // Blocks until the child has ended, and reaps it. Afterwards the owner is empty.
   ExitReport Wait();
   // Kill and Wait. Any thread.

@@ -200,8 +200,8 @@ void Execution::CollectFiles(Outcome& outcome) {
   // What was refused was not run, and what was to be judged neither.
   const bool ran = request_.mode == Request::Mode::kRun && outcome.status != Status::kRefused;
   if (workspace >= 0 && ran && !IsEmptyWorkspace(workspace)) {
-    // A report is the worker's word only: one that still writes would make us read for nothing.
-    worker_.process.Kill();
+    // That it is done is the worker's word only: what is read here, nobody changes any more.
+    worker_.process.Stop();
     CollectArtifacts(workspace, request_, outcome);
   }
   MarkInline(outcome);

@@ -5,10 +5,10 @@
 //   PutFiles(root, request.files);                               before the worker has its request
 //   CollectArtifacts(root, request, outcome);                    when the run is over
 //
-// What is collected from was made by a hostile guest, which may still be at it. So nothing is ever
-// followed: each step goes down from a descriptor, by openat2 (Linux 5.6), which refuses symbolic
-// links, other mounts and whatever leads out. Only regular files are read, once each; everything is
-// bounded: how many, how long their names, how many bytes.
+// What is collected from was made by a hostile guest. It is dead by then, and nothing here leans on
+// that: nothing is ever followed, each step goes down from a descriptor, by openat2 (Linux 5.6),
+// which refuses symbolic links, other mounts and whatever leads out. Only regular files are read,
+// once each; everything is bounded: how many, how long their names, how many bytes.
 #ifndef BELLJAR_ENGINE_OUTSIDE_WORKSPACE_H_
 #define BELLJAR_ENGINE_OUTSIDE_WORKSPACE_H_
 

@@ -1,6 +1,7 @@
 // engine/core: the values and owners that both sides share.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 
 #include "engine/core/bytes.h"
 #include "engine/core/capture_layout.h"
+#include "engine/core/digest.h"
 #include "engine/core/fd.h"
 #include "engine/core/json_reader.h"
 #include "engine/core/limits.h"
@@ -489,6 +491,24 @@ TEST(Process, ReportsUsageAndLeavesTheOwnerEmpty) {
   process.Kill();
 }
 
+TEST(Process, OnceStoppedNothingOfItRunsAndItCanStillBeReaped) {
+  static auto* counter = static_cast<volatile uint64_t*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(counter, MAP_FAILED);
+  Process process = Start([]() -> int {
+    for (;;) *counter = *counter + 1;
+  });
+  ASSERT_TRUE(Eventually([&] { return *counter > 0; }));
+  process.Stop();
+  const uint64_t last = *counter;
+  pollfd ended = {process.pidfd(), POLLIN, 0};
+  EXPECT_EQ(poll(&ended, 1, 0), 1);
+  std::this_thread::sleep_for(milliseconds(5));
+  EXPECT_EQ(*counter, last);
+  EXPECT_EQ(process.Wait().signal, SIGKILL);
+  process.Stop();
+}
+
 TEST(Process, CpuTimeIsOfTheRunningChild) {
   const Process process = Start([]() -> int {
     for (volatile const int* spin = new int(0); *spin == 0;) {
@@ -506,6 +526,16 @@ TEST(Process, OneThatSomebodyElseReapedIsUnknownAndHarmless) {
 }
 
 // --- suggestions ------------------------------------------------------------------------------
+
+// The examples of FIPS 180-4, and a length past each block.
+TEST(Digest, IsThatOfTheStandard) {
+  EXPECT_EQ(Sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(Sha256(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
 
 TEST(Suggestion, NamesTheNearest) {
   const std::vector<std::string> known = {"timeout", "memory", "output"};
