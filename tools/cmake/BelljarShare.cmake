@@ -52,7 +52,7 @@ add_custom_command(
 add_custom_target(belljar_share ALL DEPENDS "${share_stamp}" "${share_patterns}")
 
 # belljar_surface: nothing that this Python gives a guest is unseen (docs/policy.md, "The surface").
-# BELLJAR_SURFACE=warn is for building against a Python whose surface has not been recorded yet.
+# BELLJAR_SURFACE=warn is for building with a release that brings what nobody has judged yet.
 set(BELLJAR_SURFACE "check" CACHE STRING
     "Names of this Python that nobody has judged: check (the build fails) or warn")
 set_property(CACHE BELLJAR_SURFACE PROPERTY STRINGS check warn)
