@@ -3,11 +3,13 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.data_science.session import Session
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve() / "belljar"
@@ -38,13 +40,21 @@ def outcome_of() -> Callable[..., dict[str, Any]]:
     return run
 
 
+@pytest.fixture(scope="session")
+def session(program: Path, machine: None) -> Iterator[Session]:
+    """A server with the filesystem profile, for many programs."""
+    session = Session(program, "--profile", "filesystem")
+    yield session
+    session.close()
+
+
 @pytest.fixture
-def plain(tmp_path: Path) -> Callable[[str], str]:
+def plain(tmp_path: Path) -> Iterator[Callable[[str], str]]:
     """Runs source in plain Python in an empty directory; gives what it printed."""
+    where = tmp_path / "plain"
+    where.mkdir()
 
     def run(source: str) -> str:
-        where = tmp_path / "plain"
-        where.mkdir(exist_ok=True)
         done = subprocess.run(
             [PYTHON, "-I", "-c", source],
             capture_output=True,
@@ -55,7 +65,9 @@ def plain(tmp_path: Path) -> Callable[[str], str]:
         )
         return done.stdout + done.stderr
 
-    return run
+    yield run
+    # Some are too deep for the library.
+    subprocess.run(["rm", "-rf", where], check=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -84,14 +84,146 @@ LANGUAGE = {
         import tempfile
         tempfile.tempdir = "x"
         """,
+    "globals of a function of os": "import os; os.getenv.__globals__",
+    "globals of a function of shutil": "import shutil; shutil.copy.__globals__['os'].system",
+    "globals of a method of pathlib": "import pathlib; pathlib.Path.open.__globals__['os'].system",
+    "globals by a pattern": """
+        import zipfile
+        match zipfile.ZipFile.open:
+            case object(__globals__=names): names["sys"].modules
+        """,
+    "code of a function of glob": "import glob; glob.glob.__code__.replace(co_name='x')",
+    "defaults of a function of os": """
+        import os
+        os.getenv.__defaults__ = ("mine",)
+        assert os.getenv("none") == "mine"
+        """,
+    "zipfile leads to sys": "import zipfile; zipfile.sys.modules",
+    "tarfile leads to os": "import tarfile; tarfile.os.system",
+    "tempfile leads to os": "import tempfile; tempfile._os.system",
+    "glob leads to sys by from": "from glob import sys; sys.modules",
+    "a path's private parts": "import pathlib; pathlib.Path('x')._parts",
+    "a path's private parts, renamed": """
+        import operator, pathlib
+        operator.attrgetter("_pa" + "rts")(pathlib.Path("x"))
+        """,
+    "a path that a pickle would make": """
+        import pathlib
+        make, parts = pathlib.Path("x").__reduce__()
+        make.__new__.__globals__["os"].system
+        """,
+    "a path with a method of the program's": """
+        import pathlib
+        pathlib.Path.open = lambda self: None
+        pathlib.Path("x").open()
+        """,
+    "the low-level file of a stream": """
+        import tarfile
+        stream = tarfile.open("x.tar", "w|").fileobj.fileobj
+        class Mine(type(stream)):
+            def __init__(self, fd): self.fd = fd
+        Mine(0).fd
+        """,
+    "the descriptor of the low-level file": """
+        import tarfile
+        stream = tarfile.open("x.tar", "w|").fileobj.fileobj
+        stream.fd = 0
+        """,
+    "what is called for members": """
+        import tarfile
+        tarfile.TarFile.fileobject = list
+        """,
+    "the filter of all archives": """
+        import tarfile
+        tarfile.TarFile.extraction_filter = None
+        """,
+    "a format of shutil's": """
+        import shutil
+        shutil.register_unpack_format("mine", [".mine"], lambda *_: None)
+        """,
+    "a format of shutil's by its private table": "import shutil; shutil._ARCHIVE_FORMATS['zip'][0]",
+    "the finalizer of a folder": """
+        import tempfile
+        tempfile.TemporaryDirectory()._finalizer.peek()
+        """,
+    "the frame of what walk() cannot list": """
+        import os
+        seen = []
+        list(os.walk("nothing", onerror=seen.append))
+        seen[0].__traceback__.tb_frame.f_globals["sys"].modules
+        """,
+    "the frame of an error of pathlib": """
+        import pathlib
+        try:
+            pathlib.Path("nothing").stat()
+        except OSError as error:
+            error.__traceback__.tb_next.tb_frame.f_globals["os"].system
+        """,
+    "the frame of an archive's error": """
+        import zipfile
+        try:
+            zipfile.ZipFile("nothing")
+        except OSError as error:
+            error.with_traceback(None)
+            try:
+                zipfile.ZipFile("nothing")
+            except OSError as again:
+                again.__traceback__.tb_next.tb_frame.f_builtins
+        """,
+    "the generator of scandir's walk": """
+        import os
+        os.walk(".").gi_frame.f_globals["sys"].modules
+        """,
+    "SQL that loads an extension": """
+        import sqlite3
+        database = sqlite3.connect(":memory:")
+        match database:
+            case object(enable_load_extension=enable): enable(True)
+        """,
+    "a converter of every connection": "import sqlite3; sqlite3.converters['X'] = bytes",
+    "a class of SQLite with a method of the program's": """
+        import sqlite3
+        sqlite3.dbapi2.Connection
+        """,
+    "SQLite's callbacks and their tracebacks": """
+        import sqlite3
+        sqlite3.enable_callback_tracebacks(True)
+        """,
+    "a file class with a descriptor of its own": """
+        import io
+        class Mine(io.FileIO):
+            def __init__(self, fd): super().__init__(fd, closefd=False)
+        Mine(0)
+        """,
+    "a file class that was never initialised": """
+        import io
+        class Mine(io.FileIO):
+            def __init__(self): pass
+        io.FileIO.__init__(Mine(), 0, closefd=False)
+        """,
+    "a binary file from a number by TextIOWrapper": """
+        import io
+        io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False))).detach().detach()
+        """,
+    "code that is opened": "import io; io.open_code('/dev/null')",
+    "os.truncate by a descriptor": """
+        import os
+        file = open("x", "w")
+        os.truncate(file.fileno(), 3)
+        """,
+    "os.chdir by a descriptor": """
+        import pathlib, os
+        os.chdir(os.open(".", os.O_RDONLY))
+        """,
+    "names relative to a descriptor": "import os; os.mkdir('x', dir_fd=os.open('.', 0))",
 }
 
 
 @pytest.mark.parametrize("name", LANGUAGE)
-def test_the_language_holds(name: str, outcome_of, plain) -> None:
+def test_the_language_holds(name: str, session, plain) -> None:
     source = textwrap.dedent(LANGUAGE[name]).strip() + "\nprint('escaped')\n"
     assert "escaped" in plain(source), "the attack does not work in plain Python"
-    outcome = outcome_of(source)
+    outcome = session.run(source)
     assert "escaped" not in outcome["stdout"]
     assert outcome["status"] in ("exception", "refused")
 
