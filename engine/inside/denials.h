@@ -1,5 +1,5 @@
-// Turns a system call that the filter refuses into an ordinary EPERM, and notes which it was. One is
-// answered instead, since its truth is known without the kernel: whether a file is locked.
+// Turns a system call that the filter refuses into an ordinary EPERM, and notes which it was. One
+// is answered instead, since its truth is known without the kernel: whether a file is locked.
 #ifndef BELLJAR_ENGINE_INSIDE_DENIALS_H_
 #define BELLJAR_ENGINE_INSIDE_DENIALS_H_
 

@@ -111,6 +111,12 @@ def install(*, has_files: bool, has_network: bool, readable: Iterable[str]) -> N
     sys.addaudithook(_hook)
 
 
+def need_files() -> None:
+    """What opening any file would raise here, for those who look for it first and find none."""
+    if _watch.guest_builtins is not None and "open" in _CHECKS:
+        _refuse(_NO_FILES)
+
+
 def begin(guest_builtins: dict[str, Any]) -> None:
     """From here on a program runs; its frames have these builtins."""
     _watch.guest_builtins = guest_builtins

@@ -215,6 +215,17 @@ LANGUAGE = {
         import pathlib, os
         os.chdir(os.open(".", os.O_RDONLY))
         """,
+    "the mode of a descriptor": """
+        import shutil
+        file = open("x", "w")
+        shutil.copymode("x", file.fileno())
+        """,
+    "the times of a descriptor": """
+        import shutil
+        file = open("x", "w")
+        shutil.copystat(file.fileno(), "x")
+        """,
+    "the file system of a descriptor": "import shutil; shutil.disk_usage(0)",
     "names relative to a descriptor": "import os; os.mkdir('x', dir_fd=os.open('.', 0))",
 }
 

@@ -1,4 +1,6 @@
-"""shutil, for guests with files: the library's rmtree() shows its callback functions of os."""
+"""shutil, for guests with files: the library's rmtree() shows its callback functions of os, and
+others take a descriptor for a path.
+"""
 
 from __future__ import annotations
 
@@ -28,3 +30,15 @@ def rmtree(
             raise error
 
     shutil.rmtree(ours._path(path), False, failed)
+
+
+def copymode(src: Any, dst: Any, *, follow_symlinks: Any = True) -> None:
+    shutil.copymode(ours._path(src), ours._path(dst), follow_symlinks=follow_symlinks)
+
+
+def copystat(src: Any, dst: Any, *, follow_symlinks: Any = True) -> None:
+    shutil.copystat(ours._path(src), ours._path(dst), follow_symlinks=follow_symlinks)
+
+
+def disk_usage(path: Any) -> Any:
+    return shutil.disk_usage(ours._path(path))

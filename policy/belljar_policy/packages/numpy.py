@@ -1,12 +1,30 @@
-"""numpy: what its C code imports on first use."""
+"""numpy: what its C code imports on first use; files that are not there for a reason."""
 
 from __future__ import annotations
 
 import importlib
+from typing import Any
+
+from .. import lookout
+
+
+def _explain_missing_files() -> None:
+    """loadtxt() and genfromtxt() look whether there is such a file before they open it."""
+    source = importlib.import_module("numpy.lib._datasource").DataSource
+    find = source._findfile
+
+    def _findfile(self: Any, path: Any) -> Any:
+        found = find(self, path)
+        if found is None:
+            lookout.need_files()
+        return found
+
+    source._findfile = _findfile
 
 
 def adapt() -> None:
     numpy = importlib.import_module("numpy")
+    _explain_missing_files()
     for name in ("_core._methods", "_core._dtype", "_core._internal", "_core._exceptions",
                  "_core.arrayprint", "_core.tests._natype", "ma", "random", "fft", "polynomial",
                  "strings", "rec", "char"):  # fmt: skip
