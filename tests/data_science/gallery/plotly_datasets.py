@@ -22,4 +22,3 @@ px.line_3d(df, x="sepal_width", y="sepal_length", z="petal_width")
 html = fig.to_html(full_html=False)
 j = fig.to_json()
 print(len(j) > 100)
-fig
