@@ -52,7 +52,9 @@ def test_no_hint_names_a_profile() -> None:
     assert not [hint for hint in hints if "' profile" in hint]
     assert "profile" not in assert_refused("import requests", "BJ201")["hint"]
     assert "The 'filesystem' profile has it." in assert_refused("import os", "BJ201")["hint"]
-    assert "The 'filesystem' profile has open()." in assert_refused("open('f')", "BJ501")["hint"]
+    finding = assert_refused("open('f')", "BJ501")
+    assert "The 'filesystem' profile has open()." in finding["hint"]
+    assert finding["profile"] == "filesystem"
 
 
 def test_what_there_is_is_listed_once() -> None:
