@@ -65,7 +65,11 @@ def test_the_hint_is_about_what_was_refused(belljar, source, hint):
         ("x = 1\n```\n", "Leave out the Markdown fence around the program."),
         ("x = 1\r```\r", "Leave out the Markdown fence around the program."),
         (">>> x = 1\n", "Leave out the prompts of the interactive interpreter."),
-        ("import math\n%matplotlib inline\n", "A notebook's or a shell's command is not Python."),
+        ("import math\n%timeit 1 + 1\n", "A notebook's or a shell's command is not Python."),
+        (
+            "import math\n%matplotlib inline\n",
+            "Leave out this line of a notebook: open figures are shown by themselves.",
+        ),
         ("pip install numpy", "A notebook's or a shell's command is not Python."),
     ],
 )
