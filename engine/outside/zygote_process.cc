@@ -6,11 +6,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -53,6 +55,18 @@ struct Descriptors {
   execve(program, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
   dprintf(2, "exec %s: %s", program, strerrordesc_np(errno));
   _exit(1);
+}
+
+// All zygotes of a user share what may be pinned (inside/hot_pages.h), by default 8 MiB, which is a
+// handful of them. As far as we may raise that, for this one; no worker keeps it.
+void RaisePinLimit(pid_t zygote) {
+  constexpr rlim_t kAll = rlim_t{1} << 30;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur >= kAll) return;
+  const rlimit raised{kAll, std::max(limit.rlim_max, kAll)};
+  if (prlimit(zygote, RLIMIT_MEMLOCK, &raised, nullptr) == 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)prlimit(zygote, RLIMIT_MEMLOCK, &limit, nullptr);
 }
 
 // Nothing of the host's environment: it may hold secrets, and Python is configured without it.
@@ -137,6 +151,7 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
                options.plan.namespaces, environment.data());
   }
   ZygoteProcess zygote(Process(pid, UniqueFd(pidfd)), std::move(pair->first), std::move(errors));
+  RaisePinLimit(pid);
   if (options.plan.namespaces) {
     if (Result<void> done = WriteIdMaps(pid); !done) return done.error();
   }

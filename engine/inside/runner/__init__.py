@@ -55,9 +55,10 @@ The report, a JSON object in UTF-8:
                  message, imports}
 """
 
-from . import patterns
+from . import forking, patterns
 
 patterns.load()  # before the imports that compile them
+forking.pass_over_needless_handlers()  # before the imports that register them
 
 from .execute import execute, prepare, rehearse, specialise  # noqa: E402
 from .randomness import reseed  # noqa: E402

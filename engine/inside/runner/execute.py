@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
+from . import forking, tracebacks
 from . import report as reports
-from . import tracebacks
 from .analysis import analyse
 from .bounded_repr import bounded_repr
 from .comments import addressed_comments
@@ -150,6 +150,7 @@ def prepare(
     _prepared.module_types = (ModuleType, *proxies)
     _prepared.no_input = _NoInput()
     _prepared.recursion_limit = sys.getrecursionlimit()
+    forking.restore()
 
 
 def specialise() -> None:
