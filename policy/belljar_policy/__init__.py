@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import _belljar_guards as guards
 
-from . import library, lookout, namespace, packages, tables
+from . import library, lookout, namespace, packages, real_modules, tables
 from .findings import Finding, in_characters
 from .modules import ModuleTable, ProfileError
 from .rules import RULES
@@ -97,6 +97,8 @@ class Policy:
         guards.configure(self._guard_settings())
         self._warm()
         library.forget()
+        if self.modules.open_packages:
+            real_modules.guard()
         guards.freeze()
 
     def _guard_settings(self) -> dict[str, Any]:

@@ -33,6 +33,7 @@ _NO_TEXT = "a library may not evaluate text here; write it out as code of the pr
 _NO_PICKLE = "pickled objects are not loaded here: they run code; use CSV, JSON or .npy arrays"
 _NO_PROCESSES = "there are no other processes here"
 _NO_NATIVE = "native code is not loaded here"
+_NO_INTERPRETER = "libraries do not look into the interpreter here"
 _NO_NETWORK = "there is no network in this profile"
 
 
@@ -79,21 +80,34 @@ _CHECKS: dict[str, Callable[[tuple[Any, ...]], None]] = {
     "exec": _judge_exec,
     "pickle.find_class": _always(_NO_PICKLE),
     **dict.fromkeys(
-        ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty",
-         "pty.spawn"),
+        ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
+         "os.forkpty", "os.kill", "os.killpg", "pty.spawn", "signal.pthread_kill"),
         _always(_NO_PROCESSES),
     ),
     **dict.fromkeys(
-        ("ctypes.dlopen", "ctypes.dlsym", "ctypes.cdata", "ctypes.cdata/buffer",
-         "ctypes.string_at", "ctypes.wstring_at"),
-        _always(_NO_NATIVE),
+        ("gc.get_objects", "gc.get_referents", "gc.get_referrers", "sys._current_frames",
+         "sys._current_exceptions", "sys.addaudithook", "resource.prlimit", "resource.setrlimit",
+         "syslog.openlog", "syslog.syslog"),
+        _always(_NO_INTERPRETER),
     ),
 }  # fmt: skip
+_PREFIXES: dict[str, Callable[[tuple[Any, ...]], None]] = {"ctypes": _always(_NO_NATIVE)}
+"""By the first part of an event's name."""
+
+# Acts on files that are no open(): none of them is a library's need where there are no files.
+_FILE_EVENTS = (
+    "fcntl.fcntl", "fcntl.flock", "fcntl.ioctl", "fcntl.lockf", "mmap.__new__", "os.chdir",
+    "os.chflags", "os.chmod", "os.chown", "os.link", "os.lockf", "os.mkdir", "os.remove",
+    "os.removexattr", "os.rename", "os.rmdir", "os.setxattr", "os.symlink", "os.truncate",
+    "os.utime", "shutil.chown", "shutil.copyfile", "shutil.copytree", "shutil.make_archive",
+    "shutil.move", "shutil.rmtree", "shutil.unpack_archive", "sqlite3.connect", "tempfile.mkdtemp",
+    "tempfile.mkstemp",
+)  # fmt: skip
 
 
 def _hook(event: str, args: tuple[Any, ...]) -> None:
     if _watch.guest_builtins is not None:
-        check = _CHECKS.get(event)
+        check = _CHECKS.get(event) or _PREFIXES.get(event.partition(".")[0])
         if check is not None:
             check(args)
 
@@ -105,9 +119,10 @@ def install(*, has_files: bool, has_network: bool, readable: Iterable[str]) -> N
     _watch.readable = tuple(f"{os.path.normpath(folder)}/" for folder in readable)
     if not has_files:
         _CHECKS["open"] = _judge_open
+        _CHECKS.update(dict.fromkeys(_FILE_EVENTS, _always(_NO_FILES)))
     if not has_network:
-        for event in ("urllib.Request", "socket.connect", "socket.getaddrinfo", "socket.bind"):
-            _CHECKS[event] = _always(_NO_NETWORK)
+        for prefix in ("ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "urllib"):
+            _PREFIXES[prefix] = _always(_NO_NETWORK)
     sys.addaudithook(_hook)
 
 
@@ -115,6 +130,11 @@ def need_files() -> None:
     """What opening any file would raise here, for those who look for it first and find none."""
     if _watch.guest_builtins is not None and "open" in _CHECKS:
         _refuse(_NO_FILES)
+
+
+def watches() -> bool:
+    """A program runs."""
+    return _watch.guest_builtins is not None
 
 
 def begin(guest_builtins: dict[str, Any]) -> None:

@@ -145,6 +145,7 @@ def runner_tracebacks() -> types.ModuleType:
 _PLAIN_PACKAGES = {
     "data-science": (
         "matplotlib.pyplot", "pandas", "sklearn.linear_model", "statsmodels.api", "sympy",
+        "plotly.express", "scipy.stats", "seaborn",
     ),
     "network": ("aiohttp", "httpx", "requests", "websocket", "websockets.asyncio.client"),
 }  # fmt: skip
@@ -207,3 +208,4 @@ def serve() -> None:
 
 if __name__ == "__main__":
     serve()
+    os._exit(0)  # there is nothing to clear up, and hundreds of modules to take down

@@ -356,7 +356,12 @@ bool MayWritePublic(PyObject* target) {
   return IsOpenPackageType(type);
 }
 
-PyObject* GuardedGet(PyObject* target, PyObject* name) {
+namespace {
+
+PyObject* Get(PyObject* target, PyObject* name) {
+  if (PyModule_Check(target) && PyUnicode_CheckExact(name)) {
+    return Refuse("BJ301", target, name, "is of a real module; import the module by its name");
+  }
   switch (Judge(name)) {
     case NameKind::kPublic:
     case NameKind::kNativeDunder: return Sealed(target, name, PyObject_GetAttr(target, name));
@@ -371,6 +376,13 @@ PyObject* GuardedGet(PyObject* target, PyObject* name) {
     case NameKind::kError: return nullptr;
   }
   return nullptr;
+}
+
+}  // namespace
+
+PyObject* GuardedGet(PyObject* target, PyObject* name) {
+  const Asking now;
+  return Get(target, name);
 }
 
 int GuardedSet(PyObject* target, PyObject* name, PyObject* value) {

@@ -10,6 +10,8 @@
 // checks its names and the bases, and marks the finished class as made by the guest. Until it is
 // finished
 // (__set_name__ and __init_subclass__ already see it) it stands in `pending`.
+#include <opcode.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -165,15 +167,52 @@ bool IsClassMachinery(PyObject* globals) {
                              std::string_view(text).starts_with(kOurs));
 }
 
+// Code with a class statement, or that spells how classes are made otherwise: what makes one
+// because a guest handed it `type` to call is mostly neither.
+bool MakesClasses(PyCodeObject* code) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); ++i) {
+    PyObject* name = PyTuple_GET_ITEM(code->co_names, i);
+    if (PyUnicode_CompareWithASCIIString(name, "type") == 0 ||
+        PyUnicode_CompareWithASCIIString(name, "__new__") == 0) {
+      return true;
+    }
+  }
+  PyObject* bytecode = PyCode_GetCode(code);
+  if (bytecode == nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  bool found = false;
+  const char* bytes = PyBytes_AS_STRING(bytecode);
+  for (Py_ssize_t i = 0; !found && i < PyBytes_GET_SIZE(bytecode); i += 2) {
+    found = static_cast<unsigned char>(bytes[i]) == LOAD_BUILD_CLASS;
+  }
+  Py_DECREF(bytecode);
+  return found;
+}
+
+// Whose doing counts as the host's, after the guest began: kNobody's, any frame's of open packages,
+// or that of such frames as make classes of themselves.
+enum class Trust { kNobody, kFrames, kClassMakers };
+
+bool IsTrusted(PyFrameObject* frame, PyObject* globals, Trust trust) {
+  if (trust == Trust::kNobody || IsClassMachinery(globals)) return false;
+  if (trust == Trust::kFrames || !state.guest_began) return true;
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  const bool makes = MakesClasses(code);
+  Py_DECREF(code);
+  return makes;
+}
+
 // A host module that is imported before the program begins defines its classes unhindered: nearer
 // than any guest frame stands one of importlib. Not so afterwards: amid an import the collector may
 // end a generator whose error is written to a stream of the guest's, all in C. What a program makes
 // the library import then, codecs, derives from classes that are marked for it.
 //
-// Without strict_classes any other host frame counts too (profiles whose libraries make classes at
-// run time; their wall is the kernel's), but for the class machinery, which stands between a
+// Where packages are left open other host frames count too (profiles whose libraries make classes
+// at run time; their wall is the kernel's), but for the class machinery, which stands between a
 // guest's class statement and `type` whenever there is a metaclass.
-bool MadeByHost() {
+bool MadeByHost(Trust trust) {
   if (InGuestFrame()) return false;
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
@@ -183,7 +222,7 @@ bool MadeByHost() {
     PyObject* globals = PyFrame_GetGlobals(frame);
     const bool guest = builtins == state.guest_builtins;
     const bool imports = globals == state.bootstrap_globals && !state.guest_began;
-    host = !guest && (imports || (!state.strict_classes && !IsClassMachinery(globals)));
+    host = !guest && (imports || IsTrusted(frame, globals, trust));
     Py_XDECREF(builtins);
     Py_XDECREF(globals);
     PyFrameObject* back = guest || host ? nullptr : PyFrame_GetBack(frame);
@@ -239,9 +278,42 @@ void MarkPending(size_t depth) {
   }
 }
 
+// What runs when Python finds it under a special name, and is or may be a guest's.
+bool MayRunGuest(PyObject* value) {
+  if (PyFunction_Check(value)) return IsGuestFunction(value);
+  if (IsGuestClass(Py_TYPE(value)) || Py_TYPE(value) == &PyProperty_Type ||
+      Py_TYPE(value) == &PyClassMethod_Type || Py_TYPE(value) == &PyStaticMethod_Type) {
+    return true;
+  }
+  return PyCallable_Check(value) != 0 && !PyType_Check(value);
+}
+
+// A class that library code makes, of what a guest gave it: `type` is a callable like any other,
+// and the library calls what it is given. Its own methods under such names are functions of its
+// own.
+bool CarriesGuest(PyTypeObject* metatype, PyObject* args) {
+  if (IsGuestClass(metatype)) return true;
+  PyObject* bases = PyTuple_GET_ITEM(args, 1);
+  PyObject* names = PyTuple_GET_ITEM(args, 2);
+  if (!PyTuple_Check(bases) || !PyDict_Check(names)) return false;
+  const bool metaclass = IsMetaclass(bases);
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(names, &position, &name, &value)) {
+    if (!PyUnicode_CheckExact(name)) return true;
+    const bool free = !IsDunder(name) || PySet_Contains(state.class_dunders, name) == 1 ||
+                      PySet_Contains(state.made_dunders, name) == 1;
+    if (free && !(metaclass && IsForbiddenOnMetaclass(name))) continue;
+    if (MayRunGuest(value)) return true;
+  }
+  return false;
+}
+
 PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   if (!state.frozen || PyTuple_GET_SIZE(args) != 3) return original_new(metatype, args, kwargs);
-  if (MadeByHost()) {
+  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kClassMakers);
+  if (by_host && !(state.guest_began && CarriesGuest(metatype, args))) {
     // A module that is imported while a guest's class is being made.
     const int outer = std::exchange(creating, 0);
     PyObject* made = original_new(metatype, args, kwargs);
@@ -374,7 +446,9 @@ bool InGuestFrame() {
   return state.guest_builtins != nullptr && PyEval_GetBuiltins() == state.guest_builtins;
 }
 
-bool AskedByGuest() { return !MadeByHost(); }
+bool AskedByGuest() { return !MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kFrames); }
+
+bool CalledByGuest() { return !MadeByHost(Trust::kNobody); }
 
 bool IsGuestFunction(PyObject* object) {
   if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);

@@ -89,6 +89,7 @@ bool CheckFormat(PyObject* self) {
 
 PyObject* Format(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!CheckFormat(self)) return nullptr;
+  const Asking now;
   auto* method = reinterpret_cast<PyMethodDescrObject*>(original_format)->d_method;
   return reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void*>(method->ml_meth))(
       self, args, kwargs);
@@ -96,6 +97,7 @@ PyObject* Format(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* FormatMap(PyObject* self, PyObject* mapping) {
   if (!CheckFormat(self)) return nullptr;
+  const Asking now;
   return reinterpret_cast<PyMethodDescrObject*>(original_format_map)
       ->d_method->ml_meth(self, mapping);
 }

@@ -35,6 +35,7 @@ static_assert((Py_TPFLAGS_DEFAULT & (kGuestMade | kPure)) == 0);
 
 struct State {
   bool frozen = false;
+  PyFrameObject* asking = nullptr;     // the guest's frame that getattr() or format() loads for
   bool guest_began = false;            // a program runs, or ended and left its objects
   bool strict_classes = true;          // see classes.cc: classes made by host code after the freeze
   PyObject* guest_builtins = nullptr;  // dict; a frame with these builtins is guest code
@@ -85,7 +86,22 @@ bool IsForbiddenOnMetaclass(PyObject* exact_str);
 bool InGuestFrame();  // the running frame is guest code
 // The running frame is guest code, or library code that such code called (and no import between).
 bool AskedByGuest();
+// The same where packages are left open too: a frame of theirs is no proof that nobody asked.
+bool CalledByGuest();
 bool IsGuestFunction(PyObject* object);
+
+// While C code of ours, or CPython's, loads attributes by names that the running frame gave it.
+class Asking {
+ public:
+  Asking() : outer_(state.asking) { state.asking = PyEval_GetFrame(); }
+  ~Asking() { state.asking = outer_; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  PyFrameObject* outer_;
+};
+
 bool InstallClassHooks();  // tp_new and tp_alloc of `type`
 // Checks and, where only harmless names would be lost, shortens a `__match_args__`. New reference.
 PyObject* CheckMatchArgs(PyObject* value);
@@ -106,7 +122,7 @@ bool ReadyAttributeTypes();
 extern PyMethodDef hook_methods[];
 bool ReadyHooks();
 
-// proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc, files.cc
+// proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc, files.cc, real_modules.cc, arrays.cc
 // ----------------------------------------------------
 
 bool IsProxy(PyObject* object);
@@ -116,6 +132,12 @@ bool ReadyGetterTypes(PyObject* module);
 bool InstallFormatGuards();
 extern PyMethodDef group_methods[];
 bool ReadyGroups();
+extern PyMethodDef module_guard_methods[];
+bool ReadyRealModules();
+// The attribute of that name is loaded by a guest's own instruction or getattr(), not by C code
+// that it calls.
+bool GuestLoads(PyObject* name);
+extern PyMethodDef array_methods[];
 bool ReadyHardeningTypes();
 bool InstallHardening();
 // The methods of a type by their names (__eq__, __init__) hold the slots' functions on their own.

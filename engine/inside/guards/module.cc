@@ -124,9 +124,11 @@ PyObject* PyInit__belljar_guards() {
   if (module == nullptr) return nullptr;
   if (PyModule_AddFunctions(module, hook_methods) < 0 ||
       PyModule_AddFunctions(module, proxy_methods) < 0 ||
-      PyModule_AddFunctions(module, group_methods) < 0 || !ReadyAttributeTypes() || !ReadyHooks() ||
-      !ReadyProxyType(module) || !ReadyGetterTypes(module) || !ReadyGroups() ||
-      !ReadyHardeningTypes()) {
+      PyModule_AddFunctions(module, group_methods) < 0 ||
+      PyModule_AddFunctions(module, module_guard_methods) < 0 ||
+      PyModule_AddFunctions(module, array_methods) < 0 || !ReadyRealModules() ||
+      !ReadyAttributeTypes() || !ReadyHooks() || !ReadyProxyType(module) ||
+      !ReadyGetterTypes(module) || !ReadyGroups() || !ReadyHardeningTypes()) {
     Py_DECREF(module);
     return nullptr;
   }

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import _string  # type: ignore[import-not-found]
 import contextlib
 import importlib
 import io
 import logging
 import os
+import string
 import subprocess
 import threading
 from collections.abc import Iterator
 from typing import Any
 
+import _belljar_guards as guards
+
+from ..library.program import running
 from . import load_native
 
 MAX_SHOWN = 1000
@@ -74,7 +79,19 @@ def prepare() -> None:
             raise
 
 
+def _get_field(self: Any, field_name: str, args: Any, kwargs: Any) -> Any:
+    """string.Formatter.get_field, with the names judged as str.format's are."""
+    first, rest = _string.formatter_field_name_split(field_name)
+    found = self.get_value(first, args, kwargs)
+    load = getattr if running.compile_text is None else guards.getattr
+    for is_attribute, name in rest:
+        found = load(found, name) if is_attribute else found[name]
+    return found, first
+
+
 def adapt() -> None:
+    # What StrMethodFormatter("{x:.2f}") derives from.
+    string.Formatter.get_field = _get_field  # type: ignore[method-assign]
     for package in ("matplotlib", "contourpy", "kiwisolver", "fontTools"):  # the last: PDF
         load_native(package, ("test", "_test", "_macosx", "_tkagg", "_gtk", "_qt"))
     for name in ("PngImagePlugin", "JpegImagePlugin", "GifImagePlugin", "BmpImagePlugin",

@@ -1,11 +1,23 @@
-"""numpy: what its C code imports on first use; files that are not there for a reason."""
+"""numpy: what its C code imports on first use; files that are not there for a reason; and no
+addresses for a program to name or call.
+"""
 
 from __future__ import annotations
 
 import importlib
+import operator
+import types
+from collections.abc import Callable
 from typing import Any
 
+import _belljar_guards as guards
+
 from .. import lookout
+
+_NO_ADDRESSES = (
+    "[BJ502] there are no pointers here; an array's memory is what a[...], a.view() and "
+    "memoryview(a) show"
+)
 
 
 def _explain_missing_files() -> None:
@@ -22,9 +34,95 @@ def _explain_missing_files() -> None:
     source._findfile = _findfile
 
 
+def _refused(*_: Any, **__: Any) -> Any:
+    raise PermissionError(_NO_ADDRESSES)
+
+
+def _close_pointers(numpy: Any) -> None:
+    """Objects of ctypes: their classes make others of any address, and functions of any."""
+    pointers = importlib.import_module("numpy._core._internal")._ctypes
+    pointers.data_as = pointers.shape_as = pointers.strides_as = _refused
+    pointers._as_parameter_ = property(_refused)
+
+    def begin(self: Any, array: Any, ptr: Any = None) -> None:
+        self._arr, self._address, self._zerod = array, ptr, array.ndim == 0
+
+    pointers.__init__ = begin
+    pointers.data = property(lambda self: self._address)
+    pointers.shape = property(lambda self: self._arr.shape)
+    pointers.strides = property(lambda self: self._arr.strides)
+    for name in ("BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"):
+        generator = getattr(numpy.random, name)
+        for way in ("ctypes", "cffi"):
+            if way in vars(generator):
+                guards.replace_attribute(generator, way, _for_the_host(vars(generator)[way]))
+
+
+def _for_the_host(descriptor: Any) -> property:
+    """The host's own reseeding looks into these, before there is a program."""
+    return property(lambda self: _refused() if lookout.watches() else descriptor.__get__(self))
+
+
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int]:
+    """The bytes that such an array of items of `size` uses, from its first item on: [low, high)."""
+    if 0 in shape:
+        return 0, 0
+    steps = [stride * (count - 1) for count, stride in zip(shape, strides, strict=True)]
+    return sum(min(step, 0) for step in steps), sum(max(step, 0) for step in steps) + size
+
+
+def _checked_strides(ndarray: Any, array: Any, unchecked: Callable[..., Any]) -> Callable[..., Any]:
+    """as_strided, which the package's own sliding_window_view and others call with what they read
+    from an array: one of a class of the program's may say of itself what it likes.
+    """
+    # Of the class, so that no attribute of a subclass comes before them.
+    own = {name: vars(ndarray)[name] for name in ("shape", "strides", "itemsize", "base")}
+    interface = vars(ndarray)["__array_interface__"]
+
+    def said(name: str, owner: Any) -> Any:
+        return own[name].__get__(owner)
+
+    def memory(owner: Any, shape: Any, strides: Any) -> tuple[int, int]:
+        start = interface.__get__(owner)["data"][0]
+        low, high = _reach(shape, strides, said("itemsize", owner))
+        return start + low, start + high
+
+    def as_strided(x: Any, shape: Any, strides: Any, subok: Any, writeable: Any) -> Any:
+        x = array(x, copy=None, subok=subok)
+        shape = said("shape", x) if shape is None else tuple(map(operator.index, shape))
+        strides = said("strides", x) if strides is None else tuple(map(operator.index, strides))
+        owner = x
+        while issubclass(type(base := said("base", owner)), ndarray):
+            owner = base
+        low, high = memory(x, shape, strides)
+        least, most = memory(owner, said("shape", owner), said("strides", owner))
+        if low < high and not least <= low <= high <= most:
+            raise PermissionError("[BJ502] the view would reach past the end of the array")
+        return unchecked(x, shape, strides, subok, writeable)
+
+    return as_strided
+
+
+def _to_checked(x, shape=None, strides=None, subok=False, writeable=True):  # type: ignore[no-untyped-def]
+    return _belljar_as_strided(x, shape, strides, subok, writeable)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _check_strides(numpy: Any) -> None:
+    module = importlib.import_module("numpy.lib._stride_tricks_impl")
+    function = module.as_strided
+    code = function.__code__
+    unchecked = types.FunctionType(code, vars(module), "as_strided", function.__defaults__)
+    module._belljar_as_strided = _checked_strides(numpy.ndarray, numpy.array, unchecked)
+    function.__code__ = _to_checked.__code__  # whoever has the function already
+    guards.trust_views(module.DummyArray, code)
+
+
 def adapt() -> None:
     numpy = importlib.import_module("numpy")
     _explain_missing_files()
+    guards.guard_arrays(numpy.ndarray, numpy.generic, numpy.dtype)
+    _close_pointers(numpy)
+    _check_strides(numpy)
     for name in ("_core._methods", "_core._dtype", "_core._internal", "_core._exceptions",
                  "_core.arrayprint", "_core.tests._natype", "ma", "random", "fft", "polynomial",
                  "strings", "rec", "char"):  # fmt: skip

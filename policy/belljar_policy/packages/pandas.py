@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import types
 from typing import Any
 
 from .. import tables
@@ -12,6 +13,20 @@ from . import judged, load_native
 def _judge_attribute(name: str) -> None:
     if name.startswith("_") or name in tables.REFUSED_ATTRIBUTES:
         raise AttributeError(f"[BJ302] attribute {name!r} may not be read in an expression")
+
+
+def _getattr(owner: Any, name: str, *default: Any) -> Any:
+    """As the library's own code asks, with names that a program may have written."""
+    if name in tables.REFUSED_NAMES:
+        raise AttributeError(f"[BJ301] attribute {name!r} belongs to the interpreter")
+    return getattr(owner, name, *default)
+
+
+def _getattr_of_value(owner: Any, name: str, *default: Any) -> Any:
+    """Of modules nothing: the library's own code may look into them, and it is what looks here."""
+    if issubclass(type(owner), types.ModuleType):
+        raise AttributeError(f"[BJ301] attribute {name!r} of a module may not be read here")
+    return _getattr(owner, name, *default)
 
 
 def adapt() -> None:
@@ -66,8 +81,26 @@ def adapt() -> None:
         return visit_attribute(self, node, **kwargs)
 
     expr.BaseExprVisitor.visit_Attribute = visit_judged
+    expr.getattr = _getattr_of_value  # type: ignore[attr-defined]
+    _judge_names()
     load_native("pandas")
     _use()
+
+
+def _judge_names() -> None:
+    """frame.agg("mean") calls the method of that name."""
+    apply = importlib.import_module("pandas.core.apply").Apply
+    apply_str = apply._apply_str
+
+    def apply_judged(self: Any, obj: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(func) is not str:
+            raise TypeError("[BJ306] the name of a function must be a plain str")
+        _judge_attribute(func)
+        return apply_str(self, obj, func, *args, **kwargs)
+
+    apply._apply_str = apply_judged
+    for name in ("apply", "groupby.generic", "groupby.groupby", "resample"):
+        importlib.import_module(f"pandas.core.{name}").getattr = _getattr  # type: ignore[attr-defined]
 
 
 def _use() -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 
+import _belljar_guards as guards
+
 from . import load_native
 
 
 def adapt() -> None:
     load_native("sklearn")
+    # SelectFromModel(…, importance_getter="a.b"): a path that the program writes.
+    importlib.import_module("sklearn.feature_selection._base").attrgetter = guards.attrgetter
     linear_model = importlib.import_module("sklearn.linear_model")
     cluster = importlib.import_module("sklearn.cluster")
     values = [[0.0], [1.0], [2.0], [3.0]]

@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import sys
 import types
 from typing import Any
 
+import _belljar_guards as guards
+
 from ..library.program import running
 from . import judged
+
+_PROXY = type(guards.Proxy("sympy", None, {}))
 
 _EVERYTHING = "from sympy import *"
 _FROM = re.compile(r"from ([\w.]+) import ([\w, *]+)$")
@@ -89,10 +94,66 @@ def _adapt_lambdify() -> None:
         )
         result.update((name, scope[name]) for name in scope.keys() - names.keys())
 
+    namespace_of = module._get_namespace
+
+    def get_namespace(given: Any) -> Any:
+        if issubclass(type(given), types.ModuleType):
+            raise TypeError("[BJ301] give the name of a module as text, or a dict of functions")
+        if type(given) is _PROXY:
+            return {name: getattr(given, name) for name in guards.export_names(given)}
+        return namespace_of(given)
+
+    module._get_namespace = get_namespace
     module.compile = _compile
     module.exec = run
     # It would have the sources forgotten with the function, by way of a class that is closed.
     module.weakref = types.SimpleNamespace(finalize=lambda *_: None)
+
+
+def _bind_in_program(name: Any, value: Any) -> None:
+    """As `name = value` at the top level of the program would. Any other name there would come
+    before what the interpreter looks up by it: the program's builtins, the policy's hooks.
+    """
+    if type(name) is not str or not name.isidentifier() or name.startswith("__"):
+        raise PermissionError(f"[BJ101] the name {name!r} may not be bound here")
+    frame = judged.program_frame()
+    if frame is not None:
+        frame.f_globals[name] = value
+
+
+def _bind_symbols(found: Any) -> None:
+    basic = importlib.import_module("sympy.core.basic").Basic
+    functions = importlib.import_module("sympy.core.function").FunctionClass
+    if issubclass(type(found), basic):
+        _bind_in_program(found.name, found)
+    elif issubclass(type(found), functions):
+        _bind_in_program(found.__name__, found)
+    elif found is not None:
+        for each in found:
+            _bind_symbols(each)
+
+
+def _adapt_names() -> None:
+    """var("x y") and its like bind names in the frame that calls them."""
+    module = importlib.import_module("sympy.core.symbol")
+
+    def var(names: Any, **args: Any) -> Any:
+        found = module.symbols(names, **args)
+        _bind_symbols(found)
+        return found
+
+    def pollute(names: Any, objects: Any) -> None:
+        for name, value in zip(names, objects, strict=False):
+            _bind_in_program(name, value)
+
+    var.__doc__, var.__module__, var.__qualname__ = module.var.__doc__, module.__name__, "var"
+    original = module.var
+    for each in list(sys.modules.values()):
+        if each is not None and getattr(each, "__name__", "").partition(".")[0] == "sympy":
+            if vars(each).get("var") is original:
+                each.var = var  # type: ignore[attr-defined]
+            if "pollute" in vars(each):
+                each.pollute = pollute  # type: ignore[attr-defined]
 
 
 def _adapt_polynomials() -> None:
@@ -115,6 +176,7 @@ def _adapt_polynomials() -> None:
 def adapt() -> None:
     _adapt_parser()
     _adapt_lambdify()
+    _adapt_names()
     _adapt_polynomials()
     sympy = importlib.import_module("sympy")
     x = sympy.Symbol("x")

@@ -1,0 +1,392 @@
+// numpy takes addresses on trust: an object says in `__array_interface__` where its memory is, how
+// much of it there is and that it may be written to, and an array that is resized unchecked leaves
+// its views in memory that is somebody else's by then. With either one a program writes wherever it
+// likes, in documented calls of every day. numpy asks nobody in between, so this is put in between:
+// the one function by which it looks such an attribute up, in its own table of imported functions,
+// and the method of its array.
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+namespace {
+
+using LookUp = int (*)(PyObject*, PyObject*, PyObject**);
+
+PyTypeObject* array_type = nullptr;
+PyTypeObject* scalar_type = nullptr;
+
+bool SaysWhereMemoryIs(PyObject* name) {
+  return PyUnicode_CheckExact(name) &&
+         (PyUnicode_CompareWithASCIIString(name, "__array_interface__") == 0 ||
+          PyUnicode_CompareWithASCIIString(name, "__array_struct__") == 0);
+}
+
+// True when the answer is a library's: its class has the attribute as a descriptor, which no
+// instance's dict comes before, and the instance is of no class of the guest's.
+bool LibraryAnswers(PyObject* object, PyObject* name) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (PyType_IsSubtype(type, array_type) || PyType_IsSubtype(type, scalar_type)) return true;
+  if (IsGuestClass(type)) return false;
+  PyTypeObject* owner = FindInMro(type, name);
+  if (owner == nullptr || IsGuestClass(owner)) return false;
+  PyObject* found = PyDict_GetItemWithError(TypeDict(owner), name);
+  return found != nullptr && Py_TYPE(found)->tp_descr_set != nullptr;
+}
+
+// numpy.lib's as_strided makes its views by way of an object that says where their memory is. Its
+// bounds are checked before it (packages/numpy.py); a program may hold such an object, as the base
+// of a view, and may not use it.
+PyTypeObject* view_type = nullptr;
+PyObject* view_code = nullptr;
+
+bool MakesView(PyObject* object) {
+  if (Py_TYPE(object) != view_type) return false;
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr) return false;
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  const bool makes = reinterpret_cast<PyObject*>(code) == view_code;
+  Py_DECREF(code);
+  return makes;
+}
+
+// _PyObject_LookupAttr as numpy calls it.
+int LookUpForArrays(PyObject* object, PyObject* name, PyObject** result) {
+  if (state.guest_began && SaysWhereMemoryIs(name) && !LibraryAnswers(object, name) &&
+      !MakesView(object)) {
+    *result = nullptr;
+    return 0;
+  }
+  return _PyObject_LookupAttr(object, name, result);
+}
+
+// --- the table of imported functions (ELF's) of a loaded library
+
+struct Wanted {
+  uintptr_t address;  // of something inside the library
+  std::string_view symbol;
+  void* replacement;
+  bool done;
+};
+
+bool Contains(const dl_phdr_info& info, uintptr_t address) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    const uintptr_t start = info.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && address >= start && address < start + header.p_memsz) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const ElfW(Dyn) * DynamicOf(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC) {
+      return reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+    }
+  }
+  return nullptr;
+}
+
+bool Write(void** slot, void* value) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto* start = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) & ~(page - 1));
+  // Written to by the loader until now, or closed by it afterwards (RELRO).
+  if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0) return false;
+  *slot = value;
+  return true;
+}
+
+bool Replace(const dl_phdr_info& info, const ElfW(Rela) * table, size_t size,
+             const ElfW(Sym) * symbols, const char* names, const Wanted& wanted) {
+  bool done = false;
+  for (size_t i = 0; table != nullptr && i < size / sizeof(ElfW(Rela)); ++i) {
+    const auto kind = ELF64_R_TYPE(table[i].r_info);
+    if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) continue;
+    const char* name = names + symbols[ELF64_R_SYM(table[i].r_info)].st_name;
+    if (wanted.symbol != name) continue;
+    if (!Write(reinterpret_cast<void**>(info.dlpi_addr + table[i].r_offset), wanted.replacement)) {
+      return false;
+    }
+    done = true;
+  }
+  return done;
+}
+
+int VisitLibrary(dl_phdr_info* info, size_t /*size*/, void* argument) {
+  auto* wanted = static_cast<Wanted*>(argument);
+  if (!Contains(*info, wanted->address)) return 0;
+  const ElfW(Rela)* calls = nullptr;
+  const ElfW(Rela)* others = nullptr;
+  size_t size_of_calls = 0;
+  size_t size_of_others = 0;
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  for (const ElfW(Dyn)* entry = DynamicOf(*info); entry != nullptr && entry->d_tag != DT_NULL;
+       ++entry) {
+    const uintptr_t at = entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_JMPREL: calls = reinterpret_cast<const ElfW(Rela)*>(at); break;
+      case DT_PLTRELSZ: size_of_calls = entry->d_un.d_val; break;
+      case DT_RELA: others = reinterpret_cast<const ElfW(Rela)*>(at); break;
+      case DT_RELASZ: size_of_others = entry->d_un.d_val; break;
+      case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+      case DT_STRTAB: names = reinterpret_cast<const char*>(at); break;
+      default: break;
+    }
+  }
+  if (symbols != nullptr && names != nullptr) {
+    const bool called = Replace(*info, calls, size_of_calls, symbols, names, *wanted);
+    const bool named = Replace(*info, others, size_of_others, symbols, names, *wanted);
+    wanted->done = called || named;
+  }
+  return 1;
+}
+
+// --- ndarray.resize
+
+// Compiled code (pandas's tables) resizes arrays of its own unchecked. So what is checked is the
+// method that a guest gets, wherever it is called from then.
+PyObject* original_resize = nullptr;  // method descriptor
+PyObject* checked_resize = nullptr;
+
+PyObject* Resize(PyObject* self, PyObject* args, PyObject* kwargs) {
+  PyObject* check = kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, "refcheck");
+  if (check != nullptr && check != Py_True) {
+    PyErr_SetString(PyExc_PermissionError,
+                    "[BJ502] resize() without its check of references would leave views in memory "
+                    "that is freed; np.resize(a, shape) makes a new array");
+    return nullptr;
+  }
+  auto* method = reinterpret_cast<PyMethodDescrObject*>(original_resize)->d_method;
+  return reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void*>(method->ml_meth))(
+      self, args, kwargs);
+}
+
+PyMethodDef resize = {"resize", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Resize)),
+                      METH_VARARGS | METH_KEYWORDS, nullptr};
+
+PyObject* GetResize(PyObject* /*descriptor*/, PyObject* array, PyObject* type) {
+  static PyObject* const own_name = PyUnicode_InternFromString("resize");
+  const bool checked = state.guest_began && (array == nullptr || GuestLoads(own_name));
+  PyObject* method = checked ? checked_resize : original_resize;
+  return Py_TYPE(method)->tp_descr_get(method, array, type);
+}
+
+PyTypeObject resize_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "method_descriptor",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_descr_get = GetResize,
+};
+
+bool ReplaceResize() {
+  PyObject* old = PyDict_GetItemString(TypeDict(array_type), "resize");
+  constexpr int kFlags = METH_VARARGS | METH_KEYWORDS;
+  if (old == nullptr || Py_TYPE(old) != &PyMethodDescr_Type ||
+      reinterpret_cast<PyMethodDescrObject*>(old)->d_method->ml_flags != kFlags) {
+    PyErr_SetString(PyExc_RuntimeError, "ndarray.resize is not what this build knows");
+    return false;
+  }
+  original_resize = Py_NewRef(old);
+  resize.ml_doc = reinterpret_cast<PyMethodDescrObject*>(old)->d_method->ml_doc;
+  checked_resize = PyDescr_NewMethod(array_type, &resize);
+  if (checked_resize == nullptr || PyType_Ready(&resize_type) < 0) return false;
+  PyObject* made = PyObject_New(PyObject, &resize_type);
+  const bool fine =
+      made != nullptr && PyDict_SetItemString(TypeDict(array_type), "resize", made) == 0;
+  Py_XDECREF(made);
+  PyType_Modified(array_type);
+  return fine;
+}
+
+// --- ndarray(shape, dtype, buffer)
+
+newfunc original_array_new = nullptr;
+PyObject* dtype_type = nullptr;
+
+// The argument at a position or of that name; borrowed, nullptr if there is none.
+PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position, const char* name) {
+  if (position < PyTuple_GET_SIZE(args)) return PyTuple_GET_ITEM(args, position);
+  return kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, name);
+}
+
+// `args` and `kwargs` once more, with that dtype for the one that is there.
+PyObject* NewOfType(PyTypeObject* type, PyObject* args, PyObject* kwargs, PyObject* dtype) {
+  PyObject* items = PySequence_List(args);
+  PyObject* names = kwargs == nullptr ? PyDict_New() : PyDict_Copy(kwargs);
+  bool fine = items != nullptr && names != nullptr;
+  if (fine && PyList_GET_SIZE(items) > 1) {
+    fine = PyList_SetItem(items, 1, Py_NewRef(dtype)) == 0;
+  } else if (fine) {
+    fine = PyDict_SetItemString(names, "dtype", dtype) == 0;
+  }
+  PyObject* tuple = fine ? PyList_AsTuple(items) : nullptr;
+  PyObject* made = tuple == nullptr ? nullptr : original_array_new(type, tuple, names);
+  Py_XDECREF(tuple);
+  Py_XDECREF(items);
+  Py_XDECREF(names);
+  return made;
+}
+
+// An array of references over a buffer makes objects of any bytes.
+PyObject* ArrayNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  PyObject* given = Argument(args, kwargs, 1, "dtype");
+  PyObject* buffer = Argument(args, kwargs, 2, "buffer");
+  if (!state.guest_began || given == nullptr || given == Py_None || buffer == nullptr ||
+      buffer == Py_None) {
+    return original_array_new(type, args, kwargs);
+  }
+  // Once: what says which type it is may say another one the next time.
+  PyObject* dtype = PyObject_CallOneArg(dtype_type, given);
+  if (dtype == nullptr) return nullptr;
+  PyObject* flag = PyObject_GetAttrString(dtype, "hasobject");
+  PyObject* made = nullptr;
+  if (flag == Py_False) {
+    made = NewOfType(type, args, kwargs, dtype);
+  } else if (flag != nullptr) {
+    PyErr_SetString(PyExc_PermissionError,
+                    "[BJ502] an array of objects cannot be made over a buffer; np.array([...], "
+                    "dtype=object) holds them");
+  }
+  Py_XDECREF(flag);
+  Py_DECREF(dtype);
+  return made;
+}
+
+// --- memoryview(array), and what else takes a buffer
+
+getbufferproc original_buffer = nullptr;
+
+// True as well when nobody can tell.
+bool HoldsObjects(PyObject* array) {
+  PyObject* getter = PyDict_GetItemString(TypeDict(array_type), "dtype");
+  PyObject* type = reinterpret_cast<PyObject*>(array_type);
+  PyObject* dtype =
+      getter == nullptr ? nullptr : Py_TYPE(getter)->tp_descr_get(getter, array, type);
+  PyObject* flag = dtype == nullptr ? nullptr : PyObject_GetAttrString(dtype, "hasobject");
+  if (flag == nullptr) PyErr_Clear();
+  const bool holds = flag != Py_False;
+  Py_XDECREF(dtype);
+  Py_XDECREF(flag);
+  return holds;
+}
+
+// References are not for writing as bytes. Whoever asks for a format and to write is compiled code
+// (Cython) that then finds out what the items are; everybody else gets bytes to read.
+int ArrayBuffer(PyObject* array, Py_buffer* view, int flags) {
+  constexpr int kTyped = PyBUF_FORMAT | PyBUF_WRITABLE;
+  const bool as_bytes = (flags & kTyped) != kTyped && state.guest_began && HoldsObjects(array);
+  if (as_bytes && (flags & PyBUF_WRITABLE) != 0) {
+    view->obj = nullptr;
+    PyErr_SetString(PyExc_BufferError, "[BJ502] the bytes of an array of objects are read-only");
+    return -1;
+  }
+  const int result = original_buffer(array, view, flags);
+  if (result == 0 && as_bytes) view->readonly = 1;
+  return result;
+}
+
+bool ReplaceSlots(PyTypeObject* type, PyObject* subclasses_of) {
+  if (type->tp_new == original_array_new) type->tp_new = ArrayNew;
+  if (type->tp_as_buffer != nullptr && type->tp_as_buffer->bf_getbuffer == original_buffer) {
+    type->tp_as_buffer->bf_getbuffer = ArrayBuffer;
+  }
+  PyObject* below = PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
+  if (below == nullptr) return false;
+  bool fine = true;
+  for (Py_ssize_t i = 0; fine && i < PyList_GET_SIZE(below); ++i) {
+    fine = ReplaceSlots(reinterpret_cast<PyTypeObject*>(PyList_GET_ITEM(below, i)), subclasses_of);
+  }
+  Py_DECREF(below);
+  return fine;
+}
+
+bool ReplaceSlotsOfArrays() {
+  original_array_new = array_type->tp_new;
+  original_buffer = array_type->tp_as_buffer->bf_getbuffer;
+  PyObject* subclasses_of = PyDict_GetItemString(TypeDict(&PyType_Type), "__subclasses__");
+  return subclasses_of != nullptr && ReplaceSlots(array_type, subclasses_of);
+}
+
+// guard_arrays(numpy.ndarray, numpy.generic, numpy.dtype): zygote, before the freeze.
+PyObject* GuardArrays(PyObject* /*module*/, PyObject* args) {
+  PyObject* arrays = nullptr;
+  PyObject* scalars = nullptr;
+  PyObject* dtypes = nullptr;
+  if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &arrays, &PyType_Type, &scalars, &PyType_Type,
+                        &dtypes)) {
+    return nullptr;
+  }
+  dtype_type = Py_NewRef(dtypes);
+  array_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(arrays));
+  scalar_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(scalars));
+  LookUp replacement = LookUpForArrays;
+  Wanted wanted = {
+      .address = reinterpret_cast<uintptr_t>(array_type),  // a static type: numpy's own data
+      .symbol = "_PyObject_LookupAttr",
+      .replacement = reinterpret_cast<void*>(replacement),
+      .done = false,
+  };
+  dl_iterate_phdr(VisitLibrary, &wanted);
+  if (!wanted.done) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "numpy looks attributes up in a way this build does not know");
+    return nullptr;
+  }
+  if (!ReplaceResize() || !ReplaceSlotsOfArrays()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+// trust_views(class, code): objects of that class, while that code runs.
+PyObject* TrustViews(PyObject* /*module*/, PyObject* args) {
+  PyObject* type = nullptr;
+  PyObject* code = nullptr;
+  if (!PyArg_ParseTuple(args, "O!O!", &PyType_Type, &type, &PyCode_Type, &code)) return nullptr;
+  if (state.frozen) {
+    PyErr_SetString(PyExc_RuntimeError, "the guards are frozen");
+    return nullptr;
+  }
+  view_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+  view_code = Py_NewRef(code);
+  Py_RETURN_NONE;
+}
+
+// replace_attribute(class, name, value): of a class in C, which takes no attributes. Nothing where
+// the class itself does not have it.
+PyObject* ReplaceAttribute(PyObject* /*module*/, PyObject* args) {
+  PyObject* type = nullptr;
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  if (!PyArg_ParseTuple(args, "O!UO", &PyType_Type, &type, &name, &value)) return nullptr;
+  if (state.frozen) {
+    PyErr_SetString(PyExc_RuntimeError, "the guards are frozen");
+    return nullptr;
+  }
+  PyObject* names = TypeDict(reinterpret_cast<PyTypeObject*>(type));
+  if (PyDict_Contains(names, name) == 1) {
+    if (PyDict_SetItem(names, name, value) < 0) return nullptr;
+    PyType_Modified(reinterpret_cast<PyTypeObject*>(type));
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
+PyMethodDef array_methods[] = {
+    {"trust_views", TrustViews, METH_VARARGS, nullptr},
+    {"replace_attribute", ReplaceAttribute, METH_VARARGS, nullptr},
+    {"guard_arrays", GuardArrays, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace belljar::guards

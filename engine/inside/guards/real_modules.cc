@@ -1,0 +1,131 @@
+// Real modules, where packages are left open (docs/policy.md): their objects hold modules in public
+// attributes, and a load of such an attribute is native bytecode that no hook sees. So a guest may
+// come to hold one, and must get nothing from it: `figure.re.enum.sys.modules["os"]`.
+//
+// Each real module gets a class of ours, which refuses the load where the running instruction is a
+// guest's own and answers everybody else: library code, and C code that a guest's frame calls (it
+// has no frame of its own). A class of its own is needed because CPython specialises loads from
+// exact modules (LOAD_ATTR_MODULE) and then asks no slot at all.
+#include <opcode.h>
+
+#include <map>
+
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::guards {
+namespace {
+
+bool IsAttributeAccess(int opcode) {
+  return opcode == LOAD_ATTR || opcode == LOAD_METHOD || opcode == IMPORT_FROM ||
+         opcode == STORE_ATTR || opcode == DELETE_ATTR;
+}
+
+// `name` is one that an instruction with such a last byte of its argument may mean.
+bool IsAmong(PyObject* names, size_t low_byte, PyObject* name) {
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(names));
+  for (size_t i = low_byte; i < count; i += 256) {
+    PyObject* each = PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i));
+    if (each == name || PyUnicode_Compare(each, name) == 0) return true;
+  }
+  return false;
+}
+
+// The instruction that runs is a guest's own access to an attribute of that name. C code that it
+// calls asks for other names: a property in C looks up what it needs in modules.
+bool GuestAccesses(PyObject* name) {
+  if (!InGuestFrame()) return false;
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr) return false;
+  if (frame == state.asking) return true;
+  const int at = PyFrame_GetLasti(frame);
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  PyObject* names = Py_NewRef(code->co_names);
+  PyObject* bytecode = PyCode_GetCode(code);  // as compiled; kept by the code object
+  Py_DECREF(code);
+  bool accesses = true;
+  if (bytecode == nullptr) {
+    PyErr_Clear();
+  } else if (at >= 0 && at + 1 < PyBytes_GET_SIZE(bytecode)) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(bytecode));
+    accesses = bytes[at] == MATCH_CLASS ||
+               (IsAttributeAccess(bytes[at]) && IsAmong(names, bytes[at + 1], name));
+  }
+  Py_XDECREF(bytecode);
+  Py_DECREF(names);
+  return accesses;
+}
+
+// How the classes of modules that libraries derived answered before.
+std::map<const PyTypeObject*, getattrofunc> original_loads;
+std::map<const PyTypeObject*, setattrofunc> original_stores;
+
+template <typename Function>
+Function OriginalOf(const std::map<const PyTypeObject*, Function>& originals, PyObject* object,
+                    Function fallback) {
+  PyTypeObject* type = Py_TYPE(object);
+  while (type != nullptr) {
+    const auto found = originals.find(type);
+    if (found != originals.end()) return found->second;
+    type = type->tp_base;
+  }
+  return fallback;
+}
+
+PyObject* Load(PyObject* object, PyObject* name) {
+  if (GuestAccesses(name)) {
+    return Refuse("BJ301", object, name, "is of a real module; import the module by its name");
+  }
+  return OriginalOf(original_loads, object, PyModule_Type.tp_getattro)(object, name);
+}
+
+int Store(PyObject* object, PyObject* name, PyObject* value) {
+  if (GuestAccesses(name)) {
+    Refuse("BJ305", object, name, "may not be set: it is of a real module");
+    return -1;
+  }
+  return OriginalOf(original_stores, object, PyModule_Type.tp_setattro)(object, name, value);
+}
+
+PyTypeObject module_type = {
+    .ob_base = {{1, nullptr}, 0},
+    .tp_name = "module",
+    .tp_getattro = Load,
+    .tp_setattro = Store,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,  // the collector's parts are inherited
+    .tp_base = &PyModule_Type,
+};
+
+void GuardClass(PyTypeObject* type) {
+  if (type->tp_getattro == Load) return;
+  original_loads[type] = type->tp_getattro;
+  original_stores[type] = type->tp_setattro;
+  type->tp_getattro = Load;
+  type->tp_setattro = Store;
+  PyType_Modified(type);
+}
+
+// guard_module(module): nothing for what is none, and for what is guarded already.
+PyObject* GuardModule(PyObject* /*module*/, PyObject* object) {
+  if (PyModule_CheckExact(object)) {
+    Py_SET_TYPE(object, &module_type);
+  } else if (PyModule_Check(object) && Py_TYPE(object) != &module_type) {
+    GuardClass(Py_TYPE(object));
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace
+
+bool GuestLoads(PyObject* name) { return GuestAccesses(name); }
+
+PyMethodDef module_guard_methods[] = {
+    {"guard_module", GuardModule, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+bool ReadyRealModules() {
+  module_type.tp_basicsize = PyModule_Type.tp_basicsize;
+  return PyType_Ready(&module_type) == 0;
+}
+
+}  // namespace belljar::guards
