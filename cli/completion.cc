@@ -1,5 +1,6 @@
 #include "cli/completion.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 

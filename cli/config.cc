@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -144,14 +145,13 @@ int Execute(const Arguments& arguments) {
 
 Command MakeConfigCommand(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* parser =
-      app.add_subcommand("config", "Show the settings of the server, and what says so");
+  CLI::App* parser = AddCommand(app, "config", "Show the settings of the server, and what says so");
   AddConfigOptions(parser, arguments->sources);
-  parser->add_flag("--defaults", arguments->sources.only_defaults,
-                   "read nothing: what holds where nothing is set");
-  parser->add_flag("--json", arguments->json, "print one JSON object");
-  parser->add_flag("--toml", arguments->toml,
-                   "print a configuration file with these values and a comment for each");
+  AddFlag(parser, "--defaults", arguments->sources.only_defaults,
+          "read nothing: what holds where nothing is set");
+  AddFlag(parser, "--json", arguments->json, "print one JSON object");
+  AddFlag(parser, "--toml", arguments->toml,
+          "print a configuration file with these values and a comment for each");
   SetExamples(parser, {"belljar config  # every setting, its value, and where that is from",
                        "belljar config --env-file .env  # with the variables of a file",
                        "belljar config --defaults --toml > config.toml  # a file to begin with",

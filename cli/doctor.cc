@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -155,9 +156,9 @@ int Execute(bool json) {
 
 Command MakeDoctorCommand(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* parser = app.add_subcommand(
-      "doctor", "Check this machine: each layer, found or not, why, and how to get it");
-  parser->add_flag("--json", *json, "print one JSON object");
+  CLI::App* parser = AddCommand(
+      app, "doctor", "Check this machine: each layer, found or not, why, and how to get it");
+  AddFlag(parser, "--json", *json, "print one JSON object");
   SetExamples(parser, {"belljar doctor  # exits with 0 if strict isolation works here, else 1",
                        "belljar doctor --json  # for a health check"});
   return {parser, [json] { return Execute(*json); }};

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -182,10 +183,9 @@ int Execute(const Arguments& arguments) {
 
 Command MakeInfoCommand(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* parser =
-      app.add_subcommand("info", "Show profiles, what each has and adds, and versions");
-  parser->add_flag("--names", arguments->names, "list the names of each module too");
-  parser->add_flag("--json", arguments->json, "print one JSON object, with all names");
+  CLI::App* parser = AddCommand(app, "info", "Show profiles, what each has and adds, and versions");
+  AddFlag(parser, "--names", arguments->names, "list the names of each module too");
+  AddFlag(parser, "--json", arguments->json, "print one JSON object, with all names");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",
                        "belljar info --names  # every name of every module",
                        "belljar info --json  # the same for a program"});

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <CLI/CLI.hpp>
 #include <exception>
 #include <string>
 #include <variant>

@@ -1,5 +1,6 @@
 #include "cli/option_table.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "cli/console.h"
@@ -7,6 +8,14 @@
 #include "engine/core/text.h"
 
 namespace belljar {
+
+CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& help) {
+  return app.add_subcommand(name, help);
+}
+
+void AddFlag(CLI::App* parser, const std::string& name, bool& value, const std::string& help) {
+  parser->add_flag(name, value, help);
+}
 
 CLI::Option* AddText(CLI::App* parser, const std::string& name, std::optional<std::string>& value,
                      const std::string& type, const std::string& help) {

@@ -3,11 +3,17 @@
 #ifndef BELLJAR_CLI_OPTION_TABLE_H_
 #define BELLJAR_CLI_OPTION_TABLE_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+// CLI11 is a header of some seconds of compiling: only files that ask more of it than what is below
+// include it.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace belljar {
 
@@ -21,6 +27,12 @@ inline constexpr char kFileType[] = "FILE";
 inline constexpr char kProfileType[] = "PROFILE";
 inline constexpr char kModuleType[] = "MODULE";
 inline constexpr char kRuleType[] = "RULE";
+
+// A command of `app`, which owns it; `help` is its line in the list of commands.
+CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& help);
+
+// An option without a value: true where it is given.
+void AddFlag(CLI::App* parser, const std::string& name, bool& value, const std::string& help);
 
 // An option, or a positional when `name` has no dashes. Unlike CLI11's own optional it keeps an
 // empty value apart from none: `-c ''` is a program.

@@ -2,7 +2,6 @@
 #ifndef BELLJAR_CLI_PARSE_H_
 #define BELLJAR_CLI_PARSE_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <variant>
 #include <vector>

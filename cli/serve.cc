@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <memory>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/interruption.h"
@@ -62,10 +64,10 @@ int Execute(const Arguments& arguments) {
 
 Command MakeServeCommand(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* parser = app.add_subcommand("serve", "Serve MCP to clients, over stdio or HTTP");
+  CLI::App* parser = AddCommand(app, "serve", "Serve MCP to clients, over stdio or HTTP");
   AddConfigOptions(parser, arguments->sources);
   AddSettingOptions(parser, arguments->sources);
-  parser->add_flag("--check", arguments->check, "judge the configuration, open nothing, and exit");
+  AddFlag(parser, "--check", arguments->check, "judge the configuration, open nothing, and exit");
   SetExamples(parser, {"belljar serve  # MCP over stdio: what a client starts",
                        "belljar serve --http  # HTTP at http://127.0.0.1:9015/mcp",
                        "belljar serve --http 0.0.0.0:9015 --token-file token  # for other machines",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "cli/console.h"
@@ -217,7 +218,7 @@ int Execute(const Options& options) {
 Command MakeValidateCommand(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* parser =
-      app.add_subcommand("validate", "Say what the policy would refuse, without running it");
+      AddCommand(app, "validate", "Say what the policy would refuse, without running it");
   validate::AddOptions(parser, *options);
   SetExamples(parser,
               {"belljar validate program.py  # every finding with line and rule",

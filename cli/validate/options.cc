@@ -1,5 +1,6 @@
 #include "cli/validate/options.h"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
 
