@@ -1,4 +1,4 @@
-// belljar-bench-data-science [--json] [--rounds N]
+// belljar-bench-data-science [--quick] [--json] [--rounds N]
 //
 // What the profile data-science costs: a run of a few lines that use numpy and pandas, beside a
 // cold interpreter that imports them and a plain fork of one that has; a plot; a batch on all
@@ -11,6 +11,7 @@
 
 #include "bench/floor.h"
 #include "bench/measure.h"
+#include "bench/options.h"
 #include "bench/report.h"
 #include "engine/outside/profile_catalogue.h"
 
@@ -27,27 +28,7 @@ constexpr char kArray[] = "import numpy as np\nresult = float(np.arange(10).mean
 constexpr char kPlot[] =
     "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.title('squares')\nresult = 1";
 
-struct Options {
-  int rounds = 200;
-  int every = 20;  // the slow ones once in so many rounds
-  bool json = false;
-};
-
-Options ReadOptions(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--json") {
-      options.json = true;
-    } else if (word == "--rounds" && i + 1 < argc && atoi(argv[i + 1]) > 0) {
-      options.rounds = atoi(argv[++i]);
-    } else {
-      fprintf(stderr, "usage: belljar-bench-data-science [--json] [--rounds N]\n");
-      exit(2);
-    }
-  }
-  return options;
-}
+constexpr int kSlowEvery = 20;  // rounds
 
 template <typename T>
 T OrExit(Result<T> result) {
@@ -80,14 +61,14 @@ struct Rows {
 
 class Bench {
  public:
-  Bench(const Options& options, const ProfileCatalogue& catalogue)
+  Bench(const BenchOptions& options, const ProfileCatalogue& catalogue)
       : options_(options),
         profile_(OrExit(catalogue.Choose("data-science"))),
         packages_(PackagesOrExit(catalogue.installation())),
         series_(WithDefaults(profile_, kSeries)),
         array_(WithDefaults(profile_, kArray)),
         plot_(WithDefaults(profile_, kPlot)),
-        small_({Beside("belljar-bench-floor-c")}),
+        small_({ProgramBeside("belljar-bench-floor-c")}),
         python_(PythonFloor()),
         sandbox_(OpenOrExit(profile_, kSpares)) {
     const char* chosen = getenv("BELLJAR_PYTHON");
@@ -97,16 +78,12 @@ class Bench {
   BenchReport Run() {
     for (int round = 0; round < options_.rounds; ++round) {
       Round();
-      if (round % options_.every == 0) SlowRound();
+      if (round % kSlowEvery == 0) SlowRound();
     }
     return {MachineName(interpreter_), rows_.All(), Goals(), rows_.fork.name};
   }
 
  private:
-  static std::string Beside(const char* program) {
-    return fs::read_symlink("/proc/self/exe").parent_path() / program;
-  }
-
   std::string PackagesOrExit(const Installation& installation) const {
     for (const MissingPackages& missing : installation.Missing(profile_)) {
       fprintf(stderr, "belljar-bench-data-science: no packages here; install them: %s\n",
@@ -129,7 +106,7 @@ class Bench {
   }
 
   std::vector<std::string> PythonFloor() const {
-    std::vector<std::string> command = {Beside("belljar-bench-floor-python"), packages_};
+    std::vector<std::string> command = {ProgramBeside("belljar-bench-floor-python"), packages_};
     for (std::string& name : Preloaded()) command.push_back(std::move(name));
     return command;
   }
@@ -182,7 +159,7 @@ class Bench {
     };
   }
 
-  const Options options_;
+  const BenchOptions options_;
   const Profile profile_;
   const std::string packages_;
   const Request series_;
@@ -200,7 +177,7 @@ class Bench {
 
 int main(int argc, char** argv) {
   using namespace belljar;
-  const Options options = ReadOptions(argc, argv);
+  const BenchOptions options = ReadBenchOptions(argc, argv, 200, 40);
   const ProfileCatalogue catalogue = OrExit(ProfileCatalogue::Open());
   WarnWhenBusy();
   const BenchReport report = Bench(options, catalogue).Run();

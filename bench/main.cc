@@ -19,6 +19,7 @@
 
 #include "bench/floor.h"
 #include "bench/measure.h"
+#include "bench/options.h"
 #include "bench/report.h"
 #include "bench/server.h"
 #include "engine/outside/installation.h"
@@ -31,31 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kSpares = 4;  // what Sandbox has by default
 
-struct Options {
-  int rounds = 400;
-  int every = 8;  // the slow ones once in so many rounds
-  std::chrono::milliseconds load{1500};
-  bool json = false;
-};
-
-Options ReadOptions(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--json") {
-      options.json = true;
-    } else if (word == "--quick") {
-      options.rounds = 60;
-      options.load = std::chrono::milliseconds(400);
-    } else if (word == "--rounds" && i + 1 < argc && atoi(argv[i + 1]) > 0) {
-      options.rounds = atoi(argv[++i]);
-    } else {
-      fprintf(stderr, "usage: belljar-bench [--quick] [--json] [--rounds N]\n");
-      exit(2);
-    }
-  }
-  return options;
-}
+constexpr int kSlowEvery = 8;  // rounds
 
 Profile BasicOrExit(const Installation& installation) {
   Result<Profile> profile =
@@ -133,12 +110,13 @@ Series MeasureIdleMemory(const std::string& command) {
 
 class Bench {
  public:
-  Bench(const Options& options, Series idle_memory)
+  Bench(const BenchOptions& options, Series idle_memory)
       : options_(options),
+        load_(options.quick ? 400 : 1500),
         installation_(*Installation::Find()),
         profile_(BasicOrExit(installation_)),
         one_plus_one_(WithDefaults(profile_, "1+1")),
-        small_({Beside("belljar-bench-floor-c")}),
+        small_({ProgramBeside("belljar-bench-floor-c")}),
         python_(PythonFloor()),
         sandbox_(OpenOrExit(profile_, kSpares)),
         command_(CommandOf(installation_)),
@@ -154,19 +132,15 @@ class Bench {
   BenchReport Run() {
     for (int round = 0; round < options_.rounds; ++round) {
       Round();
-      if (round % options_.every == 0) SlowRound();
+      if (round % kSlowEvery == 0) SlowRound();
     }
     for (int i = 0; i < 3; ++i) LoadRound();
     return {MachineName(interpreter_), rows_.All(), Goals(), rows_.fork.name};
   }
 
  private:
-  static std::string Beside(const char* program) {
-    return fs::read_symlink("/proc/self/exe").parent_path() / program;
-  }
-
   std::vector<std::string> PythonFloor() const {
-    std::vector<std::string> command = {Beside("belljar-bench-floor-python")};
+    std::vector<std::string> command = {ProgramBeside("belljar-bench-floor-python")};
     // Not those that stand for a module of the library's without being it: the zygote does not
     // import the library's asyncio, with its sockets, either; nor what importing would bring that
     // in.
@@ -230,7 +204,7 @@ class Bench {
         {1, &rows_.load_1}, {2, &rows_.load_2}, {8, &rows_.load_8}};
     for (const auto& [clients, row] : kLoads) {
       Settle(*sandbox_, kSpares);
-      const Load load = MeasureLoad(*sandbox_, one_plus_one_, clients, options_.load);
+      const Load load = MeasureLoad(*sandbox_, one_plus_one_, clients, load_);
       row->series.Add(load.per_second);
       if (clients != 2) continue;
       rows_.worker_cpu.series.Add(load.worker_cpu);
@@ -239,7 +213,7 @@ class Bench {
     }
     for (const auto& [clients, row] : {std::pair(1, &rows_.http_1), std::pair(8, &rows_.http_8)}) {
       SettleServers();
-      const ServerLoad load = MeasureServerLoad(http_server_, clients, options_.load);
+      const ServerLoad load = MeasureServerLoad(http_server_, clients, load_);
       row->series.Add(load.per_second);
       if (clients == 8) rows_.server_cpu.series.Add(load.server_cpu);
     }
@@ -266,7 +240,8 @@ class Bench {
     };
   }
 
-  const Options options_;
+  const BenchOptions options_;
+  const std::chrono::milliseconds load_;
   const Installation installation_;
   const Profile profile_;
   const Request one_plus_one_;
@@ -286,7 +261,7 @@ class Bench {
 }  // namespace belljar
 
 int main(int argc, char** argv) {
-  const belljar::Options options = belljar::ReadOptions(argc, argv);
+  const belljar::BenchOptions options = belljar::ReadBenchOptions(argc, argv, 400, 60);
   const belljar::Result<belljar::Installation> installation = belljar::Installation::Find();
   if (!installation) {
     fprintf(stderr, "belljar-bench: %s\n", installation.error().ToString().c_str());

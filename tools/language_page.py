@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+from made_page import write_or_compare  # noqa: E402
+
 PAGE = ROOT / "docs/language.md"
 HEAD = """\
 # The language
@@ -140,14 +143,7 @@ def page() -> str:
 
 
 def main() -> int:
-    wanted = page()
-    if sys.argv[1:] == ["--write"]:
-        PAGE.write_text(wanted, encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
-        return 0
-    print("docs/language.md is behind: python3 tools/language_page.py --write", file=sys.stderr)
-    return 1
+    return write_or_compare(PAGE, page())
 
 
 if __name__ == "__main__":

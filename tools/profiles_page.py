@@ -13,6 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
+from made_page import write_or_compare  # noqa: E402
 from profile_document import read_profile, read_toml  # noqa: E402
 
 PROFILES = ROOT / "profiles"
@@ -160,14 +161,7 @@ def page() -> str:
 
 
 def main() -> int:
-    wanted = page()
-    if sys.argv[1:] == ["--write"]:
-        PAGE.write_text(wanted, encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
-        return 0
-    print("docs/profiles.md is behind: python3 tools/profiles_page.py --write", file=sys.stderr)
-    return 1
+    return write_or_compare(PAGE, page())
 
 
 if __name__ == "__main__":

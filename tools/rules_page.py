@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+from made_page import write_or_compare  # noqa: E402
+
 PAGE = ROOT / "docs/rules.md"
 GROUPS = {
     "BJ0": "Source",
@@ -65,14 +68,7 @@ def page() -> str:
 
 
 def main() -> int:
-    wanted = page()
-    if sys.argv[1:] == ["--write"]:
-        PAGE.write_text(wanted)
-        return 0
-    if PAGE.is_file() and PAGE.read_text() == wanted:
-        return 0
-    print("docs/rules.md is behind: python3 tools/rules_page.py --write", file=sys.stderr)
-    return 1
+    return write_or_compare(PAGE, page())
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import subprocess
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -332,8 +334,8 @@ VICTIM = "import ctypes,sys; b=ctypes.create_string_buffer(b'precious'); \
 print(ctypes.addressof(b), flush=True); sys.stdin.read()"
 
 
-@pytest.fixture
-def victim():
+@contextmanager
+def a_process_to_hurt() -> Iterator[tuple[subprocess.Popen, dict[str, int]]]:
     """A process of the host, of the very uid that guest code has where the host is root."""
     identity = NOBODY if os.geteuid() == 0 else {}
     process = subprocess.Popen(
@@ -350,3 +352,9 @@ def victim():
     process.wait()
     process.stdin.close()
     process.stdout.close()
+
+
+@pytest.fixture
+def victim():
+    with a_process_to_hurt() as hurt:
+        yield hurt

@@ -18,17 +18,15 @@ from typing import Any
 import pytest
 
 from tests.data_science.session import Session
-from tests.jail.attacks import ALL_LAYERS, ATTACKS, Attack
+from tests.jail.attacks import ALL_LAYERS, ATTACKS, EVERY_OTHER_CALL, Attack
 from tests.jail.conftest import (
     BELLJAR,
-    NOBODY,
     NUMBERS,
     PROFILE,
-    PYTHON,
     ROOT,
     SECRET,
-    VICTIM,
     Host,
+    a_process_to_hurt,
     cannot,
     program,
     run_outside,
@@ -144,21 +142,9 @@ def session(tier: str, jail: Any, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(scope="module")
 def bystander() -> Iterator[tuple[subprocess.Popen, dict[str, int]]]:
-    """One process to hurt for all attacks: see conftest.victim."""
-    process = subprocess.Popen(
-        [PYTHON, "-I", "-c", VICTIM],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd="/",
-        start_new_session=True,
-        **(NOBODY if os.geteuid() == 0 else {}),
-    )
-    place = int(process.stdout.readline())
-    yield process, {"victim": process.pid, "victim_address": place}
-    process.kill()
-    process.wait()
-    process.stdin.close()
-    process.stdout.close()
+    """One for all attacks."""
+    with a_process_to_hurt() as hurt:
+        yield hurt
 
 
 def said(outcome: dict[str, Any], word: str) -> tuple[str, ...]:
@@ -238,15 +224,7 @@ def test_no_other_call_reaches_the_kernel(tier: str, session: Session) -> None:
         for name in entry["calls"]
     }  # fmt: skip
     known = sorted({NUMBERS[name] for name in {*HOSTILE, *allowed}} | {335, 336})
-    body = f"""
-for number in [n for n in range(1200) if n not in {known}] + [0x3fffffff]:
-    try:
-        won(number, call(number, -1, -1, -1, -1, -1, -1))
-    except OSError as error:
-        if error.errno != errno.EPERM:
-            won(number, error)
-print("done")
-"""
+    body = EVERY_OTHER_CALL.format(known=known)
     outcome = session.run(program(body, {}))
     assert (outcome["status"], outcome["stdout"]) == ("ok", "done\n"), outcome
 
