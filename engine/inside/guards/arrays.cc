@@ -4,16 +4,8 @@
 // likes, in documented calls of every day. numpy asks nobody in between, so this is put in between:
 // the one function by which it looks such an attribute up, in its own table of imported functions,
 // and the method of its array.
-#include <elf.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdint>
-#include <cstring>
-#include <string_view>
-
 #include "engine/inside/guards/guards.h"
+#include "engine/inside/guards/imported_functions.h"
 
 namespace belljar::guards {
 namespace {
@@ -65,90 +57,6 @@ int LookUpForArrays(PyObject* object, PyObject* name, PyObject** result) {
     return 0;
   }
   return _PyObject_LookupAttr(object, name, result);
-}
-
-// --- the table of imported functions (ELF's) of a loaded library
-
-struct Wanted {
-  uintptr_t address;  // of something inside the library
-  std::string_view symbol;
-  void* replacement;
-  bool done;
-};
-
-bool Contains(const dl_phdr_info& info, uintptr_t address) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& header = info.dlpi_phdr[i];
-    const uintptr_t start = info.dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_LOAD && address >= start && address < start + header.p_memsz) {
-      return true;
-    }
-  }
-  return false;
-}
-
-const ElfW(Dyn) * DynamicOf(const dl_phdr_info& info) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC) {
-      return reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
-    }
-  }
-  return nullptr;
-}
-
-bool Write(void** slot, void* value) {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto* start = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) & ~(page - 1));
-  // Written to by the loader until now, or closed by it afterwards (RELRO).
-  if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0) return false;
-  *slot = value;
-  return true;
-}
-
-bool Replace(const dl_phdr_info& info, const ElfW(Rela) * table, size_t size,
-             const ElfW(Sym) * symbols, const char* names, const Wanted& wanted) {
-  bool done = false;
-  for (size_t i = 0; table != nullptr && i < size / sizeof(ElfW(Rela)); ++i) {
-    const auto kind = ELF64_R_TYPE(table[i].r_info);
-    if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) continue;
-    const char* name = names + symbols[ELF64_R_SYM(table[i].r_info)].st_name;
-    if (wanted.symbol != name) continue;
-    if (!Write(reinterpret_cast<void**>(info.dlpi_addr + table[i].r_offset), wanted.replacement)) {
-      return false;
-    }
-    done = true;
-  }
-  return done;
-}
-
-int VisitLibrary(dl_phdr_info* info, size_t /*size*/, void* argument) {
-  auto* wanted = static_cast<Wanted*>(argument);
-  if (!Contains(*info, wanted->address)) return 0;
-  const ElfW(Rela)* calls = nullptr;
-  const ElfW(Rela)* others = nullptr;
-  size_t size_of_calls = 0;
-  size_t size_of_others = 0;
-  const ElfW(Sym)* symbols = nullptr;
-  const char* names = nullptr;
-  for (const ElfW(Dyn)* entry = DynamicOf(*info); entry != nullptr && entry->d_tag != DT_NULL;
-       ++entry) {
-    const uintptr_t at = entry->d_un.d_ptr;
-    switch (entry->d_tag) {
-      case DT_JMPREL: calls = reinterpret_cast<const ElfW(Rela)*>(at); break;
-      case DT_PLTRELSZ: size_of_calls = entry->d_un.d_val; break;
-      case DT_RELA: others = reinterpret_cast<const ElfW(Rela)*>(at); break;
-      case DT_RELASZ: size_of_others = entry->d_un.d_val; break;
-      case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
-      case DT_STRTAB: names = reinterpret_cast<const char*>(at); break;
-      default: break;
-    }
-  }
-  if (symbols != nullptr && names != nullptr) {
-    const bool called = Replace(*info, calls, size_of_calls, symbols, names, *wanted);
-    const bool named = Replace(*info, others, size_of_others, symbols, names, *wanted);
-    wanted->done = called || named;
-  }
-  return 1;
 }
 
 // --- ndarray.resize
@@ -331,14 +239,9 @@ PyObject* GuardArrays(PyObject* /*module*/, PyObject* args) {
   array_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(arrays));
   scalar_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(scalars));
   LookUp replacement = LookUpForArrays;
-  Wanted wanted = {
-      .address = reinterpret_cast<uintptr_t>(array_type),  // a static type: numpy's own data
-      .symbol = "_PyObject_LookupAttr",
-      .replacement = reinterpret_cast<void*>(replacement),
-      .done = false,
-  };
-  dl_iterate_phdr(VisitLibrary, &wanted);
-  if (!wanted.done) {
+  // A static type: numpy's own data, and thus inside its library.
+  if (!ReplaceImportedFunction(array_type, "_PyObject_LookupAttr",
+                               reinterpret_cast<void*>(replacement))) {
     PyErr_SetString(PyExc_RuntimeError,
                     "numpy looks attributes up in a way this build does not know");
     return nullptr;

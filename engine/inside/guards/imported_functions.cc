@@ -1,0 +1,121 @@
+#include "engine/inside/guards/imported_functions.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace belljar::guards {
+namespace {
+
+// What the linker left in memory about one library.
+struct Library {
+  uintptr_t base = 0;
+  uintptr_t closed_begin = 0;  // PT_GNU_RELRO: read-only since the linker was done
+  uintptr_t closed_end = 0;
+  const ElfW(Dyn) * dynamic = nullptr;
+};
+
+struct Relocations {
+  const ElfW(Rela) * table = nullptr;
+  size_t size = 0;  // bytes
+};
+
+struct Tables {
+  Relocations calls;
+  Relocations others;
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+};
+
+struct Search {
+  uintptr_t inside;
+  Library found;
+};
+
+// For dl_iterate_phdr: 1 ends the iteration.
+int Look(dl_phdr_info* info, size_t /*size*/, void* argument) {
+  auto* search = static_cast<Search*>(argument);
+  bool contains = false;
+  Library library{.base = info->dlpi_addr};
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    const uintptr_t end = begin + header.p_memsz;
+    if (header.p_type == PT_LOAD) contains |= search->inside >= begin && search->inside < end;
+    if (header.p_type == PT_DYNAMIC) library.dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
+    if (header.p_type == PT_GNU_RELRO) library.closed_begin = begin, library.closed_end = end;
+  }
+  if (!contains) return 0;
+  search->found = library;
+  return 1;
+}
+
+Tables TablesOf(const Library& library) {
+  Tables tables;
+  const ElfW(Dyn)* entry = library.dynamic;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    const uintptr_t at = entry->d_un.d_ptr;
+    switch (entry->d_tag) {
+      case DT_JMPREL: tables.calls.table = reinterpret_cast<const ElfW(Rela)*>(at); break;
+      case DT_PLTRELSZ: tables.calls.size = entry->d_un.d_val; break;
+      case DT_RELA: tables.others.table = reinterpret_cast<const ElfW(Rela)*>(at); break;
+      case DT_RELASZ: tables.others.size = entry->d_un.d_val; break;
+      case DT_SYMTAB: tables.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+      case DT_STRTAB: tables.names = reinterpret_cast<const char*>(at); break;
+      default: break;
+    }
+  }
+  return tables;
+}
+
+// The page is as closed afterwards as the linker left it.
+bool Write(const Library& library, uintptr_t slot, void* value) {
+  const auto size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto* page = reinterpret_cast<void*>(slot & ~(size - 1));
+  if (mprotect(page, size, PROT_READ | PROT_WRITE) != 0) return false;
+  *reinterpret_cast<void**>(slot) = value;
+  const bool closed = slot >= library.closed_begin && slot < library.closed_end;
+  return !closed || mprotect(page, size, PROT_READ) == 0;
+}
+
+bool IsSlotOfFunction(const ElfW(Rela) & relocation) {
+#ifdef __x86_64__
+  const auto kind = ELF64_R_TYPE(relocation.r_info);
+  return kind == R_X86_64_JUMP_SLOT || kind == R_X86_64_GLOB_DAT;
+#else
+  (void)relocation;
+  return false;
+#endif
+}
+
+bool Replace(const Library& library, const Tables& tables, const Relocations& relocations,
+             const char* symbol, void* replacement) {
+  bool done = false;
+  for (size_t i = 0; relocations.table && i < relocations.size / sizeof(ElfW(Rela)); ++i) {
+    const ElfW(Rela)& relocation = relocations.table[i];
+    if (!IsSlotOfFunction(relocation)) continue;
+    const char* name = tables.names + tables.symbols[ELF64_R_SYM(relocation.r_info)].st_name;
+    if (strcmp(name, symbol) != 0) continue;
+    if (!Write(library, library.base + relocation.r_offset, replacement)) return false;
+    done = true;
+  }
+  return done;
+}
+
+}  // namespace
+
+bool ReplaceImportedFunction(const void* inside, const char* symbol, void* replacement) {
+  Search search{.inside = reinterpret_cast<uintptr_t>(inside), .found = {}};
+  if (dl_iterate_phdr(Look, &search) == 0) return false;
+  const Tables tables = TablesOf(search.found);
+  if (tables.symbols == nullptr || tables.names == nullptr) return false;
+  const bool called = Replace(search.found, tables, tables.calls, symbol, replacement);
+  const bool named = Replace(search.found, tables, tables.others, symbol, replacement);
+  return called || named;
+}
+
+}  // namespace belljar::guards
