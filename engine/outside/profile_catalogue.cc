@@ -1,5 +1,7 @@
 #include "engine/outside/profile_catalogue.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 
@@ -25,6 +27,12 @@ std::vector<std::string> ProfileCatalogue::Names() const {
 
 Result<Profile> ProfileCatalogue::Choose(const std::string& name_or_file) const {
   if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml")) {
+    if (name_or_file.find('+') != std::string::npos && access(name_or_file.c_str(), F_OK) != 0) {
+      return MakeError("there is no file " + Quoted(name_or_file) +
+                           ", and a file of your own is not joined with +: it says itself what it "
+                           "extends, as in extends = \"filesystem\"",
+                       "");
+    }
     return LoadProfile(name_or_file, installation_.profiles);
   }
   if (name_or_file.find('+') != std::string::npos) return Combine(name_or_file);

@@ -7,8 +7,11 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -20,6 +23,24 @@ bool MountPrivate(const char* path, const WorkspaceRule& rule) {
   snprintf(options, sizeof options, "size=%llu,nr_inodes=%u,mode=0700",
            static_cast<unsigned long long>(rule.size.count), rule.inodes);
   return mount("belljar", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0;
+}
+
+// A tree as a mount that is attached nowhere, before its path is covered.
+UniqueFd Keep(const std::string& path) {
+  return UniqueFd(static_cast<int>(
+      syscall(SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
+}
+
+bool MakeDirectories(const std::string& path) {
+  for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    if (mkdir(path.substr(0, slash).c_str(), 0755) != 0 && errno != EEXIST) return false;
+    if (slash == path.npos) return true;
+  }
+}
+
+bool ShowAgain(const UniqueFd& tree, const std::string& path) {
+  return MakeDirectories(path) && syscall(SYS_move_mount, tree.get(), "", AT_FDCWD, path.c_str(),
+                                          MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
 
 bool BringLoopbackUp(int socket) {
@@ -34,8 +55,16 @@ constexpr int kBacklog = 64;
 
 }  // namespace
 
-UniqueFd MountWorkspace(const WorkspaceRule& rule) {
+UniqueFd MountWorkspace(const WorkspaceRule& rule, const std::vector<std::string>& covered) {
+  std::vector<UniqueFd> kept;
+  for (const std::string& path : covered) {
+    kept.push_back(Keep(path));
+    if (!kept.back()) return {};
+  }
   if (!MountPrivate(kWorkspacePath, rule) || !MountPrivate(kTemporaryPath, rule)) return {};
+  for (size_t i = 0; i < covered.size(); ++i) {
+    if (!ShowAgain(kept[i], covered[i])) return {};
+  }
   if (chdir(kWorkspacePath) != 0) return {};
   return UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }

@@ -11,6 +11,9 @@
 #ifndef BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
 #define BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
 
+#include <string>
+#include <vector>
+
 #include "engine/core/fd.h"
 #include "engine/core/profile.h"
 
@@ -21,9 +24,10 @@ struct Furnishings {
   UniqueFd door;
 };
 
-// Worker, async-signal-safe; an empty descriptor sets errno. The workspace becomes the working
-// directory; nothing in it can be executed, be a device, or give an identity.
-UniqueFd MountWorkspace(const WorkspaceRule& rule);
+// Worker; an empty descriptor sets errno. The workspace becomes the working directory; nothing in it
+// can be executed, be a device, or give an identity. `covered` are readable trees at paths below the
+// two, as in an installation in /tmp: they are shown there again.
+UniqueFd MountWorkspace(const WorkspaceRule& rule, const std::vector<std::string>& covered);
 UniqueFd OpenDoor(const DoorRule& rule);
 
 }  // namespace belljar

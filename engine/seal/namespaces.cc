@@ -154,7 +154,10 @@ Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths,
     if (Result<void> done = Attach(tree); !done) return done;
   }
   for (const std::string& directory : empty) {
-    if (mkdir((kStage + directory).c_str(), 0555) != 0) return SystemError("create " + directory);
+    // It is there if a tree is shown below it.
+    if (mkdir((kStage + directory).c_str(), 0555) != 0 && errno != EEXIST) {
+      return SystemError("create " + directory);
+    }
   }
   if (chdir(kStage) != 0) return SystemError("enter private root");
   // pivot_root(".", ".") stacks the old root on the new one; the detach then takes it away

@@ -96,9 +96,23 @@ bool ApplyLandlock(const SealPlan& plan, const PreparedSeal& prepared) {
   return own && RestrictByLandlock(own.get());
 }
 
-SealFailure Furnish(const SealPlan& plan, Furnishings& furnishings) {
+bool IsBelow(const std::string& path, const std::string& directory) {
+  return path.starts_with(directory + "/");
+}
+
+// Those that there are, by their paths.
+std::vector<std::string> CoveredByWorkspace(const std::vector<PathRule>& paths) {
+  std::vector<std::string> covered;
+  for (const PathRule& rule : paths) {
+    if (!IsBelow(rule.path, kWorkspacePath) && !IsBelow(rule.path, kTemporaryPath)) continue;
+    if (access(rule.path.c_str(), F_OK) == 0) covered.push_back(rule.path);
+  }
+  return covered;
+}
+
+SealFailure Furnish(const SealPlan& plan, const PreparedSeal& prepared, Furnishings& furnishings) {
   if (plan.workspace) {
-    furnishings.workspace = MountWorkspace(*plan.workspace);
+    furnishings.workspace = MountWorkspace(*plan.workspace, prepared.covered);
     if (!furnishings.workspace) return {SealStep::kWorkspace, errno};
   }
   if (plan.door) {
@@ -122,6 +136,7 @@ Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib)
     std::vector<std::string> empty;
     if (plan.workspace) empty = {kWorkspacePath, kTemporaryPath};
     if (Result<void> done = EnterPrivateRoot(paths, empty); !done) return done.error();
+    if (plan.workspace) prepared.covered = CoveredByWorkspace(paths);
   }
   if (plan.landlock) {
     if (Result<void> done = PrepareLandlock(plan, paths, prepared); !done) return done.error();
@@ -139,7 +154,7 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
                        Furnishings& furnishings) {
   // The parent is the host's own spawning thread (CLONE_PARENT): when the host goes, we go.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
-  if (SealFailure failure = Furnish(plan, furnishings); failure.step != SealStep::kNone) {
+  if (SealFailure failure = Furnish(plan, prepared, furnishings); failure.step != SealStep::kNone) {
     return failure;
   }
   if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};

@@ -73,6 +73,11 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             "data-science, filesystem, network; several are joined with +",
         ),
         (
+            ["run", "-c", "1", "--profile", "filesystem+./own.toml"],
+            'belljar run: there is no file "filesystem+./own.toml", and a file of your own is not '
+            "joined with +",
+        ),
+        (
             ["run", "-c", "1", "--allow-domain", "example.org"],
             "belljar run: profile basic has no network: --allow-domain and its like go with "
             "--profile network",

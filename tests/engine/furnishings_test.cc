@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
 #include "tests/engine/support.h"
@@ -12,13 +14,14 @@ namespace {
 
 class Furnished : public ::testing::Test {
  protected:
-  void Open(const std::string& profile) {
+  void Open(const std::string& profile, const std::vector<PathRule>& more = {}) {
     Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
     ASSERT_TRUE(catalogue) << catalogue.error().ToString();
     SandboxOptions options;
     Result<Profile> chosen = catalogue->Choose(profile);
     ASSERT_TRUE(chosen) << chosen.error().ToString();
     options.profile = std::move(*chosen);
+    for (const PathRule& path : more) options.profile.paths.push_back(path);
     options.language = Language::kFull;
     options.spares = 2;
     Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(options));
@@ -70,6 +73,21 @@ TEST_F(Furnished, ItIsAnotherOneInEachWorker) {
                      "\nopen('/tmp/left', 'w')"),
               "[] []\n");
   }
+}
+
+TEST_F(Furnished, WhatIsShownBelowItIsShownStill) {
+  const TemporaryFolder folder;  // as packages of an installation in /tmp
+  folder.Write("module.py", "answer = 42\n");
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  Open("filesystem", {{folder.path()}});
+  const std::string path = "'" + folder.path() + "'";
+  EXPECT_EQ(Output("import os, sys\nsys.path.append(" + path + ")\nimport module\n"
+                   "open('/tmp/own', 'w').close()\n"
+                   "try:\n    open(" + path + " + '/new', 'w')\n"
+                   "except OSError as error:\n    print(module.answer, error.strerror)"),
+            "42 Read-only file system\n");
+  EXPECT_EQ(Output("import os\nprint(os.path.exists('/tmp/own'), os.listdir(" + path + "))"),
+            "False ['module.py']\n");
 }
 
 TEST_F(Furnished, NothingCanBeWrittenElsewhereAndNothingInItRunOrBeADevice) {

@@ -34,17 +34,28 @@ def _explain_missing_files() -> None:
     source._findfile = _findfile
 
 
-def _refused(*_: Any, **__: Any) -> Any:
-    raise PermissionError(_NO_ADDRESSES)
+def _unless_watched(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For the host, before there is a program, and for all of Python (--language full)."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if lookout.watches():
+            raise PermissionError(_NO_ADDRESSES)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _close_pointers(numpy: Any) -> None:
     """Objects of ctypes: their classes make others of any address, and functions of any."""
     pointers = importlib.import_module("numpy._core._internal")._ctypes
-    pointers.data_as = pointers.shape_as = pointers.strides_as = _refused
-    pointers._as_parameter_ = property(_refused)
+    for name in ("data_as", "shape_as", "strides_as"):
+        setattr(pointers, name, _unless_watched(vars(pointers)[name]))
+    pointers._as_parameter_ = property(_unless_watched(vars(pointers)["_as_parameter_"].__get__))
+    begin_whole = pointers.__init__
 
     def begin(self: Any, array: Any, ptr: Any = None) -> None:
+        if not lookout.watches():
+            begin_whole(self, array, ptr)
         self._arr, self._address, self._zerod = array, ptr, array.ndim == 0
 
     pointers.__init__ = begin
@@ -55,12 +66,8 @@ def _close_pointers(numpy: Any) -> None:
         generator = getattr(numpy.random, name)
         for way in ("ctypes", "cffi"):
             if way in vars(generator):
-                guards.replace_attribute(generator, way, _for_the_host(vars(generator)[way]))
-
-
-def _for_the_host(descriptor: Any) -> property:
-    """The host's own reseeding looks into these, before there is a program."""
-    return property(lambda self: _refused() if lookout.watches() else descriptor.__get__(self))
+                get = vars(generator)[way].__get__
+                guards.replace_attribute(generator, way, property(_unless_watched(get)))
 
 
 def _reach(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int]:
@@ -88,6 +95,8 @@ def _checked_strides(ndarray: Any, array: Any, unchecked: Callable[..., Any]) ->
         return start + low, start + high
 
     def as_strided(x: Any, shape: Any, strides: Any, subok: Any, writeable: Any) -> Any:
+        if not lookout.watches():
+            return unchecked(x, shape, strides, subok, writeable)
         x = array(x, copy=None, subok=subok)
         shape = said("shape", x) if shape is None else tuple(map(operator.index, shape))
         strides = said("strides", x) if strides is None else tuple(map(operator.index, strides))
