@@ -24,9 +24,9 @@ struct Furnishings {
   UniqueFd door;
 };
 
-// Worker; an empty descriptor sets errno. The workspace becomes the working directory; nothing in it
-// can be executed, be a device, or give an identity. `covered` are readable trees at paths below the
-// two, as in an installation in /tmp: they are shown there again.
+// Worker; an empty descriptor sets errno. The workspace becomes the working directory; nothing in
+// it can be executed, be a device, or give an identity. `covered` are readable trees at paths below
+// the two, as in an installation in /tmp: they are shown there again.
 UniqueFd MountWorkspace(const WorkspaceRule& rule, const std::vector<std::string>& covered);
 UniqueFd OpenDoor(const DoorRule& rule);
 

@@ -69,7 +69,7 @@ struct PreparedSeal {
   int landlock_abi = 0;                         // 0: the plan leaves Landlock out
   std::vector<ReadableTree> landlock_readable;  // for workers that make their own ruleset
   UniqueFd landlock_ruleset;                    // of all other workers
-  uint64_t base_address_space = 0;  // bytes that a worker has before it has done anything
+  uint64_t base_address_space = 0;   // bytes that a worker has before it has done anything
   std::vector<std::string> covered;  // readable trees below what a workspace is mounted on
 };
 

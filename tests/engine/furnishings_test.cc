@@ -81,9 +81,12 @@ TEST_F(Furnished, WhatIsShownBelowItIsShownStill) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
   Open("filesystem", {{folder.path()}});
   const std::string path = "'" + folder.path() + "'";
-  EXPECT_EQ(Output("import os, sys\nsys.path.append(" + path + ")\nimport module\n"
+  EXPECT_EQ(Output("import os, sys\nsys.path.append(" + path +
+                   ")\nimport module\n"
                    "open('/tmp/own', 'w').close()\n"
-                   "try:\n    open(" + path + " + '/new', 'w')\n"
+                   "try:\n    open(" +
+                   path +
+                   " + '/new', 'w')\n"
                    "except OSError as error:\n    print(module.answer, error.strerror)"),
             "42 Read-only file system\n");
   EXPECT_EQ(Output("import os\nprint(os.path.exists('/tmp/own'), os.listdir(" + path + "))"),
