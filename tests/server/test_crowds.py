@@ -32,7 +32,9 @@ def serving(descriptors: int | None = None) -> Iterator[tuple[subprocess.Popen, 
         preexec_fn=limit,
     )
     try:
-        found = re.search(rb"127\.0\.0\.1:(\d+)/mcp", server.stderr.readline())
+        said = server.stderr.readline()
+        found = re.search(rb"127\.0\.0\.1:(\d+)/mcp", said)
+        assert found, said
         yield server, int(found.group(1))
     finally:
         server.send_signal(signal.SIGTERM)
