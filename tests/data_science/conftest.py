@@ -63,6 +63,7 @@ def plain(packages: Path) -> Iterator[PlainPython]:
 def policy(packages: Path) -> Iterator[None]:
     """What tests.policy.harness needs for the kinds with these packages."""
     require_guards()
-    os.environ["BELLJAR_SET_PACKAGES"] = str(packages)
+    # Not a name that `belljar` takes for a setting of its own: other tests share this process.
+    os.environ["POLICY_SET_PACKAGES"] = str(packages)
     yield
     harness.close_all()

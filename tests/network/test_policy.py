@@ -135,7 +135,7 @@ def zygotes(packages: None) -> Iterator[None]:
     """The harness's own, with these packages."""
     harness.close_all()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BELLJAR_SET_PACKAGES", str(PACKAGES.resolve()))
+        patch.setenv("POLICY_SET_PACKAGES", str(PACKAGES.resolve()))
         yield
     harness.close_all()
 

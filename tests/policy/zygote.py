@@ -156,8 +156,8 @@ def serve() -> None:
     # "restricted:NAME" and "plain:NAME": another profile, with its packages.
     policy = None
     kind, _, profile_name = sys.argv[1].partition(":")
-    if profile_name and "BELLJAR_SET_PACKAGES" in os.environ:
-        sys.path.append(os.environ["BELLJAR_SET_PACKAGES"])
+    if profile_name and "POLICY_SET_PACKAGES" in os.environ:
+        sys.path.append(os.environ["POLICY_SET_PACKAGES"])
     if kind == "plain":
         for name in _PLAIN_PACKAGES.get(profile_name, ()):
             importlib.import_module(name)
