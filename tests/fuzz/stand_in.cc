@@ -27,10 +27,14 @@ void Print(const std::string& text, const OutputSink* sink) {
 }  // namespace
 
 Result<Installation> Installation::Find() {
-  return Installation{"", "", "", "", BELLJAR_PROFILES_FOLDER};
+  Installation installation;
+  installation.profiles = BELLJAR_PROFILES_FOLDER;
+  return installation;
 }
 
 std::string Installation::PackageVersion(std::string_view) const { return ""; }
+std::string Installation::PackageSetPath(const std::string&) const { return ""; }
+std::vector<MissingPackages> Installation::Missing(const Profile&) const { return {}; }
 
 Result<void> ProbeNamespaces() { return {}; }
 
