@@ -434,10 +434,25 @@ void ReadPackages(const toml::table& root, Profile& profile) {
   }
 }
 
-nlohmann::json ToJson(const toml::table& root) {
-  std::ostringstream json;
-  json << toml::json_formatter(root);
-  return nlohmann::json::parse(json.str());
+// A date, which no profile has a use for, as its text.
+nlohmann::json ToJson(const toml::node& node) {
+  nlohmann::json json;
+  node.visit([&](const auto& value) {
+    if constexpr (toml::is_table<decltype(value)>) {
+      json = nlohmann::json::object();
+      for (const auto& [key, each] : value) json[std::string(key.str())] = ToJson(each);
+    } else if constexpr (toml::is_array<decltype(value)>) {
+      json = nlohmann::json::array();
+      for (const toml::node& each : value) json.push_back(ToJson(each));
+    } else if constexpr (toml::is_chronological<decltype(value)>) {
+      std::ostringstream text;
+      text << value.get();
+      json = text.str();
+    } else {
+      json = value.get();
+    }
+  });
+  return json;
 }
 
 // Tables are merged, lists joined without doubles, anything else is what the later file says.
@@ -456,11 +471,39 @@ void Merge(nlohmann::json& into, const nlohmann::json& from) {
   }
 }
 
+// What one file says; read once for all profiles that it is a part of.
+struct ProfileFile {
+  toml::table root;
+  nlohmann::json document;
+};
+
+class ProfileFiles {
+ public:
+  const ProfileFile& Read(const fs::path& file) {
+    const auto [found, is_new] = files_.try_emplace(file);
+    if (is_new) {
+      toml::table root = Parse(file);
+      CheckKeys(root, kProfileKeys);
+      SpellOutExports(root, ExportsOf(file));
+      nlohmann::json document = ToJson(root);
+      found->second = {std::move(root), std::move(document)};
+    }
+    return found->second;
+  }
+
+ private:
+  static std::string ExportsOf(const fs::path& file) {
+    return file.parent_path() / kExportsFolder / file.filename().replace_extension(".txt");
+  }
+
+  std::map<fs::path, ProfileFile> files_;
+};
+
 // One profile from one file or several; the first stands alone, the others add to it.
 class ProfileReader {
  public:
-  ProfileReader(std::string folder, const SyscallGroups& syscalls)
-      : folder_(std::move(folder)), syscalls_(syscalls) {}
+  ProfileReader(std::string folder, const SyscallGroups& syscalls, ProfileFiles& files)
+      : folder_(std::move(folder)), syscalls_(syscalls), files_(files) {}
 
   // A profile of the folder, or several of them with "+" between.
   void AddNamed(const std::string& names, int depth = 0) {
@@ -478,9 +521,7 @@ class ProfileReader {
   }
 
   void AddFile(const std::string& file, int depth = 0) {
-    toml::table root = Parse(file);
-    CheckKeys(root, kProfileKeys);
-    SpellOutExports(root, ExportsOf(file));
+    const auto& [root, document] = files_.Read(file);
     if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
     const std::string name = Get<std::string>(root, "name");
     const bool tier = root.contains("extends");
@@ -492,6 +533,11 @@ class ProfileReader {
     const bool first = document_.is_null();
     if (!first && !tier) throw Malformed(root, "it does not add to another profile: \"extends\"");
     Read(root, first);
+    if (first) {
+      document_ = document;
+    } else {
+      Merge(document_, document);
+    }
     summaries_.push_back(Get<std::string>(root, "summary"));
     read_.push_back(name);
     profile_.name = name;
@@ -516,10 +562,6 @@ class ProfileReader {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
-  static std::string ExportsOf(const fs::path& file) {
-    return file.parent_path() / kExportsFolder / file.filename().replace_extension(".txt");
-  }
-
   void Read(const toml::table& root, bool first) {
     if (first || root.contains("limits")) ReadLimits(GetTable(root, "limits"), profile_, first);
     ReadPaths(root, profile_);
@@ -533,12 +575,6 @@ class ProfileReader {
       for (std::string& what : GetStrings(root, "attack_surface")) {
         profile_.attack_surface.push_back(std::move(what));
       }
-    }
-    nlohmann::json document = ToJson(root);
-    if (first) {
-      document_ = std::move(document);
-    } else {
-      Merge(document_, document);
     }
   }
 
@@ -563,6 +599,7 @@ class ProfileReader {
 
   const std::string folder_;
   const SyscallGroups& syscalls_;
+  ProfileFiles& files_;
   Profile profile_;
   nlohmann::json document_;
   std::vector<std::string> read_;
@@ -583,10 +620,11 @@ auto Translate(const std::string& operation, Read read) -> Result<decltype(read(
 Result<std::vector<Profile>> LoadProfiles(const std::string& folder) {
   return Translate("load profiles", [&] {
     const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
+    ProfileFiles files;
     std::vector<Profile> profiles;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() != ".toml" || entry.path().filename() == kSeccompFile) continue;
-      ProfileReader reader(folder, syscalls);
+      ProfileReader reader(folder, syscalls, files);
       reader.AddFile(entry.path());
       profiles.push_back(reader.Finish({}));
     }
@@ -599,7 +637,8 @@ Result<std::vector<Profile>> LoadProfiles(const std::string& folder) {
 Result<Profile> LoadProfile(const std::string& file, const std::string& folder) {
   return Translate("load profile", [&] {
     const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
-    ProfileReader reader(folder, syscalls);
+    ProfileFiles files;
+    ProfileReader reader(folder, syscalls, files);
     reader.AddFile(file);
     return reader.Finish({});
   });
@@ -608,7 +647,8 @@ Result<Profile> LoadProfile(const std::string& file, const std::string& folder) 
 Result<Profile> CombineProfiles(const std::vector<std::string>& names, const std::string& folder) {
   return Translate("combine profiles", [&] {
     const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
-    ProfileReader reader(folder, syscalls);
+    ProfileFiles files;
+    ProfileReader reader(folder, syscalls, files);
     for (const std::string& name : names) reader.AddNamed(name);
     return reader.Finish(names);
   });
