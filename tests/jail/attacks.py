@@ -678,7 +678,7 @@ won(call(NR['perf_event_open'], address(attributes), 0, -1, -1, 0))
     hostile("userfaultfd", "won(call(NR['userfaultfd'], 1))", alone=("seccomp",)),
     hostile(
         "add_a_key",
-        "won(call(NR['add_key'], text('user'), text('belljar'), text('x'), 1, -2))",
+        "won(call(NR['add_key'], text('user'), text(HOST['key']), text('x'), 1, -2))",
         alone=("seccomp",),
     ),
     hostile("join_a_keyring", "won(call(NR['keyctl'], 1, 0, 0, 0, 0))", alone=("seccomp",)),

@@ -247,7 +247,7 @@ class Host:
             "mounts": Path("/proc/self/mountinfo").read_text(),
             "name": socket.gethostname(),
             "core": Path("/proc/sys/kernel/core_pattern").read_text(),
-            "keys": Path("/proc/keys").read_text().count("belljar")
+            "keys": Path("/proc/keys").read_text().count(self.facts["key"])
             if Path("/proc/keys").exists()
             else 0,
             "leftovers": [
@@ -323,6 +323,7 @@ def host(tmp_path_factory):
         "abstract": abstract,
         "named_socket": named,
         "host_name": socket.gethostname(),
+        "key": f"belljar-key-{os.getpid()}",
     }
     yield Host(facts, folder, connections)
     for server in servers:

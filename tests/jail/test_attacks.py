@@ -69,6 +69,8 @@ def test_succeeds_outside(attack, facts, host, tmp_path):
         "scratch": str(scratch),
         "folders": [str(scratch)],
         "library_file": str(copy),
+        # The kernel collects the keys of the dead when it likes: state() counts none of this name.
+        "key": "belljar-outside",
     }
     ran = run_outside(attack, changed, scratch)
     assert "WON" in ran.stdout, f"this test proves nothing here: {ran.stdout}{ran.stderr}"
