@@ -151,7 +151,8 @@ def section(name: str) -> str:
     whole = read_profile(PROFILES / f"{name}.toml")
     count = len(whole.get("modules", {}))
     lead = f"{count} modules may be imported" + (", those of `basic` and:" if extends else ":")
-    parts += [lead if modules(name) else "", modules(name)]
+    if rows := modules(name):
+        parts += [lead, rows]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -122,12 +122,6 @@ bool ReplaceResize() {
 newfunc original_array_new = nullptr;
 PyObject* dtype_type = nullptr;
 
-// The argument at a position or of that name; borrowed, nullptr if there is none.
-PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position, const char* name) {
-  if (position < PyTuple_GET_SIZE(args)) return PyTuple_GET_ITEM(args, position);
-  return kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, name);
-}
-
 // `args` and `kwargs` once more, with that dtype for the one that is there.
 PyObject* NewOfType(PyTypeObject* type, PyObject* args, PyObject* kwargs, PyObject* dtype) {
   PyObject* items = PySequence_List(args);

@@ -96,8 +96,7 @@ bool ForbiddenOnMetaclass(PyObject* target, PyObject* name) {
          IsForbiddenOnMetaclass(name);
 }
 
-// --- object.__setattr__ and its kin: the same method, with the target and name judged
-// ---------------
+// --- object.__setattr__ and its kin: the same method, with the target and name judged -----------
 
 struct Setter {
   PyObject_HEAD PyObject* method;
@@ -195,8 +194,7 @@ PyObject* MakeSetter(PyObject* target, PyObject* name, bool deletes) {
   return reinterpret_cast<PyObject*>(made);
 }
 
-// --- names with two underscores on either side
-// --------------------------------------------------------
+// --- names with two underscores on either side --------------------------------------------------
 
 // True for what a program may find in the namespace of its own class: what `C.name` would give too,
 // and no method of the library's that stands there under a name whose target has to be judged (the

@@ -10,12 +10,6 @@ namespace {
 
 initproc original_file_init = nullptr;
 
-// By the clinic's signature: FileIO(file, mode='r', closefd=True, opener=None).
-PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position, const char* name) {
-  if (PyTuple_GET_SIZE(args) > position) return PyTuple_GET_ITEM(args, position);
-  return kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, name);
-}
-
 // A key of a class of the guest's may be equal to "file" now and not when the original asks.
 bool HasPlainKeys(PyObject* kwargs) {
   PyObject* key = nullptr;
@@ -27,6 +21,7 @@ bool HasPlainKeys(PyObject* kwargs) {
   return true;
 }
 
+// By the clinic's signature: FileIO(file, mode='r', closefd=True, opener=None).
 int FileInit(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!state.guest_began) return original_file_init(self, args, kwargs);
   const char* fault = nullptr;

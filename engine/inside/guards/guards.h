@@ -60,8 +60,7 @@ struct State {
 
 extern State state;
 
-// names.cc
-// -----------------------------------------------------------------------------------------
+// --- names.cc -----------------------------------------------------------------------------------
 
 enum class NameKind { kPublic, kPrivate, kNativeDunder, kGuardedDunder, kRefused, kError };
 
@@ -74,8 +73,7 @@ const char* RuleOfRefused(PyObject* name);
 PyObject* Refuse(const char* rule, PyObject* target, PyObject* name, const char* reason);
 bool IsDunder(PyObject* exact_str);
 
-// classes.cc
-// ---------------------------------------------------------------------------------------
+// --- classes.cc ---------------------------------------------------------------------------------
 
 bool IsGuestClass(const PyTypeObject* type);
 PyObject* TypeDict(PyTypeObject* type);                       // borrowed
@@ -102,13 +100,18 @@ class Asking {
   PyFrameObject* outer_;
 };
 
+// The argument at a position or of that name; borrowed, nullptr if there is none.
+inline PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position, const char* name) {
+  if (position < PyTuple_GET_SIZE(args)) return PyTuple_GET_ITEM(args, position);
+  return kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, name);
+}
+
 bool InstallClassHooks();  // tp_new and tp_alloc of `type`
 // Checks and, where only harmless names would be lost, shortens a `__match_args__`. New reference.
 PyObject* CheckMatchArgs(PyObject* value);
 bool IsOpenPackageType(PyTypeObject* type);
 
-// attributes.cc
-// ------------------------------------------------------------------------------------
+// --- attributes.cc ------------------------------------------------------------------------------
 
 PyObject* GuardedGet(PyObject* target, PyObject* name);
 // value == nullptr deletes.
@@ -116,14 +119,13 @@ int GuardedSet(PyObject* target, PyObject* name, PyObject* value);
 bool MayWritePublic(PyObject* target);
 bool ReadyAttributeTypes();
 
-// hooks.cc
-// -----------------------------------------------------------------------------------------
+// --- hooks.cc -----------------------------------------------------------------------------------
 
 extern PyMethodDef hook_methods[];
 bool ReadyHooks();
 
-// proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc, files.cc, real_modules.cc, arrays.cc
-// ----------------------------------------------------
+// --- proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc, files.cc, real_modules.cc,
+// arrays.cc
 
 bool IsProxy(PyObject* object);
 extern PyMethodDef proxy_methods[];

@@ -13,8 +13,7 @@ namespace {
 
 PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
 
-// --- View: the object behind a hook when the name has to be judged
-// -----------------------------------
+// --- View: the object behind a hook when the name has to be judged ------------------------------
 
 struct View {
   PyObject_HEAD PyObject* target;
@@ -71,8 +70,7 @@ PyObject* WriteHook(PyObject* /*module*/, PyObject* target) {
   return nullptr;
 }
 
-// --- getattr, setattr, hasattr, delattr, vars, dir
-// -----------------------------------------------------
+// --- getattr, setattr, hasattr, delattr, vars, dir ----------------------------------------------
 
 bool CountArgs(const char* name, Py_ssize_t given, Py_ssize_t low, Py_ssize_t high) {
   if (given >= low && given <= high) return true;
