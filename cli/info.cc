@@ -83,7 +83,7 @@ std::string ListText(const char* name, const std::vector<std::string>& texts) {
 
 std::string PackagesText(const Profile& profile, const Installation& installation) {
   std::vector<std::string> packages;
-  for (const PackageVersion& each : InstalledPackages(profile, installation)) {
+  for (const InstalledPackage& each : InstalledPackages(profile, installation)) {
     packages.push_back(Printable(each.name + " " + each.version));
   }
   std::string text;

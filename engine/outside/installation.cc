@@ -1,8 +1,9 @@
 #include "engine/outside/installation.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
+
+#include "engine/core/text.h"
 
 namespace belljar {
 
@@ -74,16 +75,28 @@ std::vector<MissingPackages> Installation::Missing(const Profile& profile) const
   return missing;
 }
 
-std::string Installation::PackageVersion(std::string_view package) const {
+std::vector<InstalledPackage> PackagesIn(const std::string& folder) {
   constexpr std::string_view kEnding = ".dist-info";
-  const std::string beginning = std::string(package) + "-";
+  std::vector<InstalledPackage> packages;
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(site_packages, code)) {
-    std::string name = entry.path().filename();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (!name.starts_with(beginning) || !name.ends_with(kEnding)) continue;
-    return name.substr(beginning.size(), name.size() - beginning.size() - kEnding.size());
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
+    const std::string name = entry.path().filename();
+    if (!name.ends_with(kEnding)) continue;
+    const std::string_view both = std::string_view(name).substr(0, name.size() - kEnding.size());
+    // "scikit_learn-1.4.2": neither part holds a hyphen of its own.
+    const size_t hyphen = both.find('-');
+    if (hyphen == std::string_view::npos) continue;
+    InstalledPackage package{std::string(both.substr(0, hyphen)),
+                             std::string(both.substr(hyphen + 1))};
+    std::replace(package.name.begin(), package.name.end(), '_', '-');
+    packages.push_back(std::move(package));
+  }
+  return packages;
+}
+
+std::string Installation::PackageVersion(std::string_view package) const {
+  for (InstalledPackage& each : PackagesIn(site_packages)) {
+    if (LowerCase(each.name) == package) return std::move(each.version);
   }
   return "";
 }

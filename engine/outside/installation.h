@@ -19,6 +19,15 @@ struct MissingPackages {
   std::string command;               // installs it, as typed into a shell
 };
 
+struct InstalledPackage {
+  std::string name;  // as its own metadata has it: "scikit-learn"
+  std::string version;
+};
+
+// What is installed into such a folder as site-packages; in no order. From the names of folders of
+// metadata: the host runs no Python to ask.
+std::vector<InstalledPackage> PackagesIn(const std::string& folder);
+
 struct Installation {
   std::string zygote;         // the program
   std::string policy;         // folder of the package belljar_policy
@@ -38,8 +47,7 @@ struct Installation {
   // What `profile` names and is not there: it starts without.
   std::vector<MissingPackages> Missing(const Profile& profile) const;
 
-  // Of one of site_packages, by its name in lower case; empty where it is not found. From the name
-  // of its folder of metadata: the host runs no Python to ask.
+  // Of one of site_packages, by its name in lower case; empty where it is not found.
   std::string PackageVersion(std::string_view package) const;
 };
 

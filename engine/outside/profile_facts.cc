@@ -1,40 +1,14 @@
 #include "engine/outside/profile_facts.h"
 
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string_view>
+
+#include "engine/core/text.h"
 
 namespace belljar {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-// The folders of a set are those of site-packages, or of a virtual environment that holds one.
-void AddPackages(const std::string& folder, std::vector<PackageVersion>& packages) {
-  constexpr std::string_view kEnding = ".dist-info";
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(folder, code)) {
-    const std::string name = entry.path().filename();
-    if (!name.ends_with(kEnding)) continue;
-    const std::string_view both = std::string_view(name).substr(0, name.size() - kEnding.size());
-    // "scikit_learn-1.4.2": neither part holds a hyphen of its own.
-    const size_t hyphen = both.find('-');
-    if (hyphen == std::string_view::npos) continue;
-    PackageVersion package{std::string(both.substr(0, hyphen)),
-                           std::string(both.substr(hyphen + 1))};
-    std::replace(package.name.begin(), package.name.end(), '_', '-');
-    packages.push_back(std::move(package));
-  }
-}
-
-std::string LowerCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 Json WorkspaceJson(const Profile& profile) {
   if (!profile.workspace) return nullptr;
@@ -50,14 +24,16 @@ Json NetworkJson(const Profile& profile) {
 
 }  // namespace
 
-std::vector<PackageVersion> InstalledPackages(const Profile& profile,
-                                              const Installation& installation) {
-  std::vector<PackageVersion> packages;
+std::vector<InstalledPackage> InstalledPackages(const Profile& profile,
+                                                const Installation& installation) {
+  std::vector<InstalledPackage> packages;
   for (const PackageSet& set : profile.packages) {
-    AddPackages(installation.PackageSetPath(set.name), packages);
+    for (InstalledPackage& each : PackagesIn(installation.PackageSetPath(set.name))) {
+      packages.push_back(std::move(each));
+    }
   }
   std::sort(packages.begin(), packages.end(),
-            [](const PackageVersion& one, const PackageVersion& other) {
+            [](const InstalledPackage& one, const InstalledPackage& other) {
               return LowerCase(one.name) < LowerCase(other.name);
             });
   return packages;
@@ -65,7 +41,7 @@ std::vector<PackageVersion> InstalledPackages(const Profile& profile,
 
 std::string ProfileFactsToJson(const Profile& profile, const Installation& installation) {
   Json packages = Json::array();
-  for (const PackageVersion& each : InstalledPackages(profile, installation)) {
+  for (const InstalledPackage& each : InstalledPackages(profile, installation)) {
     packages.push_back({{"name", each.name}, {"version", each.version}});
   }
   Json missing = Json::array();

@@ -11,15 +11,10 @@
 
 namespace belljar {
 
-struct PackageVersion {
-  std::string name;  // as its own metadata has it: "scikit-learn"
-  std::string version;
-};
-
 // Everything in the sets of packages that `profile` names and that are installed, what they need
-// among it: sorted by name. From the names of folders of metadata: the host runs no Python to ask.
-std::vector<PackageVersion> InstalledPackages(const Profile& profile,
-                                              const Installation& installation);
+// among it: sorted by name.
+std::vector<InstalledPackage> InstalledPackages(const Profile& profile,
+                                                const Installation& installation);
 
 // The text of a JSON object: tiers, attack_surface, packages, missing, workspace, network.
 std::string ProfileFactsToJson(const Profile& profile, const Installation& installation);

@@ -218,10 +218,11 @@ ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& param
   description.output_schema = OutcomeSchema();
   // All that a run does stays in its worker, which is destroyed, unless it may talk to others: what
   // those make of it is theirs.
-  description.read_only = !HasNetwork(sandboxes);
-  description.destructive = HasNetwork(sandboxes);
+  const bool has_network = HasNetwork(sandboxes);
+  description.read_only = !has_network;
+  description.destructive = has_network;
   description.idempotent = false;  // clocks and random numbers differ
-  description.open_world = HasNetwork(sandboxes);
+  description.open_world = has_network;
   return description;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/core/base64.h"
+#include "engine/core/beneath.h"
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
 #include "server/tools/arguments.h"
@@ -36,9 +37,9 @@ std::string KeyProblem(const json& item) {
 std::string PathProblem(const std::string* path) {
   if (!path) return "lacks path, such as \"data/input.csv\"";
   if (path->empty()) return ": path is empty";
-  if (path->size() > kLongestFilePath) {
+  if (path->size() > kLongestPath) {
     return ": path is " + std::to_string(path->size()) + " bytes long; the most is " +
-           std::to_string(kLongestFilePath);
+           std::to_string(kLongestPath);
   }
   return "";
 }
@@ -77,7 +78,7 @@ nlohmann::ordered_json FileSchema(size_t max_bytes) {
           {"properties",
            {{"path",
              {{"type", "string"},
-              {"maxLength", kLongestFilePath},
+              {"maxLength", kLongestPath},
               {"description",
                "Where it is in the workspace, relative, with / between its parts. Folders are "
                "made."}}},

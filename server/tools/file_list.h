@@ -12,10 +12,7 @@
 
 namespace belljar {
 
-// Beside max_items of the parameter, whose max_bytes are those of all contents together.
-inline constexpr size_t kLongestFilePath = 1024;
-
-// JSON Schema of one item.
+// JSON Schema of one item; `max_bytes` are those of all contents together.
 nlohmann::ordered_json FileSchema(size_t max_bytes);
 
 // One line for each item that is wrong, such as "item 2 has neither text nor base64"; empty: they

@@ -113,8 +113,7 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& cata
       catalogue_(catalogue),
       isolation_(config.isolation == "standard" ? IsolationMode::kStandard
                                                 : IsolationMode::kStrict),
-      language_(config.language == "full" ? Language::kFull : Language::kRestricted),
-      installed_(catalogue.profiles()) {}
+      language_(config.language == "full" ? Language::kFull : Language::kRestricted) {}
 
 Sandboxes::~Sandboxes() = default;
 
@@ -127,8 +126,7 @@ Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config
   return sandboxes;
 }
 
-// --- what the operator has set up
-// -----------------------------------------------------------------
+// --- what the operator has set up ---------------------------------------------------------------
 
 Result<void> Sandboxes::Enable() {
   std::vector<std::string> names;
@@ -195,8 +193,7 @@ void Sandboxes::ListCombinations() {
   }
 }
 
-// --- the profile of a call
-// ------------------------------------------------------------------------
+// --- the profile of a call ----------------------------------------------------------------------
 
 const EnabledProfile* Sandboxes::FindEnabled(const std::string& name) const {
   const auto found = std::find_if(
@@ -302,15 +299,14 @@ Result<const EnabledProfile*> Sandboxes::Combine(const std::string& name) {
   return &combination->enabled;
 }
 
-// --- the sandbox of a profile
-// ---------------------------------------------------------------------
+// --- the sandbox of a profile -------------------------------------------------------------------
 
 Result<std::shared_ptr<Sandbox>> Sandboxes::Start(Slot& slot, const EnabledProfile& profile) const {
   const std::lock_guard lock(slot.mutex);
   if (!slot.sandbox) {
     SandboxOptions options;
     options.profile = profile.profile;
-    options.other_profiles = ModulesByProfile(installed_, profile.profile.name);
+    options.other_profiles = ModulesByProfile(installed(), profile.profile.name);
     options.isolation = isolation_;
     options.language = language_;
     options.spares = config_.spares;

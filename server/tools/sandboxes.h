@@ -48,7 +48,7 @@ class Sandboxes {
 
   // In the operator's order.
   const std::vector<EnabledProfile>& enabled() const { return enabled_; }
-  const std::vector<Profile>& installed() const { return installed_; }
+  const std::vector<Profile>& installed() const { return catalogue_.profiles(); }
   const EnabledProfile& default_profile() const { return enabled_[default_]; }
   // Names of the combinations of enabled profiles that calls may name; none where there would be
   // too many to list, though calls may name them.
@@ -108,7 +108,6 @@ class Sandboxes {
   const ProfileCatalogue catalogue_;
   const IsolationMode isolation_;
   const Language language_;
-  const std::vector<Profile> installed_;
   std::vector<EnabledProfile> enabled_;
   std::vector<std::unique_ptr<Slot>> slots_;  // of enabled_, in its order
   size_t default_ = 0;

@@ -32,6 +32,7 @@ Result<Installation> Installation::Find() {
   return installation;
 }
 
+std::vector<InstalledPackage> PackagesIn(const std::string&) { return {}; }
 std::string Installation::PackageVersion(std::string_view) const { return ""; }
 std::string Installation::PackageSetPath(const std::string&) const { return ""; }
 std::vector<MissingPackages> Installation::Missing(const Profile&) const { return {}; }
