@@ -1,7 +1,6 @@
 #include "cli/console.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cstdlib>
 
 #include "cli/exit_code.h"
+#include "engine/core/fd.h"
 
 namespace belljar {
 
@@ -24,19 +24,8 @@ void OpenMissingStandardStreams() {
 }
 
 Result<void> WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written >= 0) {
-      text.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd writable{fd, POLLOUT, 0};
-      poll(&writable, 1, -1);
-    } else if (errno != EINTR) {
-      return SystemError(fd == STDERR_FILENO ? "write to standard error"
-                                             : "write to standard output");
-    }
-  }
-  return {};
+  if (WriteBytes(fd, text)) return {};
+  return SystemError(fd == STDERR_FILENO ? "write to standard error" : "write to standard output");
 }
 
 int Answer(std::string_view text, int exit_code) {

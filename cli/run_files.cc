@@ -85,9 +85,10 @@ Result<void> Save(const SaveDirectory& root, const Artifact& artifact) {
     return SystemError("save " + Quoted(artifact.name),
                        errno == EEXIST ? "--force puts the new one in its place" : "");
   }
-  if (Result<void> done = WriteAll(file.get(), *artifact.content); !done) {
+  if (!WriteBytes(file.get(), *artifact.content)) {
+    const Error failure = SystemError("save " + Quoted(artifact.name));
     (void)unlinkat(directory->get(), written.c_str(), 0);
-    return done;
+    return failure;
   }
   return root.force ? Replace(directory->get(), name, written) : Result<void>();
 }
@@ -108,13 +109,16 @@ Result<std::vector<InputFile>> ReadInputFiles(const std::vector<std::string>& gi
     return UsersError("--file needs a profile with a workspace, and " + profile.name +
                       " has none: --profile filesystem, or joined, as in data-science+filesystem");
   }
+  uint64_t size = 0;
   for (const std::string& one : given) {
     Result<InputFile> file = ReadInputFile(one, profile.workspace->size);
     if (!file) return file.error();
+    size += file->content.size();
     files.push_back(std::move(*file));
-    // Here, not once after all: thousands of large ones are not read for nothing.
-    if (Result<void> checked = CheckFiles(files, profile); !checked) return checked.error();
+    // The rest would be read for nothing; CheckFiles says why.
+    if (size > profile.workspace->size.count) break;
   }
+  if (Result<void> checked = CheckFiles(files, profile); !checked) return checked.error();
   return files;
 }
 

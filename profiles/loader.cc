@@ -12,6 +12,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/suggest.h"
+#include "engine/core/text.h"
 
 namespace belljar {
 namespace {
@@ -507,16 +508,13 @@ class ProfileReader {
 
   // A profile of the folder, or several of them with "+" between.
   void AddNamed(const std::string& names, int depth = 0) {
-    size_t from = 0;
-    while (from <= names.size()) {
-      const size_t plus = std::min(names.find('+', from), names.size());
-      const std::string name = names.substr(from, plus - from);
+    for (const std::string_view part : SplitAt(names, '+')) {
+      const std::string name(part);
       // A name, so that nothing outside of the folder is read.
       if (name.empty() || name.find('/') != name.npos) {
         throw std::runtime_error("\"" + name + "\" is no name of a profile");
       }
       if (!Contains(read_, name)) AddFile(folder_ + "/" + name + ".toml", depth);
-      from = plus + 1;
     }
   }
 

@@ -58,7 +58,7 @@ AtomicFile::~AtomicFile() {
 }
 
 Result<void> AtomicFile::Write(std::string_view text) {
-  if (WriteAll(fd_.get(), text)) return {};
+  if (WriteBytes(fd_.get(), text)) return {};
   return SystemError("write " + Quoted(path_));
 }
 

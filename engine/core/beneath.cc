@@ -6,21 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "engine/core/text.h"
 
 namespace belljar {
 
-std::vector<std::string_view> PathParts(std::string_view path) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const size_t slash = std::min(path.find('/'), path.size());
-    parts.push_back(path.substr(0, slash));
-    if (slash == path.size()) return parts;
-    path.remove_prefix(slash + 1);
-  }
-}
+std::vector<std::string_view> PathParts(std::string_view path) { return SplitAt(path, '/'); }
 
 const char* PathFault(std::string_view path) {
   if (path.empty()) return "the name is empty";

@@ -1,7 +1,8 @@
 #include "engine/core/bytes.h"
 
-#include <cctype>
 #include <charconv>
+
+#include "engine/core/text.h"
 
 namespace belljar {
 
@@ -13,10 +14,7 @@ Result<Bytes> Bytes::Parse(std::string_view text) {
   const char* end = text.data() + text.size();
   auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || rest == text.data()) return malformed;
-  std::string suffix;
-  for (const char* c = rest; c != end; ++c) {
-    suffix += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
-  }
+  const std::string suffix = LowerCase(std::string_view(rest, end));
   int shift = -1;
   if (suffix.empty() || suffix == "b") shift = 0;
   if (suffix == "k" || suffix == "kb" || suffix == "kib") shift = 10;

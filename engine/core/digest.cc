@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "engine/core/text.h"
+
 namespace belljar {
 
 std::string Sha256(std::string_view bytes) {
@@ -15,13 +17,7 @@ std::string Sha256(std::string_view bytes) {
   SHA256_Init(&context);
   SHA256_Update(&context, bytes.data(), bytes.size());
   SHA256_Final(digest.data(), &context);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return Hex(digest);
 }
 
 }  // namespace belljar

@@ -1,6 +1,7 @@
 #include "engine/core/fd.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,17 +28,27 @@ Result<UniqueFd> CreateSealedMemory(const char* name, size_t size) {
 Result<UniqueFd> CreateMemoryFile(const char* name, std::string_view content) {
   UniqueFd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return SystemError("create memory file");
-  while (!content.empty()) {
-    const ssize_t written = write(fd.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return SystemError("write memory file");
-    content.remove_prefix(static_cast<size_t>(written));
-  }
+  if (!WriteBytes(fd.get(), content)) return SystemError("write memory file");
   if (lseek(fd.get(), 0, SEEK_SET) != 0) return SystemError("rewind memory file");
   if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0) {
     return SystemError("seal memory file");
   }
   return fd;
+}
+
+bool WriteBytes(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd writable{fd, POLLOUT, 0};
+      poll(&writable, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
 }
 
 Result<std::string> ReadAll(int fd, size_t limit) {

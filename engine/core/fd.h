@@ -41,6 +41,9 @@ Result<UniqueFd> CreateSealedMemory(const char* name, size_t size);
 // An anonymous read-only file that holds `content`.
 Result<UniqueFd> CreateMemoryFile(const char* name, std::string_view content);
 
+// All of it, with as many writes as it takes, waiting where the reader is slow. False sets errno.
+bool WriteBytes(int fd, std::string_view bytes);
+
 // The whole of a regular file, a memory file or a /proc file, but no more than `limit` bytes: past
 // it the answer is an error (EFBIG), never a part.
 Result<std::string> ReadAll(int fd, size_t limit);

@@ -1,7 +1,6 @@
 #include "engine/core/media_type.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 
 #include "engine/core/text.h"
@@ -103,8 +102,7 @@ const char* MediaTypeOfName(std::string_view path) {
   const size_t dot = name.rfind('.');
   // ".bashrc" is a name without an extension.
   if (dot == name.npos || dot == 0 || name.size() - dot > kLongestExtension) return nullptr;
-  std::string extension(name.substr(dot + 1));
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string extension = LowerCase(name.substr(dot + 1));
   const auto* found =
       std::ranges::lower_bound(kKnown, std::string_view(extension), {}, &Known::extension);
   if (found == std::end(kKnown) || found->extension != extension) return nullptr;

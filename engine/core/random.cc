@@ -12,14 +12,4 @@ std::array<unsigned char, 16> RandomBytes() {
   return bytes;
 }
 
-std::string Hex(std::span<const unsigned char> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : bytes) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 0xf];
-  }
-  return hex;
-}
-
 }  // namespace belljar

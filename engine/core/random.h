@@ -3,16 +3,11 @@
 #define BELLJAR_ENGINE_CORE_RANDOM_H_
 
 #include <array>
-#include <span>
-#include <string>
 
 namespace belljar {
 
 // Of getrandom(2): 128 bits, aborts where there are none to be had.
 std::array<unsigned char, 16> RandomBytes();
-
-// Two lower-case digits a byte.
-std::string Hex(std::span<const unsigned char> bytes);
 
 }  // namespace belljar
 

@@ -3,8 +3,10 @@
 #define BELLJAR_ENGINE_CORE_TEXT_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace belljar {
 
@@ -23,6 +25,15 @@ bool IsUtf8(std::string_view text);
 std::string Printable(std::string_view text);
 // The same in double quotes, past 80 bytes without its middle: of a path the end says the most.
 std::string Quoted(std::string_view text);
+
+// Letters of ASCII in lower case, the rest as it is.
+std::string LowerCase(std::string_view text);
+
+// What is between the separators: one part more than there are of those, each may be empty.
+std::vector<std::string_view> SplitAt(std::string_view text, char separator);
+
+// Two lower-case digits a byte.
+std::string Hex(std::span<const unsigned char> bytes);
 
 }  // namespace belljar
 

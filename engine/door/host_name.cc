@@ -1,9 +1,10 @@
 #include "engine/door/host_name.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <utility>
+
+#include "engine/core/text.h"
 
 namespace belljar {
 namespace {
@@ -55,8 +56,7 @@ std::optional<ip::address> ParseAddress(const std::string& text) {
 }  // namespace
 
 std::optional<HostName> HostName::Parse(std::string_view text) {
-  std::string name(text);
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string name = LowerCase(text);
   if (name.find(':') != name.npos) {
     if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
     const std::optional<ip::address> address = ParseAddress(name);

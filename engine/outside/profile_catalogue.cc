@@ -54,12 +54,10 @@ Result<Profile> ProfileCatalogue::Choose(const std::string& name_or_file) const 
 // extends anyway.
 Result<Profile> ProfileCatalogue::Combine(const std::string& names) const {
   std::set<std::string> chosen;
-  for (size_t from = 0; from <= names.size();) {
-    const size_t plus = std::min(names.find('+', from), names.size());
-    Result<Profile> profile = Choose(names.substr(from, plus - from));
+  for (const std::string_view part : SplitAt(names, '+')) {
+    Result<Profile> profile = Choose(std::string(part));
     if (!profile) return profile;
     if (!profile->tiers.empty()) chosen.insert(profile->name);
-    from = plus + 1;
   }
   if (chosen.empty()) return Choose(names.substr(0, names.find('+')));
   if (chosen.size() == 1) return Choose(*chosen.begin());

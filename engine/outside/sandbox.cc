@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/core/random.h"
+#include "engine/core/text.h"
 #include "engine/door/door.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/local_backend.h"

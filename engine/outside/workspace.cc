@@ -54,8 +54,7 @@ class GuestIdentity {
   gid_t group_ = 0;
 };
 
-// --- files in
-// ---------------------------------------------------------------------------------------
+// --- files in -----------------------------------------------------------------------------------
 
 // The names that the files take up, each once.
 class Tree {
@@ -90,18 +89,11 @@ Result<void> PutFile(int workspace, const InputFile& file) {
   const UniqueFd fd = OpenBeneath(directory->get(), std::string(parts.back()).c_str(),
                                   O_WRONLY | O_CREAT | O_EXCL, kFileMode);
   if (!fd) return SystemError("make file " + Quoted(file.path));
-  std::string_view left = file.content;
-  while (!left.empty()) {
-    const ssize_t written = write(fd.get(), left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("write file " + Quoted(file.path));
-    left.remove_prefix(static_cast<size_t>(written));
-  }
+  if (!WriteBytes(fd.get(), file.content)) return SystemError("write file " + Quoted(file.path));
   return {};
 }
 
-// --- files out
-// --------------------------------------------------------------------------------------
+// --- files out ----------------------------------------------------------------------------------
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }

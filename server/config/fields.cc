@@ -32,10 +32,7 @@ template <typename T>
 using Parsed = std::variant<T, Objection>;
 
 Parsed<bool> Parse(const Setting& setting, const Strings& values, const bool*) {
-  std::string word;
-  for (const char c : values[0]) {
-    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  const std::string word = LowerCase(values[0]);
   const auto is = [&](const Strings& words) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "engine/core/suggest.h"
 #include "engine/core/text.h"
@@ -39,13 +38,10 @@ bool IsMissingTier(const std::string& name, const ProfileCatalogue& catalogue) {
 
 // By its own name, or because each of those that it joins is.
 bool IsEnabled(const std::string& name, const Strings& enabled) {
-  if (Holds(enabled, name)) return true;
-  if (name.find('+') == std::string::npos) return false;
-  std::istringstream parts(name);
-  for (std::string part; std::getline(parts, part, '+');) {
-    if (!Holds(enabled, part)) return false;
-  }
-  return true;
+  const std::vector<std::string_view> parts = SplitAt(name, '+');
+  return Holds(enabled, name) || std::all_of(parts.begin(), parts.end(), [&](auto part) {
+           return Holds(enabled, std::string(part));
+         });
 }
 
 bool IsOwnFile(const std::string& profile) {

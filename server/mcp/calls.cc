@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/core/random.h"
+#include "engine/core/text.h"
 
 namespace belljar {
 namespace {

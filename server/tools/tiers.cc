@@ -4,6 +4,8 @@
 #include <iterator>
 #include <set>
 
+#include "engine/core/text.h"
+
 namespace belljar {
 
 const std::vector<Tier>& Tiers() {
@@ -44,13 +46,8 @@ std::string HowToEnable(std::string_view name) {
 }
 
 std::vector<std::string> PartsOf(std::string_view name) {
-  std::vector<std::string> parts;
-  for (size_t from = 0; from <= name.size();) {
-    const size_t plus = std::min(name.find('+', from), name.size());
-    parts.emplace_back(name.substr(from, plus - from));
-    from = plus + 1;
-  }
-  return parts;
+  const std::vector<std::string_view> parts = SplitAt(name, '+');
+  return {parts.begin(), parts.end()};
 }
 
 std::string ProfileName(std::string_view written) {
