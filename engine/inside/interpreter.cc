@@ -1,6 +1,7 @@
 #include "engine/inside/interpreter.h"
 
 #include <pybind11/embed.h>
+#include <signal.h>
 
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
@@ -39,7 +40,15 @@ Result<void> Preinitialize() {
   return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
 }
 
+// As Python has them where it handles signals: writing where nobody reads any more, or beyond the
+// limit of a file, is an exception and no death.
+void IgnoreSignalsOfWrites() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
 Result<void> Initialize(const InterpreterOptions& options) {
+  IgnoreSignalsOfWrites();
   PyConfig config;
   PyConfig_InitIsolatedConfig(&config);
   config.site_import = 0;

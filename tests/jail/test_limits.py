@@ -1,5 +1,6 @@
 """A limit is a kill: none is caught, ignored or outlived; what was printed before is kept."""
 
+import signal
 import time
 
 import pytest
@@ -127,6 +128,7 @@ def test_sleep_is_no_cpu_time(jail):
 
 def test_cpu_time_counts_through_sleeps(jail):
     code = """
+import signal
 import time
 while True:
     end = time.monotonic() + 0.05
@@ -350,3 +352,9 @@ def test_the_next_run_is_as_quick(jail):
     for code in (ENDLESS["loop"], HUNGRY["by larger steps"], "print(1)"):
         belljar(code, "--timeout", "0.3")
     assert time.monotonic() - started < 3 * COMMAND
+
+
+def test_writes_that_come_too_late_or_too_far_are_exceptions():
+    """As in CPython, which ignores both; whoever starts the command may have them deadly."""
+    ran = run("import signal\nprint(*map(signal.getsignal, (signal.SIGPIPE, signal.SIGXFSZ)))")
+    assert ran.stdout == f"before\n{signal.SIG_IGN.value} {signal.SIG_IGN.value}\n"
