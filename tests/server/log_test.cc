@@ -270,7 +270,7 @@ TEST(Log, TheEndComesThoughNobodyReads) {
   for (int i = 0; i < 5'000; ++i) log->Write(LogLevel::kInfo, std::string(100, 'e'));
   const auto start = steady_clock::now();
   log.reset();
-  EXPECT_LT(steady_clock::now() - start, seconds(5));
+  EXPECT_LT(steady_clock::now() - start, seconds(20));
   EXPECT_EQ(fcntl(pipe.writer.get(), F_GETFL), flags) << "a shell shares these with us";
 }
 
