@@ -11,12 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ENGINE = {"engine/core", "profiles", "engine/outside"}
+# In the container (guest) and on the host (engines, image, backend); both speak wire.
+CONTAINER_PARTS: dict[str, set[str]] = {
+    "container/wire": {"engine/core", "engine/outside"},
+    "container/guest": ENGINE | {"container/wire"},
+    "container/engines": {"engine/core"},
+    "container/image": ENGINE,
+    "container/backend": ENGINE
+    | {"engine/door", "container/wire", "container/engines", "container/image"},
+}
 # Transports, JSON-RPC, MCP and tools know nothing of each other: they meet in server/core.
 SERVER_PARTS: dict[str, set[str]] = {
     "server/core": {"engine/core"},
     "server/json_rpc": {"engine/core"},
     "server/mcp": {"engine/core", "engine/outside", "server/core", "server/json_rpc"},
-    "server/tools": ENGINE | {"engine/door", "container", "server/core"},
+    "server/tools": ENGINE | {"engine/door", "container/backend", "server/core"},
     "server/stdio": {"engine/core", "server/core"},
     "server/http": {"engine/core", "engine/http", "server/core"},
     "server/operations": {"engine/core", "engine/outside", "server/core"},
@@ -30,12 +39,12 @@ ROOMS: dict[str, set[str]] = {
     "engine/http": {"engine/core"},
     "engine/door": {"engine/core", "engine/http"},
     "engine/outside": {"engine/core", "engine/seal", "engine/door", "profiles"},
-    "container": ENGINE | {"engine/seal"},
+    **CONTAINER_PARTS,
     **SERVER_PARTS,
-    "server": ENGINE | {"container", *SERVER_PARTS},
+    "server": ENGINE | {"container/backend", *SERVER_PARTS},
     "cli": ENGINE
-    | {"engine/door", "engine/seal", "container", "server", "server/core", "server/config"},
-    "python": ENGINE | {"container"},
+    | {"engine/door", "engine/seal", "server", "server/core", "server/config", *CONTAINER_PARTS},
+    "python": ENGINE | {"container/backend"},
 }
 
 # Tests and benchmarks look at any room, but one program does not hold both sides.
