@@ -41,10 +41,13 @@ const json& List(const json& object, const char* key) {
   return value;
 }
 
-Status ReadStatus(const std::string& name) {
+Status ReadStatus(const std::string& name, ReportBy by) {
   // The limits are the host's to declare, but for memory, which only the worker sees as such.
   for (Status status : {Status::kOk, Status::kException, Status::kRefused, Status::kMemoryLimit}) {
     if (StatusName(status) == name) return status;
+  }
+  for (Status status : {Status::kTimeout, Status::kCpuLimit, Status::kKilled}) {
+    if (by == ReportBy::kHost && StatusName(status) == name) return status;
   }
   throw std::runtime_error("unknown status");
 }
@@ -121,8 +124,7 @@ Artifact ReadArtifact(const json& object, std::string_view bytes) {
   artifact.name = Text(object, "name");
   artifact.media_type = Text(object, "media_type");
   artifact.note = Text(object, "note");
-  if (!IsPlain(artifact.name, "-_.", kMaxArtifactName) || artifact.name.front() == '.' ||
-      !IsPlain(artifact.media_type, "/-+.", kMaxArtifactName) ||
+  if (!IsDisplayName(artifact.name) || !IsMediaType(artifact.media_type) ||
       artifact.note.size() > kMaxArtifactNote) {
     throw std::runtime_error("not an artifact's name");
   }
@@ -162,17 +164,27 @@ void ReadArtifacts(const json& object, std::string_view bytes, Outcome& outcome)
 
 }  // namespace
 
+bool IsDisplayName(std::string_view name, size_t most) {
+  return IsPlain(name, "-_.", most) && name.front() != '.';
+}
+
+bool IsMediaType(std::string_view text) { return IsPlain(text, "/-+.", kMaxArtifactName); }
+
 bool ReadReport(std::string_view report, Outcome& outcome, std::string_view artifacts) {
   JsonReading reading = ReadJson(report, {.depth = kMaxReportDepth});
   if (std::holds_alternative<JsonFailure>(reading)) return false;
+  return ReadReportObject(std::get<json>(reading), ReportBy::kWorker, outcome, artifacts);
+}
+
+bool ReadReportObject(const json& object, ReportBy by, Outcome& outcome,
+                      std::string_view artifacts) {
   try {
-    const json object = std::get<json>(std::move(reading));
     Outcome read = outcome;
-    read.status = ReadStatus(object.at("status").get<std::string>());
-    if (!object.at("exit_code").is_null()) read.exit_code = Integer(object["exit_code"]);
-    if (object.at("has_result").get<bool>() && !object.at("result").is_null()) {
-      read.result_json = object["result"].dump();
-    }
+    read.status = ReadStatus(object.at("status").get<std::string>(), by);
+    const json& exit_code = object.at("exit_code");
+    if (!exit_code.is_null()) read.exit_code = Integer(exit_code);
+    const json& result = object.at("result");
+    if (object.at("has_result").get<bool>() && !result.is_null()) read.result_json = result.dump();
     if (!object.at("result_repr").is_null()) read.result_repr = Text(object, "result_repr");
     for (const json& name : List(object, "variables")) {
       read.variables.push_back(name.get<std::string>());

@@ -3,6 +3,7 @@
 #define BELLJAR_ENGINE_OUTSIDE_REPORT_H_
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 #include "engine/core/outcome.h"
@@ -26,6 +27,18 @@ inline constexpr size_t kMaxArtifactNote = 400;
 // writes.
 // `artifacts`: the bytes that the report's artifacts are parts of.
 bool ReadReport(std::string_view report, Outcome& outcome, std::string_view artifacts = {});
+
+// The same of what has been parsed already, within the same depth. A host that ran the worker, and
+// is itself behind a wall (container/wire), may also declare what a worker cannot: that it ran out
+// of time, or was killed.
+enum class ReportBy { kWorker, kHost };
+bool ReadReportObject(const nlohmann::json& object, ReportBy by, Outcome& outcome,
+                      std::string_view artifacts = {});
+
+// Of what is displayed: at most `most` letters, digits and "-_.", none of them leading to another
+// directory.
+bool IsDisplayName(std::string_view name, size_t most = kMaxArtifactName);
+bool IsMediaType(std::string_view text);
 
 }  // namespace belljar
 

@@ -199,6 +199,10 @@ Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) 
   return outcome;
 }
 
+Result<void> Sandbox::WaitForSpare(Deadline deadline) {
+  return backend_->pool().WaitForSpare(deadline);
+}
+
 SparePool::Counters Sandbox::counters() const { return backend_->pool().counters(); }
 
 }  // namespace belljar

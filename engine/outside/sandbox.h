@@ -64,6 +64,10 @@ class Sandbox {
   // Limits above the profile's maximum are an error that names them.
   Result<Outcome> Run(const Request& request, const RunOptions& options = {});
 
+  // Until the next Run will find its worker waiting; the error says why there is none, ETIMEDOUT
+  // that there is none yet.
+  Result<void> WaitForSpare(Deadline deadline);
+
   SparePool::Counters counters() const;
 
  private:

@@ -94,6 +94,17 @@ Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadlin
   return SystemErrorOf(ETIMEDOUT, "take a worker", "none became free in time");
 }
 
+Result<void> SparePool::WaitForSpare(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline, [&] { return !ready_.empty() || failure_; });
+  if (!ready_.empty()) {
+    changed_.notify_one();  // this wake-up may have been meant for a taker
+    return {};
+  }
+  if (failure_) return *failure_;
+  return SystemErrorOf(ETIMEDOUT, "wait for a worker", "none became ready in time");
+}
+
 void SparePool::Retire(Worker worker) {
   worker.process.Kill();
   {

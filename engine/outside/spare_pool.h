@@ -52,6 +52,9 @@ class SparePool {
   // the deadline.
   Result<Worker> Take(Deadline deadline);
 
+  // Until a worker waits, without taking it. Fails like Take. The pool outlives the call.
+  Result<void> WaitForSpare(Deadline deadline);
+
   // Kills a worker, if nobody has yet, and reaps it off the caller's path. Any thread.
   void Retire(Worker worker);
 

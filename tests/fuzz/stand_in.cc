@@ -61,6 +61,8 @@ Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) 
   return outcome;
 }
 
+Result<void> Sandbox::WaitForSpare(Deadline) { return {}; }
+
 SparePool::Counters Sandbox::counters() const { return {}; }
 
 }  // namespace belljar

@@ -1,0 +1,149 @@
+#include "container/guest/guest.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "container/guest/host_listener.h"
+#include "container/wire/greeting.h"
+#include "container/wire/outcome_text.h"
+#include "engine/core/version.h"
+#include "engine/outside/profile_catalogue.h"
+#include "profiles/loader.h"
+
+namespace belljar {
+namespace {
+
+// A host that reads nothing for so long has stopped being one.
+constexpr std::chrono::seconds kSendTimeout{20};
+constexpr std::chrono::milliseconds kGoneCheck{50};
+// Bringing up an interpreter, with packages, on a busy machine.
+constexpr std::chrono::seconds kReadyTimeout{120};
+
+Wait Sending() { return {Clock::now() + kSendTimeout}; }
+
+Hello Greeting(const GuestOptions& options) {
+  return {kContainerProtocol,
+          kBelljarVersion,
+          kPythonVersion,
+          options.profile,
+          options.isolation == IsolationMode::kStrict ? "strict" : "standard",
+          options.language == Language::kFull ? "full" : "restricted"};
+}
+
+Result<std::unique_ptr<Sandbox>> OpenSandbox(const GuestOptions& options) {
+  Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) return catalogue.error();
+  Result<Profile> profile = catalogue->Choose(options.profile);
+  if (!profile) return profile.error();
+  if (profile->door) {
+    return MakeError("use profile " + profile->name,
+                     "there is no way out of a container yet; run it without one");
+  }
+  SandboxOptions sandbox;
+  sandbox.profile = std::move(*profile);
+  sandbox.other_profiles = ModulesByProfile(catalogue->profiles(), sandbox.profile.name);
+  sandbox.isolation = options.isolation;
+  sandbox.language = options.language;
+  sandbox.spares = 1;
+  return Sandbox::Open(std::move(sandbox));
+}
+
+// Output as it comes, in frames. Once one could not be sent, there is nobody to send to.
+class OutputFrames {
+ public:
+  explicit OutputFrames(const Line& line) : line_(line) {
+    sink_.on_stdout = [this](std::string_view text) { Send(FrameKind::kStandardOutput, text); };
+    sink_.on_stderr = [this](std::string_view text) { Send(FrameKind::kStandardError, text); };
+  }
+  OutputFrames(const OutputFrames&) = delete;
+
+  const OutputSink& sink() const { return sink_; }
+  const Result<void>& sent() const { return sent_; }
+
+ private:
+  void Send(FrameKind kind, std::string_view text) {
+    while (sent_ && !text.empty()) {
+      const std::string_view piece = text.substr(0, kFramePiece);
+      sent_ = line_.Send(kind, piece, Sending());
+      text.remove_prefix(piece.size());
+    }
+  }
+
+  const Line& line_;
+  OutputSink sink_;
+  Result<void> sent_;
+};
+
+Result<void> SendOutcome(const Line& line, const Outcome& outcome) {
+  Result<void> sent = line.Send(FrameKind::kOutcome, OutcomeToText(outcome), Sending());
+  for (const std::string_view part : OutcomeContent(outcome)) {
+    if (sent) sent = line.SendContent(part, Sending());
+  }
+  return sent;
+}
+
+// The error is one to tell the host, if it is still there.
+class Service {
+ public:
+  Service(const GuestOptions& options, const Line& line, HostListener& host)
+      : options_(options), line_(line), host_(host) {}
+
+  Result<void> Serve() {
+    Result<void> greeted =
+        line_.Send(FrameKind::kHello, HelloToText(Greeting(options_)), Sending());
+    if (!greeted) return greeted;
+    Result<std::unique_ptr<Sandbox>> sandbox = OpenSandbox(options_);
+    if (!sandbox) return sandbox.error();
+    if (Result<void> ready = AwaitSpare(**sandbox); !ready) return ready;
+    if (Result<void> told = line_.Send(FrameKind::kReady, {}, Sending()); !told) return told;
+    const std::optional<Request> request = host_.AwaitRequest();
+    if (!request) return Gone();
+    return Run(**sandbox, *request);
+  }
+
+ private:
+  Result<void> AwaitSpare(Sandbox& sandbox) const {
+    const Deadline deadline = Clock::now() + kReadyTimeout;
+    for (;;) {
+      Result<void> ready = sandbox.WaitForSpare(std::min(deadline, Clock::now() + kGoneCheck));
+      if (ready || ready.error().error_number != ETIMEDOUT) return ready;
+      if (host_.gone()) return Gone();
+      if (Clock::now() >= deadline) return ready;
+    }
+  }
+
+  Result<void> Run(Sandbox& sandbox, const Request& request) const {
+    OutputFrames output(line_);
+    RunOptions run;
+    run.sink = &output.sink();
+    run.cancel_fd = host_.cancel_fd();
+    Result<Outcome> outcome = sandbox.Run(request, run);
+    if (!outcome) return outcome.error();
+    if (!output.sent()) return output.sent();
+    return SendOutcome(line_, *outcome);
+  }
+
+  Error Gone() const {
+    return host_.fault().value_or(SystemErrorOf(EPIPE, "listen to the host", "it has gone"));
+  }
+
+  const GuestOptions& options_;
+  const Line& line_;
+  HostListener& host_;
+};
+
+}  // namespace
+
+int ServeHost(const GuestOptions& options, Line line) {
+  Result<std::unique_ptr<HostListener>> host = HostListener::Start(line);
+  if (!host) return kGuestFailed;
+  const Result<void> served = Service(options, line, **host).Serve();
+  if (served || ((*host)->gone() && !(*host)->fault())) return kGuestDone;
+  (void)line.Send(FrameKind::kFailure, FailureToText(served.error()), Sending());
+  return kGuestFailed;
+}
+
+}  // namespace belljar

@@ -1,0 +1,75 @@
+#include "container/guest/host_listener.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+void Raise(const UniqueFd& event) {
+  const uint64_t one = 1;
+  (void)!write(event.get(), &one, sizeof one);  // fails only when it is raised already
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostListener>> HostListener::Start(const Line& line) {
+  UniqueFd cancel(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!cancel || !stop) return SystemError("eventfd");
+  return std::unique_ptr<HostListener>(new HostListener(line, std::move(cancel), std::move(stop)));
+}
+
+HostListener::HostListener(const Line& line, UniqueFd cancel, UniqueFd stop)
+    : line_(line), cancel_(std::move(cancel)), stop_(std::move(stop)) {
+  thread_ = std::thread([this] { Listen(); });
+}
+
+HostListener::~HostListener() {
+  Raise(stop_);
+  thread_.join();
+}
+
+void HostListener::Listen() {
+  for (;;) {
+    Result<std::string> bytes = line_.Receive({Deadline::max(), stop_.get()});
+    if (!bytes) return Leave(bytes.error());
+    if (bytes->empty()) return Leave(std::nullopt);
+    if (Result<void> taken = reader_.Take(*bytes); !taken) return Leave(taken.error());
+    const std::lock_guard lock(mutex_);
+    if (reader_.has_request() && !std::exchange(had_request_, true)) {
+      request_ = reader_.TakeRequest();
+      changed_.notify_all();
+    }
+    if (reader_.cancelled()) Raise(cancel_);
+  }
+}
+
+void HostListener::Leave(std::optional<Error> fault) {
+  const std::lock_guard lock(mutex_);
+  gone_ = true;
+  fault_ = std::move(fault);
+  Raise(cancel_);
+  changed_.notify_all();
+}
+
+std::optional<Request> HostListener::AwaitRequest() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return request_ || gone_; });
+  return std::exchange(request_, std::nullopt);
+}
+
+bool HostListener::gone() const {
+  const std::lock_guard lock(mutex_);
+  return gone_;
+}
+
+std::optional<Error> HostListener::fault() const {
+  const std::lock_guard lock(mutex_);
+  return fault_;
+}
+
+}  // namespace belljar

@@ -1,0 +1,59 @@
+// HostListener: a thread that reads the host's side of the line for as long as the guest lives: the
+// request, a cancellation, the line's end. So the guest ends with its host, whatever it is doing.
+#ifndef BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
+#define BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "container/wire/host_reader.h"
+#include "container/wire/line.h"
+#include "engine/core/fd.h"
+#include "engine/core/request.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+class HostListener {
+ public:
+  // `line` is borrowed.
+  static Result<std::unique_ptr<HostListener>> Start(const Line& line);
+  ~HostListener();
+
+  // Blocks. nullopt: the host has gone, or what it sent was no request (fault).
+  std::optional<Request> AwaitRequest();
+
+  // The host has cancelled or gone: readable, and stays so.
+  int cancel_fd() const { return cancel_.get(); }
+  // Nothing more will come, and nobody reads what is sent.
+  bool gone() const;
+  // Why it is gone, where that is not because the line was closed.
+  std::optional<Error> fault() const;
+
+ private:
+  HostListener(const Line& line, UniqueFd cancel, UniqueFd stop);
+  void Listen();
+  void Leave(std::optional<Error> fault);
+
+  const Line& line_;
+  const UniqueFd cancel_;
+  const UniqueFd stop_;
+  HostReader reader_;  // the thread's own
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Request> request_;
+  bool had_request_ = false;
+  bool gone_ = false;
+  std::optional<Error> fault_;
+
+  std::thread thread_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_

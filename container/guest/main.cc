@@ -1,0 +1,89 @@
+// belljar-guest: the engine in a container, for one run of the Belljar outside of it.
+//
+//   belljar-guest [--profile NAME] [--isolation standard|strict] [--language restricted|full]
+//
+// Its standard input and output are the line to the host (container/wire/frame.h); people start
+// `belljar run --container`.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "container/guest/guest.h"
+#include "container/guest/init.h"
+
+namespace belljar {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: belljar-guest [--profile NAME] [--isolation standard|strict]\n"
+    "                     [--language restricted|full]\n"
+    "It serves one run to the Belljar that started it, over standard input and output; people\n"
+    "start: belljar run --container\n";
+
+// False: it is no option, or none of its values.
+bool TakeOption(std::string_view name, std::string_view value, GuestOptions& options) {
+  if (name == "--profile") {
+    options.profile = value;
+    return !value.empty();
+  }
+  if (name == "--isolation") {
+    options.isolation = value == "strict" ? IsolationMode::kStrict : IsolationMode::kStandard;
+    return value == "strict" || value == "standard";
+  }
+  if (name == "--language") {
+    options.language = value == "full" ? Language::kFull : Language::kRestricted;
+    return value == "full" || value == "restricted";
+  }
+  return false;
+}
+
+std::optional<GuestOptions> ParseOptions(int count, char** arguments) {
+  GuestOptions options;
+  for (int i = 1; i < count; i += 2) {
+    if (i + 1 >= count || !TakeOption(arguments[i], arguments[i + 1], options)) {
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+// Standard input and output become the line's alone: whatever else writes to them, a library's
+// message say, would be frames to the host.
+Result<Line> TakeLine() {
+  UniqueFd in(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  UniqueFd out(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!in || !out) return SystemError("take standard input and output");
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return SystemError("open /dev/null");
+  if (dup2(null.get(), STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    return SystemError("take standard input and output");
+  }
+  return Line::OfPipes(std::move(in), std::move(out));
+}
+
+int Main(int count, char** arguments) {
+  const std::optional<GuestOptions> options = ParseOptions(count, arguments);
+  if (!options) {
+    fputs(kUsage, stderr);
+    return kGuestMisused;
+  }
+  BecomeInitIfFirst();
+  signal(SIGPIPE, SIG_IGN);
+  Result<Line> line = TakeLine();
+  if (!line) {
+    fprintf(stderr, "belljar-guest: %s\n", line.error().ToString().c_str());
+    return kGuestMisused;
+  }
+  return ServeHost(*options, std::move(*line));
+}
+
+}  // namespace
+}  // namespace belljar
+
+int main(int count, char** arguments) { return belljar::Main(count, arguments); }

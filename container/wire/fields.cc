@@ -1,0 +1,104 @@
+#include "container/wire/fields.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void Refuse(const char* key, const std::string& what) {
+  throw FormError(std::string(key) + " " + what);
+}
+
+std::string TextOf(const json& value, const char* key, size_t most) {
+  if (!value.is_string()) Refuse(key, "is not a text");
+  if (value.get_ref<const std::string&>().size() > most) Refuse(key, "is too long");
+  return value.get<std::string>();
+}
+
+uint64_t NumberOf(const json& value, const char* key, uint64_t most) {
+  if (!value.is_number_unsigned()) Refuse(key, "is not a whole number from 0 on");
+  if (value.get<uint64_t>() > most) Refuse(key, "is too large");
+  return value.get<uint64_t>();
+}
+
+const char* Describe(JsonFailure::Reason reason) {
+  switch (reason) {
+    case JsonFailure::Reason::kNotJson: return "it is not JSON";
+    case JsonFailure::Reason::kNumber: return "it has a number that none can hold";
+    case JsonFailure::Reason::kTooDeep: return "it is nested too deep";
+    case JsonFailure::Reason::kTooMany: return "it has too many values";
+    case JsonFailure::Reason::kRepeatedKey: return "it has a key twice";
+  }
+  abort();
+}
+
+}  // namespace
+
+Fields::Fields(const json& object) : object_(object) {
+  if (!object.is_object()) throw FormError("it is not an object");
+}
+
+const json& Fields::Any(const char* key) {
+  const auto found = object_.find(key);
+  if (found == object_.end()) Refuse(key, "is missing");
+  ++asked_;
+  return *found;
+}
+
+std::string Fields::Text(const char* key, size_t most) { return TextOf(Any(key), key, most); }
+
+bool Fields::Flag(const char* key) {
+  const json& value = Any(key);
+  if (!value.is_boolean()) Refuse(key, "is neither true nor false");
+  return value.get<bool>();
+}
+
+uint64_t Fields::Number(const char* key, uint64_t most) { return NumberOf(Any(key), key, most); }
+
+const json& Fields::List(const char* key, size_t most) {
+  const json& value = Any(key);
+  if (!value.is_array()) Refuse(key, "is not a list");
+  if (value.size() > most) Refuse(key, "is too long");
+  return value;
+}
+
+std::optional<std::vector<std::string>> Fields::TextsOrNull(const char* key, size_t most,
+                                                            size_t bytes) {
+  const json& value = Any(key);
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_array()) Refuse(key, "is not a list");
+  if (value.size() > most) Refuse(key, "is too long");
+  std::vector<std::string> texts;
+  for (const json& item : value) texts.push_back(TextOf(item, key, bytes));
+  return texts;
+}
+
+std::optional<uint64_t> Fields::NumberOrNull(const char* key, uint64_t most) {
+  const json& value = Any(key);
+  if (value.is_null()) return std::nullopt;
+  return NumberOf(value, key, most);
+}
+
+void Fields::End() const {
+  if (asked_ != object_.size()) throw FormError("it has a field that is not known");
+}
+
+Result<void> ReadForm(std::string_view text, const JsonBounds& bounds, const char* operation,
+                      const std::function<void(const json&)>& read) {
+  JsonReading reading = ReadJson(text, bounds);
+  if (const auto* failure = std::get_if<JsonFailure>(&reading)) {
+    return MakeError(operation, Describe(failure->reason));
+  }
+  try {
+    read(std::get<json>(reading));
+    return {};
+  } catch (const FormError& error) {
+    return MakeError(operation, error.what());
+  }
+}
+
+std::string FormText(const json& form) {
+  return form.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace belljar

@@ -1,0 +1,117 @@
+// Frames: what goes over the line between the host and the guest, the Belljar in a container.
+//
+//   guest ──hello────────────────▶ host    at once: which protocol, which Belljar, which profile
+//   guest ──ready────────────────▶ host    a sealed worker waits
+//   guest ◀──request, content …─── host    once
+//   guest ──output …─────────────▶ host    while it runs; all of it, before the outcome
+//   guest ◀──cancel─────────────── host    at most once
+//   guest ──outcome, content …───▶ host    once, and nothing after it
+//   guest ──failure──────────────▶ host    in place of any of the guest's: what its machine could
+//                                          not do; nothing after it
+//
+// A frame is a header of twelve bytes (magic, kind, length: 32 bits each, little-endian) and as
+// many bytes as its length says. Texts are JSON. A request and an outcome say how many bytes of
+// content follow, and whose they are; content frames carry exactly those, in that order, each at
+// least one.
+//
+// To the host every byte is hostile, from the first: whoever broke out of the worker speaks here.
+// A frame that the present stage has no place for, or one longer than that stage allows, is refused
+// by its header, before anything is kept of it (GuestReader). No frame may be empty that could come
+// without end. What the host keeps is bounded by the request's limits.
+//
+// The door of a profile with a network (not spoken in version 1; its kinds are reserved, and
+// refused). The guest's listener stays in the container, the proxy (engine/door) on the host:
+//
+//   guest ──door open {stream}────────────▶ host    the worker has connected to its door
+//   both  ──door data {stream, bytes}─────▶ both    at most as much as the peer has granted
+//   both  ──door window {stream, bytes}───▶ both    grants more: so much has gone on
+//   both  ──door close {stream}───────────▶ both    nothing more in this direction
+//
+// Streams are numbered by the guest, from 1, each number once; the first that is out of turn is a
+// fault. A stream begins with a window of 256 KiB in both directions, so one that nobody reads
+// holds that much and delays no other; the frames of all streams share the line, of 32 KiB each,
+// and output, outcome and cancel go between them. It is over when both directions are closed.
+// Numbers are bounded by NetworkBounds, as on this machine: concurrent streams, connections in all,
+// bytes. To the proxy a stream is one end of a socket pair, taken for an accepted connection; what
+// it allows, counts and records it does there, on the host, where no guest reaches it. An outcome
+// ends every stream.
+#ifndef BELLJAR_CONTAINER_WIRE_FRAME_H_
+#define BELLJAR_CONTAINER_WIRE_FRAME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+inline constexpr uint32_t kContainerProtocol = 1;
+
+enum class FrameKind : uint32_t {
+  kHello = 1,
+  kReady = 2,
+  kRequest = 3,
+  kContent = 4,
+  kStandardOutput = 5,
+  kStandardError = 6,
+  kCancel = 7,
+  kOutcome = 8,
+  kFailure = 9,
+  kDoorOpen = 16,
+  kDoorData = 17,
+  kDoorWindow = 18,
+  kDoorClose = 19,
+};
+// "outcome"; of a number that is no kind "kind 77".
+std::string FrameName(FrameKind kind);
+
+inline constexpr size_t kFrameHeaderSize = 12;
+// The most that goes into one frame of output or of content.
+inline constexpr size_t kFramePiece = 64 * 1024;
+
+struct FrameHeader {
+  FrameKind kind = FrameKind::kHello;  // any number, in one that was received
+  uint32_t length = 0;
+};
+
+struct Frame {
+  FrameKind kind = FrameKind::kHello;
+  std::string payload;
+};
+
+// Precondition: `length` fits.
+std::string EncodeFrameHeader(FrameKind kind, size_t length);
+
+// Bytes as they arrive, into frames. Keeps what has arrived and nothing for what is announced.
+//
+//   frames.Feed(bytes);
+//   while (auto header = frames.Header()) {            the judge's chance to refuse it
+//     std::optional<Frame> frame = frames.Next();
+//     if (!frame) break;                               not all of it is here yet
+//   }
+class FrameDecoder {
+ public:
+  void Feed(std::string_view bytes) { buffer_ += bytes; }
+
+  // Of the frame that has begun to arrive; nullopt: fewer bytes than a header, or no frame
+  // (faulty).
+  std::optional<FrameHeader> Header() const;
+  // Taken out; nullopt: not all of it has arrived.
+  std::optional<Frame> Next();
+  // What stands there is no frame, and nothing after it can be read either.
+  bool faulty() const;
+  bool empty() const { return buffer_.size() == start_; }
+
+ private:
+  std::string_view Waiting() const { return std::string_view(buffer_).substr(start_); }
+
+  std::string buffer_;
+  size_t start_ = 0;  // what lies before it has been taken
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_WIRE_FRAME_H_

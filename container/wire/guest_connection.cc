@@ -1,0 +1,159 @@
+#include "container/wire/guest_connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "container/wire/request_text.h"
+#include "engine/core/version.h"
+
+namespace belljar {
+namespace {
+
+// Between telling a guest to end and ending it.
+constexpr std::chrono::seconds kCancelGrace{2};
+
+Hello Expected(const GuestTerms& terms) {
+  return {kContainerProtocol, kBelljarVersion, kPythonVersion,
+          terms.profile,      terms.isolation, terms.language};
+}
+
+GuestError Stopped(std::string type, std::string message, std::string hint) {
+  GuestError error;
+  error.type = std::move(type);
+  error.message = std::move(message);
+  error.hint = std::move(hint);
+  return error;
+}
+
+}  // namespace
+
+GuestTerms GuestTerms::Of(const Profile& profile, std::string isolation, std::string language) {
+  GuestTerms terms;
+  terms.profile = profile.name;
+  terms.isolation = std::move(isolation);
+  terms.language = std::move(language);
+  terms.has_workspace = profile.workspace.has_value();
+  terms.displays = profile.artifacts;
+  return terms;
+}
+
+GuestConnection::GuestConnection(Line line, GuestTerms terms)
+    : terms_(std::move(terms)),
+      line_(std::move(line)),
+      reader_(std::make_unique<GuestReader>(Expected(terms_))) {}
+
+Result<void> GuestConnection::AwaitReady(const Wait& wait) {
+  while (reader_->stage() != GuestReader::Stage::kWaiting) {
+    Result<std::string> bytes = line_.Receive(wait);
+    if (!bytes) return bytes.error();
+    if (bytes->empty()) return MakeError("wait for a container", "it ended before it was ready");
+    if (Result<void> taken = reader_->Take(*bytes); !taken) return taken;
+    if (reader_->failure()) return *reader_->failure();
+  }
+  return {};
+}
+
+Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& options) {
+  const auto start = Clock::now();
+  const Deadline deadline = start + request.limits.timeout + terms_.grace;
+  reader_->Expect({request.limits, terms_.has_workspace, terms_.displays});
+  if (Result<void> sent = SendRequest(request, {deadline, options.cancel_fd}); !sent) {
+    // Cancelled before it had begun; anything else is the machine's.
+    if (sent.error().error_number != ECANCELED) return sent.error();
+    end_ = End::kCancelled;
+    return Ended(request);
+  }
+  end_ = Watch(deadline, options);
+  if (end_ == End::kFailure) return *reader_->failure();
+  if (end_ != End::kOutcome || options.sink_gets_the_rest) Stream(options);
+  Outcome outcome = end_ == End::kOutcome ? std::move(reader_->outcome()) : Ended(request);
+  // It cannot have taken longer than it did.
+  const auto spent = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+  if (end_ != End::kOutcome) outcome.usage.wall_time = spent;
+  outcome.usage.wall_time = std::min(outcome.usage.wall_time, spent);
+  outcome.isolation.mode = terms_.isolation;
+  outcome.isolation.language = terms_.language;
+  return outcome;
+}
+
+Result<void> GuestConnection::SendRequest(const Request& request, const Wait& wait) const {
+  Result<std::string> text = RequestToText(request);
+  if (!text) return text.error();
+  Result<void> sent = line_.Send(FrameKind::kRequest, *text, wait);
+  for (const std::string_view part : RequestContent(request)) {
+    if (sent) sent = line_.SendContent(part, wait);
+  }
+  if (sent || sent.error().error_number == ECANCELED) return sent;
+  const bool is_late = sent.error().error_number == ETIMEDOUT;
+  return SystemErrorOf(sent.error().error_number, "send a request to a container",
+                       is_late ? "it does not take it" : "it has ended");
+}
+
+GuestConnection::End GuestConnection::Watch(Deadline deadline, const RunOptions& options) {
+  Wait wait{deadline, options.cancel_fd};
+  bool cancelled = false;
+  for (;;) {
+    Result<std::string> bytes = line_.Receive(wait);
+    if (bytes) {
+      if (const std::optional<End> end = Take(*bytes)) return *end;
+      Stream(options);
+    } else if (bytes.error().error_number == ECANCELED) {
+      cancelled = true;
+      wait = {std::min(deadline, Clock::now() + kCancelGrace)};
+      // One that cannot be told is ended all the same.
+      (void)line_.Send(FrameKind::kCancel, {}, wait);
+    } else if (bytes.error().error_number == ETIMEDOUT) {
+      return cancelled ? End::kCancelled : End::kTimeout;
+    } else {
+      return End::kClosed;
+    }
+  }
+}
+
+std::optional<GuestConnection::End> GuestConnection::Take(const std::string& bytes) {
+  if (bytes.empty()) return End::kClosed;
+  if (Result<void> taken = reader_->Take(bytes); !taken) {
+    fault_ = taken.error().ToString();
+    return End::kFault;
+  }
+  if (reader_->stage() != GuestReader::Stage::kEnded) return std::nullopt;
+  return reader_->failure() ? End::kFailure : End::kOutcome;
+}
+
+void GuestConnection::Stream(const RunOptions& options) {
+  if (!options.sink) return;
+  const auto pass = [](const std::string& text, size_t& streamed, const auto& sink) {
+    if (text.size() > streamed && sink) sink(std::string_view(text).substr(streamed));
+    streamed = text.size();
+  };
+  const Outcome& outcome = reader_->outcome();
+  pass(outcome.stdout_stream.text, streamed_stdout_, options.sink->on_stdout);
+  pass(outcome.stderr_stream.text, streamed_stderr_, options.sink->on_stderr);
+}
+
+// What there is to say when the guest has not said it. Its outputs are kept as far as they came.
+Outcome GuestConnection::Ended(const Request& request) {
+  Outcome outcome;
+  outcome.limits = request.limits;
+  outcome.stdout_stream.text = std::move(reader_->outcome().stdout_stream.text);
+  outcome.stderr_stream.text = std::move(reader_->outcome().stderr_stream.text);
+  outcome.status = end_ == End::kTimeout ? Status::kTimeout : Status::kKilled;
+  switch (end_) {
+    case End::kTimeout:
+      outcome.error = Stopped(
+          "Timeout", "stopped after " + FormatDuration(request.limits.timeout) + " of wall time",
+          "make the program do less, or raise the timeout");
+      break;
+    case End::kCancelled: outcome.error = Stopped("Cancelled", "cancelled", ""); break;
+    case End::kFault:
+      outcome.error =
+          Stopped("Killed", "what the container answered was not readable: " + fault_, "");
+      break;
+    default:
+      outcome.error = Stopped("Killed", "the container ended in the middle of the run", "");
+      break;
+  }
+  return outcome;
+}
+
+}  // namespace belljar

@@ -1,0 +1,87 @@
+// GuestConnection: the host's end of the line to one guest, for one run.
+//
+//   GuestConnection guest(std::move(line), terms);
+//   Result<void> ready = guest.AwaitReady(deadline);        the pool's, while the container warms
+//   up Result<Outcome> outcome = guest.Run(request, options);  once; then the container is
+//   destroyed
+//
+// Whatever the guest does, Run ends: at the latest a little after the request's timeout, or after
+// the cancellation. How it ended is said by the outcome where it is one of the guest's program, and
+// by end() for the owner of the container, who knows more (that it was killed for its memory, say).
+#ifndef BELLJAR_CONTAINER_WIRE_GUEST_CONNECTION_H_
+#define BELLJAR_CONTAINER_WIRE_GUEST_CONNECTION_H_
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "container/wire/guest_reader.h"
+#include "container/wire/line.h"
+#include "engine/core/outcome.h"
+#include "engine/core/profile.h"
+#include "engine/core/request.h"
+#include "engine/core/result.h"
+#include "engine/outside/backend.h"
+
+namespace belljar {
+
+// What the host has asked the guest to be.
+struct GuestTerms {
+  std::string profile = "basic";  // its name
+  std::string isolation = "standard";
+  std::string language = "restricted";
+  bool has_workspace = false;
+  Bytes displays{0};
+  // Beyond the request's own timeout, which the guest enforces: for the request's way in and the
+  // outcome's way out. Then the host does it.
+  std::chrono::milliseconds grace{10'000};
+
+  static GuestTerms Of(const Profile& profile, std::string isolation, std::string language);
+};
+
+class GuestConnection {
+ public:
+  enum class End {
+    kOutcome,    // the guest's own, whole
+    kFailure,    // its machine could not
+    kTimeout,    // it had not ended the run when its time was over
+    kCancelled,  // nor when it was told to
+    kClosed,     // the line closed in the middle
+    kFault,      // what it sent was not to be read
+  };
+
+  GuestConnection(Line line, GuestTerms terms);
+
+  // Until a worker waits in the guest. The error is the guest's failure, or what was wrong with it.
+  Result<void> AwaitReady(const Wait& wait);
+
+  // Readable while it waits: it has died, or is not to be trusted.
+  int fd() const { return line_.fd(); }
+
+  // Precondition: AwaitReady, and that `request` has been checked against the profile. The sink is
+  // called on this thread.
+  Result<Outcome> Run(const Request& request, const RunOptions& options);
+
+  // After Run.
+  End end() const { return end_; }
+
+ private:
+  Result<void> SendRequest(const Request& request, const Wait& wait) const;
+  End Watch(Deadline deadline, const RunOptions& options);
+  std::optional<End> Take(const std::string& bytes);
+  void Stream(const RunOptions& options);
+  Outcome Ended(const Request& request);
+
+  const GuestTerms terms_;
+  const Line line_;
+  const std::unique_ptr<GuestReader> reader_;
+  size_t streamed_stdout_ = 0;
+  size_t streamed_stderr_ = 0;
+  std::string fault_;
+  End end_ = End::kClosed;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_WIRE_GUEST_CONNECTION_H_

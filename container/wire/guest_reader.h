@@ -1,0 +1,73 @@
+// GuestReader: what the host reads of a guest, strictly: in its order, within its bounds. No
+// descriptor and no clock: bytes go in, an outcome comes out or a fault.
+//
+//   GuestReader reader(expected);
+//   reader.Take(bytes) …                     until stage() is kWaiting: a worker waits
+//   reader.Expect(bounds);                   the request is on its way
+//   reader.Take(bytes) …                     until it is kEnded
+//   if (reader.failure()) …                  its machine failed; else outcome()
+//
+// What it keeps at most: one frame, the outputs as far as the limits go, the artifacts as far as
+// the profile goes.
+#ifndef BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
+#define BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
+
+#include <optional>
+#include <string_view>
+
+#include "container/wire/content.h"
+#include "container/wire/frame.h"
+#include "container/wire/greeting.h"
+#include "container/wire/outcome_text.h"
+#include "engine/core/outcome.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+class GuestReader {
+ public:
+  enum class Stage {
+    kGreeting,   // hello is to come
+    kPreparing,  // ready is
+    kWaiting,    // nothing is, until a request has been sent
+    kRunning,    // output, and the outcome
+    kContent,    // what the outcome's artifacts hold
+    kEnded,      // nothing is any more
+  };
+
+  explicit GuestReader(Hello expected) : expected_(std::move(expected)) {}
+  GuestReader(const GuestReader&) = delete;
+
+  // Precondition: kWaiting, or kPreparing for a guest that gets its request ahead of its being
+  // ready.
+  void Expect(OutcomeBounds bounds);
+
+  // Bytes as they came. After an error, which says what was wrong with them, there is nothing more
+  // to read: what has been taken of the outputs until then stays.
+  Result<void> Take(std::string_view bytes);
+
+  Stage stage() const { return stage_; }
+  const std::optional<Error>& failure() const { return failure_; }
+  // Whole in kEnded without a failure; its outputs grow before that.
+  Outcome& outcome() { return outcome_; }
+
+ private:
+  size_t Longest(FrameKind kind) const;
+  Result<void> TakeFrame(const Frame& frame);
+  Result<void> TakeOutput(const Frame& frame, std::string& text);
+  Result<void> TakeOutcome(std::string_view text);
+  void EndWhenComplete();
+
+  const Hello expected_;
+  Stage stage_ = Stage::kGreeting;
+  bool expects_ = false;
+  FrameDecoder frames_;
+  OutcomeBounds bounds_;
+  Outcome outcome_;
+  Content content_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_WIRE_GUEST_READER_H_

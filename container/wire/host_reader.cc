@@ -1,0 +1,53 @@
+#include "container/wire/host_reader.h"
+
+#include "container/wire/request_text.h"
+
+namespace belljar {
+namespace {
+
+// No frame of this kind has a place here.
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+Error Fault(const std::string& what) { return MakeError("read from the host", what); }
+
+}  // namespace
+
+size_t HostReader::Longest(FrameKind kind) const {
+  switch (stage_) {
+    case Stage::kWaiting: return kind == FrameKind::kRequest ? kMaxRequestText : kNone;
+    case Stage::kContent: return kind == FrameKind::kContent ? kFramePiece : kNone;
+    case Stage::kRunning: return kind == FrameKind::kCancel ? 0 : kNone;
+    case Stage::kCancelled: return kNone;
+  }
+  abort();
+}
+
+Result<void> HostReader::Take(std::string_view bytes) {
+  frames_.Feed(bytes);
+  while (const std::optional<FrameHeader> header = frames_.Header()) {
+    const size_t longest = Longest(header->kind);
+    if (longest == kNone) return Fault(FrameName(header->kind) + " has no place here");
+    if (header->length > longest) return Fault(FrameName(header->kind) + " is too long");
+    const std::optional<Frame> frame = frames_.Next();
+    if (!frame) return {};
+    if (Result<void> taken = TakeFrame(*frame); !taken) return taken;
+  }
+  if (frames_.faulty()) return Fault("no frame stands where one should");
+  return {};
+}
+
+Result<void> HostReader::TakeFrame(const Frame& frame) {
+  if (frame.kind == FrameKind::kCancel) {
+    stage_ = Stage::kCancelled;
+    return {};
+  }
+  if (frame.kind == FrameKind::kRequest) {
+    if (Result<void> read = ReadRequestText(frame.payload, request_, content_); !read) return read;
+  } else if (frame.payload.empty() || !content_.Take(frame.payload)) {
+    return Fault("content is not what was announced");
+  }
+  stage_ = content_.left() > 0 ? Stage::kContent : Stage::kRunning;
+  return {};
+}
+
+}  // namespace belljar

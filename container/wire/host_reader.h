@@ -1,0 +1,43 @@
+// HostReader: what the guest reads of its host. The host is trusted, its bytes are judged all the
+// same: half a request that is run for a whole one would be a wrong answer.
+#ifndef BELLJAR_CONTAINER_WIRE_HOST_READER_H_
+#define BELLJAR_CONTAINER_WIRE_HOST_READER_H_
+
+#include <memory>
+#include <string_view>
+
+#include "container/wire/content.h"
+#include "container/wire/frame.h"
+#include "engine/core/request.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+class HostReader {
+ public:
+  HostReader() = default;
+  HostReader(const HostReader&) = delete;
+
+  // Bytes as they came. After an error there is nothing more to read.
+  Result<void> Take(std::string_view bytes);
+
+  bool has_request() const { return stage_ == Stage::kRunning || stage_ == Stage::kCancelled; }
+  // Once has_request; once.
+  Request TakeRequest() { return std::move(request_); }
+  bool cancelled() const { return stage_ == Stage::kCancelled; }
+
+ private:
+  enum class Stage { kWaiting, kContent, kRunning, kCancelled };
+
+  size_t Longest(FrameKind kind) const;
+  Result<void> TakeFrame(const Frame& frame);
+
+  Stage stage_ = Stage::kWaiting;
+  FrameDecoder frames_;
+  Request request_;
+  Content content_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_WIRE_HOST_READER_H_

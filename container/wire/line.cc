@@ -1,0 +1,95 @@
+#include "container/wire/line.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+Result<void> SetNonBlocking(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return SystemError("open a line");
+  return {};
+}
+
+Result<void> WaitFor(int fd, short events, const Wait& wait) {
+  // A cancellation first: a peer that never stops sending would outlive it.
+  pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {fd, events, 0}};
+  for (;;) {
+    const int timeout = wait.deadline == Deadline::max() ? -1 : PollTimeout(wait.deadline);
+    const int ready = poll(watched, 2, timeout);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return SystemError("poll a line");
+    if (ready == 0) return SystemErrorOf(ETIMEDOUT, "wait for the other end");
+    if (watched[0].revents != 0) return SystemErrorOf(ECANCELED, "wait for the other end");
+    return {};
+  }
+}
+
+}  // namespace
+
+Line::Line(UniqueFd in, UniqueFd out) : in_(std::move(in)), out_(std::move(out)) {}
+
+Result<Line> Line::OfPipes(UniqueFd in, UniqueFd out) {
+  for (const int fd : {in.get(), out.get()}) {
+    if (Result<void> set = SetNonBlocking(fd); !set) return set.error();
+  }
+  return Line(std::move(in), std::move(out));
+}
+
+Result<Line> Line::OfSocket(UniqueFd socket) {
+  UniqueFd second(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
+  if (!second) return SystemError("open a line");
+  return OfPipes(std::move(socket), std::move(second));
+}
+
+Result<std::string> Line::Receive(const Wait& wait) const {
+  std::array<char, kFramePiece> piece;
+  for (;;) {
+    if (Result<void> ready = WaitFor(in_.get(), POLLIN, wait); !ready) return ready.error();
+    const ssize_t got = read(in_.get(), piece.data(), piece.size());
+    if (got >= 0) return std::string(piece.data(), static_cast<size_t>(got));
+    if (errno == ECONNRESET) return std::string();
+    if (errno != EINTR && errno != EAGAIN) return SystemError("read from a line");
+  }
+}
+
+Result<void> Line::Send(FrameKind kind, std::string_view payload, const Wait& wait) const {
+  const std::string header = EncodeFrameHeader(kind, payload.size());
+  iovec parts[] = {{const_cast<char*>(header.data()), header.size()},
+                   {const_cast<char*>(payload.data()), payload.size()}};
+  while (parts[0].iov_len + parts[1].iov_len > 0) {
+    const ssize_t sent = writev(out_.get(), parts, 2);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) {
+      if (Result<void> ready = WaitFor(out_.get(), POLLOUT, wait); !ready) return ready;
+      continue;
+    }
+    if (sent < 0) return SystemError("write to a line");
+    auto left = static_cast<size_t>(sent);
+    for (iovec& part : parts) {
+      const size_t gone = std::min(left, part.iov_len);
+      part.iov_base = static_cast<char*>(part.iov_base) + gone;
+      part.iov_len -= gone;
+      left -= gone;
+    }
+  }
+  return {};
+}
+
+Result<void> Line::SendContent(std::string_view content, const Wait& wait) const {
+  while (!content.empty()) {
+    const std::string_view piece = content.substr(0, kFramePiece);
+    if (Result<void> sent = Send(FrameKind::kContent, piece, wait); !sent) return sent;
+    content.remove_prefix(piece.size());
+  }
+  return {};
+}
+
+}  // namespace belljar

@@ -1,0 +1,310 @@
+// The host's end of the line, with guests of every kind at the other: honest, silent, slow,
+// hostile.
+#include "container/wire/guest_connection.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "container/wire/host_reader.h"
+#include "container/wire/outcome_text.h"
+#include "engine/core/socket.h"
+#include "tests/container/frames.h"
+
+namespace belljar {
+namespace {
+
+using End = GuestConnection::End;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Deadline Soon() { return Clock::now() + seconds(20); }
+
+// The other end, for a thread of its own.
+class FakeGuest {
+ public:
+  explicit FakeGuest(UniqueFd socket) : socket_(std::move(socket)) {}
+
+  void Send(std::string_view bytes) {
+    const std::string_view parts[] = {bytes};
+    (void)SendAll(socket_.get(), parts, Soon());
+  }
+  void Greet() { Send(HelloBytes() + FrameBytes(FrameKind::kReady)); }
+  // Until there is a request, or `until` of the reader; false: the host has gone.
+  bool Read(const std::function<bool(const HostReader&)>& until) {
+    while (!until(reader_)) {
+      char bytes[4096];
+      const ssize_t got = read(socket_.get(), bytes, sizeof bytes);
+      if (got <= 0) return false;
+      EXPECT_TRUE(reader_.Take({bytes, static_cast<size_t>(got)}));
+    }
+    return true;
+  }
+  bool AwaitRequest() {
+    return Read([](const HostReader& reader) { return reader.has_request(); });
+  }
+  bool AwaitCancel() {
+    return Read([](const HostReader& reader) { return reader.cancelled(); });
+  }
+  // As long as the host is there.
+  void Stay() {
+    Read([](const HostReader&) { return false; });
+  }
+
+ private:
+  UniqueFd socket_;
+  HostReader reader_;
+};
+
+std::string OutcomeFrame(const Outcome& outcome = {.status = Status::kOk}) {
+  return FrameBytes(FrameKind::kOutcome, OutcomeToText(outcome));
+}
+
+class Connection : public testing::Test {
+ protected:
+  void SetUp() override {
+    signal(SIGPIPE, SIG_IGN);
+    request.source = "1";
+    request.limits.timeout = seconds(20);
+  }
+  void TearDown() override {
+    connection.reset();
+    if (guest.joinable()) guest.join();
+  }
+
+  void Start(std::function<void(FakeGuest&)> behave, milliseconds grace = seconds(10)) {
+    auto pair = CreateSocketPair(SOCK_STREAM);
+    ASSERT_TRUE(pair);
+    Result<Line> line = Line::OfSocket(std::move(pair->first));
+    ASSERT_TRUE(line);
+    GuestTerms terms;
+    terms.grace = grace;
+    connection = std::make_unique<GuestConnection>(std::move(*line), terms);
+    guest = std::thread(
+        [behave, fake = std::make_shared<FakeGuest>(std::move(pair->second))] { behave(*fake); });
+  }
+
+  // One that greets, and then does as told.
+  Result<Outcome> Run(std::function<void(FakeGuest&)> behave, milliseconds grace = seconds(10)) {
+    Start(
+        [behave](FakeGuest& fake) {
+          fake.Greet();
+          behave(fake);
+        },
+        grace);
+    const Result<void> ready = connection->AwaitReady({Soon()});
+    EXPECT_TRUE(ready) << ready.error().ToString();
+    return connection->Run(request, options);
+  }
+
+  Request request;
+  RunOptions options;
+  std::unique_ptr<GuestConnection> connection;
+  std::thread guest;
+};
+
+TEST_F(Connection, AnHonestRun) {
+  std::string seen;
+  OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+  options.sink = &sink;
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    fake.Send(FrameBytes(FrameKind::kStandardOutput, "one "));
+    fake.Send(FrameBytes(FrameKind::kStandardOutput, "two") + OutcomeFrame());
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_EQ(outcome->status, Status::kOk);
+  EXPECT_EQ(outcome->stdout_stream.text, "one two");
+  EXPECT_EQ(outcome->isolation.mode, "standard");
+  EXPECT_EQ(outcome->isolation.language, "restricted");
+  EXPECT_EQ(outcome->limits.timeout, request.limits.timeout);
+  EXPECT_EQ(seen, "one two");
+}
+
+TEST_F(Connection, ATimeThatCannotBeIsNotBelieved) {
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    Outcome claim{.status = Status::kOk};
+    claim.usage.wall_time = std::chrono::hours(100);
+    fake.Send(OutcomeFrame(claim));
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_LT(outcome->usage.wall_time, std::chrono::hours(1));
+}
+
+TEST_F(Connection, ASilentGuestIsTimedOut) {
+  request.limits.timeout = milliseconds(50);
+  const Result<Outcome> outcome = Run(
+      [](FakeGuest& fake) {
+        if (!fake.AwaitRequest()) return;
+        fake.Send(FrameBytes(FrameKind::kStandardOutput, "so far"));
+        fake.Stay();
+      },
+      milliseconds(300));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kTimeout);
+  EXPECT_EQ(outcome->status, Status::kTimeout);
+  EXPECT_EQ(outcome->error->message, "stopped after 50ms of wall time");
+  EXPECT_EQ(outcome->stdout_stream.text, "so far");
+}
+
+TEST_F(Connection, AGuestThatTricklesIsTimedOutToo) {
+  request.limits.timeout = milliseconds(50);
+  const Result<Outcome> outcome = Run(
+      [](FakeGuest& fake) {
+        if (!fake.AwaitRequest()) return;
+        const std::string frame = OutcomeFrame();
+        for (int i = 0; i < 100; ++i) {
+          fake.Send(std::string_view(frame).substr(static_cast<size_t>(i), 1));
+          std::this_thread::sleep_for(milliseconds(10));
+        }
+      },
+      milliseconds(200));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, Status::kTimeout);
+}
+
+TEST_F(Connection, AGuestThatNeverStopsIsStoppedAtTheLimit) {
+  request.limits.output = Bytes::Kibi(256);
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    const std::string frame = FrameBytes(FrameKind::kStandardError, std::string(1000, 'x'));
+    for (int i = 0; i < 1000; ++i) fake.Send(frame);
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kFault);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+  EXPECT_NE(outcome->error->message.find("standard error past its limit"), std::string::npos);
+  EXPECT_LE(outcome->stderr_stream.text.size(), request.limits.output.count);
+}
+
+TEST_F(Connection, AGuestThatClosesHasLeftWhatItSaid) {
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    fake.Send(FrameBytes(FrameKind::kStandardError, "last words") + OutcomeFrame().substr(0, 30));
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kClosed);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+  EXPECT_EQ(outcome->stderr_stream.text, "last words");
+}
+
+TEST_F(Connection, WhatIsNoFrameIsAFault) {
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    fake.Send("Traceback (most recent call last):\n");
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kFault);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+}
+
+TEST_F(Connection, AFailureIsAnError) {
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    fake.Send(FrameBytes(FrameKind::kFailure, FailureToText(MakeError("take a worker", "none"))));
+    fake.Stay();
+  });
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(connection->end(), End::kFailure);
+  EXPECT_EQ(outcome.error().ToString(), "in the container: take a worker: none");
+}
+
+TEST_F(Connection, CancelledBeforeTheRequestIsWholeItIsOverAtOnce) {
+  const UniqueFd cancel(eventfd(1, EFD_CLOEXEC));
+  options.cancel_fd = cancel.get();
+  request.source = std::string(16 << 20, '#');
+  std::atomic<bool> done = false;
+  const Result<Outcome> outcome = Run([&](FakeGuest&) {
+    while (!done) std::this_thread::sleep_for(milliseconds(5));
+  });
+  done = true;
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kCancelled);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+}
+
+TEST_F(Connection, AGuestIsToldToCancelAndHeard) {
+  const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  options.cancel_fd = cancel.get();
+  const Result<Outcome> outcome = Run([&](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    eventfd_write(cancel.get(), 1);
+    if (!fake.AwaitCancel()) return;
+    Outcome cancelled{.status = Status::kKilled};
+    cancelled.error =
+        GuestError{.type = "Cancelled", .message = "heard", .traceback = "", .hint = ""};
+    fake.Send(OutcomeFrame(cancelled));
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_EQ(outcome->error->message, "heard");
+}
+
+TEST_F(Connection, AGuestThatDoesNotHearIsLeft) {
+  const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  options.cancel_fd = cancel.get();
+  const Result<Outcome> outcome = Run([&](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    eventfd_write(cancel.get(), 1);
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kCancelled);
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+}
+
+TEST_F(Connection, AGuestThatTakesNoRequestIsAnError) {
+  request.source = std::string(16 << 20, '#');
+  request.limits.timeout = milliseconds(50);
+  std::atomic<bool> done = false;
+  const Result<Outcome> outcome = Run(
+      [&](FakeGuest&) {
+        while (!done) std::this_thread::sleep_for(milliseconds(5));
+      },
+      milliseconds(200));
+  done = true;
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().ToString().find("does not take it"), std::string::npos);
+}
+
+TEST_F(Connection, AGuestThatNeverGetsReadyIsAnError) {
+  Start([](FakeGuest& fake) {
+    fake.Send(HelloBytes());
+    fake.Stay();
+  });
+  const Result<void> ready = connection->AwaitReady({Clock::now() + milliseconds(200)});
+  ASSERT_FALSE(ready);
+  EXPECT_EQ(ready.error().error_number, ETIMEDOUT);
+}
+
+TEST_F(Connection, AGuestThatEndsBeforeItIsReadyIsAnError) {
+  Start([](FakeGuest& fake) { fake.Send(HelloBytes()); });
+  const Result<void> ready = connection->AwaitReady({Soon()});
+  ASSERT_FALSE(ready);
+  EXPECT_NE(ready.error().ToString().find("ended before it was ready"), std::string::npos);
+}
+
+TEST_F(Connection, WaitingForAGuestCanBeCancelled) {
+  const UniqueFd cancel(eventfd(1, EFD_CLOEXEC));
+  Start([](FakeGuest& fake) { fake.Stay(); });
+  const Result<void> ready = connection->AwaitReady({Soon(), cancel.get()});
+  ASSERT_FALSE(ready);
+  EXPECT_EQ(ready.error().error_number, ECANCELED);
+}
+
+}  // namespace
+}  // namespace belljar

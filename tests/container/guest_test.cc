@@ -1,0 +1,571 @@
+// belljar-guest without a container: the same request through it and through a sandbox of this
+// process has the same outcome, and it ends when it should.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "container/guest/guest.h"
+#include "container/guest/init.h"
+#include "container/wire/guest_connection.h"
+#include "engine/core/process.h"
+#include "engine/core/socket.h"
+#include "engine/outside/installation.h"
+#include "engine/outside/profile_catalogue.h"
+#include "profiles/loader.h"
+#include "tests/container/frames.h"
+#include "tests/engine/support.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::string GuestProgram() {
+  const std::string zygote = Installation::Find()->zygote;
+  return zygote.substr(0, zygote.rfind('/')) + "/belljar-guest";
+}
+
+Profile ChosenProfile(const std::string& name) {
+  Result<Profile> profile = ProfileCatalogue::Open()->Choose(name);
+  EXPECT_TRUE(profile);
+  return std::move(*profile);
+}
+
+// A belljar-guest of its own, over a socket, or pipes.
+class SpawnedGuest {
+ public:
+  enum class Over { kSocket, kPipes };
+
+  explicit SpawnedGuest(std::vector<std::string> arguments, Over over = Over::kSocket,
+                        std::vector<std::string> before = {}) {
+    UniqueFd in, out;
+    if (over == Over::kSocket) {
+      auto pair = CreateSocketPair(SOCK_STREAM);
+      line_.emplace(*Line::OfSocket(std::move(pair->first)));
+      out.Reset(fcntl(pair->second.get(), F_DUPFD_CLOEXEC, 0));
+      in = std::move(pair->second);
+    } else {
+      int to[2], from[2];
+      if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) abort();
+      in.Reset(to[0]);
+      out.Reset(from[1]);
+      line_.emplace(*Line::OfPipes(UniqueFd(from[0]), UniqueFd(to[1])));
+    }
+    before.push_back(GuestProgram());
+    before.insert(before.end(), arguments.begin(), arguments.end());
+    std::vector<char*> words;
+    for (std::string& word : before) words.push_back(word.data());
+    words.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(in.get(), STDIN_FILENO);
+      dup2(out.get(), STDOUT_FILENO);
+      execvp(words[0], words.data());
+      _exit(127);
+    }
+  }
+  ~SpawnedGuest() {
+    line_.reset();
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+  // The line, once.
+  Line TakeLine() { return std::move(*line_); }
+  Line& line() { return *line_; }
+  void Hang() { line_.reset(); }
+  pid_t pid() const { return pid_; }
+
+  Death AwaitDeath() {
+    int status = 0;
+    for (int i = 0; i < 4000; ++i) {
+      if (waitpid(pid_, &status, WNOHANG) == pid_) {
+        pid_ = -1;
+        return WIFEXITED(status) ? Exited(WEXITSTATUS(status)) : KilledBy(WTERMSIG(status));
+      }
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    ADD_FAILURE() << "the guest is still there";
+    return {};
+  }
+
+ private:
+  std::optional<Line> line_;
+  pid_t pid_ = -1;
+};
+
+std::vector<std::string> Arguments(const std::string& profile, Language language) {
+  return {"--profile", profile, "--language", language == Language::kFull ? "full" : "restricted"};
+}
+
+GuestTerms Terms(const Profile& profile, Language language) {
+  return GuestTerms::Of(profile, "standard", language == Language::kFull ? "full" : "restricted");
+}
+
+Deadline Soon() { return Clock::now() + seconds(60); }
+
+// What is the same whoever runs it.
+json Comparable(const Outcome& outcome) {
+  json object = json::parse(OutcomeToJson(outcome));
+  for (const char* own : {"execution_id", "execution_time", "usage"}) object.erase(own);
+  for (json& layer : object["isolation"]["layers"]) layer.erase("detail");
+  object["comments"] = outcome.comments.size();
+  if (outcome.analysis) object["imports"] = outcome.analysis->imports;
+  for (const Artifact& artifact : outcome.artifacts) object["content"].push_back(artifact.sha256);
+  return object;
+}
+
+class Guest : public testing::Test {
+ protected:
+  void SetUp() override { signal(SIGPIPE, SIG_IGN); }
+
+  // Both ways; the guest's outcome.
+  Outcome ExpectSame(const std::string& name, const std::function<void(Request&)>& change,
+                     const std::string& profile_name = "basic",
+                     Language language = Language::kRestricted,
+                     SpawnedGuest::Over over = SpawnedGuest::Over::kSocket) {
+    SCOPED_TRACE(name);
+    const Profile profile = ChosenProfile(profile_name);
+    Request request;
+    request.limits = profile.default_limits;
+    request.limits.timeout = std::min<milliseconds>(seconds(20), profile.maximum_limits.timeout);
+    change(request);
+
+    SandboxOptions options;
+    options.profile = profile;
+    options.other_profiles = ModulesByProfile(ProfileCatalogue::Open()->profiles(), profile.name);
+    options.isolation = IsolationMode::kStandard;
+    options.language = language;
+    options.spares = 1;
+    const auto sandbox = Open(std::move(options));
+    const Result<Outcome> local = sandbox->Run(request);
+    EXPECT_TRUE(local);
+
+    SpawnedGuest guest(Arguments(profile_name, language), over);
+    GuestConnection connection(guest.TakeLine(), Terms(profile, language));
+    const Result<void> ready = connection.AwaitReady({Soon()});
+    EXPECT_TRUE(ready) << ready.error().ToString();
+    if (!ready || !local) return {};
+    std::string streamed;
+    const OutputSink sink{[&](std::string_view text) { streamed += text; }, {}};
+    RunOptions run;
+    run.sink = &sink;
+    const Result<Outcome> outcome = connection.Run(request, run);
+    EXPECT_TRUE(outcome) << outcome.error().ToString();
+    if (!outcome) return {};
+    EXPECT_EQ(connection.end(), GuestConnection::End::kOutcome);
+    EXPECT_EQ(streamed, outcome->stdout_stream.text);
+    EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+    EXPECT_EQ(Comparable(*outcome).dump(1), Comparable(*local).dump(1));
+    EXPECT_GT(outcome->usage.max_rss_bytes, 0u);
+    return *outcome;
+  }
+
+  Outcome ExpectSame(const std::string& source, const std::string& profile = "basic",
+                     Language language = Language::kRestricted) {
+    return ExpectSame(
+        source, [&](Request& request) { request.source = source; }, profile, language);
+  }
+};
+
+TEST_F(Guest, AResult) {
+  const Outcome outcome = ExpectSame("x = [1, 2.5, 'ü', None, {'a': (1,)}]\nprint('hello')\nx");
+  EXPECT_EQ(outcome.status, Status::kOk);
+  EXPECT_EQ(outcome.stdout_stream.text, "hello\n");
+}
+
+TEST_F(Guest, OverPipes) {
+  ExpectSame(
+      "pipes", [](Request& request) { request.source = "print('p')\n6 * 7"; }, "basic",
+      Language::kRestricted, SpawnedGuest::Over::kPipes);
+}
+
+TEST_F(Guest, AnException) {
+  const Outcome outcome = ExpectSame("def f(n):\n    return 1 / n\nf(0)\n");
+  EXPECT_EQ(outcome.status, Status::kException);
+  EXPECT_EQ(outcome.error->type, "ZeroDivisionError");
+}
+
+TEST_F(Guest, AnExitCode) { EXPECT_EQ(ExpectSame("raise SystemExit(7)").exit_code, 7); }
+
+TEST_F(Guest, ARefusal) {
+  const Outcome outcome = ExpectSame("import os\nimport math\nos.system('id')");
+  EXPECT_EQ(outcome.status, Status::kRefused);
+  EXPECT_FALSE(outcome.findings.empty());
+}
+
+TEST_F(Guest, AValidation) {
+  const Outcome outcome = ExpectSame("validation", [](Request& request) {
+    request.mode = Request::Mode::kValidate;
+    request.source = "import os\nimport json  # belljar: ignore\n";
+    request.wants_comments = true;
+  });
+  EXPECT_TRUE(outcome.analysis);
+  EXPECT_EQ(outcome.comments.size(), 1u);
+}
+
+TEST_F(Guest, FewerModules) {
+  const Outcome outcome = ExpectSame("imports", [](Request& request) {
+    request.source = "import json";
+    request.allowed_imports = std::vector<std::string>{"math"};
+  });
+  EXPECT_EQ(outcome.status, Status::kRefused);
+}
+
+TEST_F(Guest, StandardInput) {
+  const Outcome outcome = ExpectSame("stdin", [](Request& request) {
+    request.source = "import sys\n[input(), input()]";
+    request.standard_input = "ü\nsecond\n";
+  });
+  EXPECT_EQ(outcome.result_json, R"(["ü","second"])");
+}
+
+TEST_F(Guest, ATimeout) {
+  const Outcome outcome = ExpectSame("timeout", [](Request& request) {
+    request.source = "print('before')\nwhile True: pass";
+    request.limits.timeout = milliseconds(500);
+  });
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_EQ(outcome.stdout_stream.text, "before\n");
+}
+
+TEST_F(Guest, ACpuLimit) {
+  const Outcome outcome = ExpectSame("cpu", [](Request& request) {
+    request.source = "while True: pass";
+    request.limits.cpu = milliseconds(300);
+  });
+  EXPECT_EQ(outcome.status, Status::kCpuLimit);
+}
+
+TEST_F(Guest, AMemoryLimit) {
+  EXPECT_EQ(ExpectSame("x = bytearray(10**9)").status, Status::kMemoryLimit);
+}
+
+TEST_F(Guest, OutputPastItsLimit) {
+  const Outcome outcome = ExpectSame("output", [](Request& request) {
+    request.source = "import sys\nfor i in range(30):\n    print('x' * 100_000)\n";
+    request.limits.output = Bytes{1'000'003};
+  });
+  EXPECT_EQ(outcome.stdout_stream.text.size(), 1'000'003u);
+  EXPECT_EQ(outcome.stdout_stream.dropped_bytes, 30u * 100'001 - 1'000'003);
+}
+
+TEST_F(Guest, AResultPastItsLimit) {
+  const Outcome outcome = ExpectSame("result", [](Request& request) {
+    request.source = "list(range(100_000))";
+    request.limits.result = Bytes{1000};
+  });
+  EXPECT_FALSE(outcome.result_json);
+  EXPECT_FALSE(outcome.truncated.empty());
+}
+
+TEST_F(Guest, ALargeResult) {
+  const Outcome outcome = ExpectSame("[[i, str(i)] for i in range(50_000)]");
+  EXPECT_TRUE(outcome.result_json);
+}
+
+TEST_F(Guest, ADeniedCallAndADeath) {
+  const Outcome denied =
+      ExpectSame("import os\ntry:\n    os.fork()\nexcept PermissionError as e:\n    print(e)\n",
+                 "basic", Language::kFull);
+  EXPECT_FALSE(denied.security_events.empty());
+  const Outcome killed = ExpectSame("import os\nos._exit(3)", "basic", Language::kFull);
+  EXPECT_EQ(killed.status, Status::kKilled);
+}
+
+TEST_F(Guest, FilesInAndOut) {
+  const Outcome outcome = ExpectSame(
+      "files",
+      [](Request& request) {
+        request.source =
+            "text = open('in/a.txt').read()\n"
+            "open('copy.txt', 'w').write(text * 2)\n"
+            "open('data.bin', 'wb').write(bytes(range(256)) * 2000)\n"
+            "open('empty', 'w').close()\n"
+            "len(text)\n";
+        request.files = {{"in/a.txt", "hello\n"}, {"unused.bin", std::string(300'000, '\xff')}};
+      },
+      "filesystem");
+  EXPECT_EQ(outcome.status, Status::kOk);
+  ASSERT_EQ(outcome.artifacts.size(), 3u);
+  EXPECT_EQ(outcome.artifacts[0].name, "copy.txt");
+  EXPECT_EQ(outcome.artifacts[0].content, "hello\nhello\n");
+  EXPECT_EQ(outcome.artifacts[1].size, 512'000u);
+}
+
+TEST_F(Guest, APlot) {
+  const Profile profile = ChosenProfile("data-science");
+  if (!Installation::Find()->Missing(profile).empty()) {
+    GTEST_SKIP() << "the packages of data-science are not installed";
+  }
+  const Outcome outcome = ExpectSame(
+      "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()\n", "data-science");
+  EXPECT_EQ(outcome.status, Status::kOk);
+  ASSERT_EQ(outcome.artifacts.size(), 1u);
+  EXPECT_EQ(outcome.artifacts[0].origin, Artifact::Origin::kDisplay);
+}
+
+// --- its life -----------------------------------------------------------------------------------
+
+TEST_F(Guest, ACancellationEndsTheRun) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  GuestConnection connection(guest.TakeLine(), Terms(BasicProfile(), Language::kRestricted));
+  ASSERT_TRUE(connection.AwaitReady({Soon()}));
+  const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  const OutputSink sink{[&](std::string_view) { eventfd_write(cancel.get(), 1); }, {}};
+  RunOptions run;
+  run.sink = &sink;
+  run.cancel_fd = cancel.get();
+  const Result<Outcome> outcome =
+      connection.Run(MakeRequest("print('before')\nwhile True: pass"), run);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection.end(), GuestConnection::End::kOutcome) << "the guest did not say it";
+  EXPECT_EQ(outcome->status, Status::kKilled);
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+  EXPECT_EQ(outcome->stdout_stream.text, "before\n");
+  EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+}
+
+// All that is below a process, itself included.
+std::vector<pid_t> Family(pid_t root) {
+  std::vector<pid_t> family = {root};
+  const std::vector<ProcessEntry> processes = Processes();
+  for (size_t i = 0; i < family.size(); ++i) {
+    for (const ProcessEntry& process : processes) {
+      if (process.parent == family[i]) family.push_back(process.pid);
+    }
+  }
+  return family;
+}
+
+bool AllGone(const std::vector<pid_t>& pids) {
+  return Eventually(
+      [&] { return std::ranges::none_of(pids, [](pid_t pid) { return kill(pid, 0) == 0; }); });
+}
+
+TEST_F(Guest, ItEndsWithItsHostWhateverItDoes) {
+  for (const bool running : {false, true}) {
+    SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+    std::vector<pid_t> family;
+    {
+      GuestConnection connection(guest.TakeLine(), Terms(BasicProfile(), Language::kRestricted));
+      ASSERT_TRUE(connection.AwaitReady({Soon()}));
+      family = Family(guest.pid());
+      EXPECT_GE(family.size(), 3u) << "guest, zygote, worker";
+      if (running) {
+        Request request = MakeRequest("print('x', flush=True)\nwhile True: pass");
+        request.limits.timeout = seconds(20);
+        const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+        const OutputSink sink{[&](std::string_view) {
+                                kill(guest.pid(), SIGSTOP);
+                                eventfd_write(cancel.get(), 1);
+                              },
+                              {}};
+        RunOptions run;
+        run.sink = &sink;
+        run.cancel_fd = cancel.get();
+        ASSERT_TRUE(connection.Run(request, run));
+        EXPECT_EQ(connection.end(), GuestConnection::End::kCancelled);
+        kill(guest.pid(), SIGCONT);
+      }
+    }
+    EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+    EXPECT_TRUE(AllGone(family));
+  }
+}
+
+TEST_F(Guest, ItEndsWithItsHostBeforeItIsReady) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  guest.Hang();
+  EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+}
+
+TEST_F(Guest, KilledItLeavesNothingAndTheHostIsTold) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  GuestConnection connection(guest.TakeLine(), Terms(BasicProfile(), Language::kRestricted));
+  ASSERT_TRUE(connection.AwaitReady({Soon()}));
+  const std::vector<pid_t> family = Family(guest.pid());
+  const OutputSink sink{[&](std::string_view) { kill(guest.pid(), SIGKILL); }, {}};
+  RunOptions run;
+  run.sink = &sink;
+  const Result<Outcome> outcome =
+      connection.Run(MakeRequest("print('before')\nwhile True: pass"), run);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection.end(), GuestConnection::End::kClosed);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+  EXPECT_EQ(outcome->stdout_stream.text, "before\n");
+  EXPECT_EQ(guest.AwaitDeath(), KilledBy(SIGKILL));
+  EXPECT_TRUE(AllGone(family));
+}
+
+TEST_F(Guest, WhatIsNoRequestIsAFailure) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  GuestReader reader(ExpectedHello());
+  ASSERT_TRUE(guest.line().Send(FrameKind::kRequest, R"({"mode": "run"})", {Soon()}));
+  while (reader.stage() != GuestReader::Stage::kEnded) {
+    const Result<std::string> bytes = guest.line().Receive({Soon()});
+    ASSERT_TRUE(bytes && !bytes->empty());
+    // One that failed before it was ready says so in place of it.
+    ASSERT_TRUE(reader.Take(*bytes));
+  }
+  ASSERT_TRUE(reader.failure());
+  EXPECT_NE(reader.failure()->ToString().find("read a request"), std::string::npos)
+      << reader.failure()->ToString();
+  EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestFailed));
+}
+
+TEST_F(Guest, WhatItsMachineCannotIsAFailureWithAReason) {
+  const struct {
+    const char* profile;
+    const char* text;
+  } kCases[] = {{"nonesuch", "nonesuch"}, {"network", "no way out of a container yet"}};
+  for (const auto& [name, text] : kCases) {
+    SpawnedGuest guest({"--profile", name});
+    GuestTerms terms;
+    terms.profile = name;
+    GuestConnection connection(guest.TakeLine(), terms);
+    const Result<void> ready = connection.AwaitReady({Soon()});
+    ASSERT_FALSE(ready);
+    EXPECT_NE(ready.error().ToString().find("in the container: "), std::string::npos);
+    EXPECT_NE(ready.error().ToString().find(text), std::string::npos) << ready.error().ToString();
+    EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestFailed));
+  }
+}
+
+TEST_F(Guest, LimitsPastTheProfilesAreAFailure) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  GuestConnection connection(guest.TakeLine(), Terms(BasicProfile(), Language::kRestricted));
+  ASSERT_TRUE(connection.AwaitReady({Soon()}));
+  Request request = MakeRequest("1");
+  request.limits.memory = Bytes{BasicProfile().maximum_limits.memory.count + 1};
+  const Result<Outcome> outcome = connection.Run(request, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().ToString().find("over the maximum"), std::string::npos);
+}
+
+TEST_F(Guest, ItsArgumentsAreChecked) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--profile"},
+                                                    {"--language", "some"},
+                                                    {"--isolation", "none"},
+                                                    {"--help", "me"},
+                                                    {"--profile", ""}}) {
+    SpawnedGuest guest(arguments);
+    EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestMisused));
+  }
+}
+
+// --- PID 1 --------------------------------------------------------------------------------------
+
+// Runs `child` behind BecomeInitIfFirst, as PID 1 of a namespace; the pid of that, or -1.
+pid_t StartInit(const std::function<int()>& child) {
+  fflush(nullptr);
+  const pid_t between = fork();
+  if (between != 0) return between;
+  if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) _exit(99);
+  const pid_t init = fork();
+  if (init == 0) {
+    BecomeInitIfFirst();
+    _exit(child());
+  }
+  int status = 0;
+  waitpid(init, &status, 0);
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
+}
+
+Death Await(pid_t pid) {
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? Exited(WEXITSTATUS(status)) : KilledBy(WTERMSIG(status));
+}
+
+TEST(Init, EndsAsItsChildEnds) {
+  const Death death = Await(StartInit([] { return getpid() != 1 && getppid() == 1 ? 42 : 1; }));
+  if (death == Exited(99)) BELLJAR_SKIP_OR_FAIL("no PID namespaces here");
+  EXPECT_EQ(death, Exited(42));
+  EXPECT_EQ(Await(StartInit([] { return raise(SIGKILL); })), Exited(128 + SIGKILL));
+}
+
+TEST(Init, ReapsOrphans) {
+  // The grandchild tells by a pipe that it has a new parent, and ends; the child then looks whether
+  // anything of that pid is left: a zombie would be.
+  const Death death = Await(StartInit([] {
+    int ends[2];
+    if (pipe(ends) != 0) return 1;
+    const pid_t middle = fork();
+    if (middle == 0) {
+      if (const pid_t orphan = fork(); orphan != 0) _exit(0);
+      while (getppid() != 1) usleep(1000);
+      const pid_t self = getpid();
+      (void)!write(ends[1], &self, sizeof self);
+      _exit(0);
+    }
+    waitpid(middle, nullptr, 0);
+    pid_t orphan = 0;
+    if (read(ends[0], &orphan, sizeof orphan) != sizeof orphan) return 2;
+    for (int i = 0; i < 2000; ++i) {
+      if (kill(orphan, 0) != 0 && errno == ESRCH) return 42;
+      usleep(5000);
+    }
+    return 3;
+  }));
+  if (death == Exited(99)) BELLJAR_SKIP_OR_FAIL("no PID namespaces here");
+  EXPECT_EQ(death, Exited(42));
+}
+
+TEST(Init, PassesSignalsOn) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    const pid_t between = StartInit([] {
+      for (;;) pause();
+      return 0;
+    });
+    pid_t init = -1, child = -1;
+    const auto only_child_of = [](pid_t parent) {
+      for (const ProcessEntry& process : Processes()) {
+        if (process.parent == parent) return process.pid;
+      }
+      return -1;
+    };
+    const bool found = Eventually(
+        [&] {
+          init = only_child_of(between);
+          child = init > 0 ? only_child_of(init) : -1;
+          return child > 0;
+        },
+        seconds(5));
+    if (!found) {
+      if (Await(between) == Exited(99)) BELLJAR_SKIP_OR_FAIL("no PID namespaces here");
+      FAIL() << "no init";
+    }
+    kill(init, signal);
+    EXPECT_EQ(Await(between), Exited(128 + SIGTERM)) << signal;
+  }
+}
+
+TEST_F(Guest, AsTheFirstProcessItServesTheSame) {
+  if (geteuid() != 0) GTEST_SKIP() << "mounting /proc takes root";
+  SpawnedGuest guest({"--profile", "basic"}, SpawnedGuest::Over::kSocket,
+                     {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"});
+  GuestConnection connection(guest.TakeLine(), Terms(BasicProfile(), Language::kRestricted));
+  const Result<void> ready = connection.AwaitReady({Soon()});
+  ASSERT_TRUE(ready) << ready.error().ToString();
+  const Result<Outcome> outcome = connection.Run(MakeRequest("6 * 7"), {});
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->result_json, "42");
+  EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+}
+
+}  // namespace
+}  // namespace belljar
