@@ -144,6 +144,8 @@ class Guest : public testing::Test {
     request.limits.timeout = std::min<milliseconds>(seconds(20), profile.maximum_limits.timeout);
     change(request);
 
+    // Both come up at the same time.
+    SpawnedGuest guest(Arguments(profile_name, language), over);
     SandboxOptions options;
     options.profile = profile;
     options.other_profiles = ModulesByProfile(ProfileCatalogue::Open()->profiles(), profile.name);
@@ -154,7 +156,6 @@ class Guest : public testing::Test {
     const Result<Outcome> local = sandbox->Run(request);
     EXPECT_TRUE(local);
 
-    SpawnedGuest guest(Arguments(profile_name, language), over);
     GuestConnection connection(guest.TakeLine(), Terms(profile, language));
     const Result<void> ready = connection.AwaitReady({Soon()});
     EXPECT_TRUE(ready) << ready.error().ToString();
