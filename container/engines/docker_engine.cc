@@ -1,0 +1,337 @@
+#include "container/engines/docker_engine.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr size_t kLongAnswer = 8 << 20;  // of a list; one container is about 1 KiB of it
+// The kernel's notice that it has killed something may come after the news of the death: about 0.1
+// s was seen.
+constexpr milliseconds kNoticeOfKill{500};
+
+Error Refused(const std::string& operation, const EngineAnswer& answer, std::string advice = {}) {
+  std::string detail = "the container engine says: " + ReadRefusal(answer.body) + " (HTTP " +
+                       std::to_string(answer.status) + ")";
+  if (!advice.empty()) detail += "; " + advice;
+  return MakeError(operation, std::move(detail));
+}
+
+Error WithOperation(Error error, const std::string& operation) {
+  error.operation = operation + ": " + error.operation;
+  return error;
+}
+
+std::string AdviceOnRuntime(const std::string& runtime) {
+  if (runtime.empty()) return {};
+  return "the runtime \"" + runtime + "\" has to be installed, and the engine told of it" +
+         (runtime == "runsc" ? " with --platform and --network=none (docs/containers.md)" : "");
+}
+
+std::string ContainerPath(const std::string& id, std::string_view rest) {
+  return "/containers/" + id + std::string(rest);
+}
+
+// "1700000000.123000000": seconds and nanoseconds, as the engine's events have them.
+std::string Timestamp(std::chrono::system_clock::duration time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  std::string nanoseconds = std::to_string(std::chrono::nanoseconds(time - whole).count());
+  nanoseconds.insert(0, 9 - nanoseconds.size(), '0');
+  return std::to_string(whole.count()) + "." + nanoseconds;
+}
+
+Result<void> CheckId(const std::string& id) {
+  if (!IsContainerId(id)) return MakeError("name a container", "that is no container's id");
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> UsualEngineSockets() {
+  constexpr std::string_view kUnix = "unix://";
+  std::vector<std::string> sockets;
+  const char* const host = getenv("DOCKER_HOST");
+  if (host && std::string_view(host).starts_with(kUnix)) {
+    sockets.emplace_back(host + kUnix.size());
+  }
+  sockets.emplace_back("/var/run/docker.sock");
+  if (const char* const folder = getenv("XDG_RUNTIME_DIR"); folder && *folder == '/') {
+    sockets.push_back(std::string(folder) + "/docker.sock");
+    sockets.push_back(std::string(folder) + "/podman/podman.sock");
+  }
+  sockets.emplace_back("/run/podman/podman.sock");
+  return sockets;
+}
+
+DockerEngine::DockerEngine(DockerEngineOptions options)
+    : options_(std::move(options)), client_(options_.socket) {}
+
+// --- the engine itself ----------------------------------------------------------------------
+
+Result<EngineVersion> DockerEngine::Version() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (version_) return *version_;
+  }
+  Result<EngineAnswer> answer = client_.Call({.operation = "ask the container engine its version",
+                                              .target = "/version",
+                                              .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  if (answer->status != 200) return Refused("ask the container engine its version", *answer);
+  Result<EngineVersion> version = ReadVersion(answer->body);
+  if (!version) return version.error();
+  const std::lock_guard lock(mutex_);
+  version_ = *version;
+  return version;
+}
+
+Result<EngineCall> DockerEngine::Versioned(EngineCall call) {
+  Result<EngineVersion> version = Version();
+  if (!version) return WithOperation(version.error(), call.operation);
+  call.target.insert(0, "/v1." + std::to_string(version->api));
+  return call;
+}
+
+Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
+  Result<EngineCall> versioned = Versioned(std::move(call));
+  if (!versioned) return versioned.error();
+  Result<EngineAnswer> answer = client_.Call(*versioned);
+  // It may be another one when it is back.
+  if (!answer) {
+    const std::lock_guard lock(mutex_);
+    version_.reset();
+  }
+  return answer;
+}
+
+Result<EngineFacts> DockerEngine::Check() {
+  {
+    const std::lock_guard lock(mutex_);
+    version_.reset();
+  }
+  Result<EngineAnswer> answer = Ask({.operation = "look at the container engine",
+                                     .target = "/info",
+                                     .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  if (answer->status != 200) return Refused("look at the container engine", *answer);
+  Result<EngineFacts> facts = ReadInfo(answer->body);
+  if (!facts) return facts;
+  Result<EngineVersion> version = Version();
+  if (!version) return version.error();
+  facts->name = version->name;
+  facts->version = version->version;
+  facts->api_version = "1." + std::to_string(version->api);
+  return facts;
+}
+
+// --- images ---------------------------------------------------------------------------------
+
+Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::string& reference) {
+  const std::string operation = "look for the image " + reference;
+  Result<EngineAnswer> answer = Ask({.operation = operation,
+                                     .target = "/images/" + PercentEncode(reference) + "/json",
+                                     .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  if (answer->status == 404) return std::optional<EngineImage>();
+  if (answer->status != 200) return Refused(operation, *answer);
+  Result<EngineImage> image = ReadImage(answer->body);
+  if (!image) return WithOperation(image.error(), operation);
+  return std::optional(std::move(*image));
+}
+
+Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& progress) {
+  struct stat file;
+  if (fstat(tar, &file) != 0) return SystemError("load the image");
+  if (!S_ISREG(file.st_mode)) return MakeError("load the image", "it has to be a regular file");
+  const auto size = static_cast<uint64_t>(file.st_size);
+  Result<EngineCall> call = Versioned({.operation = "load the image",
+                                       .method = "POST",
+                                       .target = "/images/load?quiet=1",
+                                       .timeout = options_.timeout * 4});
+  if (!call) return call.error();
+  Result<EngineAnswer> answer = client_.Upload(*call, tar, size, [&](uint64_t sent) {
+    if (progress) progress({sent}, {size});
+  });
+  if (!answer) return answer.error();
+  if (answer->status != 200) return Refused("load the image", *answer);
+  return ReadLoaded(answer->body);
+}
+
+Result<void> DockerEngine::RemoveImage(const std::string& reference) {
+  const std::string operation = "remove the image " + reference;
+  Result<EngineAnswer> answer = Ask({.operation = operation,
+                                     .method = "DELETE",
+                                     .target = "/images/" + PercentEncode(reference),
+                                     .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  if (answer->status != 200 && answer->status != 404) return Refused(operation, *answer);
+  return {};
+}
+
+// --- a container's life ---------------------------------------------------------------------
+
+Result<std::string> DockerEngine::Create(const ContainerSpec& spec) {
+  const std::string operation = "create a container";
+  Result<EngineAnswer> answer = Ask({.operation = operation,
+                                     .method = "POST",
+                                     .target = "/containers/create",
+                                     .body = CreateBody(spec),
+                                     .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  if (answer->status == 404) {
+    return Refused(operation, *answer,
+                   "make it and hand it to the engine: belljar image build --load docker (or "
+                   "podman)");
+  }
+  if (answer->status != 201) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
+  return ReadContainerId(answer->body);
+}
+
+Result<OutputPump::Streams> DockerEngine::Attach(const std::string& id, UniqueFd& input) {
+  const std::string operation = "attach to a container";
+  Result<EngineCall> call =
+      Versioned({.operation = operation,
+                 .method = "POST",
+                 .target = ContainerPath(id, "/attach?stream=1&stdin=1&stdout=1&stderr=1"),
+                 .timeout = options_.timeout});
+  if (!call) return call.error();
+  EngineAnswer refusal;
+  Result<UniqueFd> attached = client_.Upgrade(*call, refusal);
+  if (!attached) return attached.error();
+  if (!*attached) return Refused(operation, refusal);
+  input = UniqueFd(fcntl(attached->get(), F_DUPFD_CLOEXEC, 0));
+  if (!input) return SystemError(operation);
+  return pump_.Add(std::move(*attached));
+}
+
+Result<void> DockerEngine::StartCreated(const std::string& id, const ContainerSpec& spec) {
+  const std::string operation = "start a container";
+  Result<EngineAnswer> answer = Ask({.operation = operation,
+                                     .method = "POST",
+                                     .target = ContainerPath(id, "/start"),
+                                     .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  if (answer->status != 204) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
+  return {};
+}
+
+Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
+  const auto began = Clock::now();
+  StartedContainer container;
+  Result<std::string> id = Create(spec);
+  if (!id) return id.error();
+  container.id = std::move(*id);
+  const auto give_up = [&](const Error& error) {
+    (void)Remove(container.id);
+    return error;
+  };
+  Result<OutputPump::Streams> streams = Attach(container.id, container.input);
+  if (!streams) return give_up(streams.error());
+  if (Result<void> started = StartCreated(container.id, spec); !started) {
+    return give_up(started.error());
+  }
+  container.output = std::move(streams->output);
+  container.errors = [errors = std::move(streams->errors)] { return errors->Text(); };
+  container.started_in =
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+  return container;
+}
+
+Result<void> DockerEngine::Kill(const std::string& id) {
+  if (Result<void> valid = CheckId(id); !valid) return valid;
+  const std::string operation = "kill a container";
+  Result<EngineAnswer> answer = Ask({.operation = operation,
+                                     .method = "POST",
+                                     .target = ContainerPath(id, "/kill?signal=KILL"),
+                                     .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  // 404: it is not there; 409: it does not run.
+  if (answer->status != 204 && answer->status != 404 && answer->status != 409) {
+    return Refused(operation, *answer);
+  }
+  return {};
+}
+
+Result<ContainerExit> DockerEngine::Wait(const std::string& id, milliseconds timeout) {
+  if (Result<void> valid = CheckId(id); !valid) return valid.error();
+  const std::string operation = "wait for a container";
+  Result<EngineAnswer> answer = Ask({.operation = operation,
+                                     .method = "POST",
+                                     .target = ContainerPath(id, "/wait?condition=not-running"),
+                                     .timeout = timeout});
+  if (!answer) return answer.error();
+  if (answer->status != 200) return Refused(operation, *answer);
+  Result<int> code = ReadExitCode(answer->body);
+  if (!code) return WithOperation(code.error(), operation);
+  ContainerExit exit{.exit_code = *code};
+  if (*code == 128 + SIGKILL) {
+    Result<bool> out_of_memory = RanOutOfMemory(id);
+    if (!out_of_memory) return out_of_memory.error();
+    exit.out_of_memory = *out_of_memory;
+  }
+  return exit;
+}
+
+// The state knows of it only where the kernel's notice came before the end (containerd reads the
+// two from different places), so the engine's events are asked too: those that were, and those to
+// come for a moment.
+Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
+  const std::string operation = "ask how a container ended";
+  Result<EngineAnswer> state = Ask(
+      {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
+  if (!state) return state.error();
+  if (state->status != 200) return Refused(operation, *state);
+  Result<bool> known = ReadOutOfMemory(state->body);
+  if (!known || *known) return known;
+  const std::string filters =
+      R"({"type":["container"],"event":["oom"],"container":[")" + id + R"("]})";
+  const auto until = std::chrono::system_clock::now().time_since_epoch() + kNoticeOfKill;
+  Result<EngineAnswer> events = Ask(
+      {.operation = operation,
+       .target = "/events?since=1&until=" + Timestamp(until) + "&filters=" + PercentEncode(filters),
+       .timeout = options_.timeout});
+  if (!events) return events.error();
+  // An engine without such events (Podman) has known before.
+  return events->status == 200 && events->body.find_first_not_of(" \r\n") != std::string::npos;
+}
+
+Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label,
+                                                        const std::string& value) {
+  const std::string operation = "list containers";
+  Result<EngineAnswer> answer =
+      Ask({.operation = operation,
+           .target = "/containers/json?all=1&filters=" + PercentEncode(LabelFilter(label, value)),
+           .timeout = options_.timeout,
+           .max_answer = kLongAnswer});
+  if (!answer) return answer.error();
+  if (answer->status != 200) return Refused(operation, *answer);
+  return ReadContainers(answer->body);
+}
+
+Result<void> DockerEngine::Remove(const std::string& id) {
+  if (Result<void> valid = CheckId(id); !valid) return valid;
+  const std::string operation = "remove a container";
+  Result<EngineAnswer> answer = Ask({.operation = operation,
+                                     .method = "DELETE",
+                                     .target = ContainerPath(id, "?force=1&v=1"),
+                                     .timeout = options_.timeout});
+  if (!answer) return answer.error();
+  // 200: Podman; 404: it is not there; 409: somebody else is removing it.
+  const unsigned status = answer->status;
+  if (status != 204 && status != 200 && status != 404 && status != 409) {
+    return Refused(operation, *answer);
+  }
+  return {};
+}
+
+}  // namespace belljar

@@ -1,0 +1,65 @@
+// DockerEngine: the Docker Engine, and Podman's service of the same API, over their Unix socket. No
+// docker command, no shell.
+#ifndef BELLJAR_CONTAINER_ENGINES_DOCKER_ENGINE_H_
+#define BELLJAR_CONTAINER_ENGINES_DOCKER_ENGINE_H_
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "container/engines/container_engine.h"
+#include "container/engines/docker_messages.h"
+#include "container/engines/engine_client.h"
+#include "container/engines/output_pump.h"
+
+namespace belljar {
+
+struct DockerEngineOptions {
+  std::string socket = "/var/run/docker.sock";
+  // How long the engine may take for one answer. Starting is the slowest: some 0.3 s for runc and
+  // 0.5 s for runsc on an idle machine, many times that on one that is full.
+  std::chrono::milliseconds timeout{30'000};
+};
+
+// Where engines listen for this user, in the order in which to ask: DOCKER_HOST where it names a
+// Unix socket, Docker's, rootless Docker's, Podman's of this user, Podman's of root.
+std::vector<std::string> UsualEngineSockets();
+
+class DockerEngine : public ContainerEngine {
+ public:
+  // Asks nothing yet.
+  explicit DockerEngine(DockerEngineOptions options);
+
+  Result<EngineFacts> Check() override;
+  Result<std::optional<EngineImage>> FindImage(const std::string& reference) override;
+  Result<std::string> LoadImage(int tar, const LoadProgress& progress) override;
+  Result<void> RemoveImage(const std::string& reference) override;
+  Result<StartedContainer> Start(const ContainerSpec& spec) override;
+  Result<void> Kill(const std::string& id) override;
+  Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
+  Result<std::vector<ListedContainer>> List(const std::string& label,
+                                            const std::string& value) override;
+  Result<void> Remove(const std::string& id) override;
+
+ private:
+  // The call with "/v1.N" before its target.
+  Result<EngineCall> Versioned(EngineCall call);
+  Result<EngineVersion> Version();
+  Result<EngineAnswer> Ask(EngineCall call);
+  Result<std::string> Create(const ContainerSpec& spec);
+  Result<OutputPump::Streams> Attach(const std::string& id, UniqueFd& input);
+  Result<void> StartCreated(const std::string& id, const ContainerSpec& spec);
+  Result<bool> RanOutOfMemory(const std::string& id);
+
+  const DockerEngineOptions options_;
+  const EngineClient client_;
+  OutputPump pump_;
+  std::mutex mutex_;
+  std::optional<EngineVersion> version_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_ENGINES_DOCKER_ENGINE_H_

@@ -1,0 +1,291 @@
+#include "container/engines/docker_messages.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+#include "engine/core/json_reader.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr JsonBounds kBounds{.depth = 32, .values = 50'000};
+constexpr size_t kShown = 400;
+
+Error NotUnderstood(std::string_view what) {
+  return MakeError("understand the container engine",
+                   "its answer is not what the Docker Engine API has: " + std::string(what));
+}
+
+Result<Json> ReadObject(std::string_view answer) {
+  JsonReading reading = ReadJson(answer, kBounds);
+  Json* const value = std::get_if<Json>(&reading);
+  if (!value) return NotUnderstood("no JSON, or more of it than is read");
+  if (!value->is_object()) return NotUnderstood("no object");
+  return std::move(*value);
+}
+
+// The member where it is there and has that type; else null.
+const Json* Member(const Json& object, const char* name, Json::value_t type) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found != object.end() && found->type() == type ? &*found : nullptr;
+}
+
+std::string Text(const Json& object, const char* name) {
+  const Json* const value = Member(object, name, Json::value_t::string);
+  return value ? value->get<std::string>() : std::string();
+}
+
+bool Flag(const Json& object, const char* name) {
+  const Json* const value = Member(object, name, Json::value_t::boolean);
+  return value && value->get<bool>();
+}
+
+std::map<std::string, std::string> Texts(const Json& object, const char* name) {
+  std::map<std::string, std::string> texts;
+  if (const Json* const members = Member(object, name, Json::value_t::object)) {
+    for (const auto& [key, value] : members->items()) {
+      if (value.is_string()) texts.emplace(key, value.get<std::string>());
+    }
+  }
+  return texts;
+}
+
+std::string Shown(std::string_view text) {
+  std::string shown = Printable(text.substr(0, kShown));
+  while (!shown.empty() && shown.back() == ' ') shown.pop_back();
+  return shown;
+}
+
+// N of "1.N".
+std::optional<int> MinorOf(std::string_view version) {
+  constexpr std::string_view kMajor = "1.";
+  if (!version.starts_with(kMajor)) return std::nullopt;
+  version.remove_prefix(kMajor.size());
+  int minor = 0;
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
+  if (error != std::errc() || end != version.data() + version.size()) return std::nullopt;
+  return minor;
+}
+
+std::string FolderOptions(const ContainerFolder& folder) {
+  return "rw,nosuid,nodev," + std::string(folder.executable ? "exec" : "noexec") +
+         ",mode=1777,size=" + std::to_string(folder.size.count);
+}
+
+Json HostConfig(const ContainerSpec& spec) {
+  Json security = Json::array({"no-new-privileges:true"});
+  if (!spec.seccomp.empty()) security.push_back("seccomp=" + spec.seccomp);
+  Json folders = Json::object();
+  for (const ContainerFolder& folder : spec.folders) folders[folder.path] = FolderOptions(folder);
+  Json host = {
+      {"NetworkMode", "none"},
+      {"IpcMode", "private"},
+      {"PidMode", ""},
+      {"UTSMode", ""},
+      {"Privileged", false},
+      {"ReadonlyRootfs", true},
+      {"CapDrop", {"ALL"}},
+      {"SecurityOpt", std::move(security)},
+      {"Tmpfs", std::move(folders)},
+      // Both are the memory and the swap together: none of the latter.
+      {"Memory", spec.memory.count},
+      {"MemorySwap", spec.memory.count},
+      {"PidsLimit", spec.pids},
+      {"NanoCpus", static_cast<int64_t>(std::llround(spec.cpus * 1e9))},
+      // What the guest prints is nothing to keep, and without a log there is none to fill the disk.
+      {"LogConfig", {{"Type", "none"}}},
+      {"RestartPolicy", {{"Name", "no"}}},
+      {"AutoRemove", false},
+      {"Ulimits",
+       {{{"Name", "nofile"}, {"Soft", spec.open_files}, {"Hard", spec.open_files}},
+        {{"Name", "core"}, {"Soft", 0}, {"Hard", 0}}}},
+  };
+  if (!spec.runtime.empty()) host["Runtime"] = spec.runtime;
+  return host;
+}
+
+}  // namespace
+
+std::string CreateBody(const ContainerSpec& spec) {
+  const std::string user = std::to_string(kContainerUid);
+  const Json body = {
+      {"Image", spec.image},
+      {"Entrypoint", spec.command},
+      {"Cmd", Json::array()},
+      {"Env", spec.environment},
+      {"Labels", spec.labels},
+      {"WorkingDir", spec.working_folder},
+      {"User", user + ":" + user},
+      {"Hostname", "belljar"},
+      {"NetworkDisabled", true},
+      {"Tty", false},
+      {"OpenStdin", true},
+      // The end of what is attached is the end of standard input.
+      {"StdinOnce", true},
+      {"AttachStdin", true},
+      {"AttachStdout", true},
+      {"AttachStderr", true},
+      {"HostConfig", HostConfig(spec)},
+  };
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string LabelFilter(const std::string& label, const std::string& value) {
+  const Json filter = {{"label", Json::array({label + "=" + value})}};
+  return filter.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<EngineVersion> ReadVersion(std::string_view answer) {
+  Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  EngineVersion version;
+  version.version = Shown(Text(*object, "Version"));
+  version.name = "Docker Engine";
+  if (const Json* const parts = Member(*object, "Components", Json::value_t::array)) {
+    for (const Json& part : *parts) {
+      if (Text(part, "Name") == "Podman Engine") version.name = "Podman Engine";
+    }
+  }
+  const std::optional<int> newest = MinorOf(Text(*object, "ApiVersion"));
+  if (!newest) return NotUnderstood("no ApiVersion");
+  const int oldest = MinorOf(Text(*object, "MinAPIVersion")).value_or(0);
+  version.api = std::min(*newest, kNewestDockerApi);
+  if (version.api < std::max(oldest, kOldestDockerApi)) {
+    return MakeError(
+        "agree with the container engine on a version of its API",
+        version.name + " " + version.version + " speaks 1." + std::to_string(oldest) + " to 1." +
+            std::to_string(*newest) + ", Belljar 1." + std::to_string(kOldestDockerApi) + " to 1." +
+            std::to_string(kNewestDockerApi) +
+            (*newest < kOldestDockerApi ? ": use a newer engine" : ": use a newer Belljar"));
+  }
+  return version;
+}
+
+Result<EngineFacts> ReadInfo(std::string_view answer) {
+  Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  EngineFacts facts;
+  facts.default_runtime = Shown(Text(*object, "DefaultRuntime"));
+  if (const Json* const runtimes = Member(*object, "Runtimes", Json::value_t::object)) {
+    for (const auto& [name, ignored] : runtimes->items()) facts.runtimes.push_back(name);
+  }
+  if (const Json* const options = Member(*object, "SecurityOptions", Json::value_t::array)) {
+    for (const Json& option : *options) {
+      if (option.is_string() && option.get<std::string>().starts_with("name=rootless")) {
+        facts.rootless = true;
+      }
+    }
+  }
+  facts.limits_memory = Flag(*object, "MemoryLimit");
+  facts.limits_swap = Flag(*object, "SwapLimit");
+  facts.limits_pids = Flag(*object, "PidsLimit");
+  facts.limits_cpu = Flag(*object, "CpuCfsQuota");
+  return facts;
+}
+
+bool IsContainerId(std::string_view text) {
+  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+Result<std::string> ReadContainerId(std::string_view answer) {
+  Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  std::string id = Text(*object, "Id");
+  if (!IsContainerId(id)) return NotUnderstood("no container's id");
+  return id;
+}
+
+Result<int> ReadExitCode(std::string_view answer) {
+  Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  const auto code = object->find("StatusCode");
+  if (code == object->end() || !code->is_number_integer()) return NotUnderstood("no StatusCode");
+  const auto value = code->get<int64_t>();
+  if (value < 0 || value > 255) return NotUnderstood("a StatusCode that no process has");
+  return static_cast<int>(value);
+}
+
+Result<bool> ReadOutOfMemory(std::string_view answer) {
+  Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  const Json* const state = Member(*object, "State", Json::value_t::object);
+  if (!state) return NotUnderstood("a container without a State");
+  return Flag(*state, "OOMKilled");
+}
+
+Result<EngineImage> ReadImage(std::string_view answer) {
+  Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  EngineImage image;
+  image.id = Text(*object, "Id");
+  // Podman's own API has the digits alone.
+  if (IsContainerId(image.id)) image.id.insert(0, "sha256:");
+  if (!image.id.starts_with("sha256:") || !IsContainerId(std::string_view(image.id).substr(7))) {
+    return NotUnderstood("no image's id");
+  }
+  if (const Json* const config = Member(*object, "Config", Json::value_t::object)) {
+    image.labels = Texts(*config, "Labels");
+  }
+  const auto size = object->find("Size");
+  if (size != object->end() && size->is_number_unsigned()) image.size = {size->get<uint64_t>()};
+  return image;
+}
+
+Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer) {
+  JsonReading reading = ReadJson(answer, kBounds);
+  const Json* const list = std::get_if<Json>(&reading);
+  if (!list || !list->is_array()) return NotUnderstood("no list of containers");
+  std::vector<ListedContainer> containers;
+  for (const Json& item : *list) {
+    ListedContainer container;
+    container.id = Text(item, "Id");
+    if (!IsContainerId(container.id)) return NotUnderstood("a container without an id");
+    container.labels = Texts(item, "Labels");
+    container.running = Text(item, "State") == "running";
+    containers.push_back(std::move(container));
+  }
+  return containers;
+}
+
+Result<std::string> ReadLoaded(std::string_view answer) {
+  constexpr std::string_view kPrefixes[] = {"Loaded image: ", "Loaded image ID: "};
+  std::string loaded;
+  while (!answer.empty()) {
+    const size_t end = std::min(answer.find('\n'), answer.size());
+    std::string_view line = answer.substr(0, end);
+    answer.remove_prefix(std::min(end + 1, answer.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    Result<Json> object = ReadObject(line);
+    if (!object) return object.error();
+    if (const std::string error = Text(*object, "error"); !error.empty()) {
+      return MakeError("load the image", "the container engine says: " + Shown(error));
+    }
+    std::string text = Text(*object, "stream");
+    for (const std::string_view prefix : kPrefixes) {
+      if (text.starts_with(prefix)) loaded = text.substr(prefix.size());
+    }
+  }
+  while (!loaded.empty() && (loaded.back() == '\n' || loaded.back() == ' ')) loaded.pop_back();
+  if (loaded.empty()) return NotUnderstood("it does not say which image it has loaded");
+  return loaded;
+}
+
+std::string ReadRefusal(std::string_view answer) {
+  const Result<Json> object = ReadObject(answer);
+  std::string message = object ? Text(*object, "message") : std::string();
+  // Podman has its reason there.
+  if (object && message.empty()) message = Text(*object, "cause");
+  return message.empty() ? "no reason given" : Shown(message);
+}
+
+}  // namespace belljar

@@ -1,0 +1,61 @@
+// EngineClient: HTTP to a container engine over its Unix socket. A connection for each call: on a
+// Unix socket that costs some 50 µs, and no call can then be hurt by what another one left behind.
+// Any thread, many calls at once; each ends by its deadline.
+#ifndef BELLJAR_CONTAINER_ENGINES_ENGINE_CLIENT_H_
+#define BELLJAR_CONTAINER_ENGINES_ENGINE_CLIENT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+#include "engine/core/socket.h"
+
+namespace belljar {
+
+// One call.
+struct EngineCall {
+  std::string operation;  // for errors: "start a container"
+  std::string method = "GET";
+  std::string target;  // "/v1.41/containers/json?all=1"
+  std::string body;    // JSON; empty: none
+  std::chrono::milliseconds timeout{10'000};
+  size_t max_answer = 1 << 20;  // bytes; a longer one is an error
+};
+
+struct EngineAnswer {
+  unsigned status = 0;
+  std::string body;
+};
+
+class EngineClient {
+ public:
+  explicit EngineClient(std::string socket) : socket_(std::move(socket)) {}
+
+  const std::string& socket() const { return socket_; }
+
+  // Any status is an answer. Errors say what to do: the socket is missing, may not be used, nobody
+  // listens, the engine went away in between.
+  Result<EngineAnswer> Call(const EngineCall& call) const;
+
+  // The same with the `size` bytes that `file` has from its beginning for a body. `call.timeout` is
+  // then how long the engine may take for any one piece of it, and for the answer.
+  Result<EngineAnswer> Upload(const EngineCall& call, int file, uint64_t size,
+                              const std::function<void(uint64_t sent)>& progress) const;
+
+  // Makes a raw stream of the connection (Upgrade: tcp). `refusal`: what the engine answered
+  // instead; the descriptor is then empty.
+  Result<UniqueFd> Upgrade(const EngineCall& call, EngineAnswer& refusal) const;
+
+ private:
+  const std::string socket_;
+};
+
+// "probe:1" as a part of a path or of a query.
+std::string PercentEncode(std::string_view text);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_ENGINES_ENGINE_CLIENT_H_

@@ -1,0 +1,122 @@
+#include "container/engines/output_pump.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "container/engines/attached_output.h"
+#include "engine/core/socket.h"
+
+namespace belljar {
+namespace {
+
+namespace asio = boost::asio;
+using Socket = asio::local::stream_protocol::socket;
+
+constexpr size_t kReadSize = 64 << 10;
+constexpr size_t kTail = 8 << 10;
+
+}  // namespace
+
+void StreamTail::Append(std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes.size() > kTail) bytes.remove_prefix(bytes.size() - kTail);
+  const size_t total = text_.size() + bytes.size();
+  if (total > kTail) text_.erase(0, total - kTail);
+  text_ += bytes;
+}
+
+std::string StreamTail::Text() const {
+  const std::lock_guard lock(mutex_);
+  return text_;
+}
+
+// Lives as long as one of its operations is under way: until either end is closed.
+class OutputPump::Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(asio::io_context& io, UniqueFd attached, UniqueFd output,
+          std::shared_ptr<StreamTail> errors)
+      : attached_(io, asio::local::stream_protocol(), attached.Release()),
+        output_(io, asio::local::stream_protocol(), output.Release()),
+        errors_(std::move(errors)) {}
+
+  void Start() {
+    Read();
+    WatchReader();
+  }
+
+ private:
+  void Read() {
+    attached_.async_read_some(
+        asio::buffer(buffer_),
+        [self = shared_from_this()](boost::system::error_code error, size_t size) {
+          if (error) return self->Close();
+          self->left_ = {self->buffer_.data(), size};
+          self->Pass();
+        });
+  }
+
+  void Pass() {
+    for (;;) {
+      const AttachedOutput::Piece piece = streams_.Take(left_);
+      if (streams_.failed()) return Close();
+      if (piece.stream == AttachedOutput::Stream::kNone) return Read();
+      if (piece.stream == AttachedOutput::Stream::kStderr) {
+        errors_->Append(piece.bytes);
+        continue;
+      }
+      asio::async_write(output_, asio::buffer(piece.bytes.data(), piece.bytes.size()),
+                        [self = shared_from_this()](boost::system::error_code error, size_t) {
+                          if (error) return self->Close();
+                          self->Pass();
+                        });
+      return;
+    }
+  }
+
+  // A reader that is gone is seen at once, not when the container next says something: with this
+  // the daemon lets go of the container's input too. A reader never writes.
+  void WatchReader() {
+    output_.async_wait(Socket::wait_read,
+                       [self = shared_from_this()](boost::system::error_code) { self->Close(); });
+  }
+
+  void Close() {
+    boost::system::error_code ignored;
+    // Others may hold copies of the descriptor (StartedContainer::input).
+    attached_.shutdown(Socket::shutdown_both, ignored);
+    attached_.close(ignored);
+    output_.close(ignored);
+  }
+
+  Socket attached_;
+  Socket output_;
+  const std::shared_ptr<StreamTail> errors_;
+  AttachedOutput streams_;
+  std::array<char, kReadSize> buffer_;
+  std::string_view left_;  // of the buffer
+};
+
+OutputPump::OutputPump() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}
+
+OutputPump::~OutputPump() {
+  io_.stop();
+  thread_.join();
+}
+
+Result<OutputPump::Streams> OutputPump::Add(UniqueFd attached) {
+  Result<std::pair<UniqueFd, UniqueFd>> pair = CreateSocketPair(SOCK_STREAM);
+  if (!pair) return pair.error();
+  auto errors = std::make_shared<StreamTail>();
+  auto session =
+      std::make_shared<Session>(io_, std::move(attached), std::move(pair->second), errors);
+  asio::post(io_, [session = std::move(session)] { session->Start(); });
+  return Streams{std::move(pair->first), std::move(errors)};
+}
+
+}  // namespace belljar
