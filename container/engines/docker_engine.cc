@@ -110,6 +110,7 @@ Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
   if (!answer) {
     const std::lock_guard lock(mutex_);
     version_.reset();
+    podman_runtime_.clear();
   }
   return answer;
 }
@@ -131,6 +132,9 @@ Result<EngineFacts> DockerEngine::Check() {
   facts->name = version->name;
   facts->version = version->version;
   facts->api_version = "1." + std::to_string(version->api);
+  // Podman's service lists every runtime that it was configured with, there or not, and takes no
+  // notice of which one a container asks for (4.3).
+  if (version->is_podman) facts->runtimes = {facts->default_runtime};
   return facts;
 }
 
@@ -180,8 +184,32 @@ Result<void> DockerEngine::RemoveImage(const std::string& reference) {
 
 // --- a container's life ---------------------------------------------------------------------
 
+Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
+  Result<EngineVersion> version = Version();
+  if (!version) return WithOperation(version.error(), "create a container");
+  if (runtime.empty() || !version->is_podman) return {};
+  std::string only;
+  {
+    const std::lock_guard lock(mutex_);
+    only = podman_runtime_;
+  }
+  if (only.empty()) {
+    Result<EngineFacts> facts = Check();
+    if (!facts) return facts.error();
+    only = facts->default_runtime;
+    const std::lock_guard lock(mutex_);
+    podman_runtime_ = only;
+  }
+  if (runtime == only) return {};
+  return MakeError("create a container",
+                   "Podman's service runs everything by \"" + only + "\", not by \"" + runtime +
+                       "\": set runtime = \"" + runtime +
+                       "\" in its containers.conf and restart it, or use Docker or runsc");
+}
+
 Result<std::string> DockerEngine::Create(const ContainerSpec& spec) {
   const std::string operation = "create a container";
+  if (Result<void> checked = CheckRuntime(spec.runtime); !checked) return checked.error();
   Result<EngineAnswer> answer = Ask({.operation = operation,
                                      .method = "POST",
                                      .target = "/containers/create",

@@ -48,6 +48,7 @@ class DockerEngine : public ContainerEngine {
   Result<EngineCall> Versioned(EngineCall call);
   Result<EngineVersion> Version();
   Result<EngineAnswer> Ask(EngineCall call);
+  Result<void> CheckRuntime(const std::string& runtime);
   Result<std::string> Create(const ContainerSpec& spec);
   Result<OutputPump::Streams> Attach(const std::string& id, UniqueFd& input);
   Result<void> StartCreated(const std::string& id, const ContainerSpec& spec);
@@ -58,6 +59,7 @@ class DockerEngine : public ContainerEngine {
   OutputPump pump_;
   std::mutex mutex_;
   std::optional<EngineVersion> version_;
+  std::string podman_runtime_;  // the only one of a Podman; empty: not asked yet
 };
 
 }  // namespace belljar

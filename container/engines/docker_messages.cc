@@ -148,12 +148,12 @@ Result<EngineVersion> ReadVersion(std::string_view answer) {
   if (!object) return object.error();
   EngineVersion version;
   version.version = Shown(Text(*object, "Version"));
-  version.name = "Docker Engine";
   if (const Json* const parts = Member(*object, "Components", Json::value_t::array)) {
     for (const Json& part : *parts) {
-      if (Text(part, "Name") == "Podman Engine") version.name = "Podman Engine";
+      if (Text(part, "Name") == "Podman Engine") version.is_podman = true;
     }
   }
+  version.name = version.is_podman ? "Podman Engine" : "Docker Engine";
   const std::optional<int> newest = MinorOf(Text(*object, "ApiVersion"));
   if (!newest) return NotUnderstood("no ApiVersion");
   const int oldest = MinorOf(Text(*object, "MinAPIVersion")).value_or(0);

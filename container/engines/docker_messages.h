@@ -29,6 +29,7 @@ std::string LabelFilter(const std::string& label, const std::string& value);
 struct EngineVersion {
   std::string name;
   std::string version;
+  bool is_podman = false;
   int api = 0;  // the newest 1.N that both speak
 };
 // Of GET /version. Fails where there is no version that both speak.

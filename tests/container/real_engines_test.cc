@@ -344,7 +344,8 @@ TEST_P(RealEngine, AProgramThatIsNotThereLeavesNothing) {
 // Podman is looked at where there is one.
 std::vector<Place> Places() {
   std::vector<Place> places = {{"docker", "runc"}, {"docker", "runsc"}};
-  if (getenv("BELLJAR_PODMAN_SOCKET")) places.push_back({"podman", "crun"});
+  if (getenv("BELLJAR_PODMAN_SOCKET"))
+    places.push_back({"podman", FromEnvironment("BELLJAR_PODMAN_RUNTIME", "crun")});
   return places;
 }
 
