@@ -141,7 +141,7 @@ class Guest : public testing::Test {
     const Profile profile = ChosenProfile(profile_name);
     Request request;
     request.limits = profile.default_limits;
-    request.limits.timeout = std::min<milliseconds>(seconds(20), profile.maximum_limits.timeout);
+    request.limits.timeout = std::min<milliseconds>(seconds(60), profile.maximum_limits.timeout);
     change(request);
 
     // Both come up at the same time.
