@@ -1,5 +1,6 @@
 #include "container/guest/guest.h"
 
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -142,8 +143,10 @@ int ServeHost(const GuestOptions& options, Line line) {
   if (!host) return kGuestFailed;
   const Result<void> served = Service(options, line, **host).Serve();
   if (served || ((*host)->gone() && !(*host)->fault())) return kGuestDone;
-  (void)line.Send(FrameKind::kFailure, FailureToText(served.error()), Sending());
-  return kGuestFailed;
+  const Result<void> told =
+      line.Send(FrameKind::kFailure, FailureToText(served.error()), Sending());
+  // The listener may not have seen yet that there is nobody left.
+  return !told && told.error().error_number == EPIPE ? kGuestDone : kGuestFailed;
 }
 
 }  // namespace belljar

@@ -45,6 +45,7 @@ Result<Installation> Installation::Find() {
       {folder.parent_path() / "belljar-zygote", folder.parent_path() / "share/belljar"},
       {folder.parent_path() / "libexec/belljar/belljar-zygote",
        folder.parent_path() / "share/belljar"},
+      {folder / "belljar-zygote", folder.parent_path().parent_path() / "share/belljar"},
   };
   for (const auto& place : kPlaces) {
     if (!fs::exists(place.zygote, code) || !fs::exists(place.share, code)) continue;

@@ -38,7 +38,8 @@ struct Installation {
   std::string rules;          // the policy's rules.json
 
   // Looks from the running program: <dir>/belljar-zygote with <dir>/share/belljar (build tree),
-  // the folder above it (test programs), or <prefix>/libexec/belljar and <prefix>/share/belljar.
+  // the folder above it (test programs), or <prefix>/libexec/belljar and <prefix>/share/belljar,
+  // for a program in <prefix>/bin or beside the zygote.
   static Result<Installation> Find();
 
   // The real path of a set of packages; empty where it is not installed.

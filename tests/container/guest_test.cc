@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -49,7 +50,8 @@ class SpawnedGuest {
   enum class Over { kSocket, kPipes };
 
   explicit SpawnedGuest(std::vector<std::string> arguments, Over over = Over::kSocket,
-                        std::vector<std::string> before = {}) {
+                        std::vector<std::string> before = {},
+                        const std::string& program = GuestProgram()) {
     UniqueFd in, out;
     if (over == Over::kSocket) {
       auto pair = CreateSocketPair(SOCK_STREAM);
@@ -63,7 +65,7 @@ class SpawnedGuest {
       out.Reset(from[1]);
       line_.emplace(*Line::OfPipes(UniqueFd(from[0]), UniqueFd(to[1])));
     }
-    before.push_back(GuestProgram());
+    before.push_back(program);
     before.insert(before.end(), arguments.begin(), arguments.end());
     std::vector<char*> words;
     for (std::string& word : before) words.push_back(word.data());
@@ -455,6 +457,23 @@ TEST_F(Guest, LimitsPastTheProfilesAreAFailure) {
   const Result<Outcome> outcome = connection.Run(request, {});
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().ToString().find("over the maximum"), std::string::npos);
+}
+
+TEST_F(Guest, InstalledBesideTheZygoteItFindsItsParts) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder prefix;
+  const fs::path libexec = fs::path(prefix.path()) / "libexec/belljar";
+  fs::create_directories(libexec);
+  fs::create_directories(prefix.path() + "/share");
+  const fs::path built = fs::path(GuestProgram()).parent_path();
+  fs::copy_file(built / "belljar-guest", libexec / "belljar-guest");
+  fs::create_symlink(built / "belljar-zygote", libexec / "belljar-zygote");
+  fs::create_symlink(built / "share/belljar", prefix.path() + "/share/belljar");
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted), SpawnedGuest::Over::kSocket, {},
+                     libexec / "belljar-guest");
+  GuestConnection connection(guest.TakeLine(), Terms(BasicProfile(), Language::kRestricted));
+  const Result<void> ready = connection.AwaitReady({Soon()});
+  EXPECT_TRUE(ready) << ready.error().ToString();
 }
 
 TEST_F(Guest, ItsArgumentsAreChecked) {
