@@ -14,7 +14,6 @@
 #include "container/wire/outcome_text.h"
 #include "container/wire/request_text.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
 #include "tests/fuzz/invariant.h"
 
 namespace belljar {
@@ -51,8 +50,9 @@ OutcomeBounds Bounds() {
   return bounds;
 }
 
+// As in the corpus; a fuzz build embeds no Python, and has no version of one.
 Hello Expected() {
-  return {kContainerProtocol, kBelljarVersion, kPythonVersion, "basic", "standard", "restricted"};
+  return {kContainerProtocol, "0.1.0", "3.11.2", "basic", "standard", "restricted"};
 }
 
 void JudgeArtifacts(const Outcome& outcome) {
