@@ -11,13 +11,30 @@
 
 namespace belljar {
 
-std::string Sha256(std::string_view bytes) {
-  SHA256_CTX context;
+struct Sha256Stream::Context {
+  SHA256_CTX state;
+};
+
+Sha256Stream::Sha256Stream() : context_(std::make_unique<Context>()) {
+  SHA256_Init(&context_->state);
+}
+Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
+Sha256Stream::~Sha256Stream() = default;
+
+void Sha256Stream::Add(std::string_view bytes) {
+  SHA256_Update(&context_->state, bytes.data(), bytes.size());
+}
+
+std::string Sha256Stream::Finish() {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  SHA256_Init(&context);
-  SHA256_Update(&context, bytes.data(), bytes.size());
-  SHA256_Final(digest.data(), &context);
+  SHA256_Final(digest.data(), &context_->state);
   return Hex(digest);
+}
+
+std::string Sha256(std::string_view bytes) {
+  Sha256Stream stream;
+  stream.Add(bytes);
+  return stream.Finish();
 }
 
 }  // namespace belljar

@@ -1,0 +1,243 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <set>
+
+#include "container/image/archive.h"
+#include "engine/core/digest.h"
+#include "engine/core/fd.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+// Of a document; the layer is larger, and is not held.
+constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
+constexpr size_t kNamedDifferences = 10;
+
+struct FoundFile {
+  uint64_t at = 0;
+  uint64_t size = 0;
+  std::string digest;
+  std::string text;  // of a small one
+};
+
+// One pass over an archive, judged from the index down to the layer's files.
+class Inspector {
+ public:
+  Inspector(int fd, uint64_t size, const ImageProgress& progress)
+      : fd_(fd), size_(size), progress_(progress) {}
+
+  // Faults are found in this order; each makes the next ones meaningless.
+  Result<ImageInspection> Inspect() {
+    for (const auto step : {&Inspector::ReadEntries, &Inspector::JudgeNames,
+                            &Inspector::ReadDocuments, &Inspector::JudgeBlobs,
+                            &Inspector::JudgeLists, &Inspector::JudgeLayer}) {
+      if (Result<void> done = (this->*step)(); !done) {
+        if (done.error().error_number != 0) return done.error();
+        inspection_.faults.push_back(done.error().ToString());
+      }
+      if (!inspection_.faults.empty()) break;
+    }
+    return std::move(inspection_);
+  }
+
+ private:
+  static Error Fault(const std::string& what) { return MakeError("read an image", what); }
+
+  Result<void> ReadEntries() {
+    std::optional<Sha256Stream> digest;
+    FoundFile* file = nullptr;
+    const auto end_file = [&] {
+      if (digest) file->digest = digest->Finish();
+      digest.reset();
+    };
+    const TarVisitor visitor{
+        .entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
+          end_file();
+          if (progress_) progress_(at / 2, size_);
+          if (entry.is_folder) {
+            folders_.insert(entry.path);
+            return {};
+          }
+          file = &files_[entry.path];
+          *file = {at, entry.size, "", ""};
+          digest.emplace();
+          return {};
+        },
+        .bytes = [&](std::string_view bytes) -> Result<void> {
+          digest->Add(bytes);
+          if (file->size <= kLargestDocument) file->text += bytes;
+          return {};
+        }};
+    const Result<TarSummary> read = ReadTar(fd_, 0, size_, visitor);
+    end_file();
+    return read ? Result<void>() : read.error();
+  }
+
+  // Nothing but what an archive of ours has, so that nothing else is loaded along with it.
+  Result<void> JudgeNames() {
+    for (const char* name : {kIndexName, kLayoutName, kDockerName}) {
+      if (!files_.contains(name)) return Fault("there is no " + std::string(name));
+    }
+    const std::string beginning = std::string(kBlobFolder) + "/";
+    for (const auto& [path, file] : files_) {
+      const bool is_blob = path.starts_with(beginning);
+      if (is_blob && path.substr(beginning.size()) != file.digest) {
+        return Fault("the content of " + Quoted(path) + " has another digest: sha256:" +
+                     file.digest);
+      }
+      if (!is_blob && path != kIndexName && path != kLayoutName && path != kDockerName) {
+        return Fault("nothing like " + Quoted(path) + " belongs into one");
+      }
+    }
+    for (const std::string& folder : folders_) {
+      if (folder != "blobs" && folder != kBlobFolder) {
+        return Fault("nothing like " + Quoted(folder) + " belongs into one");
+      }
+    }
+    return {};
+  }
+
+  // The file with that digest and size; the size in a descriptor may be another than the file's.
+  Result<const FoundFile*> Find(const Blob& blob, const std::string& what) {
+    const auto found = files_.find(BlobPath(blob));
+    if (found == files_.end()) return Fault("its " + what + " is not there: " + BlobPath(blob));
+    if (found->second.size != blob.size) {
+      return Fault("its " + what + " has " + std::to_string(found->second.size) + " bytes and not " +
+                   std::to_string(blob.size));
+    }
+    return &found->second;
+  }
+
+  Result<void> ReadDocuments() {
+    ImageFacts& facts = inspection_.facts;
+    Result<Blob> manifest = ParseIndex(files_[kIndexName].text);
+    if (!manifest) return manifest.error();
+    facts.manifest = *manifest;
+    Result<const FoundFile*> manifest_file = Find(facts.manifest, "manifest");
+    if (!manifest_file) return manifest_file.error();
+    Result<ParsedManifest> parsed = ParseManifest((*manifest_file)->text);
+    if (!parsed) return parsed.error();
+    facts.config = parsed->config;
+    facts.layer = parsed->layer;
+    Result<const FoundFile*> config_file = Find(facts.config, "configuration");
+    if (!config_file) return config_file.error();
+    Result<ParsedConfig> config = ParseConfig((*config_file)->text);
+    if (!config) return config.error();
+    facts.identity = config->identity;
+    facts.reference = ImageReference(facts.identity);
+    if (config->layer != facts.layer.digest) {
+      return Fault("its configuration and its manifest name two layers");
+    }
+    const Result<const FoundFile*> layer = Find(facts.layer, "layer");
+    return layer ? Result<void>() : layer.error();
+  }
+
+  Result<void> JudgeBlobs() {
+    const ImageFacts& facts = inspection_.facts;
+    const std::set<std::string> known = {BlobPath(facts.manifest), BlobPath(facts.config),
+                                         BlobPath(facts.layer)};
+    for (const auto& [path, file] : files_) {
+      if (path.starts_with(kBlobFolder) && !known.contains(path)) {
+        return Fault(Quoted(path) + " is no part of its image");
+      }
+    }
+    return {};
+  }
+
+  // What engines are told beside the manifest follows from it, to the byte.
+  Result<void> JudgeLists() {
+    const ImageFacts& facts = inspection_.facts;
+    const std::map<std::string, std::string> right = {
+        {kIndexName, IndexDocument(facts.identity, facts.manifest)},
+        {kLayoutName, LayoutDocument()},
+        {kDockerName, DockerDocument(facts.identity, facts.config, facts.layer)},
+        {BlobPath(facts.manifest), ManifestDocument(facts.config, facts.layer)},
+        {BlobPath(facts.config), ConfigDocument(facts.identity, facts.layer)}};
+    for (const auto& [path, text] : right) {
+      if (files_[path].text == text) continue;
+      const char* what = path == BlobPath(facts.config)     ? "its configuration"
+                         : path == BlobPath(facts.manifest) ? "its manifest"
+                                                            : path.c_str();
+      return Fault(std::string(what) + " says other things than this version of Belljar writes");
+    }
+    return {};
+  }
+
+  Result<void> JudgeLayer() {
+    ImageFacts& facts = inspection_.facts;
+    const FoundFile& file = files_[BlobPath(facts.layer)];
+    const auto progress = [&](uint64_t done, uint64_t) {
+      if (progress_) progress_((size_ + done) / 2, size_);
+    };
+    Result<Layer> layer = ReadLayer(fd_, file.at, file.size, progress);
+    if (!layer) return layer.error();
+    facts.listing = std::move(layer->listing);
+    if (ListingDigest(facts.listing) != facts.identity.inputs) {
+      return Fault("its files are not those that its label " + std::string(kInputsLabel) +
+                   " was made for");
+    }
+    return {};
+  }
+
+  int fd_;
+  uint64_t size_;
+  const ImageProgress& progress_;
+  std::map<std::string, FoundFile> files_;
+  std::set<std::string> folders_;
+  ImageInspection inspection_;
+};
+
+void CompareNames(const std::string& what, const std::string& image, const std::string& here,
+                  std::vector<std::string>& differences) {
+  if (image == here) return;
+  differences.push_back("it is of " + what + " " + Printable(image) + ", and here is " + here);
+}
+
+void CompareListings(const ImageListing& image, const ImageListing& here,
+                     std::vector<std::string>& differences) {
+  std::map<std::string, const ListedEntry*> expected;
+  for (const ListedEntry& each : here) expected[each.entry.path] = &each;
+  std::vector<std::string> found;
+  for (const ListedEntry& each : image) {
+    const auto same = expected.find(each.entry.path);
+    if (same == expected.end()) {
+      found.push_back("/" + each.entry.path + " is not in this installation");
+      continue;
+    }
+    if (!(*same->second == each)) found.push_back("/" + each.entry.path + " is another");
+    expected.erase(same);
+  }
+  for (const auto& [path, entry] : expected) found.push_back("/" + path + " is missing");
+  const size_t named = std::min(found.size(), kNamedDifferences);
+  differences.insert(differences.end(), found.begin(), found.begin() + static_cast<long>(named));
+  if (found.size() > named) {
+    differences.push_back("and " + std::to_string(found.size() - named) + " more files");
+  }
+}
+
+}  // namespace
+
+Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return SystemError("open " + Quoted(path));
+  struct stat status;
+  if (fstat(fd.get(), &status) != 0) return SystemError("look at " + Quoted(path));
+  if (!S_ISREG(status.st_mode)) return SystemErrorOf(EINVAL, "open " + Quoted(path), "no file");
+  return Inspector(fd.get(), static_cast<uint64_t>(status.st_size), progress).Inspect();
+}
+
+std::vector<std::string> CompareImage(const ImageFacts& image, const ImageIdentity& identity,
+                                      const ImageListing& here) {
+  std::vector<std::string> differences;
+  CompareNames("Belljar", image.identity.version, identity.version, differences);
+  CompareNames("Python", image.identity.python, identity.python, differences);
+  CompareNames("profile", image.identity.profile, identity.profile, differences);
+  CompareNames("architecture", image.identity.architecture, identity.architecture, differences);
+  CompareListings(image.listing, here, differences);
+  return differences;
+}
+
+}  // namespace belljar

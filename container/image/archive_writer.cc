@@ -1,0 +1,138 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "container/image/archive.h"
+#include "engine/core/fd.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kPiece = size_t{1} << 20;
+
+// A file beside `path` that takes its place when it is complete, or goes away.
+class Scratch {
+ public:
+  static Result<Scratch> Create(const std::string& path) {
+    std::string name = path + ".XXXXXX";
+    UniqueFd fd(mkostemp(name.data(), O_CLOEXEC));
+    if (!fd) return SystemError("make a file beside " + Quoted(path));
+    return Scratch(std::move(fd), std::move(name));
+  }
+  Scratch(Scratch&& other) noexcept
+      : fd_(std::move(other.fd_)), name_(std::exchange(other.name_, "")) {}
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() {
+    if (!name_.empty()) unlink(name_.c_str());
+  }
+
+  int fd() const { return fd_.get(); }
+
+  Result<void> MoveTo(const std::string& path) {
+    // As open() would have made it; what the umask is can only be asked by setting it.
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd(), 0666 & ~mask) != 0 || rename(name_.c_str(), path.c_str()) != 0) {
+      return SystemError("write " + Quoted(path));
+    }
+    name_.clear();
+    return {};
+  }
+
+ private:
+  Scratch(UniqueFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
+
+  UniqueFd fd_;
+  std::string name_;
+};
+
+Result<void> CopyInto(TarWriter& writer, int from) {
+  std::string piece(kPiece, '\0');
+  for (off_t at = 0;;) {
+    const ssize_t got = pread(from, piece.data(), piece.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return SystemError("read the layer of an image");
+    if (got == 0) return {};
+    at += got;
+    if (Result<void> done = writer.Append({piece.data(), static_cast<size_t>(got)}); !done) {
+      return done;
+    }
+  }
+}
+
+Result<void> WriteArchive(const std::map<std::string, std::string>& documents, const Blob& layer,
+                          int layer_fd, int fd) {
+  TarWriter writer(fd);
+  // The layer is too large to be held as the documents are; an empty text stands for it.
+  std::map<std::string, const std::string*> entries = {{BlobPath(layer), nullptr}};
+  for (const auto& [path, text] : documents) entries[path] = &text;
+  for (std::string folder : {"blobs", kBlobFolder}) {
+    if (Result<void> done = writer.Begin({.path = folder, .is_folder = true}); !done) return done;
+  }
+  for (const auto& [path, text] : entries) {
+    const uint64_t size = text ? text->size() : layer.size;
+    if (Result<void> done = writer.Begin({.path = path, .size = size}); !done) return done;
+    Result<void> done = text ? writer.Append(*text) : CopyInto(writer, layer_fd);
+    if (!done) return done;
+  }
+  const Result<TarSummary> end = writer.Finish();
+  return end ? Result<void>() : end.error();
+}
+
+}  // namespace
+
+std::map<ImagePart, uint64_t> BytesByPart(const ImageListing& listing) {
+  std::map<ImagePart, uint64_t> bytes;
+  for (const ListedEntry& each : listing) {
+    if (!each.entry.is_folder) bytes[PartOf(each.entry.path)] += each.entry.size;
+  }
+  return bytes;
+}
+
+Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
+                              const std::string& path, const ImageProgress& progress) {
+  std::error_code code;
+  if (fs::exists(path, code) && !fs::is_regular_file(path, code)) {
+    return MakeError("write " + Quoted(path), "it is there, and no file");
+  }
+  // The digest of the layer stands before it in the archive.
+  Result<Scratch> layer_file = Scratch::Create(path);
+  if (!layer_file) return layer_file.error();
+  Result<Layer> layer = WriteLayer(files, layer_file->fd(), progress);
+  if (!layer) return layer.error();
+
+  ImageFacts facts;
+  identity.inputs = ListingDigest(layer->listing);
+  facts.identity = std::move(identity);
+  facts.reference = ImageReference(facts.identity);
+  facts.layer = {layer->tar.digest, layer->tar.size};
+  facts.listing = std::move(layer->listing);
+  const std::string config = ConfigDocument(facts.identity, facts.layer);
+  facts.config = BlobOf(config);
+  const std::string manifest = ManifestDocument(facts.config, facts.layer);
+  facts.manifest = BlobOf(manifest);
+
+  Result<Scratch> archive = Scratch::Create(path);
+  if (!archive) return archive.error();
+  Result<void> written =
+      WriteArchive({{BlobPath(facts.config), config},
+                    {BlobPath(facts.manifest), manifest},
+                    {kIndexName, IndexDocument(facts.identity, facts.manifest)},
+                    {kLayoutName, LayoutDocument()},
+                    {kDockerName, DockerDocument(facts.identity, facts.config, facts.layer)}},
+                   facts.layer, layer_file->fd(), archive->fd());
+  if (written) written = archive->MoveTo(path);
+  if (!written) return written.error();
+  return facts;
+}
+
+}  // namespace belljar

@@ -1,0 +1,68 @@
+// The JSON documents of an image: the OCI image layout's, and docker's list of an archive.
+// https://github.com/opencontainers/image-spec
+#ifndef BELLJAR_CONTAINER_IMAGE_DOCUMENTS_H_
+#define BELLJAR_CONTAINER_IMAGE_DOCUMENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/core/result.h"
+
+namespace belljar {
+
+inline constexpr char kIndexName[] = "index.json";       // OCI: which images there are
+inline constexpr char kLayoutName[] = "oci-layout";      // OCI: that this is a layout
+inline constexpr char kDockerName[] = "manifest.json";   // docker load, also before version 25
+inline constexpr char kBlobFolder[] = "blobs/sha256";
+
+// What the labels say.
+struct ImageIdentity {
+  std::string version;  // of Belljar
+  std::string profile;  // "data-science+network"
+  std::string python;   // "3.11.2"
+  std::string inputs;   // ListingDigest, in hexadecimal
+  std::string architecture;
+
+  bool operator==(const ImageIdentity&) const = default;
+};
+
+// Names of the labels, for whoever asks an engine about an image.
+inline constexpr char kVersionLabel[] = "belljar.version";
+inline constexpr char kProfileLabel[] = "belljar.profile";
+inline constexpr char kPythonLabel[] = "belljar.python";
+inline constexpr char kInputsLabel[] = "belljar.inputs";
+
+// What an engine calls it: "belljar:0.1.0-data-science_network" (a tag has no plus sign).
+std::string ImageReference(const ImageIdentity& identity);
+
+struct Blob {
+  std::string digest;  // 64 digits
+  uint64_t size = 0;
+};
+Blob BlobOf(std::string_view bytes);
+// "blobs/sha256/9f86…".
+std::string BlobPath(const Blob& blob);
+
+std::string ConfigDocument(const ImageIdentity& identity, const Blob& layer);
+std::string ManifestDocument(const Blob& config, const Blob& layer);
+std::string IndexDocument(const ImageIdentity& identity, const Blob& manifest);
+std::string DockerDocument(const ImageIdentity& identity, const Blob& config, const Blob& layer);
+std::string LayoutDocument();
+
+// What they say, of strangers' documents too. An error says what is wrong with one.
+Result<Blob> ParseIndex(std::string_view document);
+struct ParsedManifest {
+  Blob config;
+  Blob layer;
+};
+Result<ParsedManifest> ParseManifest(std::string_view document);
+struct ParsedConfig {
+  ImageIdentity identity;
+  std::string layer;  // its digest
+};
+Result<ParsedConfig> ParseConfig(std::string_view document);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_IMAGE_DOCUMENTS_H_

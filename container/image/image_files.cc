@@ -1,0 +1,336 @@
+#include "container/image/image_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+#include "container/image/byte_code.h"
+#include "container/image/library_search.h"
+#include "container/image/selection.h"
+#include "engine/core/beneath.h"
+#include "engine/core/fd.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kLargestFile = size_t{1} << 30;
+constexpr char kStandardLibrary[] = BELLJAR_PYTHON_STDLIB;
+constexpr char kTimeZones[] = "/usr/share/zoneinfo";
+constexpr char kSystemRoots[] = "/etc/ssl/certs/ca-certificates.crt";
+
+// What a runtime mounts something at, and the folder over which the zygote builds its own root.
+constexpr const char* kEmptyFolders[] = {"dev", "etc", "proc", "sys", "tmp"};
+
+// Libraries that glibc loads by name when it needs them: this one to end a thread.
+constexpr const char* kLoadedByName[] = {"libgcc_s.so.1"};
+
+std::string Below(const std::string& folder, const std::string& path) {
+  return folder.empty() ? path : folder + "/" + path;
+}
+
+// "usr/lib" of "/usr/lib".
+std::string ImagePath(const std::string& path) {
+  const std::string normal = fs::path(path).lexically_normal();
+  const size_t first = normal.find_first_not_of('/');
+  return first == normal.npos ? "" : normal.substr(first);
+}
+
+// Whether `path` is `root` or in it. Both are real paths.
+bool IsWithin(const fs::path& path, const fs::path& root) {
+  const auto [end, ignored] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+  return end == root.end();
+}
+
+bool IsByteCodeFolder(const fs::path& path) { return path.filename() == "__pycache__"; }
+
+class Collection {
+ public:
+  explicit Collection(const ImageRequest& request) : request_(request) {}
+
+  Result<ImageFiles> Collect() {
+    for (const auto step : {&Collection::AddPrograms, &Collection::AddBelljar,
+                            &Collection::AddPackages, &Collection::AddPaths,
+                            &Collection::AddSystemFiles, &Collection::AddLibraries}) {
+      if (Result<void> done = (this->*step)(); !done) return done.error();
+    }
+    for (const char* folder : kEmptyFolders) files_.folders.insert(folder);
+    const std::set<std::string> folders = files_.folders;
+    for (const std::string& path : folders) AddParents(path);
+    for (const auto& [path, file] : files_.files) AddParents(path);
+    return std::move(files_);
+  }
+
+ private:
+  using Selection = std::function<bool(const std::string&)>;
+
+  static Error Failure(const std::string& detail) { return MakeError("build an image", detail); }
+
+  Result<void> AddPrograms() {
+    const struct {
+      const char* name;
+      std::string path;
+    } kPrograms[] = {{kZygoteProgram, request_.installation.zygote},
+                     {kGuestProgram, request_.guest}};
+    std::error_code code;
+    for (const auto& program : kPrograms) {
+      if (!fs::is_regular_file(program.path, code)) {
+        return Failure("there is no " + program.path +
+                       ", which every container starts; build with ./dev build, or install with "
+                       "cmake --install");
+      }
+      Add(Below(kImagePrefix, program.name), program.path).is_program = true;
+    }
+    return {};
+  }
+
+  Result<void> AddBelljar() {
+    const std::string share = Below(kImagePrefix, "share/belljar");
+    const Installation& from = request_.installation;
+    if (Result<void> done = AddTree(from.policy, share + "/policy", WantsAll); !done) return done;
+    if (Result<void> done = AddTree(from.runner, share + "/runner", WantsAll); !done) return done;
+    if (Result<void> done = AddTree(from.profiles, share + "/profiles", WantsAll); !done) {
+      return done;
+    }
+    if (!request_.profile_file.empty()) {
+      Add(share + "/profiles/" + request_.profile.name + ".toml", request_.profile_file);
+    }
+    Add(share + "/rules.json", from.rules);
+    // Without it a zygote compiles its regular expressions itself.
+    const fs::path patterns = fs::path(from.rules).parent_path() / "patterns";
+    std::error_code code;
+    if (fs::exists(patterns, code)) Add(share + "/patterns", patterns);
+    return {};
+  }
+
+  Result<void> AddPackages() {
+    const std::string share = Below(kImagePrefix, "share/belljar");
+    const Installation& from = request_.installation;
+    if (Result<void> done = AddTree(from.site_packages, share + "/site-packages", WantsOfPackages);
+        !done) {
+      return done;
+    }
+    for (const MissingPackages& missing : from.Missing(request_.profile)) {
+      return Failure("the packages of " + missing.set +
+                     " are not installed. To install them: " + missing.command);
+    }
+    for (const PackageSet& set : request_.profile.packages) {
+      if (Result<void> done = AddTree(from.PackageSetPath(set.name),
+                                      share + "/packages/" + set.name, WantsOfPackages);
+          !done) {
+        return done;
+      }
+    }
+    return {};
+  }
+
+  // What the profile lets a worker read.
+  Result<void> AddPaths() {
+    for (const PathRule& rule : request_.profile.paths) {
+      const bool is_library = rule.path == "{stdlib}";
+      const std::string path = is_library ? kStandardLibrary : rule.path;
+      std::error_code code;
+      if (rule.optional && !fs::exists(path, code)) continue;
+      if (fs::is_regular_file(path, code)) {
+        Add(ImagePath(path), path);
+        continue;
+      }
+      const Selection wants = is_library                ? WantsOfStandardLibrary
+                              : rule.path == kTimeZones ? WantsOfTimeZones
+                                                        : WantsAll;
+      if (Result<void> done = AddTree(path, ImagePath(path), wants); !done) return done;
+    }
+    if (request_.profile.door && !files_.files.contains(ImagePath(kSystemRoots))) {
+      return Failure(std::string("there is no ") + kSystemRoots + ", by which profile " +
+                     request_.profile.name +
+                     " verifies whom it talks to; on Debian, package ca-certificates has it");
+    }
+    return {};
+  }
+
+  Result<void> AddSystemFiles() {
+    const std::string number = std::to_string(kImageUser);
+    AddText("etc/passwd", "belljar:x:" + number + ":" + number + "::/nonexistent:/nonexistent\n");
+    AddText("etc/group", "belljar:x:" + number + ":\n");
+    return {};
+  }
+
+  // Where ld.so looks without a cache: beside libc, which each build of it has built in.
+  Result<void> AddLibraries() {
+    Result<std::optional<ElfFile>> zygote = ReadElfFile(request_.installation.zygote);
+    if (!zygote) return zygote.error();
+    if (!*zygote) return Failure(request_.installation.zygote + " is no program");
+    files_.architecture = ArchitectureName((*zygote)->kind);
+    if (files_.architecture.empty()) return Failure("images have no name for this processor");
+    Result<LibrarySearch> search = LibrarySearch::OfThisMachine();
+    if (!search) return search.error();
+    std::vector<std::string> objects;
+    for (const auto& [path, file] : files_.files) {
+      if (file.form == ImageFile::Form::kCopy) objects.push_back(file.source);
+    }
+    Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search);
+    if (!linked) return linked.error();
+    for (const char* name : kLoadedByName) {
+      const std::string path = search->Find(name, **zygote, request_.installation.zygote, {});
+      if (!path.empty()) linked->paths[name] = path;
+    }
+    if (Result<void> judged = JudgeMissing(*linked); !judged) return judged;
+    const auto libc = linked->paths.find("libc.so.6");
+    if (libc == linked->paths.end()) return Failure("the zygote is not linked with glibc");
+    const std::string folder = ImagePath(fs::path(libc->second).parent_path());
+    const std::string& linker = (*zygote)->interpreter;
+    for (const auto& [name, path] : linked->paths) {
+      // Libraries name the linker too; it is at one place only, which programs name.
+      if (name == fs::path(linker).filename()) continue;
+      Add(Below(folder, fs::path(name).filename()), path);
+    }
+    Add(ImagePath(linker), linker).is_program = true;
+    return {};
+  }
+
+  // A program that lacks a library does not start. An extension module that does cannot be imported
+  // on this machine either.
+  Result<void> JudgeMissing(const LinkedLibraries& linked) {
+    for (const MissingLibrary& missing : linked.missing) {
+      const std::string what = missing.name + ", which " + missing.needed_by + " needs";
+      if (missing.needed_by == request_.installation.zygote || missing.needed_by == request_.guest) {
+        return Failure("there is no " + what);
+      }
+      files_.left_out.push_back(what + ": it is not on this machine either");
+    }
+    return {};
+  }
+
+  // All that `wants` of the folder `source`, and of links those that stay within it, as what they
+  // lead to: an image has none, so that none leads anywhere.
+  Result<void> AddTree(const std::string& source, const std::string& target,
+                       const Selection& wants) {
+    std::error_code code;
+    const fs::path root = fs::canonical(source, code);
+    if (code) return SystemErrorOf(code.value(), "build an image: open " + source);
+    files_.folders.insert(target);
+    size_t left_out = 0;
+    fs::recursive_directory_iterator entries(root, code);
+    for (; !code && entries != fs::recursive_directory_iterator(); entries.increment(code)) {
+      const fs::path& from = entries->path();
+      const std::string path = from.lexically_relative(root);
+      if (IsByteCodeFolder(from) || !wants(path)) {
+        entries.disable_recursion_pending();
+        continue;
+      }
+      if (const char* fault = PathFault(path)) {
+        return Failure("the name of " + Quoted(from.string()) + " cannot be in one: " + fault);
+      }
+      if (entries->is_symlink(code)) {
+        const fs::path real = fs::canonical(from, code);
+        const bool stays = !code && IsWithin(real, root) && fs::is_regular_file(real, code);
+        code.clear();  // a link to nothing is none of ours
+        if (stays) AddWithByteCode(Below(target, path), real);
+        left_out += !stays;
+      } else if (entries->is_directory(code)) {
+        files_.folders.insert(Below(target, path));
+      } else if (entries->is_regular_file(code)) {
+        AddWithByteCode(Below(target, path), from);
+      }
+    }
+    if (code) return SystemErrorOf(code.value(), "build an image: read " + source);
+    if (left_out > 0) {
+      files_.left_out.push_back(std::to_string(left_out) + " links of " + source +
+                                " that lead to folders or out of it");
+    }
+    return {};
+  }
+
+  void AddWithByteCode(const std::string& target, const fs::path& source) {
+    Add(target, source);
+    if (source.extension() != ".py") return;
+    const std::string name = source.stem().string() + "." + CacheTag() + ".pyc";
+    const fs::path byte_code = source.parent_path() / "__pycache__" / name;
+    ImageFile file{ImageFile::Form::kByteCode, byte_code, source, false};
+    // What is missing, or is of another state of the source, is compiled by every zygote anew.
+    const Result<std::optional<std::string>> content = ReadContent(file);
+    if (!content || !*content) return;
+    const fs::path place = fs::path(target).parent_path() / "__pycache__" / name;
+    files_.files[place] = std::move(file);
+  }
+
+  ImageFile& Add(const std::string& target, const std::string& source) {
+    return files_.files[target] = ImageFile{ImageFile::Form::kCopy, source, "", false};
+  }
+
+  void AddText(const std::string& target, const std::string& text) {
+    files_.files[target] = ImageFile{ImageFile::Form::kText, "", text, false};
+  }
+
+  void AddParents(const std::string& path) {
+    for (size_t slash = path.rfind('/'); slash != path.npos && slash > 0;
+         slash = path.rfind('/', slash - 1)) {
+      files_.folders.insert(path.substr(0, slash));
+    }
+  }
+
+  const ImageRequest& request_;
+  ImageFiles files_;
+};
+
+Result<SourceStamp> StampOf(const std::string& source) {
+  struct stat status;
+  if (stat(source.c_str(), &status) != 0) return SystemError("look at " + source);
+  return SourceStamp{static_cast<uint32_t>(status.st_mtime), static_cast<uint32_t>(status.st_size)};
+}
+
+}  // namespace
+
+const char* ImagePartName(ImagePart part) {
+  switch (part) {
+    case ImagePart::kPrograms: return "programs";
+    case ImagePart::kLibraries: return "shared libraries";
+    case ImagePart::kStandardLibrary: return "standard library";
+    case ImagePart::kPolicy: return "policy and profiles";
+    case ImagePart::kPackages: return "packages";
+    case ImagePart::kData: return "system data";
+  }
+  return "";
+}
+
+ImagePart PartOf(const std::string& path) {
+  const auto is_below = [&](const std::string& folder) { return path.starts_with(folder + "/"); };
+  const std::string share = Below(kImagePrefix, "share/belljar");
+  if (is_below(share + "/site-packages") || is_below(share + "/packages")) {
+    return ImagePart::kPackages;
+  }
+  if (is_below(share)) return ImagePart::kPolicy;
+  if (is_below(kImagePrefix)) return ImagePart::kPrograms;
+  if (is_below(ImagePath(kStandardLibrary))) return ImagePart::kStandardLibrary;
+  if (path.starts_with("lib") || is_below("usr/lib") || is_below("usr/lib64")) {
+    return ImagePart::kLibraries;
+  }
+  return ImagePart::kData;
+}
+
+std::string GuestProgramPath(const Installation& installation) {
+  return fs::path(installation.zygote).parent_path() / kGuestProgram;
+}
+
+Result<ImageFiles> CollectImageFiles(const ImageRequest& request) {
+  return Collection(request).Collect();
+}
+
+Result<std::optional<std::string>> ReadContent(const ImageFile& file) {
+  if (file.form == ImageFile::Form::kText) return std::optional(file.text);
+  Result<std::string> bytes = ReadFile(file.source, kLargestFile);
+  if (!bytes) return bytes.error();
+  if (file.form == ImageFile::Form::kCopy) return std::optional(std::move(*bytes));
+  const Result<SourceStamp> stamp = StampOf(file.text);
+  if (!stamp) return stamp.error();
+  return UncheckedByteCode(std::move(*bytes), *stamp);
+}
+
+}  // namespace belljar

@@ -1,0 +1,72 @@
+// What is in an image: files of this installation, each with its place in the image.
+//
+//   Result<ImageFiles> files = CollectImageFiles({.installation = …, .profile = …});
+//   for (const auto& [path, file] : files->files) … ReadContent(file) …
+#ifndef BELLJAR_CONTAINER_IMAGE_IMAGE_FILES_H_
+#define BELLJAR_CONTAINER_IMAGE_IMAGE_FILES_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+#include "engine/outside/installation.h"
+
+namespace belljar {
+
+// Where Belljar is in an image, as in a build tree: the programs, and share/belljar beside them.
+inline constexpr char kImagePrefix[] = "opt/belljar";
+inline constexpr char kGuestProgram[] = "belljar-guest";
+inline constexpr char kZygoteProgram[] = "belljar-zygote";
+
+// Nobody's number on any usual machine, and no system's user.
+inline constexpr unsigned kImageUser = 65532;
+
+// For whoever asks where the bytes are.
+enum class ImagePart { kPrograms, kLibraries, kStandardLibrary, kPolicy, kPackages, kData };
+inline constexpr ImagePart kImageParts[] = {
+    ImagePart::kPrograms, ImagePart::kLibraries, ImagePart::kStandardLibrary,
+    ImagePart::kPolicy,   ImagePart::kPackages,  ImagePart::kData};
+// "standard library".
+const char* ImagePartName(ImagePart part);
+// Of a file at `path` in an image.
+ImagePart PartOf(const std::string& path);
+
+struct ImageFile {
+  enum class Form { kCopy, kByteCode, kText };
+
+  Form form = Form::kCopy;
+  std::string source;  // path on this machine; of byte code, that of the byte code
+  std::string text;    // the content itself (kText); the path of the Python source (kByteCode)
+  bool is_program = false;
+};
+
+struct ImageRequest {
+  Installation installation;
+  Profile profile;
+  std::string profile_file;  // of an operator's own profile; empty: it is one of the installation
+  std::string guest;         // path of the program that a container starts
+};
+
+struct ImageFiles {
+  std::map<std::string, ImageFile> files;  // by path in the image
+  std::set<std::string> folders;           // all of them, parents too
+  std::string architecture;                // "amd64"
+  std::vector<std::string> left_out;       // what somebody may miss, a sentence each
+};
+
+// Where belljar-guest is, in an installation and in a build tree.
+std::string GuestProgramPath(const Installation& installation);
+
+// An error names what is missing and what to do.
+Result<ImageFiles> CollectImageFiles(const ImageRequest& request);
+
+// The bytes that the image has of `file`. Nothing: byte code that is not of its source any more.
+Result<std::optional<std::string>> ReadContent(const ImageFile& file);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_IMAGE_IMAGE_FILES_H_
