@@ -54,20 +54,23 @@ CompletionOption Describe(const CLI::Option& option, const Offers& offers) {
   return described;
 }
 
-CompletionCommand Describe(const CLI::App& parser, const std::string& name, const Offers& offers) {
+// `parser` and its own commands, whose names begin with its: "image", "image build".
+void Describe(const CLI::App& parser, const std::string& name, const Offers& offers,
+              std::vector<CompletionCommand>& commands) {
   CompletionCommand command{name, parser.get_description(), {}};
   for (const CLI::Option* option : parser.get_options()) {
     command.options.push_back(Describe(*option, offers));
   }
-  return command;
+  commands.push_back(std::move(command));
+  for (const CLI::App* below : parser.get_subcommands([](const CLI::App*) { return true; })) {
+    Describe(*below, (name.empty() ? "" : name + " ") + below->get_name(), offers, commands);
+  }
 }
 
 int Execute(const CLI::App& app, const std::string& shell) {
   const Offers offers = CollectOffers();
-  std::vector<CompletionCommand> commands = {Describe(app, "", offers)};
-  for (const CLI::App* parser : app.get_subcommands([](const CLI::App*) { return true; })) {
-    commands.push_back(Describe(*parser, parser->get_name(), offers));
-  }
+  std::vector<CompletionCommand> commands;
+  Describe(app, "", offers, commands);
   if (shell == "bash") return Answer(BashScript(commands), kExitOk);
   if (shell == "zsh") return Answer(ZshScript(commands), kExitOk);
   return Answer(FishScript(commands), kExitOk);

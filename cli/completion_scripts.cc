@@ -35,10 +35,28 @@ std::string FishQuote(const std::string& text) {
   return "'" + ReplaceAll(ReplaceAll(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-std::vector<std::string> CommandNames(const Commands& commands) {
-  std::vector<std::string> names;
+// "image" of "image build", and "build"; of "run" nothing, and "run".
+std::string Above(const CompletionCommand& command) {
+  const size_t space = command.name.rfind(' ');
+  return space == command.name.npos ? "" : command.name.substr(0, space);
+}
+std::string LastWord(const CompletionCommand& command) {
+  return command.name.substr(command.name.rfind(' ') + 1);
+}
+
+// Those that may follow `above`; empty: belljar itself.
+Commands CommandsOf(const Commands& commands, const std::string& above) {
+  Commands found;
   for (const CompletionCommand& command : commands) {
-    if (!command.name.empty()) names.push_back(command.name);
+    if (!command.name.empty() && Above(command) == above) found.push_back(command);
+  }
+  return found;
+}
+
+std::vector<std::string> CommandNames(const Commands& commands, const std::string& above) {
+  std::vector<std::string> names;
+  for (const CompletionCommand& command : CommandsOf(commands, above)) {
+    names.push_back(LastWord(command));
   }
   return names;
 }
@@ -68,6 +86,17 @@ std::string BashValueCases(const Commands& commands) {
   return text;
 }
 
+// What makes a word a command: what stands before it.
+std::string BashCommandPatterns(const Commands& commands) {
+  std::vector<std::string> patterns;
+  for (const CompletionCommand& command : commands) {
+    if (!command.name.empty()) {
+      patterns.push_back("'" + Above(command) + " " + LastWord(command) + "'");
+    }
+  }
+  return Join(patterns, " | ");
+}
+
 std::string BashWordCases(const Commands& commands) {
   std::string text;
   for (const CompletionCommand& command : commands) {
@@ -80,7 +109,9 @@ std::string BashWordCases(const Commands& commands) {
       positionals.insert(positionals.end(), option.values.begin(), option.values.end());
       files = files || option.takes_file;
     }
-    if (command.name.empty()) positionals = CommandNames(commands);
+    for (std::string& name : CommandNames(commands, command.name)) {
+      positionals.push_back(std::move(name));
+    }
     text += "      '" + command.name + "') options=" + Quote(Join(options, " ")) +
             " words=" + Quote(Join(positionals, " ")) + " paths=" + (files ? "files" : "none") +
             " ;;\n";
@@ -102,13 +133,10 @@ _belljar() {
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
   for ((i = 1; i < COMP_CWORD; i++)); do
-    case ${COMP_WORDS[i]} in
+    case "$command ${COMP_WORDS[i]}" in
       )" +
-         Join(CommandNames(commands), " | ") +
-         R"()
-        command=${COMP_WORDS[i]}
-        break
-        ;;
+         BashCommandPatterns(commands) +
+         R"() command=${command:+$command }${COMP_WORDS[i]} ;;
     esac
   done
   case "$command $previous" in
@@ -177,6 +205,27 @@ std::string ZshArguments(const CompletionCommand& command, const std::string& ma
   return text;
 }
 
+// What is done after the words of `command`; `words` begins with its last one.
+std::string ZshArgumentCase(const Commands& commands, const CompletionCommand& command) {
+  std::string text = "        " + command.name + ")\n";
+  const Commands nested = CommandsOf(commands, command.name);
+  if (nested.empty()) {
+    return text + "          _arguments" + ZshArguments(command, "            ") +
+           "\n          ;;\n";
+  }
+  text += "          local nested=''\n          ((CURRENT > 2)) && nested=$words[2]\n";
+  text += "          case $nested in\n";
+  for (const CompletionCommand& each : nested) {
+    text += "            " + LastWord(each) + ")\n              shift words\n" +
+            "              ((CURRENT--))\n              _arguments" +
+            ZshArguments(each, "                ") + "\n              ;;\n";
+  }
+  text += "            *)\n              _arguments" + ZshArguments(command, "                ") +
+          " \\\n                '1:command:(" + Join(CommandNames(commands, command.name), " ") +
+          ")'\n              ;;\n";
+  return text + "          esac\n          ;;\n";
+}
+
 }  // namespace
 
 std::string ZshScript(const Commands& commands) {
@@ -185,16 +234,13 @@ std::string ZshScript(const Commands& commands) {
   text += "  _arguments -C" + ZshArguments(commands[0], "    ") +
           " \\\n    '1:command:->command' \\\n    '*::argument:->argument'\n";
   text += "  case $state in\n    command)\n      local -a commands=(\n";
-  for (const CompletionCommand& command : commands) {
-    if (command.name.empty()) continue;
+  for (const CompletionCommand& command : CommandsOf(commands, "")) {
     text += "        " + Quote(command.name + ":" + command.help) + "\n";
   }
   text += "      )\n      _describe command commands\n      ;;\n    argument)\n";
   text += "      case $line[1] in\n";
-  for (const CompletionCommand& command : commands) {
-    if (command.name.empty()) continue;
-    text += "        " + command.name + ")\n          _arguments" +
-            ZshArguments(command, "            ") + "\n          ;;\n";
+  for (const CompletionCommand& command : CommandsOf(commands, "")) {
+    text += ZshArgumentCase(commands, command);
   }
   text += "      esac\n      ;;\n  esac\n}\n";
   // Autoloaded, the file is the function; sourced, it has to be registered.
@@ -208,10 +254,17 @@ std::string ZshScript(const Commands& commands) {
 
 namespace {
 
+// Where what follows the words of `command` is offered.
+std::string FishCondition(const CompletionCommand& command) {
+  if (command.name.empty()) return " -n __fish_use_subcommand";
+  const std::string above = Above(command);
+  std::string condition;
+  if (!above.empty()) condition = "__fish_seen_subcommand_from " + above + "; and ";
+  return " -n '" + condition + "__fish_seen_subcommand_from " + LastWord(command) + "'";
+}
+
 std::string FishLine(const CompletionCommand& command, const CompletionOption& option) {
-  std::string line = "complete -c belljar";
-  line += command.name.empty() ? " -n __fish_use_subcommand"
-                               : " -n '__fish_seen_subcommand_from " + command.name + "'";
+  std::string line = "complete -c belljar" + FishCondition(command);
   for (const std::string& name : option.names) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
@@ -229,9 +282,9 @@ std::string FishScript(const Commands& commands) {
   std::string text = "# Completion of belljar for fish. Made by: belljar completion fish\n";
   text += "complete -c belljar -f\n";
   for (const CompletionCommand& command : commands) {
-    if (!command.name.empty()) {
-      text += "complete -c belljar -n __fish_use_subcommand -a " + command.name + " -d " +
-              FishQuote(command.help) + "\n";
+    for (const CompletionCommand& below : CommandsOf(commands, command.name)) {
+      text += "complete -c belljar" + FishCondition(command) + " -a " + LastWord(below) + " -d " +
+              FishQuote(below.help) + "\n";
     }
     for (const CompletionOption& option : command.options) text += FishLine(command, option);
   }

@@ -18,7 +18,7 @@ struct CompletionOption {
 };
 
 struct CompletionCommand {
-  std::string name;  // empty: belljar itself
+  std::string name;  // empty: belljar itself; of one of another's: both, "image build"
   std::string help;
   std::vector<CompletionOption> options;
 };

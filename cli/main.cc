@@ -13,6 +13,7 @@
 #include "cli/console.h"
 #include "cli/doctor.h"
 #include "cli/exit_code.h"
+#include "cli/image.h"
 #include "cli/info.h"
 #include "cli/parse.h"
 #include "cli/rules.h"
@@ -33,10 +34,13 @@ int Main(const std::vector<std::string>& arguments) {
   app.set_version_flag(
       "--version", std::string("belljar ") + kBelljarVersion + " (CPython " + kPythonVersion + ")",
       "print the version and exit");
-  const std::vector<Command> commands = {MakeRunCommand(app),    MakeValidateCommand(app),
-                                         MakeRulesCommand(app),  MakeServeCommand(app),
-                                         MakeConfigCommand(app), MakeInfoCommand(app),
-                                         MakeDoctorCommand(app), MakeCompletionCommand(app)};
+  std::vector<Command> commands = {MakeRunCommand(app), MakeValidateCommand(app),
+                                   MakeRulesCommand(app), MakeServeCommand(app),
+                                   MakeConfigCommand(app)};
+  for (Command& command : MakeImageCommands(app, {})) commands.push_back(std::move(command));
+  for (const auto make : {MakeInfoCommand, MakeDoctorCommand, MakeCompletionCommand}) {
+    commands.push_back(make(app));
+  }
   SetExamples(&app, {"belljar run program.py  # run a program, sealed",
                      "belljar run -c 'print(6 * 7)'  # or a line of code",
                      "belljar validate program.py  # what would be refused, and what to do",

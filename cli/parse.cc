@@ -20,9 +20,19 @@ std::vector<std::string> KnownOptions(const CLI::App& parser) {
   return names;
 }
 
-std::vector<std::string> KnownCommands(const std::vector<Command>& commands) {
+// "image build" of the command that is one of another's.
+std::string FullName(const CLI::App& parser) {
+  const CLI::App* above = parser.get_parent();
+  const bool is_nested = above && above->get_parent();
+  return (is_nested ? FullName(*above) + " " : "") + parser.get_name();
+}
+
+// Those that may follow `parser`: belljar itself, or one that has commands of its own.
+std::vector<std::string> KnownCommands(const CLI::App& parser) {
   std::vector<std::string> names;
-  for (const Command& command : commands) names.push_back(command.parser->get_name());
+  for (const CLI::App* command : parser.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
   return names;
 }
 
@@ -76,26 +86,27 @@ std::string UnknownOption(const CLI::App& parser, const std::string& argument) {
 }
 
 int Unexpected(const CLI::App& parser, const std::string& argument) {
-  const std::string& command = parser.get_name();
+  const std::string command = FullName(parser);
   if (IsOption(argument)) return UsageError(command, UnknownOption(parser, argument));
   return UsageError(command, "unexpected argument " + Quoted(argument));
 }
 
-int UnknownCommand(const CLI::App& app, const std::vector<Command>& commands,
-                   const std::string& argument) {
-  if (IsOption(argument)) return UsageError("", UnknownOption(app, argument));
-  if (argument.ends_with(".py")) {
+int UnknownCommand(const CLI::App& parser, const std::string& argument) {
+  const std::string above = parser.get_parent() ? FullName(parser) : "";
+  if (IsOption(argument)) return UsageError(above, UnknownOption(parser, argument));
+  if (above.empty() && argument.ends_with(".py")) {
     return UsageError("", "unknown command " + Quoted(argument) + "; to run a file: belljar run " +
                               Printable(argument));
   }
-  const std::vector<std::string> known = KnownCommands(commands);
-  return UsageError("", "unknown command " + Quoted(argument) + Suggestion(argument, known) +
-                            "\nThe commands are: " + CLI::detail::join(known, ", ") + ".");
+  const std::vector<std::string> known = KnownCommands(parser);
+  return UsageError(above, "unknown command " + Quoted(argument) + Suggestion(argument, known) +
+                               "\nThe commands are: " + CLI::detail::join(known, ", ") + ".");
 }
 
+// Of a command and one of its own, the latter.
 const Command* Chosen(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
-    if (command.parser->parsed()) return &command;
+    if (command.parser->parsed() && command.parser->get_subcommands().empty()) return &command;
   }
   return nullptr;
 }
@@ -123,21 +134,23 @@ std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command
     return Answer(std::string(version.what()) + "\n", kExitOk);
   } catch (const std::exception& error) {
     const Command* command = Chosen(commands);
-    return UsageError(command ? command->parser->get_name() : "", Printable(error.what()));
+    return UsageError(command ? FullName(*command->parser) : "", Printable(error.what()));
   }
   if (const std::string extra = FirstExtra(app); !extra.empty()) {
     const Command* command = Chosen(commands);
     const bool follows_command = command && !IsOption(extra);
-    return follows_command ? Unexpected(*command->parser, extra)
-                           : UnknownCommand(app, commands, extra);
+    return follows_command ? Unexpected(*command->parser, extra) : UnknownCommand(app, extra);
   }
   const Command* command = Chosen(commands);
   if (!command) {
     Say(app.help());
     return kExitUsage;
   }
-  if (const std::string extra = FirstExtra(*command->parser); !extra.empty()) {
-    return Unexpected(*command->parser, extra);
+  for (const CLI::App* parser = command->parser; parser != &app; parser = parser->get_parent()) {
+    if (const std::string extra = FirstExtra(*parser); !extra.empty()) {
+      return KnownCommands(*parser).empty() ? Unexpected(*parser, extra)
+                                            : UnknownCommand(*parser, extra);
+    }
   }
   return command;
 }

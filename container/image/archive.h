@@ -28,8 +28,8 @@ struct ImageFacts {
 // How many bytes of files each part has.
 std::map<ImagePart, uint64_t> BytesByPart(const ImageListing& listing);
 
-// `identity` without the digest of the inputs, which is found here. `path` has all of it or is as it
-// was before.
+// `identity` without the digest of the inputs, which is found here. `path` has all of it or is as
+// it was before.
 Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
                               const std::string& path, const ImageProgress& progress);
 

@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "container/image/archive.h"
@@ -31,9 +33,9 @@ class Inspector {
 
   // Faults are found in this order; each makes the next ones meaningless.
   Result<ImageInspection> Inspect() {
-    for (const auto step : {&Inspector::ReadEntries, &Inspector::JudgeNames,
-                            &Inspector::ReadDocuments, &Inspector::JudgeBlobs,
-                            &Inspector::JudgeLists, &Inspector::JudgeLayer}) {
+    for (const auto step :
+         {&Inspector::ReadEntries, &Inspector::JudgeNames, &Inspector::ReadDocuments,
+          &Inspector::JudgeBlobs, &Inspector::JudgeLists, &Inspector::JudgeLayer}) {
       if (Result<void> done = (this->*step)(); !done) {
         if (done.error().error_number != 0) return done.error();
         inspection_.faults.push_back(done.error().ToString());
@@ -53,24 +55,23 @@ class Inspector {
       if (digest) file->digest = digest->Finish();
       digest.reset();
     };
-    const TarVisitor visitor{
-        .entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
-          end_file();
-          if (progress_) progress_(at / 2, size_);
-          if (entry.is_folder) {
-            folders_.insert(entry.path);
-            return {};
-          }
-          file = &files_[entry.path];
-          *file = {at, entry.size, "", ""};
-          digest.emplace();
-          return {};
-        },
-        .bytes = [&](std::string_view bytes) -> Result<void> {
-          digest->Add(bytes);
-          if (file->size <= kLargestDocument) file->text += bytes;
-          return {};
-        }};
+    const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
+                               end_file();
+                               if (progress_) progress_(at / 2, size_);
+                               if (entry.is_folder) {
+                                 folders_.insert(entry.path);
+                                 return {};
+                               }
+                               file = &files_[entry.path];
+                               *file = {at, entry.size, "", ""};
+                               digest.emplace();
+                               return {};
+                             },
+                             .bytes = [&](std::string_view bytes) -> Result<void> {
+                               digest->Add(bytes);
+                               if (file->size <= kLargestDocument) file->text += bytes;
+                               return {};
+                             }};
     const Result<TarSummary> read = ReadTar(fd_, 0, size_, visitor);
     end_file();
     return read ? Result<void>() : read.error();
@@ -85,8 +86,8 @@ class Inspector {
     for (const auto& [path, file] : files_) {
       const bool is_blob = path.starts_with(beginning);
       if (is_blob && path.substr(beginning.size()) != file.digest) {
-        return Fault("the content of " + Quoted(path) + " has another digest: sha256:" +
-                     file.digest);
+        return Fault("the content of " + Quoted(path) +
+                     " has another digest: sha256:" + file.digest);
       }
       if (!is_blob && path != kIndexName && path != kLayoutName && path != kDockerName) {
         return Fault("nothing like " + Quoted(path) + " belongs into one");
@@ -105,8 +106,8 @@ class Inspector {
     const auto found = files_.find(BlobPath(blob));
     if (found == files_.end()) return Fault("its " + what + " is not there: " + BlobPath(blob));
     if (found->second.size != blob.size) {
-      return Fault("its " + what + " has " + std::to_string(found->second.size) + " bytes and not " +
-                   std::to_string(blob.size));
+      return Fault("its " + what + " has " + std::to_string(found->second.size) +
+                   " bytes and not " + std::to_string(blob.size));
     }
     return &found->second;
   }

@@ -94,19 +94,18 @@ std::string ConfigDocument(const ImageIdentity& identity, const Blob& layer) {
       {kProfileLabel, identity.profile},
       {kPythonLabel, identity.python},
       {kInputsLabel, kDigestPrefix + identity.inputs}};
-  return Json{{"created", kDate},
-              {"architecture", identity.architecture},
-              {"os", "linux"},
-              {"config",
-               {{"User", user},
-                {"Env", Json::array({"PATH=/" + prefix, "LANG=C.UTF-8"})},
-                {"Entrypoint", Json::array({"/" + prefix + "/" + kGuestProgram})},
-                {"WorkingDir", "/"},
-                {"Labels", labels}}},
-              {"rootfs",
-               {{"type", "layers"}, {"diff_ids", Json::array({kDigestPrefix + layer.digest})}}},
-              {"history",
-               Json::array({Json{{"created", kDate}, {"created_by", "belljar image build"}}})}}
+  return Json{
+      {"created", kDate},
+      {"architecture", identity.architecture},
+      {"os", "linux"},
+      {"config",
+       {{"User", user},
+        {"Env", Json::array({"PATH=/" + prefix, "LANG=C.UTF-8"})},
+        {"Entrypoint", Json::array({"/" + prefix + "/" + kGuestProgram})},
+        {"WorkingDir", "/"},
+        {"Labels", labels}}},
+      {"rootfs", {{"type", "layers"}, {"diff_ids", Json::array({kDigestPrefix + layer.digest})}}},
+      {"history", Json::array({Json{{"created", kDate}, {"created_by", "belljar image build"}}})}}
       .dump();
 }
 

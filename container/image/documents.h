@@ -11,9 +11,9 @@
 
 namespace belljar {
 
-inline constexpr char kIndexName[] = "index.json";       // OCI: which images there are
-inline constexpr char kLayoutName[] = "oci-layout";      // OCI: that this is a layout
-inline constexpr char kDockerName[] = "manifest.json";   // docker load, also before version 25
+inline constexpr char kIndexName[] = "index.json";      // OCI: which images there are
+inline constexpr char kLayoutName[] = "oci-layout";     // OCI: that this is a layout
+inline constexpr char kDockerName[] = "manifest.json";  // docker load, also before version 25
 inline constexpr char kBlobFolder[] = "blobs/sha256";
 
 // What the labels say.

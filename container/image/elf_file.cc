@@ -4,6 +4,8 @@
 #include <gelf.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -136,6 +138,35 @@ Result<std::optional<ElfFile>> ReadElfFile(const std::string& path) {
   Result<ElfFile> file = Reader(elf.get(), path).Read();
   if (!file) return file.error();
   return std::optional<ElfFile>(std::move(*file));
+}
+
+std::string WithoutDebugSections(std::string program) {
+  Elf64_Ehdr header;
+  if (program.size() < sizeof header) return program;
+  memcpy(&header, program.data(), sizeof header);
+  constexpr int kOurOrder = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+  const bool is_ours =
+      memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+      header.e_ident[EI_DATA] == kOurOrder && header.e_phentsize == sizeof(Elf64_Phdr);
+  if (!is_ours || header.e_phoff > program.size()) return program;
+  const uint64_t segments = header.e_phnum * sizeof(Elf64_Phdr);
+  if (segments > program.size() - header.e_phoff) return program;
+  uint64_t end = header.e_phoff + segments;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    memcpy(&segment, program.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+    if (segment.p_offset > program.size() || segment.p_filesz > program.size() - segment.p_offset) {
+      return program;
+    }
+    end = std::max(end, segment.p_offset + segment.p_filesz);
+  }
+  header.e_shoff = 0;
+  header.e_shnum = 0;
+  header.e_shentsize = 0;
+  header.e_shstrndx = SHN_UNDEF;
+  memcpy(program.data(), &header, sizeof header);
+  program.resize(end);
+  return program;
 }
 
 std::string ArchitectureName(const ElfKind& kind) {

@@ -56,9 +56,9 @@ class Collection {
   explicit Collection(const ImageRequest& request) : request_(request) {}
 
   Result<ImageFiles> Collect() {
-    for (const auto step : {&Collection::AddPrograms, &Collection::AddBelljar,
-                            &Collection::AddPackages, &Collection::AddPaths,
-                            &Collection::AddSystemFiles, &Collection::AddLibraries}) {
+    for (const auto step :
+         {&Collection::AddPrograms, &Collection::AddBelljar, &Collection::AddPackages,
+          &Collection::AddPaths, &Collection::AddSystemFiles, &Collection::AddLibraries}) {
       if (Result<void> done = (this->*step)(); !done) return done.error();
     }
     for (const char* folder : kEmptyFolders) files_.folders.insert(folder);
@@ -86,7 +86,9 @@ class Collection {
                        ", which every container starts; build with ./dev build, or install with "
                        "cmake --install");
       }
-      Add(Below(kImagePrefix, program.name), program.path).is_program = true;
+      ImageFile& file = Add(Below(kImagePrefix, program.name), program.path);
+      file.form = ImageFile::Form::kProgram;
+      file.is_program = true;
     }
     return {};
   }
@@ -173,7 +175,9 @@ class Collection {
     if (!search) return search.error();
     std::vector<std::string> objects;
     for (const auto& [path, file] : files_.files) {
-      if (file.form == ImageFile::Form::kCopy) objects.push_back(file.source);
+      const bool is_copy =
+          file.form == ImageFile::Form::kCopy || file.form == ImageFile::Form::kProgram;
+      if (is_copy) objects.push_back(file.source);
     }
     Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search);
     if (!linked) return linked.error();
@@ -200,7 +204,8 @@ class Collection {
   Result<void> JudgeMissing(const LinkedLibraries& linked) {
     for (const MissingLibrary& missing : linked.missing) {
       const std::string what = missing.name + ", which " + missing.needed_by + " needs";
-      if (missing.needed_by == request_.installation.zygote || missing.needed_by == request_.guest) {
+      if (missing.needed_by == request_.installation.zygote ||
+          missing.needed_by == request_.guest) {
         return Failure("there is no " + what);
       }
       files_.left_out.push_back(what + ": it is not on this machine either");
@@ -328,6 +333,8 @@ Result<std::optional<std::string>> ReadContent(const ImageFile& file) {
   Result<std::string> bytes = ReadFile(file.source, kLargestFile);
   if (!bytes) return bytes.error();
   if (file.form == ImageFile::Form::kCopy) return std::optional(std::move(*bytes));
+  if (file.form == ImageFile::Form::kProgram)
+    return std::optional(WithoutDebugSections(std::move(*bytes)));
   const Result<SourceStamp> stamp = StampOf(file.text);
   if (!stamp) return stamp.error();
   return UncheckedByteCode(std::move(*bytes), *stamp);

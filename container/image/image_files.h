@@ -27,20 +27,20 @@ inline constexpr unsigned kImageUser = 65532;
 
 // For whoever asks where the bytes are.
 enum class ImagePart { kPrograms, kLibraries, kStandardLibrary, kPolicy, kPackages, kData };
-inline constexpr ImagePart kImageParts[] = {
-    ImagePart::kPrograms, ImagePart::kLibraries, ImagePart::kStandardLibrary,
-    ImagePart::kPolicy,   ImagePart::kPackages,  ImagePart::kData};
+inline constexpr ImagePart kImageParts[] = {ImagePart::kPrograms,        ImagePart::kLibraries,
+                                            ImagePart::kStandardLibrary, ImagePart::kPolicy,
+                                            ImagePart::kPackages,        ImagePart::kData};
 // "standard library".
 const char* ImagePartName(ImagePart part);
 // Of a file at `path` in an image.
 ImagePart PartOf(const std::string& path);
 
 struct ImageFile {
-  enum class Form { kCopy, kByteCode, kText };
+  enum class Form { kCopy, kProgram, kByteCode, kText };
 
-  Form form = Form::kCopy;
-  std::string source;  // path on this machine; of byte code, that of the byte code
-  std::string text;    // the content itself (kText); the path of the Python source (kByteCode)
+  Form form = Form::kCopy;  // a program of ours comes without what only debuggers read
+  std::string source;       // path on this machine; of byte code, that of the byte code
+  std::string text;         // the content itself (kText); the path of the Python source (kByteCode)
   bool is_program = false;
 };
 

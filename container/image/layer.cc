@@ -28,8 +28,7 @@ Result<void> Walk(const ImageFiles& files, const ImageProgress& progress, const 
     Result<std::optional<std::string>> content = ReadContent(file);
     if (!content) return content.error();
     if (!*content) return MakeError("build an image", file.source + " changed meanwhile");
-    const TarEntry entry{
-        .path = path, .is_program = file.is_program, .size = (*content)->size()};
+    const TarEntry entry{.path = path, .is_program = file.is_program, .size = (*content)->size()};
     if (Result<void> visited = visit(entry, **content); !visited) return visited;
     if (progress) progress(++done, total);
   }
@@ -88,18 +87,17 @@ Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgr
     if (digest) layer.listing.back().digest = digest->Finish();
     digest.reset();
   };
-  const TarVisitor visitor{
-      .entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
-        end_file();
-        layer.listing.push_back({entry, ""});
-        if (!entry.is_folder) digest.emplace();
-        if (progress) progress(at - offset, size);
-        return {};
-      },
-      .bytes = [&](std::string_view bytes) -> Result<void> {
-        digest->Add(bytes);
-        return {};
-      }};
+  const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
+                             end_file();
+                             layer.listing.push_back({entry, ""});
+                             if (!entry.is_folder) digest.emplace();
+                             if (progress) progress(at - offset, size);
+                             return {};
+                           },
+                           .bytes = [&](std::string_view bytes) -> Result<void> {
+                             digest->Add(bytes);
+                             return {};
+                           }};
   Result<TarSummary> tar = ReadTar(fd, offset, size, visitor);
   if (!tar) return tar.error();
   end_file();

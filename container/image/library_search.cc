@@ -18,9 +18,14 @@ constexpr size_t kMaxCache = size_t{64} << 20;
 // What the linkers of distributions have built in; with several architectures' folders on one
 // machine, the kind of a file tells.
 const char* const kUsualFolders[] = {
-    "/lib/x86_64-linux-gnu",      "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu", "/lib64",                    "/usr/lib64",
-    "/lib",                       "/usr/lib",
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib/aarch64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
 };
 
 void ReplaceAll(std::string& text, std::string_view what, const std::string& with) {

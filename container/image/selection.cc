@@ -32,17 +32,17 @@ constexpr std::string_view kTestExtensions[] = {"lib-dynload/_test", "lib-dynloa
                                                 "lib-dynload/_ctypes_test", "lib-dynload/xx"};
 
 // Sources of C and Cython, stubs for type checkers, static libraries, launchers for another system.
-constexpr std::string_view kNotToImport[] = {".a",  ".c",   ".cmake", ".cpp", ".exe", ".h",
-                                             ".hpp", ".la", ".o",     ".pc",  ".pth", ".pxd",
-                                             ".pxi", ".pyi", ".pyx"};
+constexpr std::string_view kNotToImport[] = {".a",   ".c",   ".cmake", ".cpp", ".exe",
+                                             ".h",   ".hpp", ".la",    ".o",   ".pc",
+                                             ".pth", ".pxd", ".pxi",   ".pyi", ".pyx"};
 
 // Of a package's metadata: how and from where it was installed, which differs by machine.
 constexpr std::string_view kInstallersNotes[] = {"RECORD", "INSTALLER", "REQUESTED",
                                                  "direct_url.json"};
 
 // They install packages, or are of an environment and not of a package.
-constexpr std::string_view kInstallers[] = {"pip", "setuptools", "wheel", "pkg_resources",
-                                            "_distutils_hack", "bin"};
+constexpr std::string_view kInstallers[] = {"pip",           "setuptools",      "wheel",
+                                            "pkg_resources", "_distutils_hack", "bin"};
 
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 

@@ -196,8 +196,8 @@ class Reader {
   Result<void> Take(char* bytes, size_t count) {
     if (count > left_) return Fault("it is cut short");
     for (size_t got = 0; got < count;) {
-      const ssize_t more =
-          pread(fd_, bytes + got, count - got, static_cast<off_t>(at_ + static_cast<uint64_t>(got)));
+      const ssize_t more = pread(fd_, bytes + got, count - got,
+                                 static_cast<off_t>(at_ + static_cast<uint64_t>(got)));
       if (more < 0 && errno == EINTR) continue;
       if (more < 0) return SystemError("read a tar file");
       if (more == 0) return Fault("it is cut short");

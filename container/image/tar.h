@@ -1,7 +1,8 @@
 // Tar files of one form: folders and plain files of root's, in order of their paths, dated 1970,
 // nobody's to write. Each list of entries has exactly one such file, so that what is the same has
 // the same digest, and the reader can ask that every byte is as the writer puts it: none is left in
-// which something could be hidden, and no two programs that unpack it can disagree on what is there.
+// which something could be hidden, and no two programs that unpack it can disagree on what is
+// there.
 //
 // Ours, not a library's: a digest would depend on its version, and what unpacks tars of all kinds
 // brings parsers of all kinds. The form is POSIX ustar, which everything reads.

@@ -23,9 +23,10 @@ def test_the_script_parses(belljar, tmp_path, shell):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_command_and_option_is_in_it(belljar, shell):
     script = belljar("completion", shell).stdout
-    for word in ("run", "validate", "rules", "serve", "config", "info", "doctor", "completion"):
-        assert word in script
-        for line in belljar(word, "--help").stdout.splitlines():
+    commands = ["run", "validate", "rules", "serve", "config", "info", "doctor", "completion"]
+    for words in [*commands, "image", "image build", "image verify"]:
+        assert words.split()[-1] in script
+        for line in belljar(*words.split(), "--help").stdout.splitlines():
             for option in line.split():
                 if line.startswith("  --") and option.startswith("--"):
                     name = option.split(",")[0]
@@ -50,8 +51,15 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
     [
         (
             ["belljar", ""],
-            ["completion", "config", "doctor", "info", "rules", "run", "serve", "validate"],
+            ["completion", "config", "doctor", "image", "info", "rules", "run", "serve", "validate"],
         ),
+        (["belljar", "image", ""], ["build", "verify"]),
+        (["belljar", "image", "v"], ["verify"]),
+        (["belljar", "image", "build", "--prof"], ["--profile"]),
+        (["belljar", "image", "build", "--profile", "ba"], ["basic"]),
+        (["belljar", "image", "build", "--output", "my"], ["my program.py"]),
+        (["belljar", "image", "verify", "my"], ["my program.py"]),
+        (["belljar", "run", "image", "build", "--iso"], ["--isolation"]),
         (["belljar", "va"], ["validate"]),
         (["belljar", "--v"], ["--version"]),
         (["belljar", "run", "--iso"], ["--isolation"]),
@@ -98,6 +106,8 @@ def test_what_bash_offers(belljar, tmp_path, words, offers):
         ("belljar run --isolation ", {"strict", "standard"}),
         ("belljar va", {"validate"}),
         ("belljar completion ", {"bash", "zsh", "fish"}),
+        ("belljar image ", {"build", "verify"}),
+        ("belljar image build --pro", {"--profile"}),
     ],
 )
 def test_what_fish_offers(belljar, tmp_path, line, offers):

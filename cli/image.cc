@@ -1,0 +1,343 @@
+#include "cli/image.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "container/image/archive.h"
+#include "engine/core/text.h"
+#include "engine/core/version.h"
+#include "engine/outside/profile_catalogue.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct BuildArguments {
+  std::string profile = "basic";
+  std::optional<std::string> output;
+  std::optional<std::string> load;
+  bool json = false;
+};
+
+struct VerifyArguments {
+  std::optional<std::string> file;
+  bool json = false;
+};
+
+// --- progress ---------------------------------------------------------------------------------
+
+// One line on a terminal, which goes away again.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::string what) : what_(std::move(what)), shows_(isatty(STDERR_FILENO)) {}
+  ~ProgressLine() {
+    if (is_shown_) Say("\r\x1b[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+
+  ImageProgress Reporter() {
+    return [this](uint64_t done, uint64_t total) { Report(done, total); };
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void Report(uint64_t done, uint64_t total) {
+    constexpr std::chrono::milliseconds kInterval{100};
+    if (!shows_ || total == 0 || Clock::now() < next_) return;
+    next_ = Clock::now() + kInterval;
+    Say("\r" + what_ + " " + std::to_string(done * 100 / total) + " %\x1b[K");
+    is_shown_ = true;
+  }
+
+  std::string what_;
+  bool shows_;
+  bool is_shown_ = false;
+  Clock::time_point next_;
+};
+
+// --- what is in one ---------------------------------------------------------------------------
+
+// "43.1 MB", of a million bytes, as engines show sizes.
+std::string Megabytes(uint64_t bytes) {
+  char text[32];
+  snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
+  return text;
+}
+
+size_t CountFiles(const ImageListing& listing) {
+  return static_cast<size_t>(
+      std::count_if(listing.begin(), listing.end(),
+                    [](const ListedEntry& each) { return !each.entry.is_folder; }));
+}
+
+std::string Row(const std::string& name, const std::string& value) {
+  std::string row = "  " + name;
+  row.resize(std::max<size_t>(row.size() + 2, 26), ' ');
+  return row + value + "\n";
+}
+
+std::string FactsText(const ImageFacts& facts) {
+  const ImageIdentity& identity = facts.identity;
+  std::string text =
+      Printable(facts.reference) + "\n" + Row("profile", Printable(identity.profile)) +
+      Row("belljar", Printable(identity.version)) + Row("python", Printable(identity.python)) +
+      Row("architecture", Printable(identity.architecture)) +
+      Row("digest", "sha256:" + facts.manifest.digest) +
+      Row("image id", "sha256:" + facts.config.digest) +
+      Row("inputs", "sha256:" + identity.inputs) +
+      Row("size", Megabytes(facts.layer.size) + " in " + WithThousands(CountFiles(facts.listing)) +
+                      " files");
+  const std::map<ImagePart, uint64_t> bytes = BytesByPart(facts.listing);
+  for (const ImagePart part : kImageParts) {
+    const auto found = bytes.find(part);
+    if (found == bytes.end()) continue;
+    text += Row(std::string("  ") + ImagePartName(part), Megabytes(found->second));
+  }
+  return text;
+}
+
+Json FactsJson(const ImageFacts& facts) {
+  const ImageIdentity& identity = facts.identity;
+  Json parts = Json::object();
+  for (const auto& [part, bytes] : BytesByPart(facts.listing)) parts[ImagePartName(part)] = bytes;
+  return {{"reference", facts.reference},
+          {"profile", identity.profile},
+          {"version", identity.version},
+          {"python", identity.python},
+          {"architecture", identity.architecture},
+          {"digest", "sha256:" + facts.manifest.digest},
+          {"id", "sha256:" + facts.config.digest},
+          {"inputs", "sha256:" + identity.inputs},
+          {"size_bytes", facts.layer.size},
+          {"files", CountFiles(facts.listing)},
+          {"parts", parts}};
+}
+
+std::string Dump(const Json& json) {
+  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string ListText(const std::string& title, const std::vector<std::string>& items) {
+  std::string text = items.empty() ? "" : title + "\n";
+  for (const std::string& item : items) text += "  " + item + "\n";
+  return text;
+}
+
+// --- this installation ------------------------------------------------------------------------
+
+struct Source {
+  ImageIdentity identity;  // without the digest of the inputs
+  ImageFiles files;
+};
+
+Result<Source> CollectSource(const ProfileCatalogue& catalogue, const Profile& profile,
+                             const std::string& profile_file) {
+  Result<ImageFiles> files =
+      CollectImageFiles({.installation = catalogue.installation(),
+                         .profile = profile,
+                         .profile_file = profile_file,
+                         .guest = GuestProgramPath(catalogue.installation())});
+  if (!files) return files.error();
+  ImageIdentity identity{.version = kBelljarVersion,
+                         .profile = profile.name,
+                         .python = kPythonVersion,
+                         .inputs = "",
+                         .architecture = files->architecture};
+  return Source{std::move(identity), std::move(*files)};
+}
+
+// --- build ------------------------------------------------------------------------------------
+
+// What --load wants no file of its own for goes through one that is away afterwards.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> Create() {
+    std::error_code code;
+    std::string path = fs::temp_directory_path(code) / "belljar-image-XXXXXX";
+    if (code || !mkdtemp(path.data())) return SystemError("make a temporary folder");
+    return TemporaryFolder(std::move(path));
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code code;
+    if (!path_.empty()) fs::remove_all(path_, code);
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
+int BuildInto(const std::string& path, const Source& source, const BuildArguments& arguments,
+              const ImageLoader* load) {
+  Result<ImageFacts> facts = [&] {
+    ProgressLine progress("writing");
+    return WriteImage(source.files, source.identity, path, progress.Reporter());
+  }();
+  if (!facts) return OwnFailure(facts.error());
+  if (load) {
+    ProgressLine progress("loading into " + *arguments.load);
+    if (Result<void> loaded = (*load)(path, progress.Reporter()); !loaded) {
+      return OwnFailure(loaded.error());
+    }
+  }
+  if (arguments.json) {
+    Json json = FactsJson(*facts);
+    json["file"] = arguments.output ? Json(path) : Json();
+    json["loaded"] = arguments.load ? Json(*arguments.load) : Json();
+    json["left_out"] = source.files.left_out;
+    return Answer(Dump(json), kExitOk);
+  }
+  std::string text = FactsText(*facts) + ListText("left out", source.files.left_out);
+  if (arguments.output) text += "written to " + Printable(path) + "\n";
+  if (load) text += "loaded into " + *arguments.load + "\n";
+  return Answer(text, kExitOk);
+}
+
+int Build(BuildArguments arguments, const std::vector<NamedImageLoader>& loaders) {
+  const ImageLoader* load = nullptr;
+  for (const NamedImageLoader& loader : loaders) {
+    if (arguments.load == loader.engine) load = &loader.load;
+  }
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) return OwnFailure(catalogue.error());
+  const Result<Profile> profile = catalogue->Choose(arguments.profile);
+  if (!profile) return UsageError("image build", profile.error().ToString());
+  const bool is_file =
+      arguments.profile.find('/') != std::string::npos || arguments.profile.ends_with(".toml");
+  const Result<Source> source =
+      CollectSource(*catalogue, *profile, is_file ? arguments.profile : "");
+  if (!source) return OwnFailure(source.error());
+  if (!arguments.output && !load) arguments.output = "belljar-" + profile->name + ".tar";
+  if (arguments.output) return BuildInto(*arguments.output, *source, arguments, load);
+  const Result<TemporaryFolder> folder = TemporaryFolder::Create();
+  if (!folder) return OwnFailure(folder.error());
+  return BuildInto(folder->path() + "/image.tar", *source, arguments, load);
+}
+
+Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders) {
+  auto arguments = std::make_shared<BuildArguments>();
+  CLI::App* parser = image.add_subcommand("build", "Make the image of a profile");
+  parser
+      ->add_option("--profile", arguments->profile,
+                   "what code in it may use: a profile's name, several with + between them, or a "
+                   "file (default: basic)")
+      ->type_name(kProfileType);
+  AddText(parser, "--output", arguments->output, kFileType,
+          "the tar file to write (default: belljar-PROFILE.tar here)");
+  if (!loaders.empty()) {
+    std::vector<std::string> engines;
+    for (const NamedImageLoader& loader : loaders) engines.push_back(loader.engine);
+    AddText(parser, "--load", arguments->load, JoinChoices(engines),
+            "give it to this engine, by its socket; without --output no file is left");
+  }
+  parser->add_flag("--json", arguments->json, "print one JSON object");
+  SetExamples(parser, {"belljar image build  # belljar-basic.tar",
+                       "belljar image build --profile data-science --output image.tar  # another",
+                       "docker load --input belljar-basic.tar  # or: podman load"});
+  return {parser, [arguments, loaders = std::move(loaders)] {
+            const auto is_asked_for = [&](const NamedImageLoader& loader) {
+              return arguments->load == loader.engine;
+            };
+            if (arguments->load && std::none_of(loaders.begin(), loaders.end(), is_asked_for)) {
+              return UsageError("image build",
+                                "--load knows no engine " + Quoted(*arguments->load));
+            }
+            return Build(*arguments, loaders);
+          }};
+}
+
+// --- verify -----------------------------------------------------------------------------------
+
+Result<std::vector<std::string>> CompareWithInstallation(const ImageFacts& facts) {
+  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  if (!catalogue) return catalogue.error();
+  const Result<Profile> profile = catalogue->Choose(facts.identity.profile);
+  if (!profile) {
+    return std::vector<std::string>{"its profile " + Quoted(facts.identity.profile) +
+                                    " is none of this installation"};
+  }
+  const Result<Source> source = CollectSource(*catalogue, *profile, "");
+  if (!source) return source.error();
+  ProgressLine progress("comparing");
+  const Result<ImageListing> here = ListFiles(source->files, progress.Reporter());
+  if (!here) return here.error();
+  return CompareImage(facts, source->identity, *here);
+}
+
+int Verify(const VerifyArguments& arguments) {
+  Result<ImageInspection> inspection = [&] {
+    ProgressLine progress("reading");
+    return InspectImage(*arguments.file, progress.Reporter());
+  }();
+  if (!inspection) return OwnFailure(inspection.error());
+  const std::vector<std::string>& faults = inspection->faults;
+  std::vector<std::string> differences;
+  if (faults.empty()) {
+    Result<std::vector<std::string>> compared = CompareWithInstallation(inspection->facts);
+    if (!compared) return OwnFailure(compared.error());
+    differences = std::move(*compared);
+  }
+  const bool is_well = faults.empty() && differences.empty();
+  const int code = is_well ? kExitOk : kExitFindings;
+  if (arguments.json) {
+    Json json = faults.empty() ? FactsJson(inspection->facts) : Json::object();
+    json["ok"] = is_well;
+    json["faults"] = faults;
+    json["differences"] = differences;
+    return Answer(Dump(json), code);
+  }
+  std::string text = faults.empty() ? FactsText(inspection->facts) : "";
+  text += ListText("damaged, or not made by Belljar", faults);
+  text += ListText("not what this installation would make", differences);
+  if (is_well) text += "every digest is right, and all of it is as in this installation\n";
+  return Answer(text, code);
+}
+
+Command MakeVerifyCommand(CLI::App& image) {
+  auto arguments = std::make_shared<VerifyArguments>();
+  CLI::App* parser = image.add_subcommand(
+      "verify", "Check an image: each digest and size, and that it is of this installation");
+  AddText(parser, "FILE", arguments->file, kFileType, "a tar file of belljar image build")
+      ->required();
+  parser->add_flag("--json", arguments->json, "print one JSON object");
+  SetExamples(parser,
+              {"belljar image verify belljar-basic.tar  # exits with 0 if all is right, else 1",
+               "belljar image verify belljar-basic.tar --json  # for a program"});
+  return {parser, [arguments] { return Verify(*arguments); }};
+}
+
+}  // namespace
+
+std::vector<Command> MakeImageCommands(CLI::App& app, std::vector<NamedImageLoader> loaders) {
+  CLI::App* image =
+      app.add_subcommand("image", "Make and check the image that containers are started from");
+  Command whole{image, [&app] {
+                  Say(app.help());
+                  return kExitUsage;
+                }};
+  std::vector<Command> commands = {std::move(whole), MakeBuildCommand(*image, std::move(loaders)),
+                                   MakeVerifyCommand(*image)};
+  SetExamples(image, {"belljar image build  # of profile basic, into belljar-basic.tar",
+                      "belljar image verify belljar-basic.tar  # what is in it, and is it whole",
+                      "belljar image build --help  # all options"});
+  return commands;
+}
+
+}  // namespace belljar
