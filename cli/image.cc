@@ -158,6 +158,11 @@ Result<Source> CollectSource(const ProfileCatalogue& catalogue, const Profile& p
   return Source{std::move(identity), std::move(*files)};
 }
 
+// A profile is chosen by the path of a file too; not where a stranger's image names one.
+bool IsPath(const std::string& profile) {
+  return profile.find('/') != std::string::npos || profile.ends_with(".toml");
+}
+
 // --- build ------------------------------------------------------------------------------------
 
 // What --load wants no file of its own for goes through one that is away afterwards.
@@ -219,10 +224,8 @@ int Build(BuildArguments arguments, const std::vector<NamedImageLoader>& loaders
   if (!catalogue) return OwnFailure(catalogue.error());
   const Result<Profile> profile = catalogue->Choose(arguments.profile);
   if (!profile) return UsageError("image build", profile.error().ToString());
-  const bool is_file =
-      arguments.profile.find('/') != std::string::npos || arguments.profile.ends_with(".toml");
   const Result<Source> source =
-      CollectSource(*catalogue, *profile, is_file ? arguments.profile : "");
+      CollectSource(*catalogue, *profile, IsPath(arguments.profile) ? arguments.profile : "");
   if (!source) return OwnFailure(source.error());
   if (!arguments.output && !load) arguments.output = "belljar-" + profile->name + ".tar";
   if (arguments.output) return BuildInto(*arguments.output, *source, arguments, load);
@@ -268,11 +271,12 @@ Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders)
 Result<std::vector<std::string>> CompareWithInstallation(const ImageFacts& facts) {
   const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
-  const Result<Profile> profile = catalogue->Choose(facts.identity.profile);
-  if (!profile) {
-    return std::vector<std::string>{"its profile " + Quoted(facts.identity.profile) +
-                                    " is none of this installation"};
-  }
+  const std::string& name = facts.identity.profile;
+  const std::vector<std::string> unknown = {"its profile " + Quoted(name) +
+                                            " is none of this installation"};
+  if (IsPath(name)) return unknown;
+  const Result<Profile> profile = catalogue->Choose(name);
+  if (!profile) return unknown;
   const Result<Source> source = CollectSource(*catalogue, *profile, "");
   if (!source) return source.error();
   ProgressLine progress("comparing");

@@ -16,6 +16,8 @@ namespace {
 
 // Of a document; the layer is larger, and is not held.
 constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
+// Ours has six; each may be held.
+constexpr size_t kMostFiles = 64;
 constexpr size_t kNamedDifferences = 10;
 
 struct FoundFile {
@@ -62,6 +64,8 @@ class Inspector {
                                  folders_.insert(entry.path);
                                  return {};
                                }
+                               if (files_.size() == kMostFiles)
+                                 return Fault("it has more files than one of ours");
                                file = &files_[entry.path];
                                *file = {at, entry.size, "", ""};
                                digest.emplace();
@@ -175,6 +179,7 @@ class Inspector {
     };
     Result<Layer> layer = ReadLayer(fd_, file.at, file.size, progress);
     if (!layer) return layer.error();
+    if (layer->tar.digest != facts.layer.digest) return Fault("it changed while it was read");
     facts.listing = std::move(layer->listing);
     if (ListingDigest(facts.listing) != facts.identity.inputs) {
       return Fault("its files are not those that its label " + std::string(kInputsLabel) +

@@ -51,7 +51,17 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
     [
         (
             ["belljar", ""],
-            ["completion", "config", "doctor", "image", "info", "rules", "run", "serve", "validate"],
+            [
+                "completion",
+                "config",
+                "doctor",
+                "image",
+                "info",
+                "rules",
+                "run",
+                "serve",
+                "validate",
+            ],
         ),
         (["belljar", "image", ""], ["build", "verify"]),
         (["belljar", "image", "v"], ["verify"]),
