@@ -24,7 +24,11 @@ namespace {
 constexpr size_t kLargestFile = size_t{1} << 30;
 constexpr char kStandardLibrary[] = BELLJAR_PYTHON_STDLIB;
 constexpr char kTimeZones[] = "/usr/share/zoneinfo";
+constexpr char kCertificates[] = "/etc/ssl/certs";
 constexpr char kSystemRoots[] = "/etc/ssl/certs/ca-certificates.crt";
+// Where links of kCertificates lead to, of which an image has none.
+constexpr std::string_view kSourcesOfCertificates[] = {"/usr/share/ca-certificates",
+                                                       "/usr/local/share/ca-certificates"};
 
 // What a runtime mounts something at, and the folder over which the zygote builds its own root.
 constexpr const char* kEmptyFolders[] = {"dev", "etc", "proc", "sys", "tmp"};
@@ -47,6 +51,11 @@ std::string ImagePath(const std::string& path) {
 bool IsWithin(const fs::path& path, const fs::path& root) {
   const auto [end, ignored] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
   return end == root.end();
+}
+
+bool IsSourceOfCertificates(const std::string& path) {
+  return std::find(std::begin(kSourcesOfCertificates), std::end(kSourcesOfCertificates), path) !=
+         std::end(kSourcesOfCertificates);
 }
 
 bool IsByteCodeFolder(const fs::path& path) { return path.filename() == "__pycache__"; }
@@ -139,14 +148,15 @@ class Collection {
       const bool is_library = rule.path == "{stdlib}";
       const std::string path = is_library ? kStandardLibrary : rule.path;
       std::error_code code;
-      if (rule.optional && !fs::exists(path, code)) continue;
+      if (rule.optional && (!fs::exists(path, code) || IsSourceOfCertificates(path))) continue;
       if (fs::is_regular_file(path, code)) {
         Add(ImagePath(path), path);
         continue;
       }
-      const Selection wants = is_library                ? WantsOfStandardLibrary
-                              : rule.path == kTimeZones ? WantsOfTimeZones
-                                                        : WantsAll;
+      const Selection wants = is_library                   ? WantsOfStandardLibrary
+                              : rule.path == kTimeZones    ? WantsOfTimeZones
+                              : rule.path == kCertificates ? WantsOfCertificates
+                                                           : WantsAll;
       if (Result<void> done = AddTree(path, ImagePath(path), wants); !done) return done;
     }
     if (request_.profile.door && !files_.files.contains(ImagePath(kSystemRoots))) {

@@ -22,8 +22,8 @@ inline constexpr char kImagePrefix[] = "opt/belljar";
 inline constexpr char kGuestProgram[] = "belljar-guest";
 inline constexpr char kZygoteProgram[] = "belljar-zygote";
 
-// Nobody's number on any usual machine, and no system's user.
-inline constexpr unsigned kImageUser = 65532;
+// The user that nothing belongs to.
+inline constexpr unsigned kImageUser = 65534;
 
 // For whoever asks where the bytes are.
 enum class ImagePart { kPrograms, kLibraries, kStandardLibrary, kPolicy, kPackages, kData };

@@ -111,6 +111,7 @@ Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& obje
   }
   std::set<std::string> seen = own;
   LinkedLibraries linked;
+  std::set<std::string> found;  // names
   for (; !waiting.empty(); waiting.pop_front()) {
     const Object& object = waiting.front();
     Result<std::optional<ElfFile>> file = ReadElfFile(object.path);
@@ -122,12 +123,17 @@ Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& obje
       const std::string path = search.Find(name, **file, object.path, object.inherited);
       if (path.empty()) linked.missing.push_back({name, object.path});
       if (path.empty() || linked.paths.contains(name)) continue;
+      found.insert(name);
       const std::string real = Canonical(path);
       if (own.contains(real)) continue;
       linked.paths[name] = path;
       if (seen.insert(real).second) waiting.push_back({path, inherited});
     }
   }
+  // Libraries of a wheel may rely on what loads them: a name that is loaded already is not
+  // searched.
+  std::erase_if(linked.missing,
+                [&](const MissingLibrary& missing) { return found.contains(missing.name); });
   return linked;
 }
 

@@ -96,6 +96,8 @@ bool WantsOfTimeZones(const std::string& path) {
   return path != "posix" && path != "right" && path != "localtime" && path != "posixrules";
 }
 
+bool WantsOfCertificates(const std::string& path) { return path == "ca-certificates.crt"; }
+
 bool WantsAll(const std::string&) { return true; }
 
 }  // namespace belljar

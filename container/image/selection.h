@@ -15,6 +15,9 @@ bool WantsOfStandardLibrary(const std::string& path);
 bool WantsOfPackages(const std::string& path);
 // Time zones: each once, in the form that zoneinfo reads.
 bool WantsOfTimeZones(const std::string& path);
+// Certificate authorities: all in the one file that libraries are told of. The others are links,
+// and a machine may have certificates of its own beside them.
+bool WantsOfCertificates(const std::string& path);
 bool WantsAll(const std::string& path);
 
 }  // namespace belljar

@@ -71,7 +71,7 @@ def test_the_file_is_an_oci_layout_and_dockers_archive(built):
     manifest = json.loads(blob(json.loads(files["index.json"])["manifests"][0]))
     config = json.loads(blob(manifest["config"]))
     layer = blob(manifest["layers"][0])
-    assert config["config"]["User"] == "65532:65532"
+    assert config["config"]["User"] == "65534:65534"
     assert config["config"]["Entrypoint"] == ["/opt/belljar/belljar-guest"]
     assert config["config"]["Labels"]["belljar.profile"] == "basic"
     assert config["rootfs"]["diff_ids"] == ["sha256:" + hashlib.sha256(layer).hexdigest()]

@@ -145,7 +145,7 @@ TEST_F(ImageRun, IsSmall) {
 }
 
 TEST_F(ImageRun, HasOneUserAndNoShellNoPackageManagerNoPython) {
-  EXPECT_EQ(ReadText(Root() + "/etc/passwd"), "belljar:x:65532:65532::/nonexistent:/nonexistent\n");
+  EXPECT_EQ(ReadText(Root() + "/etc/passwd"), "belljar:x:65534:65534::/nonexistent:/nonexistent\n");
   for (const char* path : {"bin", "sbin", "usr/bin", "usr/sbin", "etc/shadow", "root", "home"}) {
     EXPECT_FALSE(Has(path)) << path;
   }
