@@ -253,7 +253,7 @@ Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders)
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar image build  # belljar-basic.tar",
                        "belljar image build --profile data-science --output image.tar  # another",
-                       "docker load --input belljar-basic.tar  # or: podman load"});
+                       "belljar image build --load docker  # into an engine of this machine"});
   return {parser, [arguments, loaders = std::move(loaders)] {
             const auto is_asked_for = [&](const NamedImageLoader& loader) {
               return arguments->load == loader.engine;

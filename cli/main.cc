@@ -14,6 +14,7 @@
 #include "cli/doctor.h"
 #include "cli/exit_code.h"
 #include "cli/image.h"
+#include "cli/image_loaders.h"
 #include "cli/info.h"
 #include "cli/parse.h"
 #include "cli/rules.h"
@@ -37,7 +38,8 @@ int Main(const std::vector<std::string>& arguments) {
   std::vector<Command> commands = {MakeRunCommand(app), MakeValidateCommand(app),
                                    MakeRulesCommand(app), MakeServeCommand(app),
                                    MakeConfigCommand(app)};
-  for (Command& command : MakeImageCommands(app, {})) commands.push_back(std::move(command));
+  for (Command& command : MakeImageCommands(app, UsualImageLoaders()))
+    commands.push_back(std::move(command));
   for (const auto make : {MakeInfoCommand, MakeDoctorCommand, MakeCompletionCommand}) {
     commands.push_back(make(app));
   }

@@ -167,6 +167,21 @@ def test_a_file_that_cannot_be_written(image, tmp_path):
     assert "it is there, and no file" in done.stderr
 
 
+def test_an_engine_that_is_not_there(place, tmp_path):
+    done = subprocess.run(
+        [place / "belljar", "image", "build", "--load", "docker"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={"DOCKER_HOST": f"unix://{tmp_path}/nobody.sock", "TMPDIR": str(tmp_path)},
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "nobody.sock" in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -177,6 +192,7 @@ def test_a_file_that_cannot_be_written(image, tmp_path):
         (["build", "--profil", "basic"], 'belljar image build: unknown option "--profil"'),
         (["build", "more"], 'belljar image build: unexpected argument "more"'),
         (["build", "--profile", "basci"], 'unknown profile "basci"'),
+        (["build", "--load", "dokcer"], '--load knows no engine "dokcer"'),
         (["verify"], "belljar image verify: "),
         (["verify", "a", "b"], 'belljar image verify: unexpected argument "b"'),
     ],
