@@ -88,7 +88,8 @@ struct StartedContainer {
   // The standard input of its first process. A socket, perhaps non-blocking: SendAll. Ended by
   // shutdown(SHUT_WR), or by closing it and `output`.
   UniqueFd input;
-  // Its standard output; a socket. EOF: the container has closed it or is gone.
+  // Its standard output; a socket or a pipe, for reading only. EOF: the container has closed it or
+  // is gone.
   UniqueFd output;
   // The last few KiB of its standard error, as they are now: why a guest did not come up.
   std::function<std::string()> errors;

@@ -210,10 +210,12 @@ Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
 Result<std::string> DockerEngine::Create(const ContainerSpec& spec) {
   const std::string operation = "create a container";
   if (Result<void> checked = CheckRuntime(spec.runtime); !checked) return checked.error();
+  Result<EngineVersion> version = Version();
+  if (!version) return WithOperation(version.error(), operation);
   Result<EngineAnswer> answer = Ask({.operation = operation,
                                      .method = "POST",
                                      .target = "/containers/create",
-                                     .body = CreateBody(spec),
+                                     .body = CreateBody(spec, version->is_podman),
                                      .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) {
@@ -283,10 +285,10 @@ Result<void> DockerEngine::Kill(const std::string& id) {
                                      .target = ContainerPath(id, "/kill?signal=KILL"),
                                      .timeout = options_.timeout});
   if (!answer) return answer.error();
-  // 404: it is not there; 409: it does not run.
-  if (answer->status != 204 && answer->status != 404 && answer->status != 409) {
-    return Refused(operation, *answer);
-  }
+  // 404: it is not there; 409: it does not run, which Podman calls a failure of its own (500).
+  const bool is_done = answer->status == 204 || answer->status == 404 || answer->status == 409 ||
+                       answer->body.find("container state improper") != std::string::npos;
+  if (!is_done) return Refused(operation, *answer);
   return {};
 }
 

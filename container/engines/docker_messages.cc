@@ -17,6 +17,7 @@ using Json = nlohmann::json;
 
 constexpr JsonBounds kBounds{.depth = 32, .values = 50'000};
 constexpr size_t kShown = 400;
+constexpr uint64_t kPodmanProcesses = 16'384;
 
 Error NotUnderstood(std::string_view what) {
   return MakeError("understand the container engine",
@@ -80,7 +81,16 @@ std::string FolderOptions(const ContainerFolder& folder) {
          ",mode=1777,size=" + std::to_string(folder.size.count);
 }
 
-Json HostConfig(const ContainerSpec& spec) {
+// The same soft and hard.
+Json ResourceLimit(const char* name, uint64_t value) {
+  return {{"Name", name}, {"Soft", value}, {"Hard", value}};
+}
+
+Json HostConfig(const ContainerSpec& spec, bool for_podman) {
+  Json limits = {ResourceLimit("nofile", spec.open_files), ResourceLimit("core", 0)};
+  // Podman otherwise asks for 1048576, which a service without CAP_SYS_RESOURCE cannot give.
+  // Counted for the user on this machine, so far more than one container may have by `pids`.
+  if (for_podman) limits.push_back(ResourceLimit("nproc", kPodmanProcesses));
   Json security = Json::array({"no-new-privileges:true"});
   if (!spec.seccomp.empty()) security.push_back("seccomp=" + spec.seccomp);
   Json folders = Json::object();
@@ -104,9 +114,7 @@ Json HostConfig(const ContainerSpec& spec) {
       {"LogConfig", {{"Type", "none"}}},
       {"RestartPolicy", {{"Name", "no"}}},
       {"AutoRemove", false},
-      {"Ulimits",
-       {{{"Name", "nofile"}, {"Soft", spec.open_files}, {"Hard", spec.open_files}},
-        {{"Name", "core"}, {"Soft", 0}, {"Hard", 0}}}},
+      {"Ulimits", std::move(limits)},
   };
   if (!spec.runtime.empty()) host["Runtime"] = spec.runtime;
   return host;
@@ -114,7 +122,7 @@ Json HostConfig(const ContainerSpec& spec) {
 
 }  // namespace
 
-std::string CreateBody(const ContainerSpec& spec) {
+std::string CreateBody(const ContainerSpec& spec, bool for_podman) {
   const std::string user = std::to_string(kContainerUid);
   const Json body = {
       {"Image", spec.image},
@@ -133,7 +141,7 @@ std::string CreateBody(const ContainerSpec& spec) {
       {"AttachStdin", true},
       {"AttachStdout", true},
       {"AttachStderr", true},
-      {"HostConfig", HostConfig(spec)},
+      {"HostConfig", HostConfig(spec, for_podman)},
   };
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

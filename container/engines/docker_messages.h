@@ -21,7 +21,7 @@ inline constexpr int kOldestDockerApi = 40;  // 1.40
 inline constexpr int kNewestDockerApi = 44;  // 1.44
 
 // The body of POST /containers/create.
-std::string CreateBody(const ContainerSpec& spec);
+std::string CreateBody(const ContainerSpec& spec, bool for_podman = false);
 
 // {"label":["name=value"]}, as the query parameter `filters` has it.
 std::string LabelFilter(const std::string& label, const std::string& value);

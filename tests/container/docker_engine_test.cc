@@ -236,6 +236,8 @@ TEST(CreateBody, GivesAContainerNothing) {
   EXPECT_EQ(host["PidsLimit"], 32);
   EXPECT_EQ(host["NanoCpus"], 500'000'000);
   EXPECT_EQ(host["LogConfig"]["Type"], "none");
+  EXPECT_EQ(host["Ulimits"], Json::parse(R"([{"Name":"nofile","Soft":1024,"Hard":1024},)"
+                                         R"({"Name":"core","Soft":0,"Hard":0}])"));
   EXPECT_EQ(host["Tmpfs"]["/tmp"], "rw,nosuid,nodev,noexec,mode=1777,size=8388608");
   for (const char* const way_out : {"Binds", "Mounts", "Devices", "CapAdd", "VolumesFrom"}) {
     EXPECT_FALSE(host.contains(way_out)) << way_out;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "engine/core/digest.h"
 #include "engine/core/fd.h"
@@ -21,8 +22,9 @@ void Octal(std::string& header, size_t offset, size_t width, uint64_t value) {
   header.replace(offset, width - 1, text);
 }
 
-// One member of a tar: POSIX.1-1988 (ustar). type: '0' a file, '5' a folder.
-std::string Member(std::string_view name, std::string_view content, char type = '0') {
+// POSIX.1-1988 (ustar).
+std::string Member(std::string_view name, std::string_view content, char type = '0',
+                   std::string_view link = {}) {
   std::string header(kBlock, '\0');
   header.replace(0, name.size(), name);
   Octal(header, 100, 8, type == '5' ? 0777 : 0755);
@@ -31,6 +33,7 @@ std::string Member(std::string_view name, std::string_view content, char type = 
   Octal(header, 124, 12, content.size());
   Octal(header, 136, 12, 0);
   header[156] = type;
+  header.replace(157, link.size(), link);
   header.replace(257, 8, std::string_view("ustar\00000", 8));
   header.replace(148, 8, 8, ' ');
   unsigned sum = 0;
@@ -46,10 +49,14 @@ std::string Tar(std::string members) { return members.append(2 * kBlock, '\0'); 
 
 }  // namespace
 
-std::string ProbeImage() {
+std::string ProbeImage(const std::vector<TarMember>& more) {
   const Result<std::string> probe = ReadFile(BELLJAR_CONTAINER_PROBE, 16 << 20);
   if (!probe) abort();
-  const std::string layer = Tar(Member("probe", *probe) + Member("tmp/", "", '5'));
+  std::string members = Member("probe", *probe) + Member("tmp/", "", '5');
+  for (const TarMember& each : more) {
+    members += Member(each.name, each.content, each.type, each.link);
+  }
+  const std::string layer = Tar(std::move(members));
   const nlohmann::json config = {
       {"architecture", "amd64"},
       {"os", "linux"},

@@ -1,0 +1,451 @@
+#include "container/engines/runsc_engine.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "container/engines/docker_messages.h"
+#include "container/engines/output_pump.h"
+#include "engine/core/json_reader.h"
+#include "engine/core/random.h"
+#include "engine/core/socket.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr size_t kMaxAnswer = 8 << 20;
+constexpr JsonBounds kBounds{.depth = 16, .values = 100'000};
+constexpr milliseconds kKillAgain{200};
+constexpr int kCpuPeriod = 100'000;  // microseconds
+
+struct Streams {
+  int input;
+  int output;
+  int errors;
+};
+
+// A child without a controlling terminal's signals, with those three descriptors and no others: all
+// of ours are close-on-exec.
+Result<Process> Spawn(const std::string& operation, const std::vector<std::string>& command,
+                      const Streams& streams) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, streams.input, 0);
+  posix_spawn_file_actions_adddup2(&actions, streams.output, 1);
+  posix_spawn_file_actions_adddup2(&actions, streams.errors, 2);
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+  pid_t pid = -1;
+  const int error =
+      posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    return SystemErrorOf(
+        error, operation + ": start " + command[0],
+        error == ENOENT ? "install gVisor's runsc (Debian: apt-get install runsc)" : "");
+  }
+  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd) return SystemError(operation);
+  return Process(pid, std::move(pidfd));
+}
+
+Result<UniqueFd> OpenNull() {
+  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return SystemError("open /dev/null");
+  return null;
+}
+
+// All that comes out of `fd` until its end.
+Result<std::string> Collect(const std::string& operation, int fd, Deadline deadline) {
+  std::string text;
+  std::array<char, 16 << 10> buffer;
+  for (;;) {
+    if (Result<void> ready = WaitReadable(fd, deadline); !ready) {
+      return SystemErrorOf(ready.error().error_number, operation, "runsc does not answer");
+    }
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got < 0) return SystemError(operation);
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(got));
+    if (text.size() > kMaxAnswer) return SystemErrorOf(EMSGSIZE, operation, "runsc says too much");
+  }
+}
+
+Result<void> CheckId(const std::string& id) {
+  if (!IsContainerId(id)) return MakeError("name a container", "that is no container's id");
+  return {};
+}
+
+Json Mount(const char* type, const std::string& path, Json options) {
+  return {{"type", type}, {"source", type}, {"destination", path}, {"options", std::move(options)}};
+}
+
+Json Mounts(const ContainerSpec& spec) {
+  Json mounts = {Mount("proc", "/proc", {"nosuid", "noexec", "nodev"})};
+  for (const ContainerFolder& folder : spec.folders) {
+    Json options = {"nosuid", "nodev", "mode=1777", "size=" + std::to_string(folder.size.count)};
+    if (!folder.executable) options.push_back("noexec");
+    mounts.push_back(Mount("tmpfs", folder.path, std::move(options)));
+  }
+  return mounts;
+}
+
+Json ResourceLimit(const char* type, uint64_t value) {
+  return {{"type", type}, {"soft", value}, {"hard", value}};
+}
+
+// Of "runsc list --format=json": the ids of those that run.
+Result<std::set<std::string>> ReadRunning(std::string_view text) {
+  JsonReading reading = ReadJson(text, kBounds);
+  const Json* const list = std::get_if<Json>(&reading);
+  if (!list || !(list->is_array() || list->is_null())) {
+    return MakeError("list containers", "what runsc says is no list");
+  }
+  std::set<std::string> running;
+  for (const Json& item : *list) {
+    if (!item.is_object()) continue;
+    const auto id = item.find("id");
+    const auto status = item.find("status");
+    if (id != item.end() && id->is_string() && status != item.end() && *status == "running") {
+      running.insert(id->get<std::string>());
+    }
+  }
+  return running;
+}
+
+// What BundleConfig wrote; none of one that a crash has left half written.
+std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
+  std::map<std::string, std::string> labels;
+  Result<std::string> text = ReadFile(bundle + "/config.json", kMaxAnswer);
+  if (!text) return labels;
+  JsonReading reading = ReadJson(*text, kBounds);
+  const Json* const config = std::get_if<Json>(&reading);
+  if (!config || !config->is_object() || !config->contains("annotations")) return labels;
+  for (const auto& [name, value] : (*config)["annotations"].items()) {
+    if (value.is_string()) labels.emplace(name, value.get<std::string>());
+  }
+  return labels;
+}
+
+// What a guest said on standard error, read when somebody asks: what nobody reads waits in the
+// socket, and what does not fit makes the container wait.
+class Errors {
+ public:
+  explicit Errors(UniqueFd socket) : socket_(std::move(socket)) {}
+  std::string Text() {
+    const std::lock_guard lock(mutex_);
+    std::array<char, 16 << 10> buffer;
+    ssize_t got;
+    while ((got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT)) > 0) {
+      tail_.Append({buffer.data(), static_cast<size_t>(got)});
+    }
+    return tail_.Text();
+  }
+
+ private:
+  std::mutex mutex_;
+  const UniqueFd socket_;
+  StreamTail tail_;
+};
+
+}  // namespace
+
+std::string BundleConfig(const ContainerSpec& spec, const std::string& root, const std::string& id,
+                         bool rootless) {
+  // Without root runsc can be but one user outside, and is root of its own sandbox inside.
+  const uint32_t uid = rootless ? 0 : kContainerUid;
+  Json linux_part = {{"namespaces", Json::array()}};
+  for (const char* const type : {"pid", "ipc", "uts", "mount", "network"}) {
+    linux_part["namespaces"].push_back({{"type", type}});
+  }
+  if (!rootless) {
+    linux_part["cgroupsPath"] = "/belljar/" + id;
+    linux_part["resources"] = {
+        {"memory", {{"limit", spec.memory.count}, {"swap", spec.memory.count}}},
+        {"pids", {{"limit", spec.pids}}},
+        {"cpu",
+         {{"period", kCpuPeriod},
+          {"quota", static_cast<int64_t>(std::llround(spec.cpus * kCpuPeriod))}}}};
+  }
+  const Json config = {
+      {"ociVersion", "1.0.2"},
+      {"process",
+       {{"terminal", false},
+        {"user", {{"uid", uid}, {"gid", uid}}},
+        {"args", spec.command},
+        {"env", spec.environment},
+        {"cwd", spec.working_folder},
+        {"capabilities", Json::object()},
+        {"rlimits",
+         {ResourceLimit("RLIMIT_NOFILE", spec.open_files), ResourceLimit("RLIMIT_CORE", 0)}},
+        {"noNewPrivileges", true}}},
+      {"root", {{"path", root}, {"readonly", true}}},
+      {"hostname", "belljar"},
+      {"mounts", Mounts(spec)},
+      {"annotations", spec.labels},
+      {"linux", std::move(linux_part)},
+  };
+  return config.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+RunscEngine::RunscEngine(RunscEngineOptions options)
+    : options_(std::move(options)), store_(options_.folder + "/images") {}
+
+RunscEngine::~RunscEngine() {
+  std::vector<std::string> left;
+  for (const auto& [id, ignored] : children_) left.push_back(id);
+  for (const std::string& id : left) (void)Remove(id);
+}
+
+UniqueFd RunscEngine::EndOf(const std::string& id, bool killing) {
+  const std::lock_guard lock(mutex_);
+  const auto found = children_.find(id);
+  if (found == children_.end()) return UniqueFd();
+  if (killing) found->second.killed = true;
+  return UniqueFd(fcntl(found->second.process.pidfd(), F_DUPFD_CLOEXEC, 0));
+}
+
+std::string RunscEngine::BundleOf(const std::string& id) const {
+  return options_.folder + "/bundles/" + id;
+}
+
+std::vector<std::string> RunscEngine::Command(std::vector<std::string> arguments) const {
+  std::vector<std::string> command = {options_.program, "--root=" + options_.folder + "/state",
+                                      "--platform=" + options_.platform, "--network=none"};
+  if (options_.rootless) command.insert(command.end(), {"--rootless", "--ignore-cgroups"});
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+// What runsc prints; an error where it ends by another code than 0.
+Result<std::string> RunscEngine::Ask(const std::string& operation,
+                                     std::vector<std::string> arguments) const {
+  const Deadline deadline = Clock::now() + options_.timeout;
+  Result<std::pair<UniqueFd, UniqueFd>> pipe = CreateSocketPair(SOCK_STREAM);
+  if (!pipe) return pipe.error();
+  Result<UniqueFd> null = OpenNull();
+  if (!null) return null.error();
+  const int end = pipe->second.get();
+  Result<Process> process =
+      Spawn(operation, Command(std::move(arguments)), {null->get(), end, end});
+  if (!process) return process.error();
+  pipe->second.Reset();
+  Result<std::string> text = Collect(operation, pipe->first.get(), deadline);
+  if (!text) return text;
+  const ExitReport exit = process->Wait();
+  if (exit.exit_code != 0) {
+    return MakeError(operation, "runsc says: " + Printable(text->substr(0, 400)));
+  }
+  return text;
+}
+
+Result<EngineFacts> RunscEngine::Check() {
+  Result<std::string> text = Ask("look at runsc", {"--version"});
+  if (!text) return text.error();
+  EngineFacts facts;
+  facts.name = "runsc";
+  constexpr std::string_view kBefore = "runsc version ";
+  if (text->starts_with(kBefore)) {
+    facts.version = Printable(text->substr(kBefore.size(), text->find('\n') - kBefore.size()));
+  }
+  facts.runtimes = {"runsc"};
+  facts.default_runtime = "runsc";
+  facts.rootless = options_.rootless;
+  facts.limits_memory = facts.limits_swap = facts.limits_pids = facts.limits_cpu =
+      !options_.rootless;
+  return facts;
+}
+
+Result<std::optional<EngineImage>> RunscEngine::FindImage(const std::string& reference) {
+  return store_.Find(reference);
+}
+
+Result<std::string> RunscEngine::LoadImage(int tar, const LoadProgress& progress) {
+  return store_.Load(tar, progress);
+}
+
+Result<void> RunscEngine::RemoveImage(const std::string& reference) {
+  return store_.Remove(reference);
+}
+
+Result<StartedContainer> RunscEngine::Start(const ContainerSpec& spec) {
+  const std::string operation = "start a container";
+  const auto began = Clock::now();
+  if (!spec.runtime.empty() && spec.runtime != "runsc") {
+    return MakeError(operation, "runsc alone has no runtime \"" + spec.runtime + "\"");
+  }
+  Result<std::optional<EngineImage>> image = store_.Find(spec.image);
+  if (!image) return image.error();
+  if (!*image) {
+    return MakeError(operation, "there is no image " + Quoted(spec.image) +
+                                    ": make it and load it: belljar image build --load runsc");
+  }
+  StartedContainer container;
+  container.id = Hex(RandomBytes()) + Hex(RandomBytes());
+  const std::string bundle = BundleOf(container.id);
+  std::error_code error;
+  fs::create_directories(bundle, error);
+  if (error) return SystemErrorOf(error.value(), operation + ": make " + bundle);
+  std::ofstream config(bundle + "/config.json");
+  config << BundleConfig(spec, fs::absolute(store_.RootOf(**image)).string(), container.id,
+                         options_.rootless);
+  if (!config.flush()) {
+    fs::remove_all(bundle, error);
+    return MakeError(operation, "cannot write " + bundle + "/config.json: is the disk full?");
+  }
+
+  Result<std::pair<UniqueFd, UniqueFd>> input = CreateSocketPair(SOCK_STREAM);
+  if (!input) return input.error();
+  Result<std::pair<UniqueFd, UniqueFd>> errors = CreateSocketPair(SOCK_STREAM);
+  if (!errors) return errors.error();
+  // A pipe: where a socket is full, gVisor's write fails with EAGAIN even for those who would wait.
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return SystemError(operation);
+  container.output = UniqueFd(ends[0]);
+  const UniqueFd output(ends[1]);
+  Result<Process> process = Spawn(operation, Command({"run", "--bundle=" + bundle, container.id}),
+                                  {input->second.get(), output.get(), errors->second.get()});
+  if (!process) {
+    fs::remove_all(bundle, error);
+    return process.error();
+  }
+  container.input = std::move(input->first);
+  container.errors = [errors = std::make_shared<Errors>(std::move(errors->first))] {
+    return errors->Text();
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    Child& child = children_[container.id];
+    child.process = std::move(*process);
+    child.limited = !options_.rootless;
+  }
+  container.started_in =
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+  return container;
+}
+
+Result<void> RunscEngine::Kill(const std::string& id) {
+  if (Result<void> valid = CheckId(id); !valid) return valid;
+  const std::string operation = "kill a container";
+  const UniqueFd end = EndOf(id, true);
+  if (!end) {
+    // Of an earlier host, or none at all; of the latter runsc says so, and that is as good.
+    (void)Ask(operation, {"kill", id, "KILL"});
+    return {};
+  }
+  // "runsc run" deletes its container when that has ended. One that is not up yet cannot be killed
+  // yet, so this is asked again.
+  const Deadline deadline = Clock::now() + options_.timeout;
+  while (!WaitReadable(end.get(), Clock::now())) {
+    if (Clock::now() >= deadline) return SystemErrorOf(ETIMEDOUT, operation, "it does not end");
+    (void)Ask(operation, {"kill", id, "KILL"});
+    (void)WaitReadable(end.get(), Clock::now() + kKillAgain);
+  }
+  return {};
+}
+
+Result<ContainerExit> RunscEngine::Wait(const std::string& id, milliseconds timeout) {
+  const std::string operation = "wait for a container";
+  const UniqueFd end = EndOf(id, false);
+  if (!end) return MakeError(operation, "it is none that this engine has started");
+  if (Result<void> ended = WaitReadable(end.get(), Clock::now() + timeout); !ended) {
+    return SystemErrorOf(ended.error().error_number, operation);
+  }
+  siginfo_t info{};
+  // It stays to be reaped by Remove.
+  if (waitid(P_PIDFD, static_cast<id_t>(end.get()), &info, WEXITED | WNOWAIT) != 0) {
+    return SystemError(operation);
+  }
+  ContainerExit exit;
+  exit.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+  // Its control group is gone with it. Nobody but the kernel kills in there, and for one reason.
+  const std::lock_guard lock(mutex_);
+  const auto found = children_.find(id);
+  exit.out_of_memory = exit.exit_code == 128 + SIGKILL && found != children_.end() &&
+                       found->second.limited && !found->second.killed;
+  return exit;
+}
+
+// Those whose bundle is there: runsc itself forgets a container as it ends.
+Result<std::vector<ListedContainer>> RunscEngine::List(const std::string& label,
+                                                       const std::string& value) {
+  const std::string operation = "list containers";
+  Result<std::string> text = Ask(operation, {"list", "--format=json"});
+  if (!text) return text.error();
+  Result<std::set<std::string>> running = ReadRunning(*text);
+  if (!running) return running.error();
+  std::vector<ListedContainer> containers;
+  std::error_code error;
+  for (const fs::directory_entry& each :
+       fs::directory_iterator(options_.folder + "/bundles", error)) {
+    ListedContainer container;
+    container.id = each.path().filename().string();
+    if (!IsContainerId(container.id)) continue;
+    container.labels = LabelsOfBundle(each.path().string());
+    container.running = running->contains(container.id);
+    const auto found = container.labels.find(label);
+    if (found != container.labels.end() && found->second == value) {
+      containers.push_back(std::move(container));
+    }
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return SystemErrorOf(error.value(), operation);
+  }
+  return containers;
+}
+
+Result<void> RunscEngine::Remove(const std::string& id) {
+  if (Result<void> killed = Kill(id); !killed) return killed;
+  Child child;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = children_.find(id); found != children_.end()) {
+      child = std::move(found->second);
+      children_.erase(found);
+    }
+  }
+  if (child.process) {
+    child.process.Destroy();
+  } else {
+    (void)Ask("remove a container", {"delete", "--force", id});
+  }
+  std::error_code error;
+  fs::remove_all(BundleOf(id), error);
+  if (error) return SystemErrorOf(error.value(), "remove a container");
+  return {};
+}
+
+}  // namespace belljar

@@ -1,0 +1,77 @@
+// RunscEngine: gVisor's runsc by itself, without a daemon. Each container is a child process of
+// ours
+// ("runsc run") and the sandbox below it. As root runsc puts it into a control group of its own;
+// for anybody else (rootless) there are no limits of memory, processes and CPU: EngineFacts says
+// so.
+//
+// A host that dies leaves containers whose input has ended. List finds them, as long as `folder` is
+// the same.
+#ifndef BELLJAR_CONTAINER_ENGINES_RUNSC_ENGINE_H_
+#define BELLJAR_CONTAINER_ENGINES_RUNSC_ENGINE_H_
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "container/engines/container_engine.h"
+#include "container/engines/runsc_store.h"
+#include "engine/core/fd.h"
+#include "engine/core/process.h"
+
+namespace belljar {
+
+struct RunscEngineOptions {
+  std::string program = "runsc";  // found on PATH
+  std::string folder;             // images, bundles and runsc's own state; made when it is needed
+  std::string platform = "ptrace";
+  bool rootless = false;  // everybody but root
+  std::chrono::milliseconds timeout{30'000};
+};
+
+// config.json of an OCI bundle whose root file system is `root`.
+std::string BundleConfig(const ContainerSpec& spec, const std::string& root, const std::string& id,
+                         bool rootless);
+
+class RunscEngine : public ContainerEngine {
+ public:
+  explicit RunscEngine(RunscEngineOptions options);
+  // Removes what it has started and what is still there.
+  ~RunscEngine() override;
+
+  Result<EngineFacts> Check() override;
+  Result<std::optional<EngineImage>> FindImage(const std::string& reference) override;
+  Result<std::string> LoadImage(int tar, const LoadProgress& progress) override;
+  Result<void> RemoveImage(const std::string& reference) override;
+  // Returns once runsc runs, not the container: its first word says that it does.
+  Result<StartedContainer> Start(const ContainerSpec& spec) override;
+  Result<void> Kill(const std::string& id) override;
+  // Of containers of this engine only.
+  Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
+  Result<std::vector<ListedContainer>> List(const std::string& label,
+                                            const std::string& value) override;
+  Result<void> Remove(const std::string& id) override;
+
+ private:
+  struct Child {
+    Process process;
+    bool killed = false;  // by us
+    bool limited = false;
+  };
+
+  std::vector<std::string> Command(std::vector<std::string> arguments) const;
+  Result<std::string> Ask(const std::string& operation, std::vector<std::string> arguments) const;
+  // A copy of what becomes readable once the container has ended; empty: it is none of ours.
+  UniqueFd EndOf(const std::string& id, bool killing);
+  std::string BundleOf(const std::string& id) const;
+
+  const RunscEngineOptions options_;
+  RunscStore store_;
+  std::mutex mutex_;
+  std::map<std::string, Child> children_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_ENGINES_RUNSC_ENGINE_H_

@@ -1,0 +1,38 @@
+// RunscStore: the images of the engine that has no daemon to keep them: each unpacked in a folder
+// of its own, named by the digest of its configuration.
+#ifndef BELLJAR_CONTAINER_ENGINES_RUNSC_STORE_H_
+#define BELLJAR_CONTAINER_ENGINES_RUNSC_STORE_H_
+
+#include <optional>
+#include <string>
+
+#include "container/engines/container_engine.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+class RunscStore {
+ public:
+  // `folder` is made when it is needed; nobody else may write there.
+  explicit RunscStore(std::string folder) : folder_(std::move(folder)) {}
+
+  // `tar` as ContainerEngine::LoadImage has it. Layers are laid one over the other; one that takes
+  // something of an earlier one away is refused, as are devices and names that lead out. Returns
+  // the image's first reference, else its id.
+  Result<std::string> Load(int tar, const LoadProgress& progress);
+
+  // nullopt: it is not there.
+  Result<std::optional<EngineImage>> Find(const std::string& reference) const;
+
+  Result<void> Remove(const std::string& reference);
+
+  // Where an image's files are.
+  std::string RootOf(const EngineImage& image) const;
+
+ private:
+  const std::string folder_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_ENGINES_RUNSC_STORE_H_
