@@ -289,7 +289,9 @@ TEST_P(RealEngine, MemoryIsLimited) {
   const ContainerExit exit = ExitOf(container);
   EXPECT_EQ(exit.exit_code, 137);
   // Podman 4.3 does not always know.
-  if (GetParam().engine != "podman") EXPECT_TRUE(exit.out_of_memory);
+  if (GetParam().engine != "podman") {
+    EXPECT_TRUE(exit.out_of_memory);
+  }
 }
 
 TEST_P(RealEngine, FoldersAreLimited) {
@@ -335,7 +337,9 @@ TEST_P(RealEngine, NothingIsLeftToIt) {
     EXPECT_EQ(facts.at("device"), "EPERM");
     EXPECT_EQ(facts.at("kernel_log"), "EPERM");
     // By Docker's seccomp profile; Podman's allows it.
-    if (GetParam().engine == "docker") EXPECT_EQ(facts.at("user_namespace"), "EPERM");
+    if (GetParam().engine == "docker") {
+      EXPECT_EQ(facts.at("user_namespace"), "EPERM");
+    }
     EXPECT_EQ(facts.at("run_from_tmp"), "EACCES");
   }
 }
