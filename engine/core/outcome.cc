@@ -125,6 +125,14 @@ Json ToJson(const NetworkEvent& event) {
           {"lasted", Seconds(event.lasted)}};
 }
 
+Json ToJson(const ContainerReport& container) {
+  return {{"engine", container.engine},
+          {"runtime", container.runtime},
+          {"image_digest", container.image_digest},
+          {"warm", container.warm},
+          {"started_in", Seconds(container.started_in)}};
+}
+
 template <typename Item>
 Json ListOf(const std::vector<Item>& items) {
   Json list = Json::array();
@@ -190,6 +198,7 @@ std::string OutcomeToJson(const Outcome& outcome, int indent) {
   json["artifacts"] = ListOf(outcome.artifacts);
   json["artifacts_note"] = OrNull(outcome.artifacts_note);
   json["network"] = ListOf(outcome.network);
+  json["container"] = outcome.container ? ToJson(*outcome.container) : Json();
   return Dump(json, indent);
 }
 

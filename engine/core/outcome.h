@@ -129,6 +129,16 @@ struct NetworkEvent {
   std::chrono::microseconds lasted{0};
 };
 
+// The container that a run was in, where it was in one.
+struct ContainerReport {
+  std::string engine;        // "Docker Engine", "Podman Engine", "runsc"
+  std::string runtime;       // "runsc", "runc"
+  std::string image_digest;  // "sha256:…"
+  bool warm = false;         // it was waiting; else it was started for this run
+  // How long it took to come up, from its creation until a worker waited in it.
+  std::chrono::microseconds started_in{0};
+};
+
 struct Outcome {
   Status status = Status::kKilled;
   std::string execution_id;
@@ -152,6 +162,7 @@ struct Outcome {
   std::string artifacts_note;       // what they were, and why
   std::vector<NetworkEvent> network;
   uint64_t network_left_out = 0;
+  std::optional<ContainerReport> container;
 
   bool success() const { return status == Status::kOk; }
 };

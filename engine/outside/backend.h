@@ -1,9 +1,11 @@
-// Backend: where a request runs. The local one forks sealed workers; a container one will put the
-// same worker behind another kernel. Same request, same outcome.
+// Backend: where a request runs. The local one forks sealed workers; that of containers puts the
+// same worker behind one wall more (container/backend). Same request, same outcome.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKEND_H_
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -11,6 +13,7 @@
 #include "engine/core/outcome.h"
 #include "engine/core/request.h"
 #include "engine/core/result.h"
+#include "engine/core/socket.h"
 
 namespace belljar {
 
@@ -38,6 +41,18 @@ class Backend {
   // Blocks; any thread, many at once. The limits of `request` are final: the facade has checked
   // them against the profile.
   virtual Result<Outcome> Run(const Request& request, const RunOptions& options) = 0;
+
+  // Until the next Run will find what it runs in waiting; the error says why there is none,
+  // ETIMEDOUT that there is none yet. The backend outlives the call.
+  virtual Result<void> WaitForSpare(Deadline deadline) = 0;
+
+  struct Counters {
+    uint64_t zygotes_started = 0;
+    uint64_t workers_spawned = 0;  // or containers started
+    size_t waiting = 0;
+    pid_t zygote_pid = -1;  // -1: there is none, or it is not this machine's
+  };
+  virtual Counters counters() const = 0;
 };
 
 }  // namespace belljar

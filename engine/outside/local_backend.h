@@ -21,7 +21,8 @@ class LocalBackend : public Backend {
 
   Result<Outcome> Run(const Request& request, const RunOptions& options) override;
 
-  SparePool& pool() { return pool_; }
+  Result<void> WaitForSpare(Deadline deadline) override { return pool_.WaitForSpare(deadline); }
+  Counters counters() const override { return pool_.counters(); }
 
  private:
   Result<std::optional<AllowList>> Narrower(const Request& request) const;

@@ -155,14 +155,17 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.required_layers = RequiredLayers(options);
   Result<std::unique_ptr<DoorService>> doors = StartDoors(options);
   if (!doors) return doors.error();
-  return std::unique_ptr<Sandbox>(
-      new Sandbox(std::move(options), std::move(pool), std::move(*doors)));
+  auto backend = std::make_unique<LocalBackend>(std::move(pool), ModeName(options.isolation),
+                                                LanguageName(options.language), std::move(*doors));
+  return Over(std::move(options), std::move(backend));
 }
 
-Sandbox::Sandbox(SandboxOptions options, SparePoolOptions pool, std::unique_ptr<DoorService> doors)
-    : options_(std::move(options)),
-      backend_(std::make_unique<LocalBackend>(std::move(pool), ModeName(options_.isolation),
-                                              LanguageName(options_.language), std::move(doors))) {}
+std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<Backend> backend) {
+  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
+}
+
+Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
+    : options_(std::move(options)), backend_(std::move(backend)) {}
 
 Sandbox::~Sandbox() = default;
 
@@ -198,11 +201,5 @@ Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) 
   if (outcome) outcome->execution_id = NewExecutionId();
   return outcome;
 }
-
-Result<void> Sandbox::WaitForSpare(Deadline deadline) {
-  return backend_->pool().WaitForSpare(deadline);
-}
-
-SparePool::Counters Sandbox::counters() const { return backend_->pool().counters(); }
 
 }  // namespace belljar

@@ -22,7 +22,6 @@
 #include "engine/core/request.h"
 #include "engine/core/result.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/spare_pool.h"
 
 namespace belljar {
 
@@ -57,6 +56,8 @@ std::vector<std::string> RequiredLayers(const SandboxOptions& options);
 class Sandbox {
  public:
   static Result<std::unique_ptr<Sandbox>> Open(SandboxOptions options);
+  // The same over another backend, which seals by itself: of `options` its profile counts here.
+  static std::unique_ptr<Sandbox> Over(SandboxOptions options, std::unique_ptr<Backend> backend);
   ~Sandbox();
 
   const Profile& profile() const { return options_.profile; }
@@ -66,16 +67,16 @@ class Sandbox {
 
   // Until the next Run will find its worker waiting; the error says why there is none, ETIMEDOUT
   // that there is none yet.
-  Result<void> WaitForSpare(Deadline deadline);
+  Result<void> WaitForSpare(Deadline deadline) { return backend_->WaitForSpare(deadline); }
 
-  SparePool::Counters counters() const;
+  Backend::Counters counters() const { return backend_->counters(); }
 
  private:
-  Sandbox(SandboxOptions options, SparePoolOptions pool, std::unique_ptr<class DoorService> doors);
+  Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend);
   Result<void> Check(const Request& request) const;
 
   const SandboxOptions options_;
-  const std::unique_ptr<class LocalBackend> backend_;
+  const std::unique_ptr<Backend> backend_;
 };
 
 }  // namespace belljar

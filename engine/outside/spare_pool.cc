@@ -126,9 +126,9 @@ void SparePool::AdoptRetired() {
   }
 }
 
-SparePool::Counters SparePool::counters() const {
+Backend::Counters SparePool::counters() const {
   const std::lock_guard lock(mutex_);
-  Counters counters = counters_;
+  Backend::Counters counters = counters_;
   counters.waiting = ready_.size();
   return counters;
 }

@@ -24,6 +24,7 @@
 
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/outside/backend.h"
 #include "engine/outside/observe.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/zygote_process.h"
@@ -58,13 +59,7 @@ class SparePool {
   // Kills a worker, if nobody has yet, and reaps it off the caller's path. Any thread.
   void Retire(Worker worker);
 
-  struct Counters {
-    uint64_t zygotes_started = 0;
-    uint64_t workers_spawned = 0;
-    size_t waiting = 0;
-    pid_t zygote_pid = -1;
-  };
-  Counters counters() const;
+  Backend::Counters counters() const;
 
  private:
   // A worker that has not yet said that it is sealed.
@@ -115,7 +110,7 @@ class SparePool {
   std::condition_variable changed_;
   std::deque<Worker> ready_;
   std::vector<Worker> retired_;
-  Counters counters_;
+  Backend::Counters counters_;
   std::optional<Error> failure_;  // why there are no workers; cleared by the next good one
   size_t takers_ = 0;
   bool closing_ = false;

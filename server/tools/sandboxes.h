@@ -75,7 +75,7 @@ class Sandboxes {
   // What metrics show; only of those that have been started.
   struct Counted {
     std::string profile;
-    SparePool::Counters counters;
+    Backend::Counters counters;
   };
   std::vector<Counted> counters() const;
 

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/door/door.h"
+#include "engine/outside/backend.h"
 #include "engine/outside/installation.h"
-#include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/report.h"
 #include "engine/outside/sandbox.h"
@@ -23,6 +22,23 @@ void Print(const std::string& text, const OutputSink* sink) {
     if (sink->on_stderr) sink->on_stderr(piece);
   }
 }
+
+// The code is the worker's report, where it is one; standard input is what the guest prints.
+class StandIn : public Backend {
+ public:
+  Result<Outcome> Run(const Request& request, const RunOptions& options) override {
+    if (request.source == "fail") return MakeError("run", "a failure of the machine");
+    Outcome outcome;
+    outcome.status = Status::kOk;
+    outcome.limits = request.limits;
+    outcome.stdout_stream.text = request.standard_input.value_or(request.source);
+    Print(outcome.stdout_stream.text, options.sink);
+    if (!ReadReport(request.source, outcome)) outcome.status = Status::kException;
+    return outcome;
+  }
+  Result<void> WaitForSpare(Deadline) override { return {}; }
+  Counters counters() const override { return {}; }
+};
 
 }  // namespace
 
@@ -41,28 +57,20 @@ Result<void> ProbeNamespaces() { return {}; }
 
 std::vector<std::string> RequiredLayers(const SandboxOptions&) { return {"seccomp"}; }
 
-Sandbox::Sandbox(SandboxOptions options, SparePoolOptions, std::unique_ptr<DoorService>)
-    : options_(std::move(options)) {}
+Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
+    : options_(std::move(options)), backend_(std::move(backend)) {}
 Sandbox::~Sandbox() = default;
 
 Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
-  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), {}, nullptr));
+  return Over(std::move(options), std::make_unique<StandIn>());
 }
 
-// The code is the worker's report, where it is one; standard input is what the guest prints.
+std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<Backend> backend) {
+  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
+}
+
 Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) {
-  if (request.source == "fail") return MakeError("run", "a failure of the machine");
-  Outcome outcome;
-  outcome.status = Status::kOk;
-  outcome.limits = request.limits;
-  outcome.stdout_stream.text = request.standard_input.value_or(request.source);
-  Print(outcome.stdout_stream.text, options.sink);
-  if (!ReadReport(request.source, outcome)) outcome.status = Status::kException;
-  return outcome;
+  return backend_->Run(request, options);
 }
-
-Result<void> Sandbox::WaitForSpare(Deadline) { return {}; }
-
-SparePool::Counters Sandbox::counters() const { return {}; }
 
 }  // namespace belljar

@@ -1,0 +1,51 @@
+// Which engine, runtime and image a container run takes on this machine.
+//
+//   Result<ContainerChoice> choice = ChooseContainer({.runtime = "runsc"}, profile);
+//   if (!choice) return choice.error();           // names what is missing and what to do
+#ifndef BELLJAR_CONTAINER_BACKEND_CONTAINER_CHOICE_H_
+#define BELLJAR_CONTAINER_BACKEND_CONTAINER_CHOICE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "container/engines/container_engine.h"
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+struct ContainerWish {
+  // "auto": the first of Docker, Podman and runsc alone that is here; "docker", "podman", "runsc".
+  std::string engine = "auto";
+  std::string socket;            // of Docker or Podman; empty: where they usually listen
+  std::string runtime = "auto";  // "auto": runsc where the engine has it, else runc; "runsc"; "runc"
+  bool require_gvisor = false;   // refuse every other runtime
+  // A reference or an id; empty: that of this version for the profile (ImageReference).
+  std::string image;
+  std::string folder;  // of runsc alone: images and state; empty: a place of this user's
+};
+
+struct ContainerChoice {
+  std::shared_ptr<ContainerEngine> engine;
+  EngineFacts facts;
+  std::string runtime;  // "runsc", "runc": as results name it
+  EngineImage image;
+};
+
+// One engine that was looked for, for `belljar doctor`.
+struct EngineCheck {
+  std::string engine;  // "docker", "podman", "runsc"
+  bool found = false;
+  std::string detail;  // what it is and which runtimes it has; why it is not, and what to do
+};
+
+// The image has to be there, of this version, profile and Python, or the error says how to make it.
+Result<ContainerChoice> ChooseContainer(const ContainerWish& wish, const Profile& profile);
+
+// All of them, whatever the wish prefers; asks each once. Looks for no image.
+std::vector<EngineCheck> CheckEngines(const ContainerWish& wish);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_BACKEND_CONTAINER_CHOICE_H_
