@@ -1,27 +1,26 @@
 #include "cli/image_loaders.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
-#include <cstdlib>
 #include <optional>
 
+#include "container/backend/container_choice.h"
 #include "container/engines/docker_engine.h"
+#include "container/engines/runsc_engine.h"
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 
 namespace belljar {
 namespace {
 
-// Of those where engines listen for this user, the ones of Podman, or the others; where DOCKER_HOST
-// says which, that one and no other.
-std::vector<std::string> SocketsOf(bool podman) {
-  std::vector<std::string> sockets = UsualEngineSockets();
-  const char* const host = getenv("DOCKER_HOST");
-  if (!podman && host && "unix://" + sockets.front() == host) return {sockets.front()};
-  std::erase_if(sockets, [&](const std::string& socket) {
-    return (socket.find("podman") != socket.npos) != podman;
-  });
-  return sockets;
+Result<void> LoadInto(ContainerEngine& engine, const std::string& path,
+                      const ImageProgress& progress) {
+  const UniqueFd tar(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!tar) return SystemError("open " + Quoted(path));
+  const LoadProgress report = [&](Bytes taken, Bytes of) { progress(taken.count, of.count); };
+  const Result<std::string> loaded = engine.LoadImage(tar.get(), report);
+  return loaded ? Result<void>() : loaded.error();
 }
 
 // The first socket that answers takes it; where none does, the first one's reason is told.
@@ -34,24 +33,29 @@ Result<void> LoadOver(const std::vector<std::string>& sockets, const std::string
       if (!reason) reason = facts.error();
       continue;
     }
-    const UniqueFd tar(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!tar) return SystemError("open " + Quoted(path));
-    const LoadProgress report = [&](Bytes taken, Bytes of) { progress(taken.count, of.count); };
-    const Result<std::string> loaded = engine.LoadImage(tar.get(), report);
-    return loaded ? Result<void>() : loaded.error();
+    return LoadInto(engine, path, progress);
   }
   return reason ? *reason : MakeError("load an image", "this user has no socket of that engine");
+}
+
+// Runs of this user find it there, unless they are told of another folder.
+Result<void> LoadForRunsc(const std::string& path, const ImageProgress& progress) {
+  const std::string folder = UsualRunscFolder();
+  if (folder.empty()) return MakeError("load an image", "this user has no HOME to keep it in");
+  RunscEngine engine({.folder = folder, .rootless = geteuid() != 0});
+  if (const Result<EngineFacts> facts = engine.Check(); !facts) return facts.error();
+  return LoadInto(engine, path, progress);
 }
 
 }  // namespace
 
 std::vector<NamedImageLoader> UsualImageLoaders() {
-  const auto loader = [](bool podman) -> ImageLoader {
-    return [podman](const std::string& path, const ImageProgress& progress) {
-      return LoadOver(SocketsOf(podman), path, progress);
+  const auto loader = [](const std::string& engine) -> ImageLoader {
+    return [engine](const std::string& path, const ImageProgress& progress) {
+      return LoadOver(UsualSocketsOf(engine), path, progress);
     };
   };
-  return {{"docker", loader(false)}, {"podman", loader(true)}};
+  return {{"docker", loader("docker")}, {"podman", loader("podman")}, {"runsc", LoadForRunsc}};
 }
 
 }  // namespace belljar

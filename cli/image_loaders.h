@@ -1,4 +1,5 @@
-// --load: the engines of this machine that take an image over their sockets.
+// --load: what takes an image on this machine: engines over their sockets, and the folder of runsc
+// alone.
 #ifndef BELLJAR_CLI_IMAGE_LOADERS_H_
 #define BELLJAR_CLI_IMAGE_LOADERS_H_
 
@@ -8,7 +9,7 @@
 
 namespace belljar {
 
-// Docker and Podman. Asks none of them before it is to load something.
+// Docker, Podman and runsc. Asks none of them before it is to load something.
 std::vector<NamedImageLoader> UsualImageLoaders();
 
 }  // namespace belljar

@@ -40,6 +40,10 @@ struct EngineCheck {
   std::string detail;  // what it is and which runtimes it has; why it is not, and what to do
 };
 
+// Where Docker ("docker") or Podman ("podman") usually listens for this user, in the order in which
+// to ask; where DOCKER_HOST says which, for "docker" that one and no other.
+std::vector<std::string> UsualSocketsOf(const std::string& engine);
+
 // The image has to be there, of this version, profile and Python, or the error says how to make it.
 Result<ContainerChoice> ChooseContainer(const ContainerWish& wish, const Profile& profile);
 

@@ -9,9 +9,11 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "container/backend/container_choice.h"
+#include "engine/core/bytes.h"
 #include "engine/core/result.h"
 #include "engine/outside/sandbox.h"
 
@@ -24,6 +26,9 @@ struct ContainerOptions {
   // Containers that there may be at the same time, those that wait included; a run that would need
   // one more waits, as long as its RunOptions::queue_timeout lets it.
   size_t most = 8;
+  // Of everything in one container; nullopt: what the profile's largest run needs
+  // (MemoryOfContainer). With less the kernel ends larger runs, as memory_limit.
+  std::optional<Bytes> memory;
   // Whose containers these are: of those with the same name whose owner is no more, Open removes
   // all. Empty: one for this user and installation.
   std::string instance;

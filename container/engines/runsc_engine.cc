@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -182,6 +183,15 @@ class Errors {
 };
 
 }  // namespace
+
+std::string UsualRunscFolder() {
+  if (geteuid() == 0) return "/var/lib/belljar/runsc";
+  // The specification takes no notice of relative ones.
+  const char* const cache = getenv("XDG_CACHE_HOME");
+  if (cache && *cache == '/') return std::string(cache) + "/belljar/runsc";
+  const char* const home = getenv("HOME");
+  return home && *home == '/' ? std::string(home) + "/.cache/belljar/runsc" : std::string();
+}
 
 std::string BundleConfig(const ContainerSpec& spec, const std::string& root, const std::string& id,
                          bool rootless) {

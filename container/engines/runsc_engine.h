@@ -30,6 +30,10 @@ struct RunscEngineOptions {
   std::chrono::milliseconds timeout{30'000};
 };
 
+// Where runsc alone keeps what is this user's: below the cache folder ($XDG_CACHE_HOME, ~/.cache),
+// for root /var/lib/belljar. Empty: this user has no such place.
+std::string UsualRunscFolder();
+
 // config.json of an OCI bundle whose root file system is `root`.
 std::string BundleConfig(const ContainerSpec& spec, const std::string& root, const std::string& id,
                          bool rootless);

@@ -1,0 +1,110 @@
+#include "container/backend/container_backend.h"
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "engine/core/afterwards.h"
+
+namespace belljar {
+namespace {
+
+// For the engine to say how a container has ended that is gone already.
+constexpr std::chrono::seconds kExitTimeout{5};
+// Containers that died between being taken and being sent a request.
+constexpr int kMostDeadInARow = 3;
+
+GuestError Stopped(std::string type, std::string message, std::string hint) {
+  GuestError error;
+  error.type = std::move(type);
+  error.message = std::move(message);
+  error.hint = std::move(hint);
+  return error;
+}
+
+// Nothing of the program has run: the guest has not had the whole of the request.
+bool HasDiedBefore(const Result<Outcome>& outcome, const GuestConnection& guest) {
+  return !outcome && outcome.error().error_number == EPIPE &&
+         guest.end() != GuestConnection::End::kFailure;
+}
+
+// As the guest says it of a worker, which the kernel may have chosen to kill for the memory of all.
+bool WasKilledByKernel(const Outcome& outcome) {
+  return outcome.status == Status::kKilled && outcome.error &&
+         outcome.error->message == "killed by SIGKILL";
+}
+
+}  // namespace
+
+ContainerBackend::ContainerBackend(ContainerBackendOptions options)
+    : options_(std::move(options)), pool_(options_.pool) {}
+
+Result<Outcome> ContainerBackend::Run(const Request& request, const RunOptions& options) {
+  const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd};
+  for (int tries = 1;; ++tries) {
+    Result<PooledContainer> container = pool_.Take(wait);
+    if (!container) {
+      if (container.error().error_number == ECANCELED) return CancelledBefore(request);
+      return container.error();
+    }
+    Result<Outcome> outcome = RunIn(*container, request, options);
+    const bool has_died = HasDiedBefore(outcome, *container->guest);
+    Leave(std::move(*container), options.afterwards);
+    if (!has_died || tries == kMostDeadInARow) return outcome;
+  }
+}
+
+Result<Outcome> ContainerBackend::RunIn(const PooledContainer& container, const Request& request,
+                                        const RunOptions& options) const {
+  Result<Outcome> outcome = container.guest->Run(request, options);
+  if (!outcome) return outcome;
+  const bool is_closed = container.guest->end() == GuestConnection::End::kClosed;
+  if (is_closed || WasKilledByKernel(*outcome)) ExplainEnd(container, *outcome);
+  outcome->container = options_.report;
+  outcome->container->warm = container.warm;
+  outcome->container->started_in = container.started_in;
+  return outcome;
+}
+
+// The line has closed in the middle, or the worker was killed by nobody inside: the engine knows
+// why.
+void ContainerBackend::ExplainEnd(const PooledContainer& container, Outcome& outcome) const {
+  const Result<ContainerExit> exit = options_.pool.engine->Wait(container.id, kExitTimeout);
+  if (exit && exit->out_of_memory) {
+    OutOfMemory(outcome);
+  } else if (container.guest->end() != GuestConnection::End::kClosed) {
+    return;
+  } else if (exit) {
+    outcome.error->message += ", with exit code " + std::to_string(exit->exit_code);
+  } else {
+    outcome.error->hint = "the engine does not say why: " + exit.error().ToString();
+  }
+}
+
+Outcome& ContainerBackend::OutOfMemory(Outcome& outcome) const {
+  outcome.status = Status::kMemoryLimit;
+  outcome.error =
+      Stopped("MemoryLimit",
+              "the container was stopped at " + options_.pool.spec.memory.ToString() + " of memory",
+              "use less memory at a time; files that are in memory count");
+  return outcome;
+}
+
+void ContainerBackend::Leave(PooledContainer container, Afterwards* afterwards) {
+  if (!afterwards) return pool_.Retire(std::move(container));
+  auto spent = std::make_shared<PooledContainer>(std::move(container));
+  afterwards->Add([this, spent] { pool_.Retire(std::move(*spent)); });
+}
+
+Outcome ContainerBackend::CancelledBefore(const Request& request) const {
+  Outcome outcome;
+  outcome.status = Status::kKilled;
+  outcome.error = Stopped("Cancelled", "cancelled", "");
+  outcome.limits = request.limits;
+  outcome.isolation.mode = options_.pool.terms.isolation;
+  outcome.isolation.language = options_.pool.terms.language;
+  return outcome;
+}
+
+}  // namespace belljar

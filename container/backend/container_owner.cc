@@ -1,0 +1,139 @@
+#include "container/backend/container_owner.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "engine/core/digest.h"
+#include "engine/core/fd.h"
+
+namespace belljar {
+namespace {
+
+constexpr size_t kStatSize = 4096;
+// Longer than an engine takes to start one that is created.
+constexpr std::chrono::minutes kStartingAtMost{10};
+
+template <typename Number>
+std::optional<Number> NumberOf(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == text.npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Result<std::string> BootId() {
+  Result<std::string> id = ReadFile("/proc/sys/kernel/random/boot_id", kStatSize);
+  if (id) id->erase(id->find_last_not_of(" \n") + 1);
+  return id;
+}
+
+Result<std::string> PidNamespace() {
+  struct stat file;
+  if (stat("/proc/self/ns/pid", &file) != 0) return SystemError("look at the PID namespace");
+  return std::to_string(file.st_ino);
+}
+
+// Since boot, in the kernel's ticks: field 22 of /proc/PID/stat. nullopt: it has ended, though
+// perhaps nobody has reaped it.
+std::optional<std::string> StartTimeOf(std::string_view pid) {
+  Result<std::string> stat = ReadFile("/proc/" + std::string(pid) + "/stat", kStatSize);
+  if (!stat) return std::nullopt;
+  // The name before it may hold anything.
+  const size_t name_end = stat->rfind(") ");
+  if (name_end == stat->npos) return std::nullopt;
+  const std::vector<std::string_view> fields = Split(std::string_view(*stat).substr(name_end + 2), ' ');
+  constexpr size_t kState = 0, kStartTime = 19;
+  if (fields.size() <= kStartTime || fields[kState] == "Z" || fields[kState] == "X") {
+    return std::nullopt;
+  }
+  return std::string(fields[kStartTime]);
+}
+
+int64_t SecondsNow() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string LabelOf(const ListedContainer& container, const char* name) {
+  const auto found = container.labels.find(name);
+  return found == container.labels.end() ? std::string() : found->second;
+}
+
+bool IsLongCreated(const ListedContainer& container) {
+  const auto created = NumberOf<int64_t>(LabelOf(container, kCreatedLabel));
+  return created && SecondsNow() - *created > std::chrono::seconds(kStartingAtMost).count();
+}
+
+bool IsOrphan(const ListedContainer& container) {
+  switch (StateOfOwner(LabelOf(container, kOwnerLabel))) {
+    case OwnerState::kLiving: return false;
+    case OwnerState::kDead: return true;
+    case OwnerState::kUnknown: break;
+  }
+  return !container.running && IsLongCreated(container);
+}
+
+}  // namespace
+
+std::string UsualInstance(const Installation& installation) {
+  return "user-" + std::to_string(geteuid()) + "-" + Sha256(installation.zygote).substr(0, 12);
+}
+
+Result<std::string> OwnerOfThisProcess() {
+  Result<std::string> boot = BootId();
+  if (!boot) return boot;
+  Result<std::string> pid_namespace = PidNamespace();
+  if (!pid_namespace) return pid_namespace;
+  const std::string pid = std::to_string(getpid());
+  const std::optional<std::string> started = StartTimeOf(pid);
+  if (!started) return MakeError("look at this process", "there is no /proc/self/stat to read");
+  return *boot + "/" + *pid_namespace + "/" + pid + "/" + *started;
+}
+
+OwnerState StateOfOwner(std::string_view owner) {
+  const std::vector<std::string_view> parts = Split(owner, '/');
+  const Result<std::string> boot = BootId();
+  const Result<std::string> pid_namespace = PidNamespace();
+  if (parts.size() != 4 || !NumberOf<pid_t>(parts[2]) || !boot || !pid_namespace) {
+    return OwnerState::kUnknown;
+  }
+  if (parts[0] != *boot) return OwnerState::kDead;
+  if (parts[1] != *pid_namespace) return OwnerState::kUnknown;
+  return StartTimeOf(parts[2]) == parts[3] ? OwnerState::kLiving : OwnerState::kDead;
+}
+
+Result<std::map<std::string, std::string>> OwnerLabels(const std::string& instance) {
+  Result<std::string> owner = OwnerOfThisProcess();
+  if (!owner) return owner.error();
+  return std::map<std::string, std::string>{{kInstanceLabel, instance},
+                                            {kOwnerLabel, std::move(*owner)},
+                                            {kCreatedLabel, std::to_string(SecondsNow())}};
+}
+
+Result<size_t> RemoveOrphans(ContainerEngine& engine, const std::string& instance) {
+  Result<std::vector<ListedContainer>> containers = engine.List(kInstanceLabel, instance);
+  if (!containers) return containers.error();
+  size_t removed = 0;
+  for (const ListedContainer& container : *containers) {
+    if (IsOrphan(container) && engine.Remove(container.id)) ++removed;
+  }
+  return removed;
+}
+
+}  // namespace belljar

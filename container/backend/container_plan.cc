@@ -1,0 +1,68 @@
+#include "container/backend/container_plan.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "container/image/image_files.h"
+
+namespace belljar {
+namespace {
+
+// The guest, the zygote with its interpreter, the worker's copy of it, gVisor's own kernel.
+constexpr Bytes kInterpreter = Bytes::Mebi(256);
+// On top of it where the interpreter has loaded numpy, pandas and their like.
+constexpr Bytes kPackages = Bytes::Mebi(512);
+// Findings, traceback and variables, beside the result.
+constexpr Bytes kReport = Bytes::Mebi(1);
+// Of a profile in which programs have no files: for libraries that want one.
+constexpr Bytes kPlainTemporary = Bytes::Mebi(16);
+// The program's, and the guest's that carries its output meanwhile.
+constexpr double kProcessors = 2;
+// Init, guest, zygote and worker with their threads, and those that a profile allows.
+constexpr uint64_t kOwnProcesses = 64;
+// gVisor's threads are counted too: its kernel's, and with ptrace one process for each of the
+// sandbox's threads.
+constexpr uint64_t kGvisorProcesses = 256;
+
+std::vector<ContainerFolder> Folders(const Profile& profile) {
+  if (!profile.workspace) return {{.path = kTemporaryPath, .size = kPlainTemporary}};
+  return {{.path = kTemporaryPath, .size = profile.workspace->size},
+          {.path = kWorkspacePath, .size = profile.workspace->size}};
+}
+
+}  // namespace
+
+Bytes MemoryOfContainer(const Profile& profile) {
+  const Limits& most = profile.maximum_limits;
+  const uint64_t left_behind = 2 * most.output.count + most.result.count + kReport.count +
+                               profile.artifacts.count + most.source.count;
+  uint64_t folders = 0;
+  for (const ContainerFolder& folder : Folders(profile)) folders += folder.size.count;
+  // Files that come with the request or go with the outcome.
+  const uint64_t carried = profile.workspace ? 2 * profile.workspace->size.count : 0;
+  const uint64_t own = kInterpreter.count + (profile.packages.empty() ? 0 : kPackages.count);
+  return {most.memory.count + 2 * left_behind + folders + carried + own};
+}
+
+ContainerSpec PlanContainer(const ContainerChoice& choice, const Profile& profile,
+                            const GuestTerms& terms, std::optional<Bytes> memory) {
+  const bool is_gvisor = choice.runtime == "runsc";
+  ContainerSpec spec;
+  spec.image = choice.image.id;
+  spec.runtime = choice.runtime;
+  spec.command = {"/" + std::string(kImagePrefix) + "/" + kGuestProgram,
+                  "--profile",
+                  profile.name,
+                  "--isolation",
+                  terms.isolation,
+                  "--language",
+                  terms.language};
+  spec.folders = Folders(profile);
+  spec.memory = memory.value_or(MemoryOfContainer(profile));
+  // An engine refuses more than the machine has.
+  spec.cpus = std::clamp<double>(std::thread::hardware_concurrency(), 1, kProcessors);
+  spec.pids = profile.maximum_limits.processes + (is_gvisor ? kGvisorProcesses : kOwnProcesses);
+  return spec;
+}
+
+}  // namespace belljar

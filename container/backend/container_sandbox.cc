@@ -1,0 +1,57 @@
+#include "container/backend/container_sandbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "container/backend/container_backend.h"
+#include "container/backend/container_owner.h"
+#include "container/backend/container_plan.h"
+#include "engine/outside/installation.h"
+
+namespace belljar {
+namespace {
+
+GuestTerms TermsOf(const SandboxOptions& sandbox) {
+  return GuestTerms::Of(sandbox.profile,
+                        sandbox.isolation == IsolationMode::kStrict ? "strict" : "standard",
+                        sandbox.language == Language::kFull ? "full" : "restricted");
+}
+
+Result<std::string> InstanceOf(const ContainerOptions& options) {
+  if (!options.instance.empty()) return options.instance;
+  Result<Installation> installation = Installation::Find();
+  if (!installation) return installation.error();
+  return UsualInstance(*installation);
+}
+
+ContainerReport ReportOf(const ContainerChoice& choice) {
+  ContainerReport report;
+  report.engine = choice.facts.name;
+  report.runtime = choice.runtime;
+  report.image_digest = choice.image.id;
+  return report;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
+                                                      ContainerOptions options) {
+  Result<ContainerChoice> choice = ChooseContainer(options.wish, sandbox.profile);
+  if (!choice) return choice.error();
+  Result<std::string> instance = InstanceOf(options);
+  if (!instance) return instance.error();
+  Result<size_t> removed = RemoveOrphans(*choice->engine, *instance);
+  if (!removed) return removed.error();
+
+  ContainerBackendOptions backend;
+  backend.report = ReportOf(*choice);
+  backend.pool.terms = TermsOf(sandbox);
+  backend.pool.spec = PlanContainer(*choice, sandbox.profile, backend.pool.terms, options.memory);
+  backend.pool.engine = std::move(choice->engine);
+  backend.pool.instance = std::move(*instance);
+  backend.pool.most = std::max<size_t>(options.most, 1);
+  backend.pool.spares = std::min(options.spares, backend.pool.most);
+  return Sandbox::Over(std::move(sandbox), std::make_unique<ContainerBackend>(std::move(backend)));
+}
+
+}  // namespace belljar

@@ -1,0 +1,233 @@
+#include "tests/container/child_engine.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "engine/core/random.h"
+#include "engine/core/socket.h"
+#include "engine/outside/installation.h"
+
+namespace belljar {
+namespace {
+
+Result<Process> Spawn(std::vector<std::string> command, int line, int errors) {
+  std::vector<char*> words;
+  for (std::string& word : command) words.push_back(word.data());
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, line, 0);
+  posix_spawn_file_actions_adddup2(&actions, line, 1);
+  posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  pid_t pid = -1;
+  const int error = posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return SystemErrorOf(error, "start " + command[0]);
+  return Process(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+}
+
+std::string TextOf(int fd) {
+  char buffer[4096];
+  const ssize_t got = pread(fd, buffer, sizeof buffer, 0);
+  return got > 0 ? std::string(buffer, static_cast<size_t>(got)) : std::string();
+}
+
+}  // namespace
+
+std::string ChildEngine::GuestProgram() {
+  const std::string zygote = Installation::Find()->zygote;
+  return zygote.substr(0, zygote.rfind('/')) + "/belljar-guest";
+}
+
+void ChildEngine::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (auto& [id, child] : children_) {
+    if (child.process) child.process.Kill();
+    child.running = false;
+  }
+}
+
+void ChildEngine::StartAgain() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = false;
+}
+
+void ChildEngine::SetDelay(std::chrono::milliseconds delay) {
+  const std::lock_guard lock(mutex_);
+  delay_ = delay;
+}
+
+void ChildEngine::SetProgram(std::vector<std::string> command) {
+  const std::lock_guard lock(mutex_);
+  program_ = std::move(command);
+}
+
+void ChildEngine::SetOutOfMemory() {
+  const std::lock_guard lock(mutex_);
+  out_of_memory_ = true;
+}
+
+std::string ChildEngine::AddLeftOver(std::map<std::string, std::string> labels, bool running) {
+  const std::lock_guard lock(mutex_);
+  const std::string id = Hex(RandomBytes());
+  Child& child = children_[id];
+  child.labels = std::move(labels);
+  child.running = running;
+  return id;
+}
+
+size_t ChildEngine::starts() const {
+  const std::lock_guard lock(mutex_);
+  return starts_;
+}
+
+size_t ChildEngine::most() const {
+  const std::lock_guard lock(mutex_);
+  return most_;
+}
+
+std::vector<std::string> ChildEngine::ids() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> ids;
+  for (const auto& [id, ignored] : children_) ids.push_back(id);
+  return ids;
+}
+
+pid_t ChildEngine::pid_of(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = children_.find(id);
+  return found == children_.end() ? -1 : found->second.process.pid();
+}
+
+ContainerSpec ChildEngine::last_spec() const {
+  const std::lock_guard lock(mutex_);
+  return last_spec_;
+}
+
+Result<void> ChildEngine::IsThere() const {
+  const std::lock_guard lock(mutex_);
+  if (!stopped_) return {};
+  return SystemErrorOf(ECONNREFUSED, "connect to the container engine",
+                       "nobody listens there: the engine has stopped; start it");
+}
+
+std::vector<std::string> ChildEngine::CommandOf(const ContainerSpec& spec) const {
+  if (!program_.empty()) return program_;
+  std::vector<std::string> command = spec.command;
+  command[0] = GuestProgram();
+  return command;
+}
+
+Result<EngineFacts> ChildEngine::Check() {
+  if (Result<void> there = IsThere(); !there) return there.error();
+  EngineFacts facts;
+  facts.name = "Child Engine";
+  facts.runtimes = {"child"};
+  return facts;
+}
+
+Result<std::optional<EngineImage>> ChildEngine::FindImage(const std::string&) {
+  return std::optional<EngineImage>();
+}
+
+Result<std::string> ChildEngine::LoadImage(int, const LoadProgress&) {
+  return MakeError("load the image", "there are none here");
+}
+
+Result<void> ChildEngine::RemoveImage(const std::string&) { return {}; }
+
+Result<StartedContainer> ChildEngine::Start(const ContainerSpec& spec) {
+  std::chrono::milliseconds delay;
+  {
+    const std::lock_guard lock(mutex_);
+    delay = delay_;
+  }
+  std::this_thread::sleep_for(delay);
+  if (Result<void> there = IsThere(); !there) return there.error();
+  Result<std::pair<UniqueFd, UniqueFd>> line = CreateSocketPair(SOCK_STREAM);
+  if (!line) return line.error();
+  auto errors = std::make_shared<UniqueFd>(memfd_create("errors", MFD_CLOEXEC));
+  const std::lock_guard lock(mutex_);
+  Result<Process> process = Spawn(CommandOf(spec), line->second.get(), errors->get());
+  if (!process) return process.error();
+  StartedContainer container;
+  container.id = Hex(RandomBytes());
+  container.input = UniqueFd(fcntl(line->first.get(), F_DUPFD_CLOEXEC, 0));
+  container.output = std::move(line->first);
+  container.errors = [errors] { return TextOf(errors->get()); };
+  ++starts_;
+  last_spec_ = spec;
+  Child& child = children_[container.id];
+  child.process = std::move(*process);
+  child.labels = spec.labels;
+  most_ = std::max(most_, children_.size());
+  return container;
+}
+
+Result<void> ChildEngine::Kill(const std::string& id) {
+  if (Result<void> there = IsThere(); !there) return there;
+  const std::lock_guard lock(mutex_);
+  const auto found = children_.find(id);
+  if (found != children_.end()) found->second.process.Kill();
+  return {};
+}
+
+Result<ContainerExit> ChildEngine::Wait(const std::string& id, std::chrono::milliseconds timeout) {
+  if (Result<void> there = IsThere(); !there) return there.error();
+  UniqueFd end;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = children_.find(id);
+    if (found == children_.end()) return MakeError("wait for a container", "there is no such one");
+    end.Reset(fcntl(found->second.process.pidfd(), F_DUPFD_CLOEXEC, 0));
+  }
+  if (Result<void> ended = WaitReadable(end.get(), Clock::now() + timeout); !ended) {
+    return ended.error();
+  }
+  siginfo_t info{};
+  if (waitid(P_PIDFD, static_cast<id_t>(end.get()), &info, WEXITED | WNOWAIT) != 0) {
+    return SystemError("wait for a container");
+  }
+  const std::lock_guard lock(mutex_);
+  ContainerExit exit;
+  exit.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+  exit.out_of_memory = out_of_memory_ && exit.exit_code == 128 + SIGKILL;
+  return exit;
+}
+
+Result<std::vector<ListedContainer>> ChildEngine::List(const std::string& label,
+                                                       const std::string& value) {
+  if (Result<void> there = IsThere(); !there) return there.error();
+  const std::lock_guard lock(mutex_);
+  std::vector<ListedContainer> containers;
+  for (const auto& [id, child] : children_) {
+    const auto found = child.labels.find(label);
+    if (found == child.labels.end() || found->second != value) continue;
+    containers.push_back({.id = id, .labels = child.labels, .running = child.running});
+  }
+  return containers;
+}
+
+Result<void> ChildEngine::Remove(const std::string& id) {
+  if (Result<void> there = IsThere(); !there) return there;
+  Child child;
+  const std::lock_guard lock(mutex_);
+  const auto found = children_.find(id);
+  if (found == children_.end()) return {};
+  child = std::move(found->second);
+  children_.erase(found);
+  if (child.process) child.process.Destroy();
+  return {};
+}
+
+}  // namespace belljar
