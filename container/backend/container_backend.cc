@@ -59,36 +59,36 @@ Result<Outcome> ContainerBackend::RunIn(const PooledContainer& container, const 
                                         const RunOptions& options) const {
   Result<Outcome> outcome = container.guest->Run(request, options);
   if (!outcome) return outcome;
-  const bool is_closed = container.guest->end() == GuestConnection::End::kClosed;
-  if (is_closed || WasKilledByKernel(*outcome)) ExplainEnd(container, *outcome);
+  if (container.guest->end() == GuestConnection::End::kClosed) {
+    ExplainEnd(container, *outcome);
+  } else if (WasKilledByKernel(*outcome)) {
+    const Result<bool> out_of_memory = options_.pool.engine->RanOutOfMemory(container.id);
+    if (out_of_memory && *out_of_memory) SetOutOfMemory(*outcome);
+  }
   outcome->container = options_.report;
   outcome->container->warm = container.warm;
   outcome->container->started_in = container.started_in;
   return outcome;
 }
 
-// The line has closed in the middle, or the worker was killed by nobody inside: the engine knows
-// why.
+// The guest has not said it, but the engine knows.
 void ContainerBackend::ExplainEnd(const PooledContainer& container, Outcome& outcome) const {
   const Result<ContainerExit> exit = options_.pool.engine->Wait(container.id, kExitTimeout);
-  if (exit && exit->out_of_memory) {
-    OutOfMemory(outcome);
-  } else if (container.guest->end() != GuestConnection::End::kClosed) {
-    return;
-  } else if (exit) {
-    outcome.error->message += ", with exit code " + std::to_string(exit->exit_code);
-  } else {
+  if (!exit) {
     outcome.error->hint = "the engine does not say why: " + exit.error().ToString();
+  } else if (exit->out_of_memory) {
+    SetOutOfMemory(outcome);
+  } else {
+    outcome.error->message += ", with exit code " + std::to_string(exit->exit_code);
   }
 }
 
-Outcome& ContainerBackend::OutOfMemory(Outcome& outcome) const {
+void ContainerBackend::SetOutOfMemory(Outcome& outcome) const {
   outcome.status = Status::kMemoryLimit;
   outcome.error =
       Stopped("MemoryLimit",
               "the container was stopped at " + options_.pool.spec.memory.ToString() + " of memory",
               "use less memory at a time; files that are in memory count");
-  return outcome;
 }
 
 void ContainerBackend::Leave(PooledContainer container, Afterwards* afterwards) {

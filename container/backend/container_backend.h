@@ -35,7 +35,7 @@ class ContainerBackend : public Backend {
   void ExplainEnd(const PooledContainer& container, Outcome& outcome) const;
   void Leave(PooledContainer container, Afterwards* afterwards);
   Outcome CancelledBefore(const Request& request) const;
-  Outcome& OutOfMemory(Outcome& outcome) const;
+  void SetOutOfMemory(Outcome& outcome) const;
 
   const ContainerBackendOptions options_;
   ContainerPool pool_;

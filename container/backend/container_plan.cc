@@ -58,6 +58,7 @@ ContainerSpec PlanContainer(const ContainerChoice& choice, const Profile& profil
                   "--language",
                   terms.language};
   spec.folders = Folders(profile);
+  spec.leaves_nothing = true;
   spec.memory = memory.value_or(MemoryOfContainer(profile));
   // An engine refuses more than the machine has.
   spec.cpus = std::clamp<double>(std::thread::hardware_concurrency(), 1, kProcessors);

@@ -78,6 +78,10 @@ struct ContainerSpec {
   // Processes and threads; under runsc those of gVisor itself too, which needs 64 to start at all.
   uint64_t pids = 128;
   uint64_t open_files = 1024;
+  // Removed by the engine as it ends, so that nothing is left of it where its owner has been killed.
+  // Docker only: runsc alone has
+  // nobody who would do it, and Podman would not know afterwards how it ended.
+  bool leaves_nothing = false;
   // A seccomp profile as Docker has them, in JSON; empty: the engine's own. runsc has no use for
   // one: gVisor's kernel answers every call.
   std::string seccomp;
@@ -133,8 +137,13 @@ class ContainerEngine {
   // SIGKILL to all of it. One that has ended, or is not there, is no failure.
   virtual Result<void> Kill(const std::string& id) = 0;
 
-  // Blocks until it has ended; ETIMEDOUT when it has not by then.
+  // Blocks until it has ended; ETIMEDOUT when it has not by then. One that the engine has removed
+  // by itself (ContainerSpec::leaves_nothing) has ended all the same.
   virtual Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) = 0;
+
+  // Whether the kernel has ended something in it for want of memory, as far as that is known by
+  // now. It may still run, or have been removed.
+  virtual Result<bool> RanOutOfMemory(const std::string& id) = 0;
 
   // Running ones and others that carry the label.
   virtual Result<std::vector<ListedContainer>> List(const std::string& label,

@@ -300,8 +300,38 @@ Result<ContainerExit> DockerEngine::Wait(const std::string& id, milliseconds tim
                                      .target = ContainerPath(id, "/wait?condition=not-running"),
                                      .timeout = timeout});
   if (!answer) return answer.error();
+  if (answer->status == 404) return EndInEvents(id);
   if (answer->status != 200) return Refused(operation, *answer);
   Result<int> code = ReadExitCode(answer->body);
+  if (!code) return WithOperation(code.error(), operation);
+  ContainerExit exit{.exit_code = *code};
+  if (*code == 128 + SIGKILL) {
+    Result<bool> out_of_memory = RanOutOfMemory(id);
+    if (!out_of_memory) return out_of_memory.error();
+    exit.out_of_memory = *out_of_memory;
+  }
+  return exit;
+}
+
+Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const std::string& event,
+                                            milliseconds to_come) {
+  const std::string operation = "ask how a container ended";
+  const std::string filters =
+      R"({"type":["container"],"event":[")" + event + R"("],"container":[")" + id + R"("]})";
+  const auto until = std::chrono::system_clock::now().time_since_epoch() + to_come;
+  return Ask(
+      {.operation = operation,
+       .target = "/events?since=1&until=" + Timestamp(until) + "&filters=" + PercentEncode(filters),
+       .timeout = options_.timeout});
+}
+
+// Of one that is removed already. The engine keeps the last few hundred events.
+Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
+  const std::string operation = "wait for a container";
+  Result<EngineAnswer> events = EventsOf(id, "die", milliseconds(0));
+  if (!events) return events.error();
+  if (events->status != 200) return Refused(operation, *events);
+  Result<int> code = ReadExitEvent(events->body);
   if (!code) return WithOperation(code.error(), operation);
   ContainerExit exit{.exit_code = *code};
   if (*code == 128 + SIGKILL) {
@@ -316,20 +346,18 @@ Result<ContainerExit> DockerEngine::Wait(const std::string& id, milliseconds tim
 // two from different places), so the engine's events are asked too: those that were, and those to
 // come for a moment.
 Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
+  if (Result<void> valid = CheckId(id); !valid) return valid.error();
   const std::string operation = "ask how a container ended";
   Result<EngineAnswer> state = Ask(
       {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
   if (!state) return state.error();
-  if (state->status != 200) return Refused(operation, *state);
-  Result<bool> known = ReadOutOfMemory(state->body);
-  if (!known || *known) return known;
-  const std::string filters =
-      R"({"type":["container"],"event":["oom"],"container":[")" + id + R"("]})";
-  const auto until = std::chrono::system_clock::now().time_since_epoch() + kNoticeOfKill;
-  Result<EngineAnswer> events = Ask(
-      {.operation = operation,
-       .target = "/events?since=1&until=" + Timestamp(until) + "&filters=" + PercentEncode(filters),
-       .timeout = options_.timeout});
+  if (state->status == 200) {
+    Result<bool> known = ReadOutOfMemory(state->body);
+    if (!known || *known) return known;
+  } else if (state->status != 404) {
+    return Refused(operation, *state);
+  }
+  Result<EngineAnswer> events = EventsOf(id, "oom", kNoticeOfKill);
   if (!events) return events.error();
   // An engine without such events (Podman) has known before.
   return events->status == 200 && events->body.find_first_not_of(" \r\n") != std::string::npos;

@@ -39,6 +39,7 @@ class DockerEngine : public ContainerEngine {
   Result<StartedContainer> Start(const ContainerSpec& spec) override;
   Result<void> Kill(const std::string& id) override;
   Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
+  Result<bool> RanOutOfMemory(const std::string& id) override;
   Result<std::vector<ListedContainer>> List(const std::string& label,
                                             const std::string& value) override;
   Result<void> Remove(const std::string& id) override;
@@ -52,7 +53,9 @@ class DockerEngine : public ContainerEngine {
   Result<std::string> Create(const ContainerSpec& spec);
   Result<OutputPump::Streams> Attach(const std::string& id, UniqueFd& input);
   Result<void> StartCreated(const std::string& id, const ContainerSpec& spec);
-  Result<bool> RanOutOfMemory(const std::string& id);
+  Result<ContainerExit> EndInEvents(const std::string& id);
+  Result<EngineAnswer> EventsOf(const std::string& id, const std::string& event,
+                                std::chrono::milliseconds to_come);
 
   const DockerEngineOptions options_;
   const EngineClient client_;

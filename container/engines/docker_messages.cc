@@ -113,7 +113,8 @@ Json HostConfig(const ContainerSpec& spec, bool for_podman) {
       // What the guest prints is nothing to keep, and without a log there is none to fill the disk.
       {"LogConfig", {{"Type", "none"}}},
       {"RestartPolicy", {{"Name", "no"}}},
-      {"AutoRemove", false},
+      // Podman's events do not say afterwards how it ended.
+      {"AutoRemove", spec.leaves_nothing && !for_podman},
       {"Ulimits", std::move(limits)},
   };
   if (!spec.runtime.empty()) host["Runtime"] = spec.runtime;
@@ -221,6 +222,25 @@ Result<int> ReadExitCode(std::string_view answer) {
   const auto value = code->get<int64_t>();
   if (value < 0 || value > 255) return NotUnderstood("a StatusCode that no process has");
   return static_cast<int>(value);
+}
+
+Result<int> ReadExitEvent(std::string_view answer) {
+  const std::string_view line = answer.substr(0, answer.find('\n'));
+  if (line.find_first_not_of(" \r") == line.npos) {
+    return MakeError("find the end of a container", "the engine does not know of it");
+  }
+  Result<Json> object = ReadObject(line);
+  if (!object) return object.error();
+  const Json* const actor = Member(*object, "Actor", Json::value_t::object);
+  const Json* const attributes =
+      actor ? Member(*actor, "Attributes", Json::value_t::object) : nullptr;
+  const std::string text = attributes ? Text(*attributes, "exitCode") : std::string();
+  int code = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
+  if (error != std::errc() || end != text.data() + text.size() || code < 0 || code > 255) {
+    return NotUnderstood("an end without an exitCode");
+  }
+  return code;
 }
 
 Result<bool> ReadOutOfMemory(std::string_view answer) {

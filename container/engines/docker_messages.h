@@ -44,6 +44,9 @@ Result<std::string> ReadContainerId(std::string_view answer);
 // Of POST /containers/ID/wait.
 Result<int> ReadExitCode(std::string_view answer);
 
+// The exit code in the first "die" of GET /events.
+Result<int> ReadExitEvent(std::string_view answer);
+
 // Of GET /containers/ID/json: State.OOMKilled.
 Result<bool> ReadOutOfMemory(std::string_view answer);
 

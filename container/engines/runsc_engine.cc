@@ -409,6 +409,14 @@ Result<ContainerExit> RunscEngine::Wait(const std::string& id, milliseconds time
   return exit;
 }
 
+// The sandbox is one process to the kernel, so it is the whole of it or nothing.
+Result<bool> RunscEngine::RanOutOfMemory(const std::string& id) {
+  const Result<ContainerExit> exit = Wait(id, milliseconds(0));
+  if (exit) return exit->out_of_memory;
+  if (exit.error().error_number == ETIMEDOUT) return false;
+  return exit.error();
+}
+
 // Those whose bundle is there: runsc itself forgets a container as it ends.
 Result<std::vector<ListedContainer>> RunscEngine::List(const std::string& label,
                                                        const std::string& value) {

@@ -53,6 +53,7 @@ class RunscEngine : public ContainerEngine {
   Result<void> Kill(const std::string& id) override;
   // Of containers of this engine only.
   Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
+  Result<bool> RanOutOfMemory(const std::string& id) override;
   Result<std::vector<ListedContainer>> List(const std::string& label,
                                             const std::string& value) override;
   Result<void> Remove(const std::string& id) override;

@@ -215,7 +215,12 @@ TEST_F(ContainerRuns, ATimeoutIsOne) {
 TEST_F(ContainerRuns, OneThatDiedWhileItWaitedIsNobodysConcern) {
   Open();
   ASSERT_TRUE(backend_->WaitForSpare(Soon()));
-  kill(ThePid(), SIGKILL);
+  const pid_t pid = ThePid();
+  kill(pid, SIGKILL);
+  ASSERT_TRUE(Eventually([&] {
+    return std::ranges::none_of(
+        Children(), [&](const ProcessEntry& each) { return each.pid == pid && each.state != 'Z'; });
+  }));
   const Result<Outcome> outcome = Run("1 + 1");
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->result_json, "2");

@@ -205,6 +205,12 @@ Result<ContainerExit> ChildEngine::Wait(const std::string& id, std::chrono::mill
   return exit;
 }
 
+Result<bool> ChildEngine::RanOutOfMemory(const std::string&) {
+  if (Result<void> there = IsThere(); !there) return there.error();
+  const std::lock_guard lock(mutex_);
+  return out_of_memory_;
+}
+
 Result<std::vector<ListedContainer>> ChildEngine::List(const std::string& label,
                                                        const std::string& value) {
   if (Result<void> there = IsThere(); !there) return there.error();

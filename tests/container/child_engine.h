@@ -29,7 +29,7 @@ class ChildEngine : public ContainerEngine {
   void SetDelay(std::chrono::milliseconds delay);  // of each start
   // What is started instead of belljar-guest from now on; empty: that again.
   void SetProgram(std::vector<std::string> command);
-  // Wait says of the containers that end by SIGKILL that it was for want of memory.
+  // What ends by SIGKILL from now on, in a container or with it, was for want of memory.
   void SetOutOfMemory();
   // One without a process, as an earlier host has left it. Returns its id.
   std::string AddLeftOver(std::map<std::string, std::string> labels, bool running);
@@ -48,6 +48,7 @@ class ChildEngine : public ContainerEngine {
   Result<StartedContainer> Start(const ContainerSpec& spec) override;
   Result<void> Kill(const std::string& id) override;
   Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
+  Result<bool> RanOutOfMemory(const std::string& id) override;
   Result<std::vector<ListedContainer>> List(const std::string& label,
                                             const std::string& value) override;
   Result<void> Remove(const std::string& id) override;
