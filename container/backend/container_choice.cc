@@ -79,8 +79,8 @@ Result<std::vector<std::string>> EnginesOf(const ContainerWish& wish) {
     return std::vector<std::string>(std::begin(kEngines), std::end(kEngines));
   }
   if (std::ranges::find(kEngines, wish.engine) == std::end(kEngines)) {
-    return MakeError(kChoose, Quoted(wish.engine) +
-                                  " is no engine: there are auto, docker, podman and runsc");
+    return MakeError(
+        kChoose, Quoted(wish.engine) + " is no engine: there are auto, docker, podman and runsc");
   }
   return std::vector<std::string>{wish.engine};
 }
@@ -98,8 +98,8 @@ std::string HowToGetRunsc(const EngineFacts& facts) {
 
 Result<void> CheckWish(const ContainerWish& wish) {
   if (wish.runtime != "auto" && wish.runtime != "runsc" && wish.runtime != "runc") {
-    return MakeError("choose a runtime", Quoted(wish.runtime) +
-                                             " is no runtime: there are auto, runsc and runc");
+    return MakeError("choose a runtime",
+                     Quoted(wish.runtime) + " is no runtime: there are auto, runsc and runc");
   }
   if (wish.runtime == "runc" && wish.require_gvisor) {
     return MakeError("choose a runtime",
@@ -115,9 +115,9 @@ Result<std::string> ChooseRuntime(const ContainerWish& wish, const EngineFacts& 
   if (wish.runtime != "runc" && has("runsc")) return std::string("runsc");
   const std::string has_which = facts.name + " has " + Joined(facts.runtimes);
   if (wish.runtime == "runsc" || wish.require_gvisor) {
-    return MakeError("choose a runtime", std::string(wish.require_gvisor ? "gVisor is required, " : "") +
-                                             "runsc is not there (" + has_which +
-                                             "): " + HowToGetRunsc(facts));
+    return MakeError("choose a runtime",
+                     std::string(wish.require_gvisor ? "gVisor is required, " : "") +
+                         "runsc is not there (" + has_which + "): " + HowToGetRunsc(facts));
   }
   // Podman's crun does what runc does, and is named for what it is.
   for (const char* const name : {"runc", "crun"}) {
@@ -208,9 +208,8 @@ std::string Described(const Reached& reached) {
   const struct {
     bool holds;
     const char* name;
-  } kLimits[] = {{facts.limits_memory, "memory"},
-                 {facts.limits_pids, "processes"},
-                 {facts.limits_cpu, "CPU"}};
+  } kLimits[] = {
+      {facts.limits_memory, "memory"}, {facts.limits_pids, "processes"}, {facts.limits_cpu, "CPU"}};
   for (const auto& limit : kLimits) {
     if (!limit.holds) lacks.push_back(limit.name);
   }
@@ -260,8 +259,8 @@ std::vector<EngineCheck> CheckEngines(const ContainerWish& wish) {
       of_this.socket.clear();
     }
     const Result<Reached> reached = Reach(engine, of_this);
-    checks.push_back({engine, reached.ok(),
-                      reached ? Described(*reached) : reached.error().ToString()});
+    checks.push_back(
+        {engine, reached.ok(), reached ? Described(*reached) : reached.error().ToString()});
   }
   return checks;
 }

@@ -18,9 +18,10 @@ namespace belljar {
 struct ContainerWish {
   // "auto": the first of Docker, Podman and runsc alone that is here; "docker", "podman", "runsc".
   std::string engine = "auto";
-  std::string socket;            // of Docker or Podman; empty: where they usually listen
-  std::string runtime = "auto";  // "auto": runsc where the engine has it, else runc; "runsc"; "runc"
-  bool require_gvisor = false;   // refuse every other runtime
+  std::string socket;  // of Docker or Podman; empty: where they usually listen
+  std::string runtime =
+      "auto";                   // "auto": runsc where the engine has it, else runc; "runsc"; "runc"
+  bool require_gvisor = false;  // refuse every other runtime
   // A reference or an id; empty: that of this version for the profile (ImageReference).
   std::string image;
   std::string folder;  // of runsc alone: images and state; empty: a place of this user's

@@ -56,7 +56,8 @@ std::optional<std::string> StartTimeOf(std::string_view pid) {
   // The name before it may hold anything.
   const size_t name_end = stat->rfind(") ");
   if (name_end == stat->npos) return std::nullopt;
-  const std::vector<std::string_view> fields = Split(std::string_view(*stat).substr(name_end + 2), ' ');
+  const std::vector<std::string_view> fields =
+      Split(std::string_view(*stat).substr(name_end + 2), ' ');
   constexpr size_t kState = 0, kStartTime = 19;
   if (fields.size() <= kStartTime || fields[kState] == "Z" || fields[kState] == "X") {
     return std::nullopt;

@@ -116,7 +116,7 @@ class ContainerPool {
   size_t starting_ = 0;
   size_t in_use_ = 0;
   size_t removing_ = 0;
-  size_t inside_ = 0;                    // callers that wait in here
+  size_t inside_ = 0;                     // callers that wait in here
   std::vector<std::string> not_removed_;  // for when the engine is there again
   Deadline next_removal_{};
   int failures_in_a_row_ = 0;

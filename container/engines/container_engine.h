@@ -78,9 +78,9 @@ struct ContainerSpec {
   // Processes and threads; under runsc those of gVisor itself too, which needs 64 to start at all.
   uint64_t pids = 128;
   uint64_t open_files = 1024;
-  // Removed by the engine as it ends, so that nothing is left of it where its owner has been killed.
-  // Docker only: runsc alone has
-  // nobody who would do it, and Podman would not know afterwards how it ended.
+  // Removed by the engine as it ends, so that nothing is left of it where its owner has been
+  // killed. Docker only: runsc alone has nobody who would do it, and Podman would not know
+  // afterwards how it ended.
   bool leaves_nothing = false;
   // A seccomp profile as Docker has them, in JSON; empty: the engine's own. runsc has no use for
   // one: gVisor's kernel answers every call.

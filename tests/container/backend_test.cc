@@ -461,12 +461,12 @@ TEST(ContainerOwner, OrphansAreThoseOfDeadOwners) {
       engine.AddLeftOver(labels(dead, now), true), engine.AddLeftOver(labels(dead, now), false),
       engine.AddLeftOver(labels(ReplacePart(own, 0, "another-boot"), now), false),
       engine.AddLeftOver(labels(elsewhere, "1000"), false)};
-  const std::vector<std::string> left = {
-      engine.AddLeftOver(labels(own, "1000"), true), engine.AddLeftOver(labels(own, "1000"), false),
-      engine.AddLeftOver(labels(elsewhere, "1000"), true),
-      engine.AddLeftOver(labels(elsewhere, now), false),
-      engine.AddLeftOver(labels(elsewhere, "soon"), false),
-      engine.AddLeftOver(labels(dead, now, "another"), false)};
+  const std::vector<std::string> left = {engine.AddLeftOver(labels(own, "1000"), true),
+                                         engine.AddLeftOver(labels(own, "1000"), false),
+                                         engine.AddLeftOver(labels(elsewhere, "1000"), true),
+                                         engine.AddLeftOver(labels(elsewhere, now), false),
+                                         engine.AddLeftOver(labels(elsewhere, "soon"), false),
+                                         engine.AddLeftOver(labels(dead, now, "another"), false)};
   const Result<size_t> removed = RemoveOrphans(engine, kInstance);
   ASSERT_TRUE(removed) << removed.error().ToString();
   EXPECT_EQ(*removed, gone.size());

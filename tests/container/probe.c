@@ -10,6 +10,10 @@
 //   fill PATH       writes to PATH until it is refused; prints how many MiB it got
 //   flood N         N MiB of zeros on standard output
 //   facts           what holds it, a line each: "name value"
+//   dump PATH       what PATH holds
+//   readable PATH…  whether each can be opened, a line each: "PATH yes", or why not
+//   writable PATH…  the same for writing; nothing is written
+//   log             the kernel's log
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -102,6 +106,31 @@ static int Flood(int mebibytes) {
     if (WriteAll(1, block, sizeof block) != 0) return 1;
   }
   return 0;
+}
+
+static int Dump(const char* path) {
+  static char buffer[64 << 10];
+  const int fd = open(path, O_RDONLY);
+  ssize_t size = fd < 0 ? -1 : 0;
+  while (fd >= 0 && (size = read(fd, buffer, sizeof buffer)) > 0) {
+    if (WriteAll(1, buffer, (size_t)size) != 0) return 1;
+  }
+  return size != 0;
+}
+
+static int TryToOpen(char** paths, int flags) {
+  for (; *paths; ++paths) {
+    const int fd = open(*paths, flags);
+    printf("%s %s\n", *paths, fd < 0 ? strerrorname_np(errno) : "yes");
+    if (fd >= 0) close(fd);
+  }
+  return 0;
+}
+
+static int KernelLog(void) {
+  static char buffer[1 << 20];
+  const long size = syscall(SYS_syslog, 3 /* read all */, buffer, sizeof buffer);
+  return size < 0 ? 1 : WriteAll(1, buffer, (size_t)size);
 }
 
 // --- facts -----------------------------------------------------------------------------------
@@ -300,5 +329,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "fill") == 0) return Fill(argument);
   if (strcmp(what, "flood") == 0) return Flood(atoi(argument));
   if (strcmp(what, "facts") == 0) return Facts();
+  if (strcmp(what, "dump") == 0) return Dump(argument);
+  if (strcmp(what, "readable") == 0) return TryToOpen(argv + 2, O_RDONLY | O_NONBLOCK);
+  if (strcmp(what, "writable") == 0) return TryToOpen(argv + 2, O_WRONLY | O_NONBLOCK);
+  if (strcmp(what, "log") == 0) return KernelLog();
   return 64;
 }

@@ -49,6 +49,8 @@ std::string Tar(std::string members) { return members.append(2 * kBlock, '\0'); 
 
 }  // namespace
 
+std::string ProbeProgram() { return BELLJAR_CONTAINER_PROBE; }
+
 std::string ProbeImage(const std::vector<TarMember>& more) {
   const Result<std::string> probe = ReadFile(BELLJAR_CONTAINER_PROBE, 16 << 20);
   if (!probe) abort();

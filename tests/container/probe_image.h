@@ -8,7 +8,10 @@
 
 namespace belljar {
 
-inline constexpr char kProbeImage[] = "belljar-test-probe:1";
+inline constexpr char kProbeImage[] = "belljar-test-probe:2";
+
+// The program of this machine that is in it: what it may do outside is what a container takes away.
+std::string ProbeProgram();
 
 // One member of a tar. type: '0' a file, '1' a hard link, '2' a symbolic link, '4' a device, '5' a
 // folder.

@@ -1,0 +1,522 @@
+// Runs in real containers: Docker Engine with runc and with runsc, and runsc alone. The engine is
+// the one of tools/containers (BELLJAR_DOCKER_SOCKET, else build/containers/docker.sock of this
+// tree); the image is made here, of this build.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "container/backend/container_owner.h"
+#include "container/backend/container_plan.h"
+#include "container/backend/container_sandbox.h"
+#include "container/engines/docker_engine.h"
+#include "container/engines/runsc_engine.h"
+#include "container/image/archive.h"
+#include "engine/core/random.h"
+#include "engine/core/socket.h"
+#include "engine/core/version.h"
+#include "engine/outside/profile_catalogue.h"
+#include "tests/container/probe_image.h"
+#include "tests/engine/support.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using std::chrono::seconds;
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Starting one takes seconds where others keep the machine busy.
+constexpr seconds kPatience{120};
+
+struct Place {
+  std::string engine;
+  std::string runtime;
+};
+std::ostream& operator<<(std::ostream& out, const Place& place) {
+  return out << place.engine << "_" << place.runtime;
+}
+
+std::string DockerSocket() {
+  const char* const socket = getenv("BELLJAR_DOCKER_SOCKET");
+  return socket ? socket : BELLJAR_TEST_DOCKER_SOCKET;
+}
+
+// The image of profile basic, written once in each process.
+struct BuiltImage {
+  TemporaryFolder folder;
+  std::string path;
+  std::string id;
+};
+const BuiltImage& BasicImage() {
+  static const BuiltImage* const built = [] {
+    auto* image = new BuiltImage;
+    const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+    const Installation& installation = catalogue->installation();
+    const Result<ImageFiles> files = CollectImageFiles({.installation = installation,
+                                                        .profile = *catalogue->Choose("basic"),
+                                                        .profile_file = "",
+                                                        .guest = GuestProgramPath(installation)});
+    if (!files) throw std::runtime_error(files.error().ToString());
+    image->path = image->folder.path() + "/image.tar";
+    const Result<ImageFacts> facts = WriteImage(*files,
+                                                {.version = kBelljarVersion,
+                                                 .profile = "basic",
+                                                 .python = kPythonVersion,
+                                                 .inputs = "",
+                                                 .architecture = files->architecture},
+                                                image->path, nullptr);
+    if (!facts) throw std::runtime_error(facts.error().ToString());
+    image->id = "sha256:" + facts->config.digest;
+    return image;
+  }();
+  return *built;
+}
+
+std::string OutputOf(const std::string& command) {
+  FILE* const pipe = popen(command.c_str(), "re");
+  std::string output;
+  char piece[4096];
+  for (size_t got; (got = fread(piece, 1, sizeof piece, pipe)) > 0;) output.append(piece, got);
+  pclose(pipe);
+  return output;
+}
+
+// "name value" lines.
+std::map<std::string, std::string> Facts(const std::string& text) {
+  std::map<std::string, std::string> facts;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t space = line.find(' ');
+    if (space != line.npos) facts[line.substr(0, space)] = line.substr(space + 1);
+  }
+  return facts;
+}
+
+class RealContainers : public ::testing::TestWithParam<Place> {
+ protected:
+  void SetUp() override {
+    wish_.engine = GetParam().engine;
+    wish_.runtime = GetParam().runtime;
+    if (GetParam().engine == "runsc") {
+      if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("runsc holds all of the limits for root only");
+      wish_.folder = BELLJAR_TEST_RUNSC_FOLDER;
+      auto engine = std::make_unique<RunscEngine>(RunscEngineOptions{.folder = wish_.folder});
+      if (!engine->Check()) BELLJAR_SKIP_OR_FAIL("no runsc: tools/containers install");
+      engine_ = std::move(engine);
+    } else {
+      wish_.socket = DockerSocket();
+      if (access(wish_.socket.c_str(), F_OK) != 0) {
+        BELLJAR_SKIP_OR_FAIL("no engine at " + wish_.socket + ": tools/containers start");
+      }
+      engine_ = std::make_unique<DockerEngine>(
+          DockerEngineOptions{.socket = wish_.socket, .timeout = kPatience});
+    }
+    LoadImage();
+  }
+
+  void LoadImage() {
+    wish_.image = BasicImage().id;
+    const Result<std::optional<EngineImage>> there = engine_->FindImage(wish_.image);
+    ASSERT_TRUE(there) << there.error().ToString();
+    if (*there) return;
+    const UniqueFd tar(open(BasicImage().path.c_str(), O_RDONLY | O_CLOEXEC));
+    const Result<std::string> loaded = engine_->LoadImage(tar.get(), {});
+    ASSERT_TRUE(loaded) << loaded.error().ToString();
+  }
+
+  void TearDown() override {
+    if (!engine_) return;
+    for (const ListedContainer& each : Containers()) (void)engine_->Remove(each.id);
+  }
+
+  std::vector<ListedContainer> Containers() {
+    Result<std::vector<ListedContainer>> all = engine_->List(kInstanceLabel, instance_);
+    EXPECT_TRUE(all) << all.error().ToString();
+    return all ? std::move(*all) : std::vector<ListedContainer>();
+  }
+
+  std::unique_ptr<Sandbox> Open(size_t spares = 1, std::optional<Bytes> memory = std::nullopt) {
+    SandboxOptions sandbox;
+    sandbox.profile = BasicProfile();
+    sandbox.isolation = IsolationMode::kStandard;
+    sandbox.language = Language::kFull;
+    ContainerOptions options;
+    options.wish = wish_;
+    options.spares = spares;
+    options.most = 4;
+    options.memory = memory;
+    options.instance = instance_;
+    Result<std::unique_ptr<Sandbox>> opened =
+        OpenContainerSandbox(std::move(sandbox), std::move(options));
+    if (!opened) throw std::runtime_error(opened.error().ToString());
+    return std::move(*opened);
+  }
+
+  static Outcome Ran(Sandbox& sandbox, const Request& request) {
+    RunOptions options;
+    options.queue_timeout = kPatience;
+    Result<Outcome> outcome = sandbox.Run(request, options);
+    if (!outcome) throw std::runtime_error(outcome.error().ToString());
+    return std::move(*outcome);
+  }
+  static Outcome Ran(Sandbox& sandbox, const std::string& source) {
+    return Ran(sandbox, MakeRequest(source, kPatience));
+  }
+
+  // What the probe says in a container that is exactly that of a run, but for the worker's seal.
+  std::string Probed(std::vector<std::string> arguments) {
+    ContainerChoice choice;
+    choice.runtime = GetParam().runtime;
+    const Result<std::optional<EngineImage>> there = engine_->FindImage(kProbeImage);
+    if (there && !*there) {
+      const Result<UniqueFd> tar = CreateMemoryFile("probe-image", ProbeImage());
+      EXPECT_TRUE(engine_->LoadImage(tar->get(), {}));
+    }
+    const GuestTerms terms = GuestTerms::Of(BasicProfile(), "standard", "full");
+    ContainerSpec spec = PlanContainer(choice, BasicProfile(), terms, Bytes::Mebi(256));
+    spec.image = kProbeImage;
+    spec.command = {"/probe"};
+    spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
+    spec.labels = *OwnerLabels(instance_);
+    Result<StartedContainer> container = engine_->Start(spec);
+    if (!container) throw std::runtime_error(container.error().ToString());
+    std::string all;
+    char buffer[64 << 10];
+    while (WaitReadable(container->output.get(), Clock::now() + kPatience)) {
+      const ssize_t got = read(container->output.get(), buffer, sizeof buffer);
+      if (got <= 0) break;
+      all.append(buffer, static_cast<size_t>(got));
+    }
+    const Result<ContainerExit> exit = engine_->Wait(container->id, kPatience);
+    EXPECT_TRUE(exit) << exit.error().ToString();
+    exit_code_ = exit ? exit->exit_code : -1;
+    EXPECT_TRUE(engine_->Remove(container->id));
+    return all;
+  }
+  // The same outside.
+  static std::string ProbedHere(const std::vector<std::string>& arguments) {
+    std::string command = ProbeProgram();
+    for (const std::string& argument : arguments) command += " " + argument;
+    return OutputOf(command);
+  }
+
+  bool IsGvisor() const { return GetParam().runtime == "runsc"; }
+
+  const std::string instance_ = "test-" + Hex(RandomBytes());
+  ContainerWish wish_;
+  std::unique_ptr<ContainerEngine> engine_;
+  int exit_code_ = -1;  // of what was probed last
+};
+
+// --- runs -----------------------------------------------------------------------------------
+
+TEST_P(RealContainers, ARunIsAsItIsAnywhere) {
+  std::unique_ptr<Sandbox> sandbox = Open(1);
+  const Result<void> waits = sandbox->WaitForSpare(Clock::now() + kPatience);
+  ASSERT_TRUE(waits) << waits.error().ToString();
+  const Outcome outcome = Ran(*sandbox, "print('hello')\n6 * 7");
+  EXPECT_EQ(outcome.status, Status::kOk) << OutcomeToJson(outcome, 1);
+  EXPECT_EQ(outcome.stdout_stream.text, "hello\n");
+  EXPECT_EQ(outcome.result_json, "42");
+  ASSERT_TRUE(outcome.container);
+  EXPECT_EQ(outcome.container->runtime, GetParam().runtime);
+  EXPECT_EQ(outcome.container->image_digest, BasicImage().id);
+  EXPECT_THAT(outcome.container->engine, AnyOf("Docker Engine", "runsc"));
+  EXPECT_TRUE(outcome.container->warm);
+  EXPECT_GT(outcome.container->started_in, std::chrono::milliseconds(10));
+  // The next one is another container, whose first run this is.
+  const Outcome next = Ran(*sandbox, "import os\nos.uname().release");
+  EXPECT_EQ(next.status, Status::kOk) << OutcomeToJson(next, 1);
+  const std::string own = json::parse(*next.result_json);
+  if (IsGvisor()) {
+    EXPECT_EQ(own, "4.4.0");
+  } else {
+    EXPECT_NE(own, "4.4.0");
+  }
+}
+
+TEST_P(RealContainers, WithoutSparesItIsCold) {
+  std::unique_ptr<Sandbox> sandbox = Open(0);
+  const Outcome outcome = Ran(*sandbox, "raise ValueError('no')");
+  EXPECT_EQ(outcome.status, Status::kException);
+  EXPECT_EQ(outcome.error->type, "ValueError");
+  EXPECT_FALSE(outcome.container->warm);
+  sandbox.reset();
+  EXPECT_THAT(Containers(), IsEmpty());
+}
+
+// --- limits ---------------------------------------------------------------------------------
+
+TEST_P(RealContainers, AMemoryBombIsAMemoryLimit) {
+  // Far below what the request may have: the wall is the container's.
+  std::unique_ptr<Sandbox> sandbox = Open(0, Bytes::Mebi(320));
+  Request request = MakeRequest("len(b'x' * (20 << 20))", kPatience);
+  request.limits.memory = Bytes::Mebi(2048);
+  EXPECT_EQ(Ran(*sandbox, request).status, Status::kOk);
+  request.source = "len(b'x' * (1500 << 20))";
+  const Outcome outcome = Ran(*sandbox, request);
+  EXPECT_EQ(outcome.status, Status::kMemoryLimit) << OutcomeToJson(outcome, 1);
+  EXPECT_THAT(outcome.error->message, HasSubstr("320m of memory"));
+}
+
+TEST_P(RealContainers, ForksAndFilesEndAtTheirLimits) {
+  const std::string forked = Probed({"forks"});
+  if (IsGvisor()) {
+    // gVisor's kernel is within the limit, and does not survive having no thread left.
+    EXPECT_NE(exit_code_, 0);
+  } else {
+    EXPECT_GT(std::stoi(forked), 10);
+    EXPECT_LT(std::stoi(forked), 100);
+  }
+  EXPECT_EQ(Probed({"fill", "/tmp/file"}), "16\n");
+  EXPECT_THAT(Probed({"fill", "/file"}), AnyOf("EROFS\n", "EACCES\n"));
+}
+
+// --- walls ----------------------------------------------------------------------------------
+
+// What a way out would begin with.
+const std::vector<std::string> kReadable = {"/var/run/docker.sock",
+                                            "/run/docker.sock",
+                                            "/run/containerd/containerd.sock",
+                                            "/dev/mem",
+                                            "/dev/kmsg",
+                                            "/dev/vda",
+                                            "/dev/sda",
+                                            "/etc/shadow",
+                                            "/root",
+                                            "/var/lib/docker",
+                                            "/proc/1/mem"};
+const std::vector<std::string> kWritable = {"/proc/sys/kernel/core_pattern",
+                                            "/proc/sys/kernel/modprobe",
+                                            "/proc/sys/vm/panic_on_oom",
+                                            "/proc/sysrq-trigger",
+                                            "/sys/kernel/uevent_helper",
+                                            "/sys/fs/cgroup/release_agent",
+                                            "/sys/fs/cgroup/memory/release_agent",
+                                            "/sys/fs/cgroup/rdma/release_agent",
+                                            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                            "/sys/fs/cgroup/cgroup.procs",
+                                            "/probe",
+                                            "/etc/passwd",
+                                            "/proc/self/uid_map"};
+
+std::vector<std::string> With(const std::string& verb, const std::vector<std::string>& paths) {
+  std::vector<std::string> arguments = {verb};
+  arguments.insert(arguments.end(), paths.begin(), paths.end());
+  return arguments;
+}
+
+TEST_P(RealContainers, NothingLeadsOut) {
+  // Outside, as root, these are there: what is missing inside is missing because of the container.
+  std::map<std::string, std::string> here = Facts(ProbedHere(With("readable", kReadable)));
+  here.merge(Facts(ProbedHere(With("writable", kWritable))));
+  if (geteuid() == 0) {
+    for (const char* const path : {"/etc/shadow", "/root", "/proc/sys/kernel/core_pattern"}) {
+      EXPECT_EQ(here[path], "yes") << path;
+    }
+  }
+  for (const auto& [path, said] : Facts(Probed(With("readable", kReadable)))) {
+    EXPECT_NE(said, "yes") << path;
+  }
+  for (const auto& [path, said] : Facts(Probed(With("writable", kWritable)))) {
+    // Under gVisor the file of its own first process, of the same user, may be opened; it has one
+    // mapping already.
+    if (path != "/proc/self/uid_map") {
+      EXPECT_NE(said, "yes") << path;
+    }
+  }
+  // Nothing of this machine is mounted but what tells the container its own name.
+  const std::string mounts = Probed({"dump", "/proc/self/mountinfo"});
+  ASSERT_THAT(mounts, HasSubstr(" /tmp "));
+  std::istringstream lines(mounts);
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_disk = line.find(" - ext4 ") != line.npos || line.find(" - xfs ") != line.npos ||
+                         line.find(" - btrfs ") != line.npos;
+    EXPECT_TRUE(!is_disk || line.find(" /etc/resolv.conf ") != line.npos ||
+                line.find(" /etc/hosts ") != line.npos || line.find(" /etc/hostname ") != line.npos)
+        << line;
+  }
+}
+
+TEST_P(RealContainers, ItHasNoPrivileges) {
+  const std::map<std::string, std::string> here = Facts(ProbedHere({"facts"}));
+  const std::map<std::string, std::string> facts = Facts(Probed({"facts"}));
+  ASSERT_EQ(exit_code_, 0);
+  if (geteuid() == 0) {
+    EXPECT_EQ(here.at("become_root"), "yes");
+    EXPECT_NE(here.at("capabilities_bounding"), "0000000000000000");
+  }
+  EXPECT_EQ(facts.at("uid"), "65534");
+  EXPECT_EQ(facts.at("capabilities_effective"), "0000000000000000");
+  EXPECT_EQ(facts.at("capabilities_bounding"), "0000000000000000");
+  EXPECT_EQ(facts.at("become_root"), "EPERM");
+  EXPECT_EQ(facts.at("mount"), "EPERM");
+  EXPECT_THAT(facts.at("connect"), AnyOf("ENETUNREACH", "EHOSTUNREACH"));
+  EXPECT_THAT(facts.at("write_root"), AnyOf("EROFS", "EACCES"));
+  if (IsGvisor()) return;
+  EXPECT_EQ(facts.at("device"), "EPERM");
+  EXPECT_EQ(facts.at("user_namespace"), "EPERM");
+  EXPECT_EQ(facts.at("no_new_privileges"), "1");
+}
+
+TEST_P(RealContainers, ItsKernelIsTheOneItSays) {
+  const std::string log = Probed({"log"});
+  if (IsGvisor()) {
+    EXPECT_THAT(log, HasSubstr("Starting gVisor"));
+    EXPECT_THAT(Facts(Probed({"facts"})).at("kernel"), HasSubstr("4.4.0"));
+  } else {
+    EXPECT_EQ(log, "");
+    EXPECT_EQ(Facts(Probed({"facts"})).at("kernel"), Facts(ProbedHere({"facts"})).at("kernel"));
+  }
+}
+
+// The whole: a program in all of Python, in the worker's seal, in the container.
+const char kAttempts[] = R"(
+import errno, os, socket
+said = {}
+def attempt(name, do):
+    try:
+        do()
+        said[name] = 'yes'
+    except (OSError, PermissionError) as error:
+        said[name] = errno.errorcode.get(error.errno, 'refused')
+attempt('shadow', lambda: os.close(os.open('/etc/shadow', os.O_RDONLY)))
+attempt('core_pattern', lambda: os.close(os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY)))
+attempt('init', lambda: os.close(os.open('/proc/1/environ', os.O_RDONLY)))
+attempt('home', lambda: os.listdir('/root'))
+attempt('socket', lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close())
+attempt('fork', lambda: os.fork() or os._exit(0))
+attempt('root', lambda: os.setuid(0))
+)";
+
+TEST_P(RealContainers, AProgramGetsNothing) {
+  if (geteuid() == 0) {
+    std::ofstream("/tmp/belljar-attempts.py")
+        << kAttempts << "\nimport json\nprint(json.dumps(said))\n";
+    const json here = json::parse(OutputOf("python3 /tmp/belljar-attempts.py"));
+    unlink("/tmp/belljar-attempts.py");
+    for (const auto& [name, said] : here.items()) EXPECT_EQ(said, "yes") << name;
+    EXPECT_EQ(here.size(), 7u);
+  }
+  std::unique_ptr<Sandbox> sandbox = Open(0);
+  const Outcome outcome = Ran(*sandbox, std::string(kAttempts) + "said");
+  ASSERT_EQ(outcome.status, Status::kOk) << OutcomeToJson(outcome, 1);
+  const json said = json::parse(*outcome.result_json);
+  EXPECT_EQ(said.size(), 7u);
+  for (const auto& [name, answer] : said.items()) EXPECT_NE(answer, "yes") << name;
+}
+
+// --- nothing is left --------------------------------------------------------------------------
+
+// Where the id of one still stands: mounts, and command lines of processes.
+std::vector<std::string> TracesOf(const std::set<std::string>& ids) {
+  std::vector<std::string> traces;
+  const auto look = [&](const std::string& place) {
+    const Result<std::string> text = ReadFile(place, 16 << 20);
+    if (!text) return;
+    for (const std::string& id : ids) {
+      if (text->find(id) != text->npos) traces.push_back(place + ": " + id);
+    }
+  };
+  look("/proc/self/mountinfo");
+  for (const ProcessEntry& process : Processes()) {
+    look("/proc/" + std::to_string(process.pid) + "/cmdline");
+  }
+  return traces;
+}
+
+class ManyContainers : public RealContainers {
+ protected:
+  void RunMany(int runs) {
+    std::set<std::string> ids;
+    const size_t descriptors = OpenDescriptors();
+    {
+      std::unique_ptr<Sandbox> sandbox = Open(1);
+      for (int run = 0; run < runs; ++run) {
+        if (run % 5 == 0) {
+          for (const ListedContainer& each : Containers()) ids.insert(each.id);
+        }
+        const Outcome outcome = Ran(*sandbox, "1 + 1");
+        ASSERT_EQ(outcome.result_json, "2") << OutcomeToJson(outcome, 1);
+      }
+      for (const ListedContainer& each : Containers()) ids.insert(each.id);
+      EXPECT_THAT(TracesOf(ids), Not(IsEmpty()));  // of the one that waits
+    }
+    EXPECT_TRUE(Eventually([&] { return Containers().empty(); }));
+    EXPECT_TRUE(Eventually([&] { return TracesOf(ids).empty(); }));
+    EXPECT_THAT(TracesOf(ids), IsEmpty());
+    EXPECT_EQ(OpenDescriptors(), descriptors);
+  }
+};
+
+TEST_P(ManyContainers, ThirtyRunsLeaveNothing) { RunMany(30); }
+
+using ManyContainersSoak = ManyContainers;
+TEST_P(ManyContainersSoak, FiveHundredRunsLeaveNothing) { RunMany(500); }
+
+TEST_P(RealContainers, AHostThatIsKilledLeavesNothingRunning) {
+  int said[2];
+  ASSERT_EQ(pipe(said), 0);
+  const pid_t host = fork();
+  if (host == 0) {
+    std::unique_ptr<Sandbox> sandbox = Open(1);
+    const bool waits = sandbox->WaitForSpare(Clock::now() + kPatience).ok();
+    (void)!write(said[1], waits ? "y" : "n", 1);
+    for (;;) pause();
+  }
+  char waits = '?';
+  ASSERT_EQ(read(said[0], &waits, 1), 1);
+  close(said[0]);
+  close(said[1]);
+  EXPECT_EQ(waits, 'y');
+  EXPECT_THAT(Containers(), Not(IsEmpty()));
+  kill(host, SIGKILL);
+  waitpid(host, nullptr, 0);
+  EXPECT_TRUE(Eventually(
+      [&] {
+        for (const ListedContainer& each : Containers()) {
+          if (each.running) return false;
+        }
+        return true;
+      },
+      kPatience));
+  if (GetParam().engine == "docker") {
+    EXPECT_TRUE(Eventually([&] { return Containers().empty(); }, kPatience));
+  }
+  // What is left of it the next one removes.
+  const Result<size_t> removed = RemoveOrphans(*engine_, instance_);
+  ASSERT_TRUE(removed) << removed.error().ToString();
+  EXPECT_THAT(Containers(), IsEmpty());
+}
+
+std::vector<Place> Places() {
+  return {{"docker", "runc"}, {"docker", "runsc"}, {"runsc", "runsc"}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, RealContainers, ::testing::ValuesIn(Places()),
+                         ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Engines, ManyContainers, ::testing::ValuesIn(Places()),
+                         ::testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Engines, ManyContainersSoak, ::testing::ValuesIn(Places()),
+                         ::testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace belljar
