@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,10 +212,11 @@ class RealContainers : public ::testing::TestWithParam<Place> {
     EXPECT_TRUE(engine_->Remove(container->id));
     return all;
   }
-  // The same outside.
-  static std::string ProbedHere(const std::vector<std::string>& arguments) {
-    std::string command = ProbeProgram();
-    for (const std::string& argument : arguments) command += " " + argument;
+  // The same outside, which opens files and does nothing to them. Not "facts": as root it would get
+  // its mounts and devices.
+  static std::string OpenedHere(const std::string& verb, const std::vector<std::string>& paths) {
+    std::string command = ProbeProgram() + " " + verb;
+    for (const std::string& path : paths) command += " " + path;
     return OutputOf(command);
   }
 
@@ -326,8 +328,8 @@ std::vector<std::string> With(const std::string& verb, const std::vector<std::st
 
 TEST_P(RealContainers, NothingLeadsOut) {
   // Outside, as root, these are there: what is missing inside is missing because of the container.
-  std::map<std::string, std::string> here = Facts(ProbedHere(With("readable", kReadable)));
-  here.merge(Facts(ProbedHere(With("writable", kWritable))));
+  std::map<std::string, std::string> here = Facts(OpenedHere("readable", kReadable));
+  here.merge(Facts(OpenedHere("writable", kWritable)));
   if (geteuid() == 0) {
     for (const char* const path : {"/etc/shadow", "/root", "/proc/sys/kernel/core_pattern"}) {
       EXPECT_EQ(here[path], "yes") << path;
@@ -357,13 +359,8 @@ TEST_P(RealContainers, NothingLeadsOut) {
 }
 
 TEST_P(RealContainers, ItHasNoPrivileges) {
-  const std::map<std::string, std::string> here = Facts(ProbedHere({"facts"}));
   const std::map<std::string, std::string> facts = Facts(Probed({"facts"}));
   ASSERT_EQ(exit_code_, 0);
-  if (geteuid() == 0) {
-    EXPECT_EQ(here.at("become_root"), "yes");
-    EXPECT_NE(here.at("capabilities_bounding"), "0000000000000000");
-  }
   EXPECT_EQ(facts.at("uid"), "65534");
   EXPECT_EQ(facts.at("capabilities_effective"), "0000000000000000");
   EXPECT_EQ(facts.at("capabilities_bounding"), "0000000000000000");
@@ -384,7 +381,9 @@ TEST_P(RealContainers, ItsKernelIsTheOneItSays) {
     EXPECT_THAT(Facts(Probed({"facts"})).at("kernel"), HasSubstr("4.4.0"));
   } else {
     EXPECT_EQ(log, "");
-    EXPECT_EQ(Facts(Probed({"facts"})).at("kernel"), Facts(ProbedHere({"facts"})).at("kernel"));
+    utsname own;
+    ASSERT_EQ(uname(&own), 0);
+    EXPECT_THAT(Facts(Probed({"facts"})).at("kernel"), HasSubstr(own.release));
   }
 }
 
