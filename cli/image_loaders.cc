@@ -7,7 +7,7 @@
 
 #include "container/backend/container_choice.h"
 #include "container/engines/docker_engine.h"
-#include "container/engines/runsc_engine.h"
+#include "container/runsc/runsc_engine.h"
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 

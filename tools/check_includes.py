@@ -11,14 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ENGINE = {"engine/core", "profiles", "engine/outside"}
-# In the container (guest) and on the host (engines, image, backend); both speak wire.
+# In the container (guest) and on the host (engines, image, runsc, backend); both speak wire. What
+# starts containers knows nothing of what runs in them; runsc keeps images itself.
 CONTAINER_PARTS: dict[str, set[str]] = {
     "container/wire": {"engine/core", "engine/outside"},
     "container/guest": ENGINE | {"container/wire"},
     "container/engines": {"engine/core"},
     "container/image": ENGINE,
+    "container/runsc": {"engine/core", "container/engines", "container/image"},
     "container/backend": ENGINE
-    | {"engine/door", "container/wire", "container/engines", "container/image"},
+    | {
+        "engine/door",
+        "container/wire",
+        "container/engines",
+        "container/image",
+        "container/runsc",
+    },
 }
 # Transports, JSON-RPC, MCP and tools know nothing of each other: they meet in server/core.
 SERVER_PARTS: dict[str, set[str]] = {

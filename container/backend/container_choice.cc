@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "container/engines/docker_engine.h"
-#include "container/engines/runsc_engine.h"
 #include "container/image/documents.h"
+#include "container/runsc/runsc_engine.h"
 #include "engine/core/text.h"
 #include "engine/core/version.h"
 

@@ -40,6 +40,10 @@ struct ImageInspection {
 
 // Reads all of the archive, which anybody may have written. An error is this machine's.
 Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress);
+// The same of `file`, a regular one, whatever its position. `unpack` is told what the layer has,
+// before all of that is judged: with any fault, or an error, it is to be thrown away.
+Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
+                                     const TarVisitor& unpack);
 
 // What of the image is otherwise than "belljar image build" would make it here and now, a sentence
 // each. `here` is the identity and the listing of this installation.

@@ -30,8 +30,8 @@ struct FoundFile {
 // One pass over an archive, judged from the index down to the layer's files.
 class Inspector {
  public:
-  Inspector(int fd, uint64_t size, const ImageProgress& progress)
-      : fd_(fd), size_(size), progress_(progress) {}
+  Inspector(int fd, uint64_t size, const ImageProgress& progress, const TarVisitor& unpack)
+      : fd_(fd), size_(size), progress_(progress), unpack_(unpack) {}
 
   // Faults are found in this order; each makes the next ones meaningless.
   Result<ImageInspection> Inspect() {
@@ -177,7 +177,7 @@ class Inspector {
     const auto progress = [&](uint64_t done, uint64_t) {
       if (progress_) progress_((size_ + done) / 2, size_);
     };
-    Result<Layer> layer = ReadLayer(fd_, file.at, file.size, progress);
+    Result<Layer> layer = ReadLayer(fd_, file.at, file.size, progress, unpack_);
     if (!layer) return layer.error();
     if (layer->tar.digest != facts.layer.digest) return Fault("it changed while it was read");
     facts.listing = std::move(layer->listing);
@@ -191,6 +191,7 @@ class Inspector {
   int fd_;
   uint64_t size_;
   const ImageProgress& progress_;
+  const TarVisitor& unpack_;
   std::map<std::string, FoundFile> files_;
   std::set<std::string> folders_;
   ImageInspection inspection_;
@@ -229,10 +230,15 @@ void CompareListings(const ImageListing& image, const ImageListing& here,
 Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return SystemError("open " + Quoted(path));
+  return InspectImage(fd.get(), progress, {});
+}
+
+Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
+                                     const TarVisitor& unpack) {
   struct stat status;
-  if (fstat(fd.get(), &status) != 0) return SystemError("look at " + Quoted(path));
-  if (!S_ISREG(status.st_mode)) return SystemErrorOf(EINVAL, "open " + Quoted(path), "no file");
-  return Inspector(fd.get(), static_cast<uint64_t>(status.st_size), progress).Inspect();
+  if (fstat(file, &status) != 0) return SystemError("look at the image");
+  if (!S_ISREG(status.st_mode)) return SystemErrorOf(EINVAL, "read the image", "no file");
+  return Inspector(file, static_cast<uint64_t>(status.st_size), progress, unpack).Inspect();
 }
 
 std::vector<std::string> CompareImage(const ImageFacts& image, const ImageIdentity& identity,

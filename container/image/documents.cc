@@ -76,6 +76,19 @@ std::string ImageReference(const ImageIdentity& identity) {
   return "belljar:" + tag;
 }
 
+std::map<std::string, std::string> ImageLabels(const ImageIdentity& identity) {
+  return {{"org.opencontainers.image.title", "belljar"},
+          {"org.opencontainers.image.description",
+           "Runs one Python program that nobody has reason to trust, sealed; profile " +
+               identity.profile},
+          {"org.opencontainers.image.version", identity.version},
+          {"org.opencontainers.image.created", kDate},
+          {kVersionLabel, identity.version},
+          {kProfileLabel, identity.profile},
+          {kPythonLabel, identity.python},
+          {kInputsLabel, kDigestPrefix + identity.inputs}};
+}
+
 Blob BlobOf(std::string_view bytes) { return {Sha256(bytes), bytes.size()}; }
 
 std::string BlobPath(const Blob& blob) { return std::string(kBlobFolder) + "/" + blob.digest; }
@@ -83,17 +96,6 @@ std::string BlobPath(const Blob& blob) { return std::string(kBlobFolder) + "/" +
 std::string ConfigDocument(const ImageIdentity& identity, const Blob& layer) {
   const std::string user = std::to_string(kImageUser) + ":" + std::to_string(kImageUser);
   const std::string prefix = kImagePrefix;
-  const Json labels = {
-      {"org.opencontainers.image.title", "belljar"},
-      {"org.opencontainers.image.description",
-       "Runs one Python program that nobody has reason to trust, sealed; profile " +
-           identity.profile},
-      {"org.opencontainers.image.version", identity.version},
-      {"org.opencontainers.image.created", kDate},
-      {kVersionLabel, identity.version},
-      {kProfileLabel, identity.profile},
-      {kPythonLabel, identity.python},
-      {kInputsLabel, kDigestPrefix + identity.inputs}};
   return Json{
       {"created", kDate},
       {"architecture", identity.architecture},
@@ -103,7 +105,7 @@ std::string ConfigDocument(const ImageIdentity& identity, const Blob& layer) {
         {"Env", Json::array({"PATH=/" + prefix, "LANG=C.UTF-8"})},
         {"Entrypoint", Json::array({"/" + prefix + "/" + kGuestProgram})},
         {"WorkingDir", "/"},
-        {"Labels", labels}}},
+        {"Labels", ImageLabels(identity)}}},
       {"rootfs", {{"type", "layers"}, {"diff_ids", Json::array({kDigestPrefix + layer.digest})}}},
       {"history", Json::array({Json{{"created", kDate}, {"created_by", "belljar image build"}}})}}
       .dump();

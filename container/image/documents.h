@@ -4,6 +4,7 @@
 #define BELLJAR_CONTAINER_IMAGE_DOCUMENTS_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,9 @@ inline constexpr char kVersionLabel[] = "belljar.version";
 inline constexpr char kProfileLabel[] = "belljar.profile";
 inline constexpr char kPythonLabel[] = "belljar.python";
 inline constexpr char kInputsLabel[] = "belljar.inputs";
+
+// All labels of an image, by name.
+std::map<std::string, std::string> ImageLabels(const ImageIdentity& identity);
 
 // What an engine calls it: "belljar:0.1.0-data-science_network" (a tag has no plus sign).
 std::string ImageReference(const ImageIdentity& identity);

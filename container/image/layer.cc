@@ -80,7 +80,8 @@ Result<ImageListing> ListFiles(const ImageFiles& files, const ImageProgress& pro
   return listing;
 }
 
-Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress) {
+Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress,
+                        const TarVisitor& also) {
   Layer layer;
   std::optional<Sha256Stream> digest;  // of the file that is being read
   const auto end_file = [&] {
@@ -92,11 +93,11 @@ Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgr
                              layer.listing.push_back({entry, ""});
                              if (!entry.is_folder) digest.emplace();
                              if (progress) progress(at - offset, size);
-                             return {};
+                             return also.entry ? also.entry(entry, at) : Result<void>();
                            },
                            .bytes = [&](std::string_view bytes) -> Result<void> {
                              digest->Add(bytes);
-                             return {};
+                             return also.bytes ? also.bytes(bytes) : Result<void>();
                            }};
   Result<TarSummary> tar = ReadTar(fd, offset, size, visitor);
   if (!tar) return tar.error();

@@ -37,8 +37,9 @@ using ImageProgress = std::function<void(uint64_t done, uint64_t total)>;
 Result<Layer> WriteLayer(const ImageFiles& files, int fd, const ImageProgress& progress);
 // The same list without writing anything.
 Result<ImageListing> ListFiles(const ImageFiles& files, const ImageProgress& progress);
-// As ReadTar, with its errors.
-Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress);
+// As ReadTar, with its errors. `also` is told the same; may be empty.
+Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress,
+                        const TarVisitor& also = {});
 
 }  // namespace belljar
 

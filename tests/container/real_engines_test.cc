@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "container/engines/docker_engine.h"
-#include "container/engines/runsc_engine.h"
+#include "container/runsc/runsc_engine.h"
 #include "engine/core/random.h"
 #include "engine/core/socket.h"
 #include "tests/container/probe_image.h"
@@ -173,7 +173,7 @@ TEST_P(RealEngine, SaysWhatItIs) {
 TEST_P(RealEngine, FindsTheImageByReferenceAndById) {
   const Result<std::optional<EngineImage>> image = engine_->FindImage(kProbeImage);
   ASSERT_TRUE(image && *image);
-  EXPECT_EQ((*image)->labels.at("dev.belljar.test"), "probe");
+  EXPECT_EQ((*image)->labels.at("belljar.profile"), "probe");
   EXPECT_GT((*image)->size.count, 500'000u);
   const Result<std::optional<EngineImage>> same = engine_->FindImage((*image)->id);
   ASSERT_TRUE(same && *same);
@@ -192,7 +192,7 @@ TEST_P(RealEngine, LoadingSaysHowFarItIs) {
     last = taken.count;
   });
   ASSERT_TRUE(loaded) << loaded.error().ToString();
-  EXPECT_THAT(*loaded, HasSubstr("belljar-test-probe"));
+  EXPECT_THAT(*loaded, HasSubstr(kProbeImage));
   EXPECT_GT(last, ProbeImage().size() / 2);
 }
 

@@ -1,15 +1,20 @@
 // What RunscEngine asks of runsc, and what its store takes of an image. With runsc itself:
 // real_engines_test.
-#include "container/engines/runsc_engine.h"
+#include "container/runsc/runsc_engine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "container/engines/runsc_store.h"
+#include "container/runsc/runsc_store.h"
+#include "tests/container/image_parts.h"
 #include "tests/container/probe_image.h"
 #include "tests/engine/support.h"
 
@@ -67,35 +72,111 @@ TEST(RunscStore, KeepsAnImageOnce) {
   EXPECT_EQ(Entries(folder.path()), 1u);
   const Result<std::optional<EngineImage>> image = store.Find(kProbeImage);
   ASSERT_TRUE(image && *image);
-  EXPECT_EQ((*image)->labels.at("dev.belljar.test"), "probe");
-  EXPECT_TRUE(fs::is_regular_file(store.RootOf(**image) + "/probe"));
+  EXPECT_EQ((*image)->labels.at("belljar.profile"), "probe");
+  EXPECT_GT((*image)->size.count, fs::file_size(store.RootOf(**image) + "/probe"));
   ASSERT_TRUE(store.Remove(kProbeImage));
   EXPECT_EQ(Entries(folder.path()), 0u);
 }
 
+TEST(RunscStore, UnpacksWhatIsInTheLayerAndNothingElse) {
+  const mode_t mask = umask(077);  // a container's user reads all of it none the less
+  const TemporaryFolder folder;
+  RunscStore store(folder.path());
+  const Result<std::string> loaded = Load(store, TakeApart().Join());
+  umask(mask);
+  ASSERT_TRUE(loaded) << loaded.error().ToString();
+  const Result<std::optional<EngineImage>> image = store.Find(*loaded);
+  ASSERT_TRUE(image && *image);
+  const std::string root = store.RootOf(**image);
+  std::map<std::string, unsigned> modes = {
+      {"", static_cast<unsigned>(fs::status(root).permissions())}};
+  for (const fs::directory_entry& each : fs::recursive_directory_iterator(root)) {
+    modes[each.path().string().substr(root.size())] =
+        static_cast<unsigned>(each.symlink_status().permissions());
+  }
+  const std::map<std::string, unsigned> expected = {
+      {"", 0755},     {"/etc", 0755},         {"/etc/passwd", 0444},
+      {"/opt", 0755}, {"/opt/belljar", 0755}, {"/opt/belljar/belljar-guest", 0555},
+      {"/tmp", 0755}};
+  EXPECT_EQ(modes, expected);
+  EXPECT_EQ(ReadText(root + "/etc/passwd"), "one line\n");
+}
+
+TEST(RunscStore, AReferenceMeansWhatWasLoadedLast) {
+  const TemporaryFolder folder;
+  RunscStore store(folder.path());
+  const TestFolder archives;
+  std::vector<std::string> tars;
+  for (const char* const text : {"one", "another"}) {
+    Write(archives.File("image.tar"), SmallFiles(text));
+    tars.push_back(ReadText(archives.File("image.tar")));
+  }
+  for (const size_t each : {0, 1, 0}) {
+    const Result<std::string> reference = Load(store, tars[each]);
+    ASSERT_TRUE(reference);
+    const Result<std::optional<EngineImage>> image = store.Find(*reference);
+    ASSERT_TRUE(image && *image);
+    EXPECT_EQ(ReadText(store.RootOf(**image) + "/etc/passwd"), each == 0 ? "one" : "another");
+    const Result<std::optional<EngineImage>> same = store.Find((*image)->id);
+    ASSERT_TRUE(same && *same);
+  }
+  EXPECT_EQ(Entries(folder.path()), 2u);
+  const Result<std::optional<EngineImage>> nameless = store.Find("");
+  ASSERT_TRUE(nameless);
+  EXPECT_FALSE(*nameless) << "an image that has lost its reference has none";
+}
+
+// Each digest is right: only what the layer has is wrong.
 TEST(RunscStore, LayersThatLeadOutAreRefusedAndLeaveNothing) {
-  for (const char* const name : {"../out", "/out", "a/../../out", "tmp/.wh.probe"}) {
+  const std::string file = TarOf({File("xx/out", "x")});
+  const std::pair<std::string, const char*> layers[] = {
+      {WithField(file, 0, 0, "../out"), "\"..\""},
+      {WithField(file, 0, 0, std::string("/out\0\0", 6)), "/out"},
+      {WithField(WithField(file, 0, kTypeField, "2"), 0, kLinkField, "/etc"), "symbolic link"},
+      {WithField(WithField(file, 0, kTypeField, "1"), 0, kLinkField, "/etc/x"), "hard link"},
+      {WithField(file, 0, kTypeField, "4"), "device"},
+      {WithField(file, 0, kModeField, "0004555"), "setuid"},
+      {file, "the folder that it is in is not there"},
+      {TarOf({Folder("xx"), File("xx/out", "x")}), "belljar.inputs"}};
+  for (const auto& [layer, words] : layers) {
     const TemporaryFolder folder;
     RunscStore store(folder.path() + "/images");
-    const Result<std::string> loaded = Load(store, ProbeImage({{name, "x", '0', ""}}));
-    ASSERT_FALSE(loaded) << name;
-    EXPECT_THAT(loaded.error().ToString(), HasSubstr(name));
-    EXPECT_EQ(Entries(folder.path() + "/images"), 0u);
-    EXPECT_EQ(Entries(folder.path()), 1u) << name;
+    Parts parts = TakeApart();
+    parts.layer = layer;
+    const Result<std::string> loaded = Load(store, parts.Follow().Join());
+    ASSERT_FALSE(loaded) << words;
+    EXPECT_THAT(loaded.error().ToString(), HasSubstr(words));
+    EXPECT_EQ(Entries(folder.path() + "/images"), 0u) << words;
+    EXPECT_EQ(Entries(folder.path()), 1u) << words;
   }
 }
 
-TEST(RunscStore, LinksAreNotFollowedOut) {
+TEST(RunscStore, AConfigurationOfSomebodyElsesIsRefused) {
   const TemporaryFolder folder;
-  const TemporaryFolder outside;
   RunscStore store(folder.path());
-  const Result<std::string> loaded =
-      Load(store, ProbeImage({{"out", "", '2', outside.path()}, {"out/file", "x", '0', ""}}));
-  EXPECT_EQ(Entries(outside.path()), 0u);
-  const Result<std::string> linked = Load(store, ProbeImage({{"file", "", '1', "../../etc/x"}}));
-  EXPECT_FALSE(linked);
-  const Result<std::string> device = Load(store, ProbeImage({{"disk", "", '4', ""}}));
-  EXPECT_FALSE(device);
+  Parts parts = TakeApart();
+  parts.config["config"]["User"] = "0";
+  const Result<std::string> loaded = Load(store, parts.FollowConfig().Join());
+  ASSERT_FALSE(loaded);
+  EXPECT_THAT(loaded.error().ToString(), HasSubstr("belljar image build"));
+  EXPECT_EQ(Entries(folder.path()), 0u);
+}
+
+TEST(RunscStore, ADamagedNoteIsSaidSoAndMendedByLoading) {
+  const TemporaryFolder folder;
+  RunscStore store(folder.path());
+  ASSERT_TRUE(Load(store, ProbeImage()));
+  const Result<std::optional<EngineImage>> image = store.Find(kProbeImage);
+  ASSERT_TRUE(image && *image);
+  const std::string note = fs::path(store.RootOf(**image)).parent_path().string() + "/image.json";
+  for (const char* const text : {"", "[]", "{\"reference\": 1, \"labels\": {}, \"size\": 1}"}) {
+    WriteText(note, text);
+    const Result<std::optional<EngineImage>> damaged = store.Find(kProbeImage);
+    ASSERT_FALSE(damaged);
+    EXPECT_THAT(damaged.error().ToString(), HasSubstr("load the image again"));
+    ASSERT_TRUE(Load(store, ProbeImage()));
+    EXPECT_TRUE(store.Find(kProbeImage));
+  }
 }
 
 TEST(RunscStore, WhatIsNoImageIsRefused) {

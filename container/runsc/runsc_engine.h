@@ -6,8 +6,8 @@
 //
 // A host that dies leaves containers whose input has ended. List finds them, as long as `folder` is
 // the same.
-#ifndef BELLJAR_CONTAINER_ENGINES_RUNSC_ENGINE_H_
-#define BELLJAR_CONTAINER_ENGINES_RUNSC_ENGINE_H_
+#ifndef BELLJAR_CONTAINER_RUNSC_RUNSC_ENGINE_H_
+#define BELLJAR_CONTAINER_RUNSC_RUNSC_ENGINE_H_
 
 #include <chrono>
 #include <map>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "container/engines/container_engine.h"
-#include "container/engines/runsc_store.h"
+#include "container/runsc/runsc_store.h"
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
 
@@ -79,4 +79,4 @@ class RunscEngine : public ContainerEngine {
 
 }  // namespace belljar
 
-#endif  // BELLJAR_CONTAINER_ENGINES_RUNSC_ENGINE_H_
+#endif  // BELLJAR_CONTAINER_RUNSC_RUNSC_ENGINE_H_

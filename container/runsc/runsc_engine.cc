@@ -1,4 +1,4 @@
-#include "container/engines/runsc_engine.h"
+#include "container/runsc/runsc_engine.h"
 
 #include <fcntl.h>
 #include <poll.h>

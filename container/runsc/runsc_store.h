@@ -1,7 +1,7 @@
 // RunscStore: the images of the engine that has no daemon to keep them: each unpacked in a folder
 // of its own, named by the digest of its configuration.
-#ifndef BELLJAR_CONTAINER_ENGINES_RUNSC_STORE_H_
-#define BELLJAR_CONTAINER_ENGINES_RUNSC_STORE_H_
+#ifndef BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_
+#define BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_
 
 #include <optional>
 #include <string>
@@ -16,9 +16,8 @@ class RunscStore {
   // `folder` is made when it is needed; nobody else may write there.
   explicit RunscStore(std::string folder) : folder_(std::move(folder)) {}
 
-  // `tar` as ContainerEngine::LoadImage has it. Layers are laid one over the other; one that takes
-  // something of an earlier one away is refused, as are devices and names that lead out. Returns
-  // the image's first reference, else its id.
+  // `tar` as ContainerEngine::LoadImage has it, but only as WriteImage writes it: anything else is
+  // refused, and leaves nothing. Returns the image's reference.
   Result<std::string> Load(int tar, const LoadProgress& progress);
 
   // nullopt: it is not there.
@@ -35,4 +34,4 @@ class RunscStore {
 
 }  // namespace belljar
 
-#endif  // BELLJAR_CONTAINER_ENGINES_RUNSC_STORE_H_
+#endif  // BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_

@@ -1,0 +1,231 @@
+#include "container/runsc/runsc_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "container/engines/docker_messages.h"
+#include "container/image/archive.h"
+#include "engine/core/fd.h"
+#include "engine/core/json_reader.h"
+#include "engine/core/random.h"
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr size_t kMaxNote = 64 << 10;
+constexpr JsonBounds kBounds{.depth = 4, .values = 1000};
+
+Error Bad(const std::string& why) { return MakeError("load the image", why); }
+
+// Removed unless it became an image.
+class NewFolder {
+ public:
+  explicit NewFolder(std::string path) : path_(std::move(path)) {}
+  NewFolder(const NewFolder&) = delete;
+  ~NewFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+// Writes the entries of a layer below a folder that is empty at first and nobody else's. TarVisitor
+// brings only folders and plain files, each once, none before the folder that it is in and none by
+// a path that leads out: so nothing that is there is ever followed or written over.
+class Unpacking {
+ public:
+  explicit Unpacking(int root) : root_(root) {}
+
+  TarVisitor Visitor() {
+    return {.entry = [this](const TarEntry& entry, uint64_t) { return Make(entry); },
+            .bytes = [this](std::string_view bytes) { return Write(bytes); }};
+  }
+
+ private:
+  // Folders stay their owner's to write, as long as the image is to be removed again; a container
+  // has all of it read-only. Modes are set by themselves: the umask is not ours.
+  Result<void> Make(const TarEntry& entry) {
+    path_ = entry.path;
+    const char* const path = path_.c_str();
+    if (entry.is_folder) {
+      file_.Reset();
+      const bool made = mkdirat(root_, path, 0700) == 0 && fchmodat(root_, path, 0755, 0) == 0;
+      return made ? Result<void>() : Failure();
+    }
+    file_.Reset(openat(root_, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const bool made = file_ && fchmod(file_.get(), entry.mode()) == 0;
+    return made ? Result<void>() : Failure();
+  }
+
+  Result<void> Write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = write(file_.get(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return Failure();
+      bytes.remove_prefix(static_cast<size_t>(written));
+    }
+    return {};
+  }
+
+  Error Failure() const { return SystemError("unpack " + Quoted(path_) + " of the image"); }
+
+  const int root_;
+  std::string path_;  // of the entry that is being made
+  UniqueFd file_;
+};
+
+// What is in `tar`, and all of its layer below `root`.
+Result<ImageFacts> UnpackImage(int tar, const std::string& root, const LoadProgress& progress) {
+  const UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return SystemError("open " + root);
+  Unpacking unpacking(folder.get());
+  const auto report = [&](uint64_t done, uint64_t total) {
+    if (progress && done > 0) progress({done}, {total});
+  };
+  Result<ImageInspection> image = InspectImage(tar, report, unpacking.Visitor());
+  if (!image) return image.error();
+  if (!image->faults.empty()) {
+    return Bad(image->faults.front() +
+               "; runsc by itself takes what \"belljar image build\" of this version writes and "
+               "nothing else");
+  }
+  return std::move(image->facts);
+}
+
+// What is kept beside an image's files.
+struct Note {
+  std::string reference;  // empty: another image has it by now
+  std::map<std::string, std::string> labels;
+  uint64_t size = 0;  // bytes of the layer
+};
+
+// Whoever reads it meanwhile has the old one or the new one.
+Result<void> WriteNote(const std::string& path, const Note& note) {
+  const std::string fresh = path + ".new-" + Hex(RandomBytes());
+  std::ofstream out(fresh);
+  out << Json{{"reference", note.reference}, {"labels", note.labels}, {"size", note.size}}.dump();
+  out.close();
+  if (!out || rename(fresh.c_str(), path.c_str()) != 0) {
+    const Error error = SystemError("write " + path);
+    unlink(fresh.c_str());
+    return error;
+  }
+  return {};
+}
+
+Result<Note> ReadNote(const std::string& path) {
+  Result<std::string> text = ReadFile(path, kMaxNote);
+  if (!text) return text.error();
+  JsonReading reading = ReadJson(*text, kBounds);
+  const Json* const json = std::get_if<Json>(&reading);
+  try {
+    if (json) return Note{json->at("reference"), json->at("labels"), json->at("size")};
+  } catch (const Json::exception&) {
+  }
+  return MakeError("read " + path, "it is damaged: load the image again");
+}
+
+// The folders of all images: each is named by the digest of its configuration.
+Result<std::vector<std::string>> ImagesIn(const std::string& folder) {
+  std::vector<std::string> images;
+  std::error_code error;
+  for (const fs::directory_entry& each : fs::directory_iterator(folder, error)) {
+    if (IsContainerId(each.path().filename().string())) images.push_back(each.path().string());
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return SystemErrorOf(error.value(), "look for images in " + folder);
+  }
+  return images;
+}
+
+std::string NoteOf(const std::string& image) { return image + "/image.json"; }
+
+// `note.reference` means `image` from now on, and no other. Those stay: a container may be running
+// from one.
+Result<void> GiveReference(const std::string& image, const Note& note) {
+  Result<std::vector<std::string>> images = ImagesIn(fs::path(image).parent_path().string());
+  if (!images) return images.error();
+  for (const std::string& other : *images) {
+    Result<Note> its = ReadNote(NoteOf(other));
+    if (other == image || !its || its->reference != note.reference) continue;
+    its->reference.clear();
+    if (Result<void> written = WriteNote(NoteOf(other), *its); !written) return written;
+  }
+  return WriteNote(NoteOf(image), note);
+}
+
+}  // namespace
+
+std::string RunscStore::RootOf(const EngineImage& image) const {
+  return folder_ + "/" + image.id.substr(image.id.find(':') + 1) + "/root";
+}
+
+Result<std::string> RunscStore::Load(int tar, const LoadProgress& progress) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return SystemErrorOf(error.value(), "make " + folder_);
+  const std::string real = fs::canonical(folder_, error).string();
+  if (error) return SystemErrorOf(error.value(), "find " + folder_);
+  const NewFolder fresh(real + "/.new-" + Hex(RandomBytes()));
+  const std::string root = fresh.path() + "/root";
+  fs::create_directories(root, error);
+  if (error) return SystemErrorOf(error.value(), "make " + root);
+  // A container's user goes through them, whatever the umask.
+  for (const std::string& made : {fresh.path(), root}) {
+    if (chmod(made.c_str(), 0755) != 0) return SystemError("make " + made);
+  }
+  const Result<ImageFacts> facts = UnpackImage(tar, root, progress);
+  if (!facts) return facts.error();
+  const Note note{facts->reference, ImageLabels(facts->identity), facts->layer.size};
+  const Result<void> noted = WriteNote(NoteOf(fresh.path()), note);
+  if (!noted) return noted.error();
+  const std::string path = real + "/" + facts->config.digest;
+  // The same digest is the same content: what is there may be in use, and stays.
+  if (rename(fresh.path().c_str(), path.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST) {
+    return SystemError("keep the image in " + path);
+  }
+  if (Result<void> given = GiveReference(path, note); !given) return given.error();
+  return facts->reference;
+}
+
+Result<std::optional<EngineImage>> RunscStore::Find(const std::string& reference) const {
+  Result<std::vector<std::string>> images = ImagesIn(folder_);
+  if (!images) return images.error();
+  for (const std::string& path : *images) {
+    Result<Note> note = ReadNote(NoteOf(path));
+    if (!note) return note.error();
+    const std::string id = "sha256:" + fs::path(path).filename().string();
+    if (reference != id && (reference.empty() || reference != note->reference)) continue;
+    return std::optional(EngineImage{id, std::move(note->labels), {note->size}});
+  }
+  return std::optional<EngineImage>();
+}
+
+Result<void> RunscStore::Remove(const std::string& reference) {
+  Result<std::optional<EngineImage>> image = Find(reference);
+  if (!image) return image.error();
+  if (!*image) return {};
+  std::error_code error;
+  fs::remove_all(fs::path(RootOf(**image)).parent_path(), error);
+  if (error) return SystemErrorOf(error.value(), "remove the image " + reference);
+  return {};
+}
+
+}  // namespace belljar
