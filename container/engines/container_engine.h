@@ -1,5 +1,5 @@
 // ContainerEngine: whoever starts containers on this machine. Docker and Podman by their HTTP API
-// (docker_engine.h), or runsc by itself (runsc_engine.h).
+// (docker_engine.h), or runsc by itself (container/runsc).
 //
 //   Result<std::unique_ptr<ContainerEngine>> engine = DockerEngine::Connect({.socket = path});
 //   Result<EngineFacts> facts = (*engine)->Check();
@@ -124,9 +124,9 @@ class ContainerEngine {
   // nullopt: it is not there.
   virtual Result<std::optional<EngineImage>> FindImage(const std::string& reference) = 0;
 
-  // Of an image as `docker save` writes it, read from `tar`'s beginning. `progress` is called with
-  // the bytes that the engine has taken; may be empty. Returns what the engine calls it: a
-  // reference or an id.
+  // Of an image as `docker save` writes it, or as little of that as the engine takes, read from
+  // `tar`'s beginning. `progress` is called with the bytes that the engine has taken; may be empty.
+  // Returns what the engine calls it: a reference or an id.
   virtual Result<std::string> LoadImage(int tar, const LoadProgress& progress) = 0;
 
   virtual Result<void> RemoveImage(const std::string& reference) = 0;

@@ -30,8 +30,10 @@ constexpr char kSystemRoots[] = "/etc/ssl/certs/ca-certificates.crt";
 constexpr std::string_view kSourcesOfCertificates[] = {"/usr/share/ca-certificates",
                                                        "/usr/local/share/ca-certificates"};
 
-// What a runtime mounts something at, and the folder over which the zygote builds its own root.
-constexpr const char* kEmptyFolders[] = {"dev", "etc", "proc", "sys", "tmp"};
+// What a runtime mounts something at.
+// Not /tmp: runc until 1.1 gives a tmpfs the mode of the folder that it covers, whatever mode is
+// asked for, and here all are nobody's to write. Where there is none a runtime makes one.
+constexpr const char* kEmptyFolders[] = {"dev", "etc", "proc", "sys"};
 
 // Libraries that glibc loads by name when it needs them: this one to end a thread.
 constexpr const char* kLoadedByName[] = {"libgcc_s.so.1"};

@@ -114,6 +114,7 @@ class ImageRun : public ::testing::Test {
                            .bytes = [](std::string_view) -> Result<void> { return {}; }};
     ASSERT_TRUE(ReadTar(fd.get(), 0, fs::file_size(path), outer));
     fs::create_directory(Root());
+    fs::create_directory(Root() + "/tmp");  // as a runtime would
     std::ofstream file;
     const TarVisitor layer{.entry = [&](const TarEntry& entry, uint64_t) -> Result<void> {
                              file.close();

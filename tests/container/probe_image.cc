@@ -10,7 +10,6 @@ std::string ProbeProgram() { return BELLJAR_CONTAINER_PROBE; }
 std::string ProbeImage() {
   ImageFiles files;
   files.architecture = "amd64";
-  files.folders = {"tmp"};
   files.files["probe"] = {ImageFile::Form::kCopy, BELLJAR_CONTAINER_PROBE, "", true};
   const ImageIdentity identity{.version = "0-test",
                                .profile = "probe",
