@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -130,16 +131,17 @@ Result<void> WriteNote(const std::string& path, const Note& note) {
   return {};
 }
 
-Result<Note> ReadNote(const std::string& path) {
+// Nothing: it is missing or damaged. Loading the image again mends that.
+std::optional<Note> ReadNote(const std::string& path) {
   Result<std::string> text = ReadFile(path, kMaxNote);
-  if (!text) return text.error();
+  if (!text) return std::nullopt;
   JsonReading reading = ReadJson(*text, kBounds);
   const Json* const json = std::get_if<Json>(&reading);
   try {
     if (json) return Note{json->at("reference"), json->at("labels"), json->at("size")};
   } catch (const Json::exception&) {
   }
-  return MakeError("read " + path, "it is damaged: load the image again");
+  return std::nullopt;
 }
 
 // The folders of all images: each is named by the digest of its configuration.
@@ -163,7 +165,7 @@ Result<void> GiveReference(const std::string& image, const Note& note) {
   Result<std::vector<std::string>> images = ImagesIn(fs::path(image).parent_path().string());
   if (!images) return images.error();
   for (const std::string& other : *images) {
-    Result<Note> its = ReadNote(NoteOf(other));
+    std::optional<Note> its = ReadNote(NoteOf(other));
     if (other == image || !its || its->reference != note.reference) continue;
     its->reference.clear();
     if (Result<void> written = WriteNote(NoteOf(other), *its); !written) return written;
@@ -209,8 +211,8 @@ Result<std::optional<EngineImage>> RunscStore::Find(const std::string& reference
   Result<std::vector<std::string>> images = ImagesIn(folder_);
   if (!images) return images.error();
   for (const std::string& path : *images) {
-    Result<Note> note = ReadNote(NoteOf(path));
-    if (!note) return note.error();
+    std::optional<Note> note = ReadNote(NoteOf(path));
+    if (!note) continue;
     const std::string id = "sha256:" + fs::path(path).filename().string();
     if (reference != id && (reference.empty() || reference != note->reference)) continue;
     return std::optional(EngineImage{id, std::move(note->labels), {note->size}});
