@@ -1,0 +1,104 @@
+"""The dockerd of tools/containers, by the docker command."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
+BELLJAR = BUILD / "belljar"
+BLOBS = "blobs/sha256/"
+
+
+def cannot(why: str) -> NoReturn:
+    """Skips where the machine cannot; fails there when it must."""
+    if os.environ.get("BELLJAR_MUST_WORK") == "1":
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+def docker_socket() -> Path:
+    return Path(os.environ.get("BELLJAR_DOCKER_SOCKET", BUILD.parent / "containers/docker.sock"))
+
+
+@dataclass(frozen=True)
+class Daemon:
+    command: str
+    socket: Path
+
+    def ask(
+        self, *arguments: str | Path, stdin: bytes = b"", timeout: float = 120
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [self.command, *arguments],
+            env={"DOCKER_HOST": f"unix://{self.socket}", "DOCKER_CONFIG": "/nonexistent"},
+            input=stdin,
+            capture_output=True,
+            check=False,
+            timeout=timeout,
+        )
+
+    def __call__(self, *arguments: str | Path, stdin: bytes = b"") -> str:
+        done = self.ask(*arguments, stdin=stdin)
+        assert done.returncode == 0, (arguments, done.stderr.decode(errors="replace"))
+        return done.stdout.decode().strip()
+
+    def inspect(self, name: str) -> dict:
+        return json.loads(self("inspect", name))[0]
+
+
+def open_daemon() -> Daemon:
+    # The package's own command where it is there, whatever else is called docker on PATH.
+    command = shutil.which("/usr/bin/docker") or shutil.which("docker")
+    if command is None:
+        cannot("there is no docker command: tools/containers install")
+    daemon = Daemon(command, docker_socket())
+    if not daemon.socket.exists():
+        cannot(f"no engine at {daemon.socket}: tools/containers start")
+    done = daemon.ask("version", timeout=30)
+    if done.returncode != 0:
+        cannot(f"the engine at {daemon.socket} does not answer: {done.stderr.decode()}")
+    return daemon
+
+
+@dataclass(frozen=True)
+class Archive:
+    """What is in the file of an image, by the standard library's own reader."""
+
+    manifest: dict
+    config: dict
+    layer: bytes
+    id: str
+    reference: str
+
+    @classmethod
+    def read(cls, path: Path) -> Archive:
+        with tarfile.open(path) as archive:
+            files = {
+                entry.name: archive.extractfile(entry).read()
+                for entry in archive.getmembers()
+                if entry.isfile()
+            }
+        (image,) = json.loads(files["manifest.json"])
+        (descriptor,) = json.loads(files["index.json"])["manifests"]
+        return cls(
+            manifest=json.loads(files["blobs/" + descriptor["digest"].replace(":", "/")]),
+            config=json.loads(files[image["Config"]]),
+            layer=files[image["Layers"][0]],
+            id="sha256:" + image["Config"].removeprefix(BLOBS),
+            reference=image["RepoTags"][0],
+        )
+
+    def names(self) -> set[str]:
+        with tarfile.open(fileobj=io.BytesIO(self.layer)) as layer:
+            return set(layer.getnames())
