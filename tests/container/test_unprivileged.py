@@ -1,5 +1,5 @@
 """Belljar itself inside an ordinary container: Docker's own seccomp profile, no capability added,
-as root and as somebody else. Namespaces are forbidden there. `standard` runs with the layers that are
+"""Belljar itself inside an ordinary container: Docker's own seccomp profile, no capability added, as
 left and says which; `strict` refuses and says why."""
 
 from __future__ import annotations
