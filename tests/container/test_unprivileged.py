@@ -1,6 +1,6 @@
 """Belljar itself inside an ordinary container: Docker's own seccomp profile, no capability added,
-"""Belljar itself inside an ordinary container: Docker's own seccomp profile, no capability added, as
-left and says which; `strict` refuses and says why."""
+as root and as somebody else. Namespaces are forbidden there. `standard` runs with the layers that
+are left and says which; `strict` refuses and says why."""
 
 from __future__ import annotations
 
@@ -132,9 +132,7 @@ class Container:
 
 
 @pytest.fixture(scope="module", params=["0:0", "1000:1000"], ids=["root", "user"])
-def container(
-    daemon: Daemon, image: str, request: pytest.FixtureRequest
-) -> Iterator[Container]:
+def container(daemon: Daemon, image: str, request: pytest.FixtureRequest) -> Iterator[Container]:
     # Its first process is the server itself, which waits for a client on standard input.
     made = daemon(
         *("run", "--detach", "--interactive", "--network=none", f"--user={request.param}"),
