@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/sandbox_choice.h"
+#include "container/backend/container_choice.h"
 #include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "engine/outside/machine.h"
@@ -76,11 +77,28 @@ MachineCheck TryRun(const std::string& isolation, const Result<ProfileCatalogue>
                 (outcome->error ? ": " + outcome->error->message : ""));
 }
 
+// Asked, not only looked for: an engine that is installed may have stopped, or may not be ours.
+std::vector<MachineCheck> CheckContainers() {
+  std::vector<MachineCheck> checks;
+  for (const EngineCheck& engine : CheckEngines({})) {
+    const bool is_runsc = engine.engine == "runsc";
+    checks.push_back(
+        {engine.engine, Need::kOptional, engine.found, engine.detail,
+         is_runsc ? "belljar run --container by gVisor's runsc alone, without a daemon"
+                  : "belljar run --container, in gVisor where it has runsc",
+         "on Debian: apt-get install " +
+             std::string(engine.engine == "docker" ? "docker.io runsc" : engine.engine) +
+             "; docs/containers.md tells the rest"});
+  }
+  return checks;
+}
+
 std::vector<Section> Examine() {
   const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
   return {{"Machine", CheckKernel()},
           {"Installation", {CheckInstallation(catalogue)}},
           {"Test runs", {TryRun("strict", catalogue), TryRun("standard", catalogue)}},
+          {"Containers, all optional", CheckContainers()},
           {"Other programs, all optional", CheckTools()}};
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/container_options.h"
 #include "cli/exit_code.h"
 #include "cli/guest_output.h"
 #include "cli/interruption.h"
@@ -39,6 +40,8 @@ struct Arguments {
   std::optional<std::string> save_artifacts;
   bool force = false;
   SandboxChoice sandbox;
+  const CLI::Option* isolation = nullptr;  // to tell its default from the same word given
+  ContainerArguments container;
   LimitOptions limits;
   std::string language = "restricted";
   bool show_result = false;
@@ -48,6 +51,7 @@ struct Arguments {
 // What the arguments come to.
 struct Job {
   SandboxOptions sandbox;
+  std::optional<ContainerOptions> container;
   Request request;
   std::optional<Finding> refused;  // too long to be even handed over
   std::optional<SaveDirectory> save_artifacts;
@@ -158,6 +162,25 @@ Result<void> TakeLayers(const Arguments& arguments, Job& job) {
   return {};
 }
 
+// A container's user may neither mount nor make namespaces, so what strict asks for cannot be had
+// in one: the container's own walls stand there.
+Result<void> TakeContainer(const Arguments& arguments, Job& job) {
+  Result<std::optional<ContainerOptions>> container = ResolveContainer(arguments.container);
+  if (!container) return container.error();
+  if (!*container) return {};
+  if (arguments.isolation->count() > 0 && job.sandbox.isolation == IsolationMode::kStrict) {
+    return Usage(
+        "--isolation strict does not go with --container: inside, the container's walls take the "
+        "place of namespaces, which is --isolation standard; leave it out");
+  }
+  if (!job.sandbox.without_layers.empty()) {
+    return Usage("--without does not go with --container: it tries the layers of this machine");
+  }
+  job.sandbox.isolation = IsolationMode::kStandard;
+  job.container = std::move(*container);
+  return {};
+}
+
 // An error is the user's.
 Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogue) {
   Job job;
@@ -168,8 +191,8 @@ Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogu
   Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take : {TakeLayers, TakeNetwork, TakeImports, TakeSource, TakeStandardInput,
-                          TakeFiles, TakeSaveDirectory}) {
+  for (const auto take : {TakeLayers, TakeContainer, TakeNetwork, TakeImports, TakeSource,
+                          TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
     if (Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -224,7 +247,9 @@ int Report(const Outcome& outcome, const Arguments& arguments, const Job& job) {
 
 int RunJob(const Arguments& arguments, Job job) {
   Interruption interruption;
-  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(job.sandbox));
+  Result<std::unique_ptr<Sandbox>> sandbox =
+      job.container ? OpenContainerSandbox(std::move(job.sandbox), *job.container)
+                    : Sandbox::Open(std::move(job.sandbox));
   if (!sandbox) return Fail(sandbox.error(), arguments.json);
   GuestOutput output(interruption);
   RunOptions options;
@@ -272,7 +297,8 @@ Command MakeRunCommand(CLI::App& app) {
           "write the files that the program made below DIR, which is made if it is not there");
   parser->add_flag("--force", arguments->force,
                    "let --save-artifacts replace files that are there already");
-  AddSandboxOptions(parser, arguments->sandbox);
+  arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
+  AddContainerOptions(parser, arguments->container);
   AddLimitOptions(parser, arguments->limits);
   AddImportsOption(parser, arguments->allowed_imports);
   AddList(parser, "--allow-domain", arguments->allowed_domains, "DOMAIN",
@@ -300,6 +326,7 @@ Command MakeRunCommand(CLI::App& app) {
                        "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
                        "belljar run program.py --allow-import math,json  # fewer modules",
                        "belljar run a.py --profile network --allow-domain a.org  # one host",
+                       "belljar run program.py --container  # one wall more: gVisor, or Docker",
                        "belljar run program.py --json  # result, output, usage, isolation"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }

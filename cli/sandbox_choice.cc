@@ -8,11 +8,11 @@
 
 namespace belljar {
 
-void AddSandboxOptions(CLI::App* parser, SandboxChoice& choice) {
+CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice) {
   AddText(parser, "--profile", choice.profile, kProfileType,
           "what the program may use: a profile's name, several joined with +, or a file such as "
           "./own.toml (default: basic)");
-  AddChoice(
+  return AddChoice(
       parser, "--isolation", choice.isolation, {"strict", "standard"},
       "which layers must hold; strict: every one, or no run; standard: runs without namespaces "
       "and Landlock where this machine has none, and says so");

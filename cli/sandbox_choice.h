@@ -18,7 +18,8 @@ struct SandboxChoice {
   std::string isolation = "strict";
 };
 
-void AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
+// Returns the option --isolation.
+CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
 void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules);
 
 // Options for a sandbox that this process runs few programs in. An error is the user's.

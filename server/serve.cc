@@ -271,7 +271,8 @@ Result<void> ServeHttp(boost::asio::io_context& io, Server& server, const Server
 Result<void> Serve(const ServerConfig& config, const ProfileCatalogue& catalogue, int stop_fd) {
   RaiseDescriptorLimit();
   ReturnLongTexts();
-  Result<std::unique_ptr<Sandboxes>> sandboxes = Sandboxes::Open(config.execution, catalogue);
+  Result<std::unique_ptr<Sandboxes>> sandboxes =
+      Sandboxes::Open(config.execution, catalogue, config.container);
   if (!sandboxes) return sandboxes.error();
   // Outlives the server, whose last calls may still answer through it.
   boost::asio::io_context io(1);

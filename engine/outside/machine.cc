@@ -150,26 +150,9 @@ std::vector<MachineCheck> CheckKernel() {
 }
 
 std::vector<MachineCheck> CheckTools() {
-  const struct {
-    const char* name;
-    const char* why;
-  } kTools[] = {
-      {"bwrap", "the benchmark compares with it"},
-      {"docker", "for runs in a container, which are planned"},
-      {"podman", "for runs in a container, which are planned"},
-      {"runsc", "gVisor: a kernel of its own for runs in a container, which are planned"},
-  };
-  std::vector<MachineCheck> checks;
-  for (const auto& tool : kTools) {
-    const std::string program = FindProgram(tool.name);
-    const char* package = tool.name == std::string("bwrap")    ? "bubblewrap"
-                          : tool.name == std::string("docker") ? "docker.io"
-                                                               : tool.name;
-    checks.push_back({tool.name, Need::kOptional, !program.empty(),
-                      program.empty() ? "not on PATH" : program, tool.why,
-                      "on Debian: apt-get install " + std::string(package)});
-  }
-  return checks;
+  const std::string bwrap = FindProgram("bwrap");
+  return {{"bwrap", Need::kOptional, !bwrap.empty(), bwrap.empty() ? "not on PATH" : bwrap,
+           "the benchmark compares with it", "on Debian: apt-get install bubblewrap"}};
 }
 
 }  // namespace belljar

@@ -25,7 +25,7 @@ struct MachineCheck {
 // The kernel's version, then the layers of the seal that a kernel may lack, in their order.
 std::vector<MachineCheck> CheckKernel();
 
-// Programs that parts of Belljar or of its benchmark can use.
+// Programs that the benchmark can use.
 std::vector<MachineCheck> CheckTools();
 
 }  // namespace belljar

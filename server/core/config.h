@@ -54,8 +54,14 @@ struct ExecutionConfig {
 };
 
 struct ContainerConfig {
-  bool enabled = false;
-  std::string image;
+  bool enabled = false;          // whether calls may ask for one
+  std::string engine = "auto";   // or "docker", "podman", "runsc"
+  std::string socket;            // of Docker or Podman; empty: where they usually listen
+  std::string runtime = "auto";  // or "runsc", "runc"
+  bool require_gvisor = false;
+  std::string image;  // of the default profile; empty: that of this version
+  size_t spares = 1;  // started containers that wait, of each profile in use
+  size_t most = 8;    // containers of each profile at a time
 };
 
 struct LogConfig {

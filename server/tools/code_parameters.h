@@ -28,7 +28,7 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
 // Runs the request in the profile's sandbox. `sink` may be null. A call that is cancelled already
 // is killed before it takes a worker.
 Result<Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile, const Request& request,
-                    const OutputSink* sink, const ToolCall& call);
+                    const OutputSink* sink, const ToolCall& call, bool in_container = false);
 
 // Enters what has been run in the books, after the answer where the call lets it. `observer` may be
 // null. `tool` is a literal.

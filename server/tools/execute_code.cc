@@ -103,6 +103,16 @@ std::vector<Parameter> TierParameters() {
   };
 }
 
+std::string ContainerText(const Sandboxes& sandboxes) {
+  if (sandboxes.containers().state().enabled) {
+    return "Whether the code runs in a container of its own, with one wall more around it: for "
+           "code that nobody has looked at and that is after more than an answer. Takes some "
+           "milliseconds more; everything else is the same.";
+  }
+  return "Not enabled on this server: true is answered with an error. Leave it out; the kernel's "
+         "layers seal every run.";
+}
+
 std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
   std::vector<Parameter> parameters = {
       CodeParameter(sandboxes, "The Python program. It runs as a whole, as a file would.")};
@@ -138,8 +148,7 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
   parameters.push_back(ProfileParameter(sandboxes));
   parameters.push_back({.name = "use_container",
                         .type = Type::kBoolean,
-                        .description = "Not available in this version: true is answered with an "
-                                       "error. Leave it out; the kernel's layers seal every run.",
+                        .description = ContainerText(sandboxes),
                         .usual = false,
                         .choices = {},
                         .examples = {}});
@@ -235,11 +244,22 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   ToolResult result;
   result.is_error = true;
   result.message =
-      "execute_code: use_container is true, and container execution is not available in this "
-      "version of Belljar: it has no container backend and no image to start. Nothing was run. "
-      "Call again without use_container: the run is then sealed by " +
+      "execute_code: use_container is true, and containers are not enabled on this server; an "
+      "operator enables them with SANDBOX_ENABLE_CONTAINER_MODE=true. Nothing was run. Call again "
+      "without use_container: the run is then sealed by " +
       std::to_string(layers.size()) + " kernel layers (" + list +
       "), and memory_limit and timeout hold there too.";
+  return result;
+}
+
+// Nothing that the caller could mend, and nothing that concerns its other calls.
+ToolResult ContainerFailed(const Error& error) {
+  ToolResult result;
+  result.is_error = true;
+  result.message =
+      "execute_code: use_container is true, and the container failed: " + error.ToString() +
+      ". The code has no result. An operator can mend this; a call without "
+      "use_container is sealed by the kernel's layers and does not depend on it.";
   return result;
 }
 
@@ -399,17 +419,19 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
 Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
-  if (problems.empty() && arguments.Boolean("use_container").value_or(false)) {
+  const bool in_container = arguments.Boolean("use_container").value_or(false);
+  if (problems.empty() && in_container && !sandboxes_.containers().state().enabled) {
     return NoContainer(sandboxes_);
   }
   Plan plan = Prepare(arguments, call.caller, problems);
   if (!problems.empty()) return RefusedArguments(kName, problems);
   const bool streams = call.on_output && plan.capture_output;
   OutputForwarder forwarder(call.on_output);
-  Result<Outcome> outcome =
-      Run(sandboxes_, *plan.profile, plan.request, streams ? &forwarder.sink() : nullptr, call);
+  Result<Outcome> outcome = Run(sandboxes_, *plan.profile, plan.request,
+                                streams ? &forwarder.sink() : nullptr, call, in_container);
   Result<ToolResult> result = outcome ? Result<ToolResult>(ResultOf(*outcome, plan, call.caller))
-                                      : Result<ToolResult>(outcome.error());
+                              : in_container ? Result<ToolResult>(ContainerFailed(outcome.error()))
+                                             : Result<ToolResult>(outcome.error());
   Record(observer_, kName, call, *plan.profile, std::move(plan.request), std::move(outcome));
   return result;
 }

@@ -173,11 +173,23 @@ constexpr const char* kOutcome = R"({
         },
         "required": ["host", "port", "allowed"]
       }
+    },
+    "container": {
+      "type": ["object", "null"],
+      "description": "The container that the code ran in; null: none, as nobody asked for one",
+      "properties": {
+        "engine": {"type": "string"},
+        "runtime": {"type": "string", "description": "runsc is gVisor, a kernel of its own; runc has the kernel of the machine"},
+        "image_digest": {"type": "string"},
+        "warm": {"type": "boolean", "description": "Whether it was waiting; else it was started for this call"},
+        "started_in": {"type": "number", "description": "Seconds until code could run in it"}
+      },
+      "required": ["engine", "runtime", "warm"]
     }
   },
   "required": ["success", "status", "execution_id", "result", "stdout", "stderr", "execution_time",
     "variables", "error", "findings", "usage", "truncated", "limits", "isolation",
-    "artifacts", "network"]
+    "artifacts", "network", "container"]
 })";
 
 constexpr const char* kValidation = R"({
@@ -341,8 +353,10 @@ constexpr const char* kSandboxInfo = R"({
     "container_mode": {
       "type": "object",
       "properties": {
-        "available": {"type": "boolean"},
-        "enabled": {"type": "boolean"},
+        "available": {"type": "boolean", "description": "Whether the last that was asked for could be had; message says why not"},
+        "enabled": {"type": "boolean", "description": "Whether calls may set use_container"},
+        "engine": {"type": ["string", "null"]},
+        "runtime": {"type": ["string", "null"], "description": "runsc is gVisor, a kernel of its own"},
         "message": {"type": "string"}
       },
       "required": ["available", "enabled"]

@@ -123,12 +123,13 @@ Json ResourceLimits(const EnabledProfile& usual) {
             {"memory_limit", most.memory.ToString()}}}};
 }
 
-Json ContainerMode() {
-  return {{"available", false},
-          {"enabled", false},
-          {"message",
-           "this version of Belljar has no container backend; runs are sealed by the kernel's "
-           "layers, listed in isolation"}};
+Json ContainerMode(const Containers::State& state) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  return {{"available", state.available},
+          {"enabled", state.enabled},
+          {"engine", or_null(state.engine)},
+          {"runtime", or_null(state.runtime)},
+          {"message", state.message}};
 }
 
 // The layers of the seal in their order; two of them every kernel has that Belljar starts on.
@@ -241,14 +242,13 @@ SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue
   }
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
   const Json rest = {{"resource_limits", ResourceLimits(sandboxes.default_profile())},
-                     {"container_mode", ContainerMode()},
                      {"isolation", IsolationJson(sandboxes)},
                      {"language_notes", LanguageNotes(sandboxes)},
                      {"version",
                       {{"belljar", kBelljarVersion},
                        {"python", kPythonVersion},
                        {"restricted_python", restricted.empty() ? Json() : Json(restricted)}}}};
-  ending_ = "}," + Dump(rest).substr(1);
+  ending_ = "," + Dump(rest).substr(1);
 }
 
 Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
@@ -271,6 +271,8 @@ Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
         entry.enabled && !Sandboxes::Permits(call.caller, entry.enabled->profile.name);
     result.structured += is_withheld ? entry.withheld_text : entry.text;
   }
+  result.structured +=
+      "},\"container_mode\":" + Dump(ContainerMode(sandboxes_.containers().state()));
   result.structured += ending_;
   return result;
 }

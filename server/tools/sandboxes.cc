@@ -108,21 +108,31 @@ ModuleList Intersection(const Profile& profile, const ModuleList& one, const Mod
   return narrow;
 }
 
-Sandboxes::Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue)
+Sandboxes::Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue,
+                     const ContainerConfig& container)
     : config_(config),
       catalogue_(catalogue),
       isolation_(config.isolation == "standard" ? IsolationMode::kStandard
                                                 : IsolationMode::kStrict),
-      language_(config.language == "full" ? Language::kFull : Language::kRestricted) {}
+      language_(config.language == "full" ? Language::kFull : Language::kRestricted),
+      containers_(container, config.profiles.size() + config.combinations,
+                  [this](const Profile& profile) {
+                    SandboxOptions options = OptionsOf(profile);
+                    // What strict asks for cannot be had inside: a container's walls stand there.
+                    options.isolation = IsolationMode::kStandard;
+                    return options;
+                  }) {}
 
 Sandboxes::~Sandboxes() = default;
 
 Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config,
-                                                   const ProfileCatalogue& catalogue) {
-  std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue));
+                                                   const ProfileCatalogue& catalogue,
+                                                   const ContainerConfig& container) {
+  std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue, container));
   if (Result<void> enabled = sandboxes->Enable(); !enabled) return enabled.error();
   Result<std::shared_ptr<Sandbox>> first = sandboxes->Get(sandboxes->default_profile());
   if (!first) return first.error();
+  sandboxes->containers_.WarmUp(sandboxes->default_profile().profile);
   return sandboxes;
 }
 
@@ -301,17 +311,21 @@ Result<const EnabledProfile*> Sandboxes::Combine(const std::string& name) {
 
 // --- the sandbox of a profile -------------------------------------------------------------------
 
+SandboxOptions Sandboxes::OptionsOf(const Profile& profile) const {
+  SandboxOptions options;
+  options.profile = profile;
+  options.other_profiles = ModulesByProfile(installed(), profile.name);
+  options.isolation = isolation_;
+  options.language = language_;
+  options.spares = config_.spares;
+  options.network = config_.network;
+  return options;
+}
+
 Result<std::shared_ptr<Sandbox>> Sandboxes::Start(Slot& slot, const EnabledProfile& profile) const {
   const std::lock_guard lock(slot.mutex);
   if (!slot.sandbox) {
-    SandboxOptions options;
-    options.profile = profile.profile;
-    options.other_profiles = ModulesByProfile(installed(), profile.profile.name);
-    options.isolation = isolation_;
-    options.language = language_;
-    options.spares = config_.spares;
-    options.network = config_.network;
-    Result<std::unique_ptr<Sandbox>> opened = Sandbox::Open(std::move(options));
+    Result<std::unique_ptr<Sandbox>> opened = Sandbox::Open(OptionsOf(profile.profile));
     if (!opened) return opened.error();
     slot.sandbox = std::move(*opened);
   }

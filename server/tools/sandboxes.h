@@ -28,6 +28,7 @@
 #include "engine/outside/sandbox.h"
 #include "server/core/caller.h"
 #include "server/core/config.h"
+#include "server/tools/containers.h"
 
 namespace belljar {
 
@@ -43,7 +44,8 @@ struct EnabledProfile {
 class Sandboxes {
  public:
   static Result<std::unique_ptr<Sandboxes>> Open(const ExecutionConfig& config,
-                                                 const ProfileCatalogue& catalogue);
+                                                 const ProfileCatalogue& catalogue,
+                                                 const ContainerConfig& container = {});
   ~Sandboxes();
 
   // In the operator's order.
@@ -72,6 +74,10 @@ class Sandboxes {
   // machine's; the next call tries again.
   Result<std::shared_ptr<Sandbox>> Get(const EnabledProfile& profile);
 
+  // The same in containers.
+  Containers& containers() { return containers_; }
+  const Containers& containers() const { return containers_; }
+
   // What metrics show; only of those that have been started.
   struct Counted {
     std::string profile;
@@ -89,7 +95,8 @@ class Sandboxes {
     Slot slot;
   };
 
-  Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue);
+  Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue,
+            const ContainerConfig& container);
   Result<void> Enable();
   Result<void> EnableOne(const std::string& name);
   Result<EnabledProfile> SetUp(Profile profile) const;
@@ -101,6 +108,7 @@ class Sandboxes {
   std::string NotEnabled(const std::string& name) const;
   Error NotPermitted(const std::string& name, const Caller& caller) const;
 
+  SandboxOptions OptionsOf(const Profile& profile) const;
   Result<std::shared_ptr<Sandbox>> Start(Slot& slot, const EnabledProfile& profile) const;
   Combination& Use(const EnabledProfile& profile, Combination*& closed);
 
@@ -117,6 +125,8 @@ class Sandboxes {
   // By name; each that was ever named stays, for those who hold its profile. Its sandbox may not.
   std::map<std::string, std::unique_ptr<Combination>> combined_;
   std::list<Combination*> started_;  // the one used last in front
+
+  Containers containers_;
 };
 
 // The profile's modules that `asked` gives: those it names, what is below them, and the packages

@@ -51,6 +51,34 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             'belljar run: --language: "python" is none of restricted|full',
         ),
         (
+            ["run", "-c", "1", "--runtime", "runsc"],
+            "belljar run: --runtime is about a container: give --container as well",
+        ),
+        (
+            ["run", "-c", "1", "--require-gvisor"],
+            "belljar run: --require-gvisor is about a container: give --container as well",
+        ),
+        (
+            ["run", "-c", "1", "--container", "--runtime", "runcs"],
+            'belljar run: --runtime: "runcs" is none of auto|runsc|runc; did you mean "runc"?',
+        ),
+        (
+            ["run", "-c", "1", "--container", "--runtime", "runc", "--require-gvisor"],
+            "belljar run: --require-gvisor and --runtime runc: runc is not gVisor",
+        ),
+        (
+            ["run", "-c", "1", "--container", "--engine", "runsc", "--runtime", "runc"],
+            "belljar run: --engine runsc starts containers by runsc alone",
+        ),
+        (
+            ["run", "-c", "1", "--container", "--isolation", "strict"],
+            "belljar run: --isolation strict does not go with --container",
+        ),
+        (
+            ["run", "-c", "1", "--container", "--without", "landlock"],
+            "belljar run: --without does not go with --container",
+        ),
+        (
             ["run", "-c", "1", "--without", "landlok"],
             'belljar run: --without "landlok" is none of '
             'namespaces|privileges|rlimits|landlock|seccomp; did you mean "landlock"?',

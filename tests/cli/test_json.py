@@ -30,6 +30,7 @@ SCHEMA = {
     "artifacts": list,
     "artifacts_note": (str, type(None)),
     "network": list,
+    "container": (dict, type(None)),
 }
 LIMITS = {
     "timeout",

@@ -42,7 +42,7 @@ struct Answered {
 
 class Tools {
  public:
-  explicit Tools(const ExecutionConfig& config);
+  explicit Tools(const ExecutionConfig& config, const ContainerConfig& container = {});
 
   Tool& Get(const std::string& name);
   // Fails the test where the machine fails, or where the answer is not what the schema says.

@@ -176,9 +176,35 @@ TEST(ExecuteCode, AContainerIsRefusedWithWhatToDo) {
        {"memory_limit", "256m"},
        {"timeout", 30}});
   EXPECT_TRUE(answer.is_error);
-  EXPECT_HOLDS(answer.message, "container execution is not available in this version");
+  EXPECT_HOLDS(answer.message, "containers are not enabled on this server");
   EXPECT_HOLDS(answer.message, "Call again without use_container");
+  EXPECT_HOLDS(answer.message, "SANDBOX_ENABLE_CONTAINER_MODE=true");
   EXPECT_HOLDS(answer.message, "5 kernel layers");
+}
+
+// Docker that has stopped, or was never there: whoever asks for a container is told, and nobody
+// else notices.
+TEST(ExecuteCode, WithoutAnEngineOnlyContainersFail) {
+  ContainerConfig container;
+  container.enabled = true;
+  container.engine = "docker";
+  container.socket = "/nonexistent/docker.sock";
+  Tools tools(ExecutionConfig{}, container);
+  for (int i = 0; i < 2; ++i) {
+    const Answered answer =
+        tools.Call("execute_code", {{"code", "6 * 7"}, {"use_container", true}});
+    EXPECT_TRUE(answer.is_error);
+    EXPECT_HOLDS(answer.message, "/nonexistent/docker.sock");
+    EXPECT_HOLDS(answer.message, "a call without use_container");
+    const Answered local = tools.Call("execute_code", {{"code", "6 * 7"}});
+    EXPECT_EQ(local.object["result"], 42);
+    EXPECT_TRUE(local.object["container"].is_null());
+  }
+  ASSERT_EQ(tools.books().Take().size(), 4u) << "what failed is in the books as well";
+  const json mode = tools.Call("get_sandbox_info", json::object()).object["container_mode"];
+  EXPECT_EQ(mode["enabled"], true);
+  EXPECT_EQ(mode["available"], false);
+  EXPECT_HOLDS(mode["message"].get<std::string>(), "/nonexistent/docker.sock");
 }
 
 TEST(ExecuteCode, TheBooksAreKept) {
@@ -308,6 +334,9 @@ TEST(SandboxInfo, TellsWhatMayBeUsed) {
   EXPECT_EQ(info["resource_limits"]["memory_limit"], "128m");
   EXPECT_EQ(info["resource_limits"]["max"]["timeout"], 300);
   EXPECT_EQ(info["container_mode"]["available"], false);
+  EXPECT_EQ(info["container_mode"]["enabled"], false);
+  EXPECT_HOLDS(info["container_mode"]["message"].get<std::string>(),
+               "SANDBOX_ENABLE_CONTAINER_MODE=true");
   EXPECT_EQ(info["isolation"]["layers"].size(), 6u);
   EXPECT_EQ(info["version"]["python"].get<std::string>().substr(0, 2), "3.");
 }

@@ -1,0 +1,30 @@
+// --container and what goes with it: the container that a command runs code in.
+#ifndef BELLJAR_CLI_CONTAINER_OPTIONS_H_
+#define BELLJAR_CLI_CONTAINER_OPTIONS_H_
+
+#include <optional>
+#include <string>
+
+#include "cli/option_table.h"
+#include "container/backend/container_sandbox.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+struct ContainerArguments {
+  bool container = false;
+  std::string runtime = "auto";
+  std::string engine = "auto";
+  std::optional<std::string> socket;
+  std::optional<std::string> image;
+  bool require_gvisor = false;
+};
+
+void AddContainerOptions(CLI::App* parser, ContainerArguments& arguments);
+
+// For one run; nullopt: it is in no container. An error is the user's.
+Result<std::optional<ContainerOptions>> ResolveContainer(const ContainerArguments& arguments);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CLI_CONTAINER_OPTIONS_H_

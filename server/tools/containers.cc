@@ -1,0 +1,98 @@
+#include "server/tools/containers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "container/backend/container_choice.h"
+#include "container/backend/container_sandbox.h"
+
+namespace belljar {
+namespace {
+
+constexpr const char* kHowToEnable =
+    "containers are not enabled on this server; an operator enables them with "
+    "SANDBOX_ENABLE_CONTAINER_MODE=true, or enabled = true below [container] of the configuration "
+    "file. Without one a run is sealed by the kernel's layers, listed in isolation";
+
+}  // namespace
+
+Containers::Containers(ContainerConfig config, size_t most_profiles, MakeOptions make_options)
+    : config_(std::move(config)),
+      most_profiles_(std::max<size_t>(most_profiles, 1)),
+      make_options_(std::move(make_options)) {
+  state_.enabled = config_.enabled;
+  state_.message = config_.enabled ? "no call has asked for one yet" : kHowToEnable;
+}
+
+Containers::~Containers() {
+  if (warming_.joinable()) warming_.join();
+}
+
+void Containers::WarmUp(const Profile& usual) {
+  usual_ = usual.name;
+  if (!config_.enabled) return;
+  // What goes wrong is in state(), and said to the call that asks for one.
+  warming_ = std::thread([this, profile = usual] { (void)Get(profile); });
+}
+
+std::shared_ptr<Containers::Slot> Containers::Use(const std::string& profile) {
+  std::shared_ptr<Slot> closed;  // its sandbox ends without the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(slots_.begin(), slots_.end(),
+                                  [&](const auto& each) { return each->profile == profile; });
+  if (found != slots_.end()) {
+    slots_.splice(slots_.begin(), slots_, found);
+  } else {
+    slots_.push_front(std::make_shared<Slot>(profile));
+  }
+  if (slots_.size() > most_profiles_) {
+    closed = std::move(slots_.back());
+    slots_.pop_back();
+  }
+  return slots_.front();
+}
+
+Result<std::shared_ptr<Sandbox>> Containers::Open(const Profile& profile) {
+  ContainerOptions options;
+  options.wish = {.engine = config_.engine,
+                  .socket = config_.socket,
+                  .runtime = config_.runtime,
+                  .require_gvisor = config_.require_gvisor,
+                  .image = profile.name == usual_ ? config_.image : "",
+                  .folder = ""};
+  options.spares = std::min(config_.spares, config_.most);
+  options.most = config_.most;
+  Result<ContainerChoice> choice = ChooseContainer(options.wish, profile);
+  Result<std::unique_ptr<Sandbox>> opened =
+      choice ? OpenContainerSandbox(make_options_(profile), options)
+             : Result<std::unique_ptr<Sandbox>>(choice.error());
+  const std::lock_guard lock(mutex_);
+  state_.available = opened.ok();
+  if (!opened) {
+    state_.message = opened.error().ToString();
+    return opened.error();
+  }
+  state_.engine = choice->facts.name;
+  state_.runtime = choice->runtime;
+  state_.message = "use_container puts a run into a container of its own, started by " +
+                   choice->runtime + (choice->runtime == "runsc" ? " (gVisor)" : "");
+  return std::shared_ptr<Sandbox>(std::move(*opened));
+}
+
+Result<std::shared_ptr<Sandbox>> Containers::Get(const Profile& profile) {
+  const std::shared_ptr<Slot> slot = Use(profile.name);
+  const std::lock_guard lock(slot->mutex);
+  if (!slot->sandbox) {
+    Result<std::shared_ptr<Sandbox>> opened = Open(profile);
+    if (!opened) return opened.error();
+    slot->sandbox = std::move(*opened);
+  }
+  return slot->sandbox;
+}
+
+Containers::State Containers::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+}  // namespace belljar

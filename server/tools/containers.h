@@ -1,0 +1,76 @@
+// Containers: the sandboxes of a server whose runs are in containers, one for each profile that a
+// call has asked for one.
+//
+//   Containers containers(config.container, most, [&](const Profile& profile) { … });
+//   Result<std::shared_ptr<Sandbox>> sandbox = containers.Get(profile);   // starts it, if need be
+//
+// That there is no engine, or that it has stopped, is no failure of the server: those calls are
+// told, the others go on, and the next one tries again.
+#ifndef BELLJAR_SERVER_TOOLS_CONTAINERS_H_
+#define BELLJAR_SERVER_TOOLS_CONTAINERS_H_
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "engine/core/result.h"
+#include "engine/outside/sandbox.h"
+#include "server/core/config.h"
+
+namespace belljar {
+
+class Containers {
+ public:
+  using MakeOptions = std::function<SandboxOptions(const Profile&)>;
+
+  // At most so many profiles have containers waiting; where one more is wanted, the one that has
+  // not been used for longest is closed, when the last call in it is over.
+  Containers(ContainerConfig config, size_t most_profiles, MakeOptions make_options);
+  Containers(const Containers&) = delete;
+  ~Containers();
+
+  // Where they are enabled: starts those of this profile, which the first calls will ask for, on a
+  // thread of its own. Once.
+  void WarmUp(const Profile& usual);
+
+  // Any thread. An error is our machine's and says what to do; the next call tries again.
+  // Precondition: state().enabled.
+  Result<std::shared_ptr<Sandbox>> Get(const Profile& profile);
+
+  struct State {
+    bool enabled = false;    // by the operator
+    bool available = false;  // the last that was asked for could be had
+    std::string message;
+    std::string engine;   // "Docker Engine"; where it is available
+    std::string runtime;  // "runsc"
+  };
+  State state() const;
+
+ private:
+  struct Slot {
+    explicit Slot(std::string name) : profile(std::move(name)) {}
+    const std::string profile;
+    std::mutex mutex;
+    std::shared_ptr<Sandbox> sandbox;
+  };
+
+  std::shared_ptr<Slot> Use(const std::string& profile);
+  Result<std::shared_ptr<Sandbox>> Open(const Profile& profile);
+
+  const ContainerConfig config_;
+  const size_t most_profiles_;
+  const MakeOptions make_options_;
+  std::string usual_;  // name of the default profile
+
+  mutable std::mutex mutex_;
+  std::list<std::shared_ptr<Slot>> slots_;  // the one used last in front
+  State state_;
+  std::thread warming_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_SERVER_TOOLS_CONTAINERS_H_

@@ -1,0 +1,246 @@
+"""The same request has the same outcome wherever it runs."""
+
+from __future__ import annotations
+
+import base64
+import errno
+import hashlib
+import json
+import subprocess
+import time
+
+import pytest
+
+from tests.places.place import BELLJAR, Place, Server
+
+# --- programs that end by themselves --------------------------------------------------------------
+
+PROGRAMS = {
+    "value": ("6 * 7", {"status": "ok", "result": 42, "result_repr": "42"}),
+    "variable": ("result = {'a': [1, None, 'ü']}", {"result": {"a": [1, None, "ü"]}}),
+    "not plain data": ("object", {"result": None, "result_repr": "<class 'object'>"}),
+    "output": (
+        "import sys\nprint('out', 1)\nprint('err', file=sys.stderr)",
+        {"stdout": "out 1\n", "stderr": "err\n", "result": None},
+    ),
+    "variables": ("a = 1\ndef f(): pass", {"variables": ["a", "f"]}),
+    "exit": ("import sys\nsys.exit(3)", {"status": "exception", "exit_code": 3}),
+    "a long result": ("'x' * 200_000", {"status": "ok"}),
+    "undecodable": ("'ä'.encode('latin-1')", {"status": "ok"}),
+    "asynchronous": (
+        "import asyncio\nasync def f():\n  await asyncio.sleep(0)\n  return 5\nasyncio.run(f())",
+        {"result": 5},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(basic: Server, name: str) -> None:
+    code, wanted = PROGRAMS[name]
+    outcome = basic.run(code)
+    assert {key: outcome[key] for key in wanted} == wanted, outcome
+    assert outcome["limits"]["timeout"] == 30
+    assert outcome["isolation"]["language"] == "restricted"
+    assert outcome["usage"]["max_rss_bytes"] > 1 << 20
+
+
+def test_exceptions(basic: Server) -> None:
+    outcome = basic.run("def f(x):\n    return 1 / x\nprint('before')\nf(0)")
+    assert (outcome["status"], outcome["success"]) == ("exception", False)
+    assert outcome["stdout"] == "before\n"
+    error = outcome["error"]
+    assert (error["type"], error["message"]) == ("ZeroDivisionError", "division by zero")
+    assert error["line"] == 2
+    assert "return 1 / x" in error["traceback"]
+
+
+def test_syntax_errors(basic: Server) -> None:
+    outcome = basic.run("print(1)\nif True\n    pass")
+    assert outcome["status"] == "exception"
+    assert (outcome["error"]["type"], outcome["error"]["line"]) == ("SyntaxError", 2)
+
+
+def test_refusals(basic: Server) -> None:
+    outcome = basic.run("import os\nprint('never')")
+    assert (outcome["status"], outcome["stdout"]) == ("refused", "")
+    assert outcome["findings"][0]["rule"] == "BJ201"
+    assert outcome["findings"][0]["line"] == 1
+
+
+def test_fewer_modules(basic: Server) -> None:
+    assert basic.run("import math\nmath.floor(2.5)", allowed_imports=["math"])["result"] == 2
+    assert basic.run("import json", allowed_imports=["math"])["status"] == "refused"
+
+
+def test_standard_input(basic: Server) -> None:
+    outcome = basic.run("[input() for _ in range(2)]", stdin="Ada\nüber\n")
+    assert outcome["result"] == ["Ada", "über"]
+    assert basic.run("input()")["error"]["type"] == "EOFError"
+
+
+def test_nothing_is_kept(basic: Server) -> None:
+    assert basic.run("import math\nkept = 1")["status"] == "ok"
+    assert basic.run("kept")["error"]["type"] == "NameError"
+
+
+def test_chance_differs(basic: Server) -> None:
+    code = "import random, secrets\n(random.random(), secrets.token_hex(8), hash('x'))"
+    assert len({json.dumps(basic.run(code)["result"]) for _ in range(3)}) == 3
+
+
+# --- programs that do not -------------------------------------------------------------------------
+
+
+def test_the_clock(basic: Server) -> None:
+    before = time.monotonic()
+    outcome = basic.run("import time\nprint('here', flush=True)\ntime.sleep(60)", timeout=1)
+    assert (outcome["status"], outcome["stdout"]) == ("timeout", "here\n")
+    assert time.monotonic() - before < 30
+    assert basic.run("while True: pass", timeout=0.5)["status"] in {"timeout", "cpu_limit"}
+
+
+def test_memory(basic: Server) -> None:
+    outcome = basic.run("print('here')\nx = bytearray(400 << 20)", memory_limit="64m")
+    assert outcome["status"] in {"memory_limit", "exception"}, outcome
+    assert outcome["error"]["type"] in {"MemoryError", "MemoryLimit"}, outcome
+    assert outcome["stdout"] == "here\n"
+    outcome = basic.run("x = []\nwhile True: x.append('y' * 100_000)", memory_limit="64m")
+    assert outcome["status"] == "memory_limit", outcome
+    assert basic.run("len(bytearray(40 << 20))", memory_limit="64m")["result"] == 40 << 20
+
+
+def test_output(basic: Server) -> None:
+    outcome = basic.run("for _ in range(300): print('z' * 9_999)")
+    assert outcome["status"] == "ok"
+    assert len(outcome["stdout"]) == outcome["limits"]["output_bytes"]
+    assert outcome["truncated"]["stdout"] == 3_000_000 - len(outcome["stdout"])
+
+
+def test_recursion(basic: Server) -> None:
+    assert basic.run("def f(): f()\nf()")["error"]["type"] == "RecursionError"
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def command(place: Place, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BELLJAR, "run", *place.options(), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def test_the_command(place: Place, basic: Server) -> None:
+    done = command(place, "--show-result", "-", input="print('hello')\n6 * 7")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n42\n", "")
+    done = command(place, "-c", "raise ValueError('no')")
+    assert done.returncode == 1
+    assert done.stderr.endswith("ValueError: no\n")
+    assert command(place, "-c", "import os").returncode == 3
+    assert command(place, "-c", "while True: pass", "--timeout", "500ms").returncode == 4
+
+
+def test_output_comes_while_it_runs(place: Place, basic: Server) -> None:
+    code = "import time\nprint('first', flush=True)\ntime.sleep(300)"
+    with subprocess.Popen(
+        [BELLJAR, "run", *place.options(), "-c", code, "--timeout", "200"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "first\n"
+        process.terminate()
+        assert process.wait(timeout=60) == 128 + 15
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_files_in_and_out(files: Server) -> None:
+    code = """
+from pathlib import Path
+text = Path("data/in.txt").read_text()
+Path("data/in.txt").write_text("changed")
+Path("out").mkdir()
+Path("out/made.bin").write_bytes(bytes(range(256)))
+(text, str(Path.cwd()), sorted(str(each) for each in Path().rglob("*")))
+"""
+    given = [{"path": "data/in.txt", "text": "günther"}, {"path": "same", "text": "kept"}]
+    outcome = files.run(code, files=given)
+    assert outcome["result"] == [
+        "günther",
+        "/workspace",
+        ["data", "data/in.txt", "out", "out/made.bin", "same"],
+    ], outcome
+    made = {each["name"]: each for each in outcome["artifacts"]}
+    assert sorted(made) == ["data/in.txt", "out/made.bin"]
+    content = bytes(range(256))
+    assert made["out/made.bin"]["size"] == 256
+    assert made["out/made.bin"]["sha256"] == hashlib.sha256(content).hexdigest()
+    assert base64.b64decode(made["out/made.bin"]["content"]) == content
+    assert made["data/in.txt"]["content"] == "changed"
+
+
+def test_no_files_of_others(files: Server) -> None:
+    assert files.run("open('left', 'w').write('x')")["result"] == 1
+    assert files.run("import os\nos.listdir()")["result"] == []
+    for path in ("/etc/shadow", "/proc/1/environ", "/root/.bashrc", "/var/run/docker.sock"):
+        outcome = files.run(f"open({path!r}).read()")
+        assert outcome["error"]["type"] in {"FileNotFoundError", "PermissionError"}, outcome
+
+
+def test_a_disk_bomb(files: Server) -> None:
+    code = """
+try:
+    with open("big", "wb") as file:
+        while True:
+            file.write(bytes(1 << 20))
+except OSError as error:
+    full = error.errno
+import os
+os.remove("big")
+full
+"""
+    outcome = files.run(code, timeout=60)
+    full = {errno.ENOSPC, errno.EFBIG}
+    assert outcome["status"] == "memory_limit" or outcome["result"] in full, outcome
+    assert files.run("1 + 1")["result"] == 2
+
+
+def test_temporary_files(files: Server) -> None:
+    code = """
+import sqlite3, tempfile, zipfile
+with tempfile.TemporaryDirectory() as folder:
+    with zipfile.ZipFile(f"{folder}/a.zip", "w") as archive:
+        archive.writestr("b.txt", "content")
+    text = zipfile.ZipFile(f"{folder}/a.zip").read("b.txt").decode()
+database = sqlite3.connect("my.db")
+database.execute("create table t (x)")
+database.executemany("insert into t values (?)", [(1,), (2,)])
+database.commit()
+(text, database.execute("select sum(x) from t").fetchone()[0])
+"""
+    assert files.run(code)["result"] == ["content", 3]
+
+
+# --- packages -------------------------------------------------------------------------------------
+
+
+def test_frames_and_plots(tables: Server) -> None:
+    code = """
+import numpy as np
+import pandas as pd
+import matplotlib.pyplot as plt
+frame = pd.DataFrame({"x": np.arange(5), "y": np.arange(5) ** 2})
+plt.plot(frame.x, frame.y)
+float(np.linalg.det(np.eye(3) * 2)), int(frame.y.sum())
+"""
+    outcome = tables.run(code, timeout=60)
+    assert outcome["result"] == [8.0, 30], outcome
+    figures = [each for each in outcome["artifacts"] if each["media_type"] == "image/png"]
+    assert len(figures) == 1
+    assert base64.b64decode(figures[0]["content"]).startswith(b"\x89PNG\r\n")
