@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "container/guest/host_listener.h"
+#include "container/guest/memory_events.h"
 #include "container/wire/greeting.h"
 #include "container/wire/outcome_text.h"
 #include "engine/core/version.h"
@@ -124,6 +125,7 @@ class Service {
     Result<Outcome> outcome = sandbox.Run(request, run);
     if (!outcome) return outcome.error();
     if (!output.sent()) return output.sent();
+    ExplainOomKill(*outcome);
     return SendOutcome(line_, *outcome);
   }
 

@@ -17,6 +17,7 @@
 
 #include "container/guest/guest.h"
 #include "container/guest/init.h"
+#include "container/guest/memory_events.h"
 #include "container/wire/guest_connection.h"
 #include "engine/core/process.h"
 #include "engine/core/socket.h"
@@ -516,6 +517,22 @@ TEST(Init, EndsAsItsChildEnds) {
   if (death == Exited(99)) BELLJAR_SKIP_OR_FAIL("no PID namespaces here");
   EXPECT_EQ(death, Exited(42));
   EXPECT_EQ(Await(StartInit([] { return raise(SIGKILL); })), Exited(128 + SIGKILL));
+}
+
+TEST(MemoryEvents, AreReadOfBothVersions) {
+  EXPECT_TRUE(CountsOomKills("low 0\nhigh 0\nmax 3\noom 2\noom_kill 1\n"));
+  EXPECT_TRUE(CountsOomKills("oom_kill_disable 0\nunder_oom 0\noom_kill 12"));
+  EXPECT_FALSE(CountsOomKills("low 0\nhigh 0\nmax 3\noom 2\noom_kill 0\n"));
+  EXPECT_FALSE(CountsOomKills("oom_kill_disable 1\nunder_oom 1\n"));
+  EXPECT_FALSE(CountsOomKills("oom_group_kill 5\n"));
+  EXPECT_FALSE(CountsOomKills(""));
+}
+
+TEST(MemoryEvents, OnlyAKillIsExplained) {
+  Outcome outcome;
+  outcome.status = Status::kException;
+  ExplainOomKill(outcome);
+  EXPECT_EQ(outcome.status, Status::kException);
 }
 
 TEST(Init, ReapsOrphans) {

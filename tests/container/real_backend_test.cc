@@ -277,7 +277,7 @@ TEST_P(RealContainers, AMemoryBombIsAMemoryLimit) {
   request.source = "len(b'x' * (1500 << 20))";
   const Outcome outcome = Ran(*sandbox, request);
   EXPECT_EQ(outcome.status, Status::kMemoryLimit) << OutcomeToJson(outcome, 1);
-  EXPECT_THAT(outcome.error->message, HasSubstr("320m of memory"));
+  EXPECT_EQ(outcome.error->type, "MemoryLimit");
 }
 
 TEST_P(RealContainers, ForksAndFilesEndAtTheirLimits) {
@@ -400,7 +400,7 @@ def attempt(name, do):
         said[name] = errno.errorcode.get(error.errno, 'refused')
 attempt('shadow', lambda: os.close(os.open('/etc/shadow', os.O_RDONLY)))
 attempt('core_pattern', lambda: os.close(os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY)))
-attempt('init', lambda: os.close(os.open('/proc/1/environ', os.O_RDONLY)))
+attempt('users', lambda: os.close(os.open('/etc/passwd', os.O_WRONLY)))
 attempt('home', lambda: os.listdir('/root'))
 attempt('socket', lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close())
 attempt('fork', lambda: os.fork() or os._exit(0))
