@@ -60,6 +60,7 @@ class Session:
         answer = self._call(
             "tools/call", name="execute_code", arguments={"code": code, **arguments}
         )
+        assert "structuredContent" in answer, answer
         outcome = answer["structuredContent"]
         for artifact in outcome["artifacts"]:
             if artifact["content"] is None and artifact.get("uri"):

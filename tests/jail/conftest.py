@@ -24,6 +24,10 @@ from tests.jail.attacks import FRAME, PRELUDE, Attack
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BELLJAR = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")) / "belljar"
+# Where tools/containers starts one.
+ENGINE_SOCKET = Path(
+    os.environ.get("CONTAINERS_SOCKET", BELLJAR.parents[1] / "containers/docker.sock")
+).resolve()
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
 PROFILE = HERE / "attack.toml"
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -224,6 +228,14 @@ def accept_all(server: socket.socket, log: list) -> None:
         connection.close()
 
 
+def mounts_of_others() -> list[str]:
+    """This machine's mounts but those of the container engine of the tests (tools/containers),
+    which come and go with the containers of other tests.
+    """
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [mount for mount in mounts if f"{ENGINE_SOCKET.parent}/" not in mount]
+
+
 @dataclass
 class Host:
     """What there is to read, to reach and to hurt."""
@@ -244,7 +256,7 @@ class Host:
             "files": files,
             "canary": Path(self.facts["canary"]).read_text(),
             "library": (library.st_mode, library.st_size, library.st_mtime_ns),
-            "mounts": Path("/proc/self/mountinfo").read_text(),
+            "mounts": mounts_of_others(),
             "name": socket.gethostname(),
             "core": Path("/proc/sys/kernel/core_pattern").read_text(),
             "keys": Path("/proc/keys").read_text().count(self.facts["key"])

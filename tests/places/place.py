@@ -5,20 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.data_science.session import Session
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
-BELLJAR = BUILD / "belljar"
-# Where tools/containers starts one.
-SOCKET = Path(
-    os.environ.get("CONTAINERS_SOCKET", BUILD.parent / "containers/docker.sock")
-).resolve()
+from tests.jail.conftest import BELLJAR, ENGINE_SOCKET
 
 
 @dataclass(frozen=True)
@@ -54,11 +46,11 @@ class Place:
             "BELLJAR_CONTAINER_SPARES": "2",
         }
         if self.engine == "docker":
-            settings["BELLJAR_CONTAINER_SOCKET"] = str(SOCKET)
+            settings["BELLJAR_CONTAINER_SOCKET"] = str(ENGINE_SOCKET)
         return settings
 
     def _socket(self) -> list[str]:
-        return ["--engine-socket", str(SOCKET)] if self.engine == "docker" else []
+        return ["--engine-socket", str(ENGINE_SOCKET)] if self.engine == "docker" else []
 
     def __str__(self) -> str:
         return self.name
@@ -79,8 +71,8 @@ def missing(place: Place) -> str:
         return "BELLJAR_BUILD does not name a build tree"
     if place.is_container and os.geteuid() != 0:
         return "engines hold all of the limits for root only"
-    if place.engine == "docker" and not SOCKET.is_socket():
-        return f"no engine at {SOCKET}: tools/containers start"
+    if place.engine == "docker" and not ENGINE_SOCKET.is_socket():
+        return f"no engine at {ENGINE_SOCKET}: tools/containers start"
     return ""
 
 
@@ -88,7 +80,7 @@ def load(place: Place, profile: str) -> None:
     """Builds the image of a profile, and gives it to the engine of the place."""
     subprocess.run(
         [BELLJAR, "image", "build", "--profile", profile, "--load", place.engine],
-        env=os.environ | {"DOCKER_HOST": f"unix://{SOCKET}"},
+        env=os.environ | {"DOCKER_HOST": f"unix://{ENGINE_SOCKET}"},
         stdout=subprocess.DEVNULL,
         check=True,
         timeout=600,
