@@ -305,8 +305,7 @@ const std::vector<std::string> kReadable = {"/var/run/docker.sock",
                                             "/dev/sda",
                                             "/etc/shadow",
                                             "/root",
-                                            "/var/lib/docker",
-                                            "/proc/1/mem"};
+                                            "/var/lib/docker"};
 const std::vector<std::string> kWritable = {"/proc/sys/kernel/core_pattern",
                                             "/proc/sys/kernel/modprobe",
                                             "/proc/sys/vm/panic_on_oom",
