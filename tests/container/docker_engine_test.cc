@@ -322,6 +322,33 @@ std::string Header(int stream, uint32_t length) {
   return header;
 }
 
+// What engine has removed by itself is known by its events.
+TEST(DockerEngineLife, TheEndOfOneThatIsRemovedAlready) {
+  const auto ended = [](const std::string& events) {
+    FakeEngine fake(After([=](const FakeRequest& request, int) {
+      if (IsFor(request, "/events") && IsFor(request, "%22die%22")) return HttpAnswer(200, events);
+      if (IsFor(request, "/events")) return HttpAnswer(200, "{\"status\":\"oom\"}\n");
+      return HttpAnswer(404, R"({"message":"No such container"})");
+    }));
+    return EngineAt(fake.socket()).Wait(kId, milliseconds(5000));
+  };
+  const Result<ContainerExit> done =
+      ended(R"({"status":"die","Actor":{"Attributes":{"exitCode":"7"}}})");
+  ASSERT_TRUE(done) << ErrorOf(done);
+  EXPECT_EQ(done->exit_code, 7);
+  EXPECT_FALSE(done->out_of_memory);
+  const Result<ContainerExit> killed =
+      ended(R"({"status":"die","Actor":{"Attributes":{"exitCode":"137"}}})"
+            "\n");
+  ASSERT_TRUE(killed) << ErrorOf(killed);
+  EXPECT_TRUE(killed->out_of_memory);
+  EXPECT_THAT(ErrorOf(ended("")), HasSubstr("does not know of it"));
+  for (const char* const code : {"", "-1", "256", "7x", "seven"}) {
+    const Json event = {{"Actor", {{"Attributes", {{"exitCode", code}}}}}};
+    EXPECT_THAT(ErrorOf(ended(event.dump())), HasSubstr("an end without an exitCode")) << code;
+  }
+}
+
 TEST(AttachedOutput, StreamsAreToldApartHoweverTheyAreCut) {
   const std::string all = Header(1, 5) + "hello" + Header(2, 3) + "err" + Header(1, 0) +
                           Header(1, 300) + std::string(300, 'x');
