@@ -14,7 +14,7 @@ ENGINE = {"engine/core", "profiles", "engine/outside"}
 # In the container (guest) and on the host (engines, image, runsc, backend); both speak wire. What
 # starts containers knows nothing of what runs in them; runsc keeps images itself.
 CONTAINER_PARTS: dict[str, set[str]] = {
-    "container/wire": {"engine/core", "engine/outside"},
+    "container/wire": {"engine/core", "engine/door", "engine/outside"},
     "container/guest": ENGINE | {"container/wire"},
     "container/engines": {"engine/core"},
     "container/image": ENGINE,

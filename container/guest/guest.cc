@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "container/guest/door_relay.h"
 #include "container/guest/host_listener.h"
 #include "container/guest/memory_events.h"
 #include "container/wire/greeting.h"
@@ -35,16 +36,16 @@ Hello Greeting(const GuestOptions& options) {
           options.language == Language::kFull ? "full" : "restricted"};
 }
 
-Result<std::unique_ptr<Sandbox>> OpenSandbox(const GuestOptions& options) {
+Result<std::unique_ptr<Sandbox>> OpenSandbox(const GuestOptions& options, DoorRelay& door) {
   Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   Result<Profile> profile = catalogue->Choose(options.profile);
   if (!profile) return profile.error();
-  if (profile->door) {
-    return MakeError("use profile " + profile->name,
-                     "there is no way out of a container yet; run it without one");
-  }
   SandboxOptions sandbox;
+  if (profile->door) {
+    if (Result<void> open = door.Listen(profile->door->port); !open) return open.error();
+    sandbox.door_keeper = [&door](UniqueFd listener) { return door.Start(std::move(listener)); };
+  }
   sandbox.profile = std::move(*profile);
   sandbox.other_profiles = ModulesByProfile(catalogue->profiles(), sandbox.profile.name);
   sandbox.isolation = options.isolation;
@@ -90,14 +91,14 @@ Result<void> SendOutcome(const Line& line, const Outcome& outcome) {
 // The error is one to tell the host, if it is still there.
 class Service {
  public:
-  Service(const GuestOptions& options, const Line& line, HostListener& host)
-      : options_(options), line_(line), host_(host) {}
+  Service(const GuestOptions& options, const Line& line, DoorRelay& door, HostListener& host)
+      : options_(options), line_(line), door_(door), host_(host) {}
 
   Result<void> Serve() {
     Result<void> greeted =
         line_.Send(FrameKind::kHello, HelloToText(Greeting(options_)), Sending());
     if (!greeted) return greeted;
-    Result<std::unique_ptr<Sandbox>> sandbox = OpenSandbox(options_);
+    Result<std::unique_ptr<Sandbox>> sandbox = OpenSandbox(options_, door_);
     if (!sandbox) return sandbox.error();
     if (Result<void> ready = AwaitSpare(**sandbox); !ready) return ready;
     if (Result<void> told = line_.Send(FrameKind::kReady, {}, Sending()); !told) return told;
@@ -122,7 +123,9 @@ class Service {
     RunOptions run;
     run.sink = &output.sink();
     run.cancel_fd = host_.cancel_fd();
+    door_.Allow(host_.door_bounds());
     Result<Outcome> outcome = sandbox.Run(request, run);
+    door_.Stop();  // nothing comes after an outcome
     if (!outcome) return outcome.error();
     if (!output.sent()) return output.sent();
     ExplainOomKill(*outcome);
@@ -135,15 +138,17 @@ class Service {
 
   const GuestOptions& options_;
   const Line& line_;
+  DoorRelay& door_;
   HostListener& host_;
 };
 
 }  // namespace
 
 int ServeHost(const GuestOptions& options, Line line) {
-  Result<std::unique_ptr<HostListener>> host = HostListener::Start(line);
+  DoorRelay door(line);
+  Result<std::unique_ptr<HostListener>> host = HostListener::Start(line, door);
   if (!host) return kGuestFailed;
-  const Result<void> served = Service(options, line, **host).Serve();
+  const Result<void> served = Service(options, line, door, **host).Serve();
   if (served || ((*host)->gone() && !(*host)->fault())) return kGuestDone;
   const Result<void> told =
       line.Send(FrameKind::kFailure, FailureToText(served.error()), Sending());

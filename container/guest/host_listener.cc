@@ -16,15 +16,17 @@ void Raise(const UniqueFd& event) {
 
 }  // namespace
 
-Result<std::unique_ptr<HostListener>> HostListener::Start(const Line& line) {
+Result<std::unique_ptr<HostListener>> HostListener::Start(const Line& line, DoorRelay& door) {
   UniqueFd cancel(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!cancel || !stop) return SystemError("eventfd");
-  return std::unique_ptr<HostListener>(new HostListener(line, std::move(cancel), std::move(stop)));
+  return std::unique_ptr<HostListener>(
+      new HostListener(line, door, std::move(cancel), std::move(stop)));
 }
 
-HostListener::HostListener(const Line& line, UniqueFd cancel, UniqueFd stop)
+HostListener::HostListener(const Line& line, DoorRelay& door, UniqueFd cancel, UniqueFd stop)
     : line_(line), cancel_(std::move(cancel)), stop_(std::move(stop)) {
+  reader_.TakeDoorBy([&door](const Frame& frame) { return door.Take(frame); });
   thread_ = std::thread([this] { Listen(); });
 }
 
@@ -42,6 +44,7 @@ void HostListener::Listen() {
     const std::lock_guard lock(mutex_);
     if (reader_.has_request() && !std::exchange(had_request_, true)) {
       request_ = reader_.TakeRequest();
+      door_bounds_ = reader_.door_bounds();
       changed_.notify_all();
     }
     if (reader_.cancelled()) Raise(cancel_);
@@ -60,6 +63,11 @@ std::optional<Request> HostListener::AwaitRequest() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return request_ || gone_; });
   return std::exchange(request_, std::nullopt);
+}
+
+DoorBounds HostListener::door_bounds() const {
+  const std::lock_guard lock(mutex_);
+  return door_bounds_;
 }
 
 bool HostListener::gone() const {

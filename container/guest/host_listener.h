@@ -1,5 +1,5 @@
 // HostListener: a thread that reads the host's side of the line for as long as the guest lives: the
-// request, a cancellation, the line's end. So the guest ends with its host, whatever it is doing.
+// request, the streams of its door, a cancellation, the line's end. So the guest ends with its host, whatever it is doing.
 #ifndef BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
 #define BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
 
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "container/guest/door_relay.h"
 #include "container/wire/host_reader.h"
 #include "container/wire/line.h"
 #include "engine/core/fd.h"
@@ -20,12 +21,14 @@ namespace belljar {
 
 class HostListener {
  public:
-  // `line` is borrowed.
-  static Result<std::unique_ptr<HostListener>> Start(const Line& line);
+  // Both are borrowed; `door` gets what the host says of its streams.
+  static Result<std::unique_ptr<HostListener>> Start(const Line& line, DoorRelay& door);
   ~HostListener();
 
   // Blocks. nullopt: the host has gone, or what it sent was no request (fault).
   std::optional<Request> AwaitRequest();
+  // After it: what came with it.
+  DoorBounds door_bounds() const;
 
   // The host has cancelled or gone: readable, and stays so.
   int cancel_fd() const { return cancel_.get(); }
@@ -35,7 +38,7 @@ class HostListener {
   std::optional<Error> fault() const;
 
  private:
-  HostListener(const Line& line, UniqueFd cancel, UniqueFd stop);
+  HostListener(const Line& line, DoorRelay& door, UniqueFd cancel, UniqueFd stop);
   void Listen();
   void Leave(std::optional<Error> fault);
 
@@ -47,6 +50,7 @@ class HostListener {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Request> request_;
+  DoorBounds door_bounds_;
   bool had_request_ = false;
   bool gone_ = false;
   std::optional<Error> fault_;

@@ -10,7 +10,9 @@ constexpr uint32_t kMagic = 0x464a4c42;  // "BLJF", as it stands in the bytes
 // Taken frames are dropped from the buffer once they are so many bytes.
 constexpr size_t kDropAt = 1024 * 1024;
 
-void Append(std::string& bytes, uint32_t number) {
+}  // namespace
+
+void AppendNumber(std::string& bytes, uint32_t number) {
   for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(number >> shift);
 }
 
@@ -21,8 +23,6 @@ uint32_t NumberAt(std::string_view bytes, size_t at) {
   }
   return number;
 }
-
-}  // namespace
 
 std::string FrameName(FrameKind kind) {
   switch (kind) {
@@ -46,16 +46,16 @@ std::string FrameName(FrameKind kind) {
 std::string EncodeFrameHeader(FrameKind kind, size_t length) {
   if (length > std::numeric_limits<uint32_t>::max()) abort();
   std::string header;
-  Append(header, kMagic);
-  Append(header, static_cast<uint32_t>(kind));
-  Append(header, static_cast<uint32_t>(length));
+  AppendNumber(header, kMagic);
+  AppendNumber(header, static_cast<uint32_t>(kind));
+  AppendNumber(header, static_cast<uint32_t>(length));
   return header;
 }
 
 bool FrameDecoder::faulty() const {
   const std::string_view waiting = Waiting();
   std::string magic;
-  Append(magic, kMagic);
+  AppendNumber(magic, kMagic);
   const size_t seen = std::min(waiting.size(), magic.size());
   return waiting.substr(0, seen) != magic.substr(0, seen);
 }

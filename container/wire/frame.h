@@ -19,22 +19,23 @@
 // by its header, before anything is kept of it (GuestReader). No frame may be empty that could come
 // without end. What the host keeps is bounded by the request's limits.
 //
-// The door of a profile with a network (not spoken in version 1; its kinds are reserved, and
-// refused). The guest's listener stays in the container, the proxy (engine/door) on the host:
+// The door of a profile with a network (door_ledger.h): streams, while the request runs, where the
+// host has allowed any with it. The guest's listener stays in the container, the proxy
+// (engine/door) on the host:
 //
 //   guest ──door open {stream}────────────▶ host    the worker has connected to its door
 //   both  ──door data {stream, bytes}─────▶ both    at most as much as the peer has granted
-//   both  ──door window {stream, bytes}───▶ both    grants more: so much has gone on
-//   both  ──door close {stream}───────────▶ both    nothing more in this direction
+//   both  ──door window {stream, count}───▶ both    grants more: so much has gone on
+//   both  ──door close {stream, ways}─────▶ both    bits: 1, it sends no more; 2, it takes no more
 //
-// Streams are numbered by the guest, from 1, each number once; the first that is out of turn is a
-// fault. A stream begins with a window of 256 KiB in both directions, so one that nobody reads
-// holds that much and delays no other; the frames of all streams share the line, of 32 KiB each,
-// and output, outcome and cancel go between them. It is over when both directions are closed.
-// Numbers are bounded by NetworkBounds, as on this machine: concurrent streams, connections in all,
-// bytes. To the proxy a stream is one end of a socket pair, taken for an accepted connection; what
-// it allows, counts and records it does there, on the host, where no guest reaches it. An outcome
-// ends every stream.
+// Numbers are 32 bits, little-endian; the ways one byte. Streams are numbered by the guest, from 1,
+// each number once; the first that is out of turn is a fault. A stream begins with a window of
+// 256 KiB in both directions, so one that nobody reads holds that much and delays no other; the
+// frames of all streams share the line, of 32 KiB each, and output, outcome and cancel go between
+// them. It is over when both sides have closed both of its ways, as shutdown(2) does, and counts
+// until then. What may be open at a time, and in all, comes with the request. To the proxy a stream
+// is one end of a socket pair, taken for an accepted connection; what it allows, counts and records
+// it does there, on the host, where no guest reaches it. An outcome ends every stream.
 #ifndef BELLJAR_CONTAINER_WIRE_FRAME_H_
 #define BELLJAR_CONTAINER_WIRE_FRAME_H_
 
@@ -48,7 +49,7 @@
 
 namespace belljar {
 
-inline constexpr uint32_t kContainerProtocol = 1;
+inline constexpr uint32_t kContainerProtocol = 2;
 
 enum class FrameKind : uint32_t {
   kHello = 1,
@@ -81,6 +82,10 @@ struct Frame {
   FrameKind kind = FrameKind::kHello;
   std::string payload;
 };
+
+// Numbers as they stand in frames. Precondition of NumberAt: there are four bytes.
+void AppendNumber(std::string& bytes, uint32_t number);
+uint32_t NumberAt(std::string_view bytes, size_t at);
 
 // Precondition: `length` fits.
 std::string EncodeFrameHeader(FrameKind kind, size_t length);

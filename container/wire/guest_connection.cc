@@ -12,6 +12,10 @@ namespace {
 // Between telling a guest to end and ending it.
 constexpr std::chrono::seconds kCancelGrace{2};
 
+// Places in what is watched; the cancellation is the first.
+constexpr size_t kLineIn = 1;
+constexpr size_t kOfDoor = 3;
+
 Hello Expected(const GuestTerms& terms) {
   return {kContainerProtocol, kBelljarVersion, kPythonVersion,
           terms.profile,      terms.isolation, terms.language};
@@ -27,13 +31,15 @@ GuestError Stopped(std::string type, std::string message, std::string hint) {
 
 }  // namespace
 
-GuestTerms GuestTerms::Of(const Profile& profile, std::string isolation, std::string language) {
+GuestTerms GuestTerms::Of(const Profile& profile, std::string isolation, std::string language,
+                          DoorService* doors) {
   GuestTerms terms;
   terms.profile = profile.name;
   terms.isolation = std::move(isolation);
   terms.language = std::move(language);
   terms.has_workspace = profile.workspace.has_value();
   terms.displays = profile.artifacts;
+  terms.doors = doors;
   return terms;
 }
 
@@ -56,7 +62,10 @@ Result<void> GuestConnection::AwaitReady(const Wait& wait) {
 Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& options) {
   const auto start = Clock::now();
   const Deadline deadline = start + request.limits.timeout + terms_.grace;
-  reader_->Expect({request.limits, terms_.has_workspace, terms_.displays});
+  if (Result<void> opened = OpenDoor(request); !opened) return opened.error();
+  GuestReader::DoorFrames door;
+  if (door_) door = [this](const Frame& frame) { return door_->Take(frame); };
+  reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(door));
   if (Result<void> sent = SendRequest(request, {deadline, options.cancel_fd}); !sent) {
     // Cancelled before it had begun; anything else is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
@@ -64,6 +73,7 @@ Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& o
     return Ended(request);
   }
   end_ = Watch(deadline, options);
+  DoorRecord network = door_ ? door_->Close() : DoorRecord();
   if (end_ == End::kFailure) return *reader_->failure();
   if (end_ != End::kOutcome || options.sink_gets_the_rest) Stream(options);
   Outcome outcome = end_ == End::kOutcome ? std::move(reader_->outcome()) : Ended(request);
@@ -73,11 +83,21 @@ Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& o
   outcome.usage.wall_time = std::min(outcome.usage.wall_time, spent);
   outcome.isolation.mode = terms_.isolation;
   outcome.isolation.language = terms_.language;
+  outcome.network = std::move(network.events);
+  outcome.network_left_out = network.left_out;
   return outcome;
 }
 
+Result<void> GuestConnection::OpenDoor(const Request& request) {
+  Result<std::optional<AllowList>> narrower = Narrower(terms_.doors, request);
+  if (!narrower) return narrower.error();
+  const bool runs = request.mode == Request::Mode::kRun;
+  if (terms_.doors && runs) door_.emplace(*terms_.doors, std::move(*narrower));
+  return {};
+}
+
 Result<void> GuestConnection::SendRequest(const Request& request, const Wait& wait) const {
-  Result<std::string> text = RequestToText(request);
+  Result<std::string> text = RequestToText(request, door_ ? door_->bounds() : DoorBounds());
   if (!text) return text.error();
   Result<void> sent = line_.Send(FrameKind::kRequest, *text, wait);
   for (const std::string_view part : RequestContent(request)) {
@@ -93,21 +113,46 @@ GuestConnection::End GuestConnection::Watch(Deadline deadline, const RunOptions&
   Wait wait{deadline, options.cancel_fd};
   bool cancelled = false;
   for (;;) {
-    Result<std::string> bytes = line_.Receive(wait);
-    if (bytes) {
-      if (const std::optional<End> end = Take(*bytes)) return *end;
-      Stream(options);
-    } else if (bytes.error().error_number == ECANCELED) {
+    const Result<void> came = AwaitAny(wait);
+    if (came) {
+      const bool has_come = watched_[kLineIn].revents != 0;
+      if (const std::optional<End> end = has_come ? Read() : std::nullopt) return *end;
+      if (has_come) Stream(options);
+      if (door_) door_->Move(std::span(watched_).subspan(kOfDoor), outbox_);
+    } else if (came.error().error_number == ECANCELED) {
       cancelled = true;
-      wait = {std::min(deadline, Clock::now() + kCancelGrace)};
       // One that cannot be told is ended all the same.
-      (void)line_.Send(FrameKind::kCancel, {}, wait);
-    } else if (bytes.error().error_number == ETIMEDOUT) {
+      wait = {std::min(deadline, Clock::now() + kCancelGrace)};
+      outbox_ += EncodeFrameHeader(FrameKind::kCancel, 0);
+    } else if (came.error().error_number == ETIMEDOUT) {
       return cancelled ? End::kCancelled : End::kTimeout;
     } else {
       return End::kClosed;
     }
+    Flush();
+    // One that never stops sending.
+    if (Clock::now() >= wait.deadline) return cancelled ? End::kCancelled : End::kTimeout;
   }
+}
+
+Result<void> GuestConnection::AwaitAny(const Wait& wait) {
+  watched_ = {{wait.cancel_fd, POLLIN, 0},
+              {line_.fd(), POLLIN, 0},
+              {outbox_.empty() ? -1 : line_.out_fd(), POLLOUT, 0}};
+  if (door_) door_->Watch(outbox_.size() < DoorTraffic::kEnoughToSend, watched_);
+  return WaitForAny(watched_, wait.deadline);
+}
+
+// One that takes nothing any more may still have sent its outcome.
+void GuestConnection::Flush() {
+  const Result<size_t> sent = line_.SendNow(outbox_);
+  outbox_.erase(0, sent ? *sent : outbox_.size());
+}
+
+std::optional<GuestConnection::End> GuestConnection::Read() {
+  const Result<std::optional<std::string>> bytes = line_.ReceiveNow();
+  if (!bytes) return End::kClosed;
+  return *bytes ? Take(**bytes) : std::nullopt;
 }
 
 std::optional<GuestConnection::End> GuestConnection::Take(const std::string& bytes) {

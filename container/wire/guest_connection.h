@@ -1,9 +1,8 @@
 // GuestConnection: the host's end of the line to one guest, for one run.
 //
 //   GuestConnection guest(std::move(line), terms);
-//   Result<void> ready = guest.AwaitReady(deadline);        the pool's, while the container warms
-//   up Result<Outcome> outcome = guest.Run(request, options);  once; then the container is
-//   destroyed
+//   Result<void> ready = guest.AwaitReady(deadline);           the pool's, while it warms up
+//   Result<Outcome> outcome = guest.Run(request, options);     once; then the container is destroyed
 //
 // Whatever the guest does, Run ends: at the latest a little after the request's timeout, or after
 // the cancellation. How it ended is said by the outcome where it is one of the guest's program, and
@@ -15,8 +14,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "container/wire/guest_reader.h"
+#include "container/wire/host_door.h"
 #include "container/wire/line.h"
 #include "engine/core/outcome.h"
 #include "engine/core/profile.h"
@@ -36,8 +37,12 @@ struct GuestTerms {
   // Beyond the request's own timeout, which the guest enforces: for the request's way in and the
   // outcome's way out. Then the host does it.
   std::chrono::milliseconds grace{10'000};
+  // Of a profile with a door, and of no other: what serves it. Borrowed, for as long as the
+  // connection lives; one for all containers of a sandbox.
+  DoorService* doors = nullptr;
 
-  static GuestTerms Of(const Profile& profile, std::string isolation, std::string language);
+  static GuestTerms Of(const Profile& profile, std::string isolation, std::string language,
+                       DoorService* doors = nullptr);
 };
 
 class GuestConnection {
@@ -60,22 +65,30 @@ class GuestConnection {
   int fd() const { return line_.fd(); }
 
   // Precondition: AwaitReady, and that `request` has been checked against the profile. The sink is
-  // called on this thread.
+  // called on this thread. Domains that the operator does not allow are an error (Narrower), which
+  // an owner who asks first does not spend a container on.
   Result<Outcome> Run(const Request& request, const RunOptions& options);
 
   // After Run.
   End end() const { return end_; }
 
  private:
+  Result<void> OpenDoor(const Request& request);
   Result<void> SendRequest(const Request& request, const Wait& wait) const;
   End Watch(Deadline deadline, const RunOptions& options);
+  Result<void> AwaitAny(const Wait& wait);
+  std::optional<End> Read();
   std::optional<End> Take(const std::string& bytes);
+  void Flush();
   void Stream(const RunOptions& options);
   Outcome Ended(const Request& request);
 
   const GuestTerms terms_;
   const Line line_;
   const std::unique_ptr<GuestReader> reader_;
+  std::optional<HostDoor> door_;  // while the request runs
+  std::vector<pollfd> watched_;
+  std::string outbox_;  // frames that the guest has not taken yet
   size_t streamed_stdout_ = 0;
   size_t streamed_stderr_ = 0;
   std::string fault_;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "container/wire/door_ledger.h"
+
 namespace belljar {
 namespace {
 
@@ -12,8 +14,9 @@ Error Fault(const std::string& what) { return MakeError("read from a container",
 
 }  // namespace
 
-void GuestReader::Expect(OutcomeBounds bounds) {
+void GuestReader::Expect(OutcomeBounds bounds, DoorFrames door) {
   bounds_ = std::move(bounds);
+  door_ = std::move(door);
   expects_ = true;
   if (stage_ == Stage::kWaiting) stage_ = Stage::kRunning;
 }
@@ -25,6 +28,7 @@ size_t GuestReader::Longest(FrameKind kind) const {
     case Stage::kPreparing: return kind == FrameKind::kReady ? 0 : kNone;
     case Stage::kRunning:
       if (kind == FrameKind::kOutcome) return MaxOutcomeText(bounds_);
+      if (const auto longest = LongestDoorFrame(kind)) return door_ ? *longest : kNone;
       return kind == FrameKind::kStandardOutput || kind == FrameKind::kStandardError ? kFramePiece
                                                                                      : kNone;
     case Stage::kContent: return kind == FrameKind::kContent ? kFramePiece : kNone;
@@ -72,6 +76,10 @@ Result<void> GuestReader::TakeFrame(const Frame& frame) {
       failure_ = ReadFailure(frame.payload);
       stage_ = Stage::kEnded;
       return {};
+    case FrameKind::kDoorOpen:
+    case FrameKind::kDoorData:
+    case FrameKind::kDoorWindow:
+    case FrameKind::kDoorClose: return door_(frame);
     default: return Fault(FrameName(frame.kind) + " has no place here");
   }
 }

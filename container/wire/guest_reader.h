@@ -7,11 +7,15 @@
 //   reader.Take(bytes) …                     until it is kEnded
 //   if (reader.failure()) …                  its machine failed; else outcome()
 //
+// The frames of a door are handed on, where there is one, while the request runs; who takes them
+// judges them (DoorLedger).
+//
 // What it keeps at most: one frame, the outputs as far as the limits go, the artifacts as far as
 // the profile goes.
 #ifndef BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
 #define BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -38,9 +42,12 @@ class GuestReader {
   explicit GuestReader(Hello expected) : expected_(std::move(expected)) {}
   GuestReader(const GuestReader&) = delete;
 
+  // An error is a fault.
+  using DoorFrames = std::function<Result<void>(const Frame&)>;
+
   // Precondition: kWaiting, or kPreparing for a guest that gets its request ahead of its being
-  // ready.
-  void Expect(OutcomeBounds bounds);
+  // ready. `door`, called by Take; empty: there is none.
+  void Expect(OutcomeBounds bounds, DoorFrames door = {});
 
   // Bytes as they came. After an error, which says what was wrong with them, there is nothing more
   // to read: what has been taken of the outputs until then stays.
@@ -63,6 +70,7 @@ class GuestReader {
   bool expects_ = false;
   FrameDecoder frames_;
   OutcomeBounds bounds_;
+  DoorFrames door_;
   Outcome outcome_;
   Content content_;
   std::optional<Error> failure_;

@@ -16,8 +16,11 @@ size_t HostReader::Longest(FrameKind kind) const {
   switch (stage_) {
     case Stage::kWaiting: return kind == FrameKind::kRequest ? kMaxRequestText : kNone;
     case Stage::kContent: return kind == FrameKind::kContent ? kFramePiece : kNone;
-    case Stage::kRunning: return kind == FrameKind::kCancel ? 0 : kNone;
-    case Stage::kCancelled: return kNone;
+    case Stage::kRunning:
+      if (kind == FrameKind::kCancel) return 0;
+      [[fallthrough]];
+    case Stage::kCancelled:
+      return door_ ? LongestDoorFrame(kind).value_or(kNone) : kNone;
   }
   abort();
 }
@@ -41,8 +44,10 @@ Result<void> HostReader::TakeFrame(const Frame& frame) {
     stage_ = Stage::kCancelled;
     return {};
   }
+  if (LongestDoorFrame(frame.kind)) return door_(frame);
   if (frame.kind == FrameKind::kRequest) {
-    if (Result<void> read = ReadRequestText(frame.payload, request_, content_); !read) return read;
+    Result<void> read = ReadRequestText(frame.payload, request_, door_bounds_, content_);
+    if (!read) return read;
   } else if (frame.payload.empty() || !content_.Take(frame.payload)) {
     return Fault("content is not what was announced");
   }

@@ -3,10 +3,12 @@
 #ifndef BELLJAR_CONTAINER_WIRE_HOST_READER_H_
 #define BELLJAR_CONTAINER_WIRE_HOST_READER_H_
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
 #include "container/wire/content.h"
+#include "container/wire/door_ledger.h"
 #include "container/wire/frame.h"
 #include "engine/core/request.h"
 #include "engine/core/result.h"
@@ -18,12 +20,18 @@ class HostReader {
   HostReader() = default;
   HostReader(const HostReader&) = delete;
 
+  // Before the first request is taken. An error is a fault; empty: there is no door.
+  using DoorFrames = std::function<Result<void>(const Frame&)>;
+  void TakeDoorBy(DoorFrames door) { door_ = std::move(door); }
+
   // Bytes as they came. After an error there is nothing more to read.
   Result<void> Take(std::string_view bytes);
 
   bool has_request() const { return stage_ == Stage::kRunning || stage_ == Stage::kCancelled; }
   // Once has_request; once.
   Request TakeRequest() { return std::move(request_); }
+  // What came with it.
+  const DoorBounds& door_bounds() const { return door_bounds_; }
   bool cancelled() const { return stage_ == Stage::kCancelled; }
 
  private:
@@ -35,7 +43,9 @@ class HostReader {
   Stage stage_ = Stage::kWaiting;
   FrameDecoder frames_;
   Request request_;
+  DoorBounds door_bounds_;
   Content content_;
+  DoorFrames door_;
 };
 
 }  // namespace belljar

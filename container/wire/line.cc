@@ -1,8 +1,6 @@
 #include "container/wire/line.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,9 +19,15 @@ Result<void> SetNonBlocking(int fd) {
 Result<void> WaitFor(int fd, short events, const Wait& wait) {
   // A cancellation first: a peer that never stops sending would outlive it.
   pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {fd, events, 0}};
+  return WaitForAny(watched, wait.deadline);
+}
+
+}  // namespace
+
+Result<void> WaitForAny(std::span<pollfd> watched, Deadline deadline) {
   for (;;) {
-    const int timeout = wait.deadline == Deadline::max() ? -1 : PollTimeout(wait.deadline);
-    const int ready = poll(watched, 2, timeout);
+    const int timeout = deadline == Deadline::max() ? -1 : PollTimeout(deadline);
+    const int ready = poll(watched.data(), watched.size(), timeout);
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return SystemError("poll a line");
     if (ready == 0) return SystemErrorOf(ETIMEDOUT, "wait for the other end");
@@ -31,8 +35,6 @@ Result<void> WaitFor(int fd, short events, const Wait& wait) {
     return {};
   }
 }
-
-}  // namespace
 
 Line::Line(UniqueFd in, UniqueFd out) : in_(std::move(in)), out_(std::move(out)) {}
 
@@ -50,13 +52,22 @@ Result<Line> Line::OfSocket(UniqueFd socket) {
 }
 
 Result<std::string> Line::Receive(const Wait& wait) const {
-  std::array<char, kFramePiece> piece;
   for (;;) {
     if (Result<void> ready = WaitFor(in_.get(), POLLIN, wait); !ready) return ready.error();
+    Result<std::optional<std::string>> got = ReceiveNow();
+    if (!got) return got.error();
+    if (*got) return std::move(**got);
+  }
+}
+
+Result<std::optional<std::string>> Line::ReceiveNow() const {
+  std::array<char, kFramePiece> piece;
+  for (;;) {
     const ssize_t got = read(in_.get(), piece.data(), piece.size());
-    if (got >= 0) return std::string(piece.data(), static_cast<size_t>(got));
-    if (errno == ECONNRESET) return std::string();
-    if (errno != EINTR && errno != EAGAIN) return SystemError("read from a line");
+    if (got >= 0) return std::optional(std::string(piece.data(), static_cast<size_t>(got)));
+    if (errno == ECONNRESET) return std::optional(std::string());
+    if (errno == EAGAIN) return std::optional<std::string>();
+    if (errno != EINTR) return SystemError("read from a line");
   }
 }
 
@@ -64,23 +75,50 @@ Result<void> Line::Send(FrameKind kind, std::string_view payload, const Wait& wa
   const std::string header = EncodeFrameHeader(kind, payload.size());
   iovec parts[] = {{const_cast<char*>(header.data()), header.size()},
                    {const_cast<char*>(payload.data()), payload.size()}};
-  while (parts[0].iov_len + parts[1].iov_len > 0) {
-    const ssize_t sent = writev(out_.get(), parts, 2);
+  return SendAll(parts, wait);
+}
+
+Result<void> Line::SendFrames(std::string_view frames, const Wait& wait) const {
+  iovec parts[] = {{const_cast<char*>(frames.data()), frames.size()}};
+  return SendAll(parts, wait);
+}
+
+Result<void> Line::SendAll(std::span<iovec> parts, const Wait& wait) const {
+  const std::lock_guard lock(*sending_);
+  const auto left = [&] {
+    size_t sum = 0;
+    for (const iovec& part : parts) sum += part.iov_len;
+    return sum;
+  };
+  while (left() > 0) {
+    const ssize_t sent = writev(out_.get(), parts.data(), static_cast<int>(parts.size()));
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) {
       if (Result<void> ready = WaitFor(out_.get(), POLLOUT, wait); !ready) return ready;
       continue;
     }
     if (sent < 0) return SystemError("write to a line");
-    auto left = static_cast<size_t>(sent);
+    auto taken = static_cast<size_t>(sent);
     for (iovec& part : parts) {
-      const size_t gone = std::min(left, part.iov_len);
+      const size_t gone = std::min(taken, part.iov_len);
       part.iov_base = static_cast<char*>(part.iov_base) + gone;
       part.iov_len -= gone;
-      left -= gone;
+      taken -= gone;
     }
   }
   return {};
+}
+
+Result<size_t> Line::SendNow(std::string_view frames) const {
+  size_t sent = 0;
+  while (sent < frames.size()) {
+    const ssize_t more = write(out_.get(), frames.data() + sent, frames.size() - sent);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0 && errno == EAGAIN) break;
+    if (more < 0) return SystemError("write to a line");
+    sent += static_cast<size_t>(more);
+  }
+  return sent;
 }
 
 Result<void> Line::SendContent(std::string_view content, const Wait& wait) const {

@@ -59,6 +59,15 @@ Limits ReadLimits(const json& form) {
   return limits;
 }
 
+DoorBounds ReadDoorBounds(const json& form) {
+  Fields fields(form);
+  DoorBounds door;
+  door.at_a_time = fields.Number("at_a_time", UINT32_MAX);
+  door.in_all = fields.Number("in_all", UINT32_MAX - 1);  // and one that is one too many
+  fields.End();
+  return door;
+}
+
 Request::Mode ReadMode(const std::string& name) {
   if (name == "run") return Request::Mode::kRun;
   if (name == "validate") return Request::Mode::kValidate;
@@ -95,7 +104,7 @@ void ReadFiles(const json& list, Request& request, ContentPlan& plan) {
 
 }  // namespace
 
-Result<std::string> RequestToText(const Request& request) {
+Result<std::string> RequestToText(const Request& request, const DoorBounds& door) {
   json files = json::array();
   for (const InputFile& file : request.files) {
     files.push_back({{"path", file.path}, {"size", file.content.size()}});
@@ -108,6 +117,7 @@ Result<std::string> RequestToText(const Request& request) {
                {"allowed_domains", OrNull(request.allowed_domains)},
                {"files", std::move(files)},
                {"limits", LimitsForm(request.limits)},
+               {"door", {{"at_a_time", door.at_a_time}, {"in_all", door.in_all}}},
                {"analysis", request.wants_analysis},
                {"comments", request.wants_comments}};
   if (request.standard_input) form["stdin_size"] = request.standard_input->size();
@@ -129,7 +139,8 @@ std::vector<std::string_view> RequestContent(const Request& request) {
   return content;
 }
 
-Result<void> ReadRequestText(std::string_view text, Request& request, Content& content) {
+Result<void> ReadRequestText(std::string_view text, Request& request, DoorBounds& door,
+                             Content& content) {
   ContentPlan plan;
   Result<void> read = ReadForm(text, kBounds, "read a request", [&](const json& form) {
     Fields fields(form);
@@ -143,6 +154,7 @@ Result<void> ReadRequestText(std::string_view text, Request& request, Content& c
     request.allowed_domains = fields.TextsOrNull("allowed_domains", kMostNames, kLongestName);
     ReadFiles(fields.List("files", kMostFiles), request, plan);
     request.limits = ReadLimits(fields.Any("limits"));
+    door = ReadDoorBounds(fields.Any("door"));
     request.wants_analysis = fields.Flag("analysis");
     request.wants_comments = fields.Flag("comments");
     fields.End();

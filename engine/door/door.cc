@@ -1,5 +1,6 @@
 #include "engine/door/door.h"
 
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -81,6 +82,18 @@ Result<std::unique_ptr<DoorService>> DoorService::Start(DoorRules rules, Lookup 
   }
 }
 
+size_t DoorService::MostOpen() const { return rules_->bounds.concurrent + kAsking; }
+
+Result<std::optional<AllowList>> Narrower(const DoorService* service, const Request& request) {
+  if (!request.allowed_domains) return std::optional<AllowList>();
+  if (!service) {
+    return MakeError("narrow the allowed domains", "this profile has no network to narrow");
+  }
+  Result<AllowList> narrower = service->rules().Narrow(*request.allowed_domains);
+  if (!narrower) return narrower.error();
+  return std::optional<AllowList>(std::move(*narrower));
+}
+
 // --- one run --------------------------------------------------------------------------------
 
 // Accepts what comes to the listener. Its entries hold the lock of the run.
@@ -103,6 +116,14 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
     listener_.native_non_blocking(true, error);
     if (error) return Note("the door could not be opened: " + error.message());
     Wait();
+  }
+
+  void Serve(UniqueFd fd) {
+    const std::lock_guard lock(run_->mutex);
+    if (run_->closed || !Admit()) return;
+    const int flags = fcntl(fd.get(), F_GETFL);
+    if (flags < 0 || fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0) return;
+    Take(std::move(fd));
   }
 
   DoorRecord Close() {
@@ -143,20 +164,28 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
         if (errno == EAGAIN || errno == EWOULDBLOCK) return Wait();
         if (IsExhaustion(errno)) return Pause();
       }
-      if (accepted_ >= run_->rules->bounds.connections) {
-        Shut();
-        return Note("the door is closed: more than " +
-                    std::to_string(run_->rules->bounds.connections) + " connections in one run");
-      }
-      ++accepted_;
+      if (!Admit()) return Shut();
       // Without one it was that connection's trouble: it was reset while it waited. It counts none
       // the less, so that this ends.
       if (fd) Take(std::move(fd));
     }
   }
 
+  // Counts one more; false, and once in the record: there have been enough.
+  bool Admit() {
+    const size_t most = run_->rules->bounds.connections;
+    if (accepted_ < most) {
+      ++accepted_;
+      return true;
+    }
+    if (!std::exchange(noted_, true)) {
+      Note("the door is closed: more than " + std::to_string(most) + " connections in one run");
+    }
+    return false;
+  }
+
   void Take(UniqueFd fd) {
-    const int on = 1;
+    const int on = 1;  // of a socket that is not of TCP it is refused, and not needed
     (void)setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     tcp::socket socket(loop_.io());
     boost::system::error_code error;
@@ -188,12 +217,19 @@ class Door::Reception : public std::enable_shared_from_this<Door::Reception> {
   tcp::acceptor listener_;
   asio::steady_timer pause_;
   size_t accepted_ = 0;
+  bool noted_ = false;  // that there were too many
 };
 
 Door::Door(DoorService& service, UniqueFd listener, std::optional<AllowList> narrower)
     : reception_(std::make_shared<Reception>(*service.loop_, service.rules_, std::move(narrower))) {
   reception_->Open(std::move(listener));
 }
+
+Door::Door(DoorService& service, std::optional<AllowList> narrower)
+    : reception_(
+          std::make_shared<Reception>(*service.loop_, service.rules_, std::move(narrower))) {}
+
+void Door::Serve(UniqueFd connection) { reception_->Serve(std::move(connection)); }
 
 Door::~Door() { (void)Close(); }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/core/afterwards.h"
+#include "engine/core/fd.h"
 #include "engine/core/outcome.h"
 #include "engine/core/request.h"
 #include "engine/core/result.h"
@@ -22,6 +23,11 @@ struct OutputSink {
   std::function<void(std::string_view)> on_stdout;
   std::function<void(std::string_view)> on_stderr;
 };
+
+// Takes the connections to a worker's door for one run, in place of this process's own proxy, and
+// is called before the guest runs; without it there is no run. An empty `listener`: the workers are in this process's network
+// namespace, and what listens there is already its own.
+using DoorKeeper = std::function<Result<void>(UniqueFd listener)>;
 
 struct RunOptions {
   const OutputSink* sink = nullptr;  // borrowed; null: output comes with the outcome only

@@ -8,31 +8,32 @@
 namespace belljar {
 
 LocalBackend::LocalBackend(SparePoolOptions pool, std::string mode, std::string language,
-                           std::unique_ptr<DoorService> doors)
+                           std::unique_ptr<DoorService> doors, DoorKeeper keeper)
     : mode_(std::move(mode)),
       language_(std::move(language)),
       doors_(std::move(doors)),
+      keeper_(std::move(keeper)),
       pool_(std::move(pool)) {}
 
-Result<std::optional<AllowList>> LocalBackend::Narrower(const Request& request) const {
-  if (!request.allowed_domains) return std::optional<AllowList>();
-  if (!doors_) {
-    return MakeError("narrow the allowed domains", "this profile has no network to narrow");
-  }
-  Result<AllowList> narrower = doors_->rules().Narrow(*request.allowed_domains);
-  if (!narrower) return narrower.error();
-  return std::optional<AllowList>(std::move(*narrower));
-}
-
 Result<Outcome> LocalBackend::Run(const Request& request, const RunOptions& options) {
-  Result<std::optional<AllowList>> narrower = Narrower(request);
-  if (!narrower) return narrower.error();
+  std::optional<AllowList> narrower;
+  if (!keeper_) {  // who else keeps it has judged the request too
+    Result<std::optional<AllowList>> judged = Narrower(doors_.get(), request);
+    if (!judged) return judged.error();
+    narrower = std::move(*judged);
+  }
   Result<Worker> worker = pool_.Take(Clock::now() + options.queue_timeout);
   if (!worker) return worker.error();
-  Execution execution(std::move(*worker), request, options, language_);
-  if (doors_ && request.mode == Request::Mode::kRun) {
-    execution.ServeDoor(*doors_, std::move(*narrower));
+  const bool runs = request.mode == Request::Mode::kRun;
+  if (keeper_ && runs) {
+    Result<void> kept = keeper_(std::move(worker->furnishings.door));
+    if (!kept) {
+      pool_.Retire(std::move(*worker));
+      return kept.error();
+    }
   }
+  Execution execution(std::move(*worker), request, options, language_);
+  if (doors_ && runs) execution.ServeDoor(*doors_, std::move(narrower));
   Result<Outcome> outcome = execution.Run();
   if (options.afterwards) {
     auto spent = std::make_shared<Worker>(execution.TakeWorker());

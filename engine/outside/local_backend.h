@@ -14,10 +14,10 @@ namespace belljar {
 
 class LocalBackend : public Backend {
  public:
-  // `mode` and `language` ("strict", "restricted", …) are repeated in every outcome. `doors`: of a
-  // profile with a door, else null.
+  // `mode` and `language` ("strict", "restricted", …) are repeated in every outcome. Of a profile
+  // with a door, `doors` or whoever keeps it instead; else neither.
   LocalBackend(SparePoolOptions pool, std::string mode, std::string language,
-               std::unique_ptr<DoorService> doors);
+               std::unique_ptr<DoorService> doors, DoorKeeper keeper);
 
   Result<Outcome> Run(const Request& request, const RunOptions& options) override;
 
@@ -25,11 +25,10 @@ class LocalBackend : public Backend {
   Counters counters() const override { return pool_.counters(); }
 
  private:
-  Result<std::optional<AllowList>> Narrower(const Request& request) const;
-
   const std::string mode_;
   const std::string language_;
   const std::unique_ptr<DoorService> doors_;
+  const DoorKeeper keeper_;
   SparePool pool_;
 };
 

@@ -69,7 +69,8 @@ Result<SealPlan> Plan(const SandboxOptions& options) {
   plan.rlimits = wanted("rlimits");
   plan.landlock = wanted("landlock") && !(standard && LandlockAbi() == 0);
   plan.seccomp = wanted("seccomp");
-  if ((options.profile.workspace || options.profile.door) && !plan.namespaces) {
+  const bool needs_network = options.profile.door && !options.door_keeper;
+  if ((options.profile.workspace || needs_network) && !plan.namespaces) {
     return MakeError("use profile " + options.profile.name,
                      "it gives each worker a file system or a network of its own, which takes "
                      "namespaces; \"belljar doctor\" tells why there are none");
@@ -98,9 +99,9 @@ void PlaceInCgroup(SparePoolOptions& pool) {
   }
 }
 
-// Null where the profile has no door.
+// Null where the profile has no door, or somebody else keeps it.
 Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
-  if (!options.profile.door) return std::unique_ptr<DoorService>();
+  if (!options.profile.door || options.door_keeper) return std::unique_ptr<DoorService>();
   Result<DoorRules> rules = DoorRules::Make(options.network);
   if (!rules) return rules.error();
   return DoorService::Start(std::move(*rules));
@@ -156,7 +157,8 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   Result<std::unique_ptr<DoorService>> doors = StartDoors(options);
   if (!doors) return doors.error();
   auto backend = std::make_unique<LocalBackend>(std::move(pool), ModeName(options.isolation),
-                                                LanguageName(options.language), std::move(*doors));
+                                                LanguageName(options.language), std::move(*doors),
+                                                options.door_keeper);
   return Over(std::move(options), std::move(backend));
 }
 

@@ -45,6 +45,9 @@ struct SandboxOptions {
   // outcome shows it.
   std::vector<std::string> without_layers;
   NetworkPolicy network;  // of a profile with a door
+  // Where there is one, `network` does not count, and a profile with a door needs no namespaces:
+  // for whoever has a network namespace for himself alone, as in a container.
+  DoorKeeper door_keeper;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };

@@ -360,7 +360,7 @@ Result<void> SparePool::TakeFurnishings(std::vector<UniqueFd> descriptors, Worke
   const SealPlan& plan = options_.zygote.plan;
   std::vector<UniqueFd*> places;
   if (plan.workspace) places.push_back(&worker.furnishings.workspace);
-  if (plan.door) places.push_back(&worker.furnishings.door);
+  if (plan.door && plan.namespaces) places.push_back(&worker.furnishings.door);
   if (descriptors.size() != places.size()) {
     return MakeError("seal a worker", "it was furnished with something else than was asked for");
   }

@@ -115,7 +115,8 @@ SealFailure Furnish(const SealPlan& plan, const PreparedSeal& prepared, Furnishi
     furnishings.workspace = MountWorkspace(*plan.workspace, prepared.covered);
     if (!furnishings.workspace) return {SealStep::kWorkspace, errno};
   }
-  if (plan.door) {
+  // Without a network namespace of its own the door is another's, who listens already.
+  if (plan.door && plan.namespaces) {
     furnishings.door = OpenDoor(*plan.door);
     if (!furnishings.door) return {SealStep::kDoor, errno};
   }

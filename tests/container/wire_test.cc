@@ -156,6 +156,15 @@ TEST(HostReader, EveryFieldHasToBeThereInItsFormAndNoOther) {
       EXPECT_TRUE(refuses(form)) << key << " " << wrong;
     }
   }
+  for (const char* key : {"at_a_time", "in_all"}) {
+    json form = good;
+    form["door"].erase(key);
+    EXPECT_TRUE(refuses(form)) << "a door without " << key;
+    for (const json& wrong : {json(-1), json(2.0), json("1"), json(UINT32_MAX + 1ull), json()}) {
+      form["door"][key] = wrong;
+      EXPECT_TRUE(refuses(form)) << key << " " << wrong;
+    }
+  }
   json form = good;
   form["more"] = 1;
   EXPECT_TRUE(refuses(form)) << "an unknown field";
@@ -213,7 +222,7 @@ TEST(GuestReader, AnotherVersionIsAnErrorThatSaysWhatToDo) {
     std::function<void(Hello&)> change;
     const char* text;
   };
-  for (const Case& c : {Case{[](Hello& h) { h.protocol = 2; }, "protocol 2, not 1"},
+  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 2"},
                         Case{[](Hello& h) { h.belljar = "0.0.9"; }, "Belljar \"0.0.9\", not"},
                         Case{[](Hello& h) { h.python = "3.9.1"; }, "Python \"3.9.1\", not"},
                         Case{[](Hello& h) { h.profile = "network"; }, "profile \"network\", not"},

@@ -2,13 +2,18 @@
 //
 // An input is frames, ended by a byte 0xFF each: a letter for the kind, and the payload. So a
 // corpus stays readable, and the fuzzer finds kinds instead of lengths; "*" is bytes without a
-// header.
+// header. A frame of a door has a character for its stream, '1' for the first, and then data as it
+// is, a window's count in decimals, or a digit for the ways that are closed.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "container/wire/door_ledger.h"
 #include "container/wire/guest_reader.h"
 #include "container/wire/host_reader.h"
 #include "container/wire/outcome_text.h"
@@ -29,15 +34,34 @@ constexpr struct {
               {'r', FrameKind::kRequest},        {'c', FrameKind::kContent},
               {'o', FrameKind::kStandardOutput}, {'e', FrameKind::kStandardError},
               {'x', FrameKind::kCancel},         {'O', FrameKind::kOutcome},
-              {'f', FrameKind::kFailure},        {'d', FrameKind::kDoorData}};
+              {'f', FrameKind::kFailure},        {'n', FrameKind::kDoorOpen},
+              {'d', FrameKind::kDoorData},       {'w', FrameKind::kDoorWindow},
+              {'z', FrameKind::kDoorClose}};
+
+std::string DoorPayload(FrameKind kind, std::string_view text) {
+  if (text.empty()) return {};
+  std::string payload;
+  AppendNumber(payload, static_cast<uint32_t>(text[0] - '0'));
+  const std::string rest(text.substr(1));
+  if (kind == FrameKind::kDoorWindow) {
+    AppendNumber(payload, static_cast<uint32_t>(strtoul(rest.c_str(), nullptr, 10)));
+  } else if (kind == FrameKind::kDoorClose && !rest.empty()) {
+    payload += static_cast<char>(rest[0] - '0');
+  } else {
+    payload += rest;
+  }
+  return payload;
+}
 
 std::string Frames(std::string_view input) {
   std::string bytes;
   for (const std::string& piece : Cut(input)) {
-    const std::string_view payload =
-        std::string_view(piece).substr(std::min<size_t>(1, piece.size()));
+    std::string payload = piece.substr(std::min<size_t>(1, piece.size()));
     const auto* kind = std::ranges::find(kKinds, piece.empty() ? '*' : piece[0],
                                          [](const auto& entry) { return entry.letter; });
+    if (kind != std::end(kKinds) && LongestDoorFrame(kind->kind)) {
+      payload = DoorPayload(kind->kind, payload);
+    }
     if (kind != std::end(kKinds)) bytes += EncodeFrameHeader(kind->kind, payload.size());
     bytes += payload;
   }
@@ -87,9 +111,65 @@ void JudgeOutcome(const Outcome& outcome) {
   Require(OutcomeToJson(again) == shown, "another outcome", text);
 }
 
+// A door that passes on what comes, answers as much as it may, and closes with the guest. It never
+// keeps more than two windows of a stream.
+class Door {
+ public:
+  Result<void> Take(const Frame& frame) {
+    if (Result<void> taken = ledger_.Take(frame); !taken) return taken;
+    std::string answer;
+    for (const uint32_t number : ledger_.TakeOpened()) Answer(number, "opened", answer);
+    std::vector<uint32_t> numbers;
+    for (const auto& [number, stream] : ledger_.streams()) numbers.push_back(number);
+    Require(numbers.size() <= kBounds.at_a_time, "more streams than there may be");
+    for (const uint32_t number : numbers) Serve(number, answer);
+    Judge(answer);
+    return {};
+  }
+  const std::string& passed() const { return passed_; }
+
+ private:
+  static constexpr DoorBounds kBounds{.at_a_time = 2, .in_all = 4};
+
+  void Answer(uint32_t number, std::string_view bytes, std::string& answer) {
+    const DoorStream& stream = ledger_.streams().at(number);
+    if (!stream.sends() || !stream.peer_takes()) return;
+    bytes = bytes.substr(0, std::min(stream.may_send, kDoorPiece));
+    if (!bytes.empty()) ledger_.Send(number, bytes, answer);
+  }
+  void Serve(uint32_t number, std::string& answer) {
+    const DoorStream& stream = ledger_.streams().at(number);
+    Require(stream.may_send <= kDoorWindow && stream.may_come <= kDoorWindow, "a window's size");
+    Require(stream.arrived.size() <= 2 * kDoorWindow, "more is kept than is granted");
+    const std::string waiting(stream.Waiting());
+    passed_ += waiting;
+    ledger_.Pass(number, waiting.size(), answer);
+    Answer(number, waiting, answer);
+    if (!stream.peer_takes()) ledger_.Close(number, kSendsNoMore, answer);
+    const auto left = ledger_.streams().find(number);
+    if (left != ledger_.streams().end() && !left->second.peer_sends()) {
+      ledger_.Close(number, kTakesNoMore, answer);
+    }
+  }
+  // What an honest guest would have to understand.
+  static void Judge(const std::string& answer) {
+    FrameDecoder decoder;
+    decoder.Feed(answer);
+    while (std::optional<Frame> frame = decoder.Next()) {
+      const std::optional<size_t> longest = LongestDoorFrame(frame->kind);
+      Require(longest && frame->payload.size() <= *longest, "an answer that is too long");
+    }
+    Require(decoder.empty(), "half an answer");
+  }
+
+  DoorLedger ledger_{DoorLedger::Side::kHost, kBounds};
+  std::string passed_;
+};
+
 // What came of it, as text. `running`: of a guest that has greeted and has its request.
 std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
   GuestReader reader(Expected());
+  Door door;
   if (running) {
     const std::string hello = HelloToText(Expected());
     Require(reader
@@ -97,7 +177,7 @@ std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
                       EncodeFrameHeader(FrameKind::kReady, 0))
                 .ok(),
             "its own greeting");
-    reader.Expect(Bounds());
+    reader.Expect(Bounds(), [&door](const Frame& frame) { return door.Take(frame); });
   }
   for (size_t at = 0; at < bytes.size(); at += piece) {
     const bool taken = reader.Take(bytes.substr(at, piece)).ok();
@@ -106,7 +186,7 @@ std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
             "more output than the limit");
     if (!taken) return "fault";
   }
-  if (reader.stage() != Stage::kEnded) return "more";
+  if (reader.stage() != Stage::kEnded) return "more " + door.passed();
   Require(!reader.Take("B").ok(), "bytes after the end");
   if (reader.failure()) {
     const std::string error = reader.failure()->ToString();
@@ -114,18 +194,22 @@ std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
     return error;
   }
   JudgeOutcome(reader.outcome());
-  return OutcomeToJson(reader.outcome());
+  return OutcomeToJson(reader.outcome()) + door.passed();
 }
 
 std::string ReadHost(std::string_view bytes, size_t piece) {
   HostReader reader;
+  DoorLedger ledger(DoorLedger::Side::kGuest, {.at_a_time = 2, .in_all = 4});
+  std::string opened;
+  ledger.Open(opened);
+  reader.TakeDoorBy([&ledger](const Frame& frame) { return ledger.Take(frame); });
   for (size_t at = 0; at < bytes.size(); at += piece) {
     if (!reader.Take(bytes.substr(at, piece))) return "fault";
   }
   if (!reader.has_request()) return "more";
   const bool cancelled = reader.cancelled();
   const Request request = reader.TakeRequest();
-  const Result<std::string> text = RequestToText(request);
+  const Result<std::string> text = RequestToText(request, reader.door_bounds());
   Require(text.ok(), "a request that was read cannot be written");
   std::string shown = *text + (cancelled ? " cancelled" : "");
   for (const std::string_view part : RequestContent(request)) shown += part;

@@ -1,0 +1,148 @@
+#include "container/guest/door_relay.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+namespace belljar {
+namespace {
+
+// A host that reads nothing for so long has stopped being one.
+constexpr std::chrono::seconds kSendTimeout{20};
+// Out of descriptors: the connection waits in the kernel's queue meanwhile.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr int kBacklog = 64;
+
+// Places in what is watched.
+constexpr size_t kWake = 0;
+constexpr size_t kListener = 1;
+constexpr size_t kOfTraffic = 2;
+
+Error NoDoor(const char* what) {
+  return SystemError(std::string("open the door of a container: ") + what);
+}
+
+}  // namespace
+
+Result<void> DoorRelay::Listen(uint16_t port) {
+  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return NoDoor("socket");
+  // A run that used the port before may not have left it yet.
+  const int on = 1;
+  (void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return NoDoor("bind to its loopback");
+  }
+  if (listen(fd.get(), kBacklog) != 0) return NoDoor("listen");
+  listener_ = std::move(fd);
+  return {};
+}
+
+Result<void> DoorRelay::Start(UniqueFd listener) {
+  if (listener) listener_ = std::move(listener);
+  if (bounds_.at_a_time == 0 || !listener_) {
+    return MakeError("open the door of a container", "the host has allowed none");
+  }
+  // A connection that was there and has gone again must not make accept wait.
+  const int flags = fcntl(listener_.get(), F_GETFL);
+  if (flags < 0 || fcntl(listener_.get(), F_SETFL, flags | O_NONBLOCK) != 0) return NoDoor("fcntl");
+  UniqueFd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake) return NoDoor("eventfd");
+  const std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
+  traffic_.emplace(DoorLedger::Side::kGuest, bounds_);
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error& error) {
+    return SystemErrorOf(error.code().value(), "start the thread of a container's door");
+  }
+  return {};
+}
+
+void DoorRelay::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    if (wake_) eventfd_write(wake_.get(), 1);
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<void> DoorRelay::Take(const Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  if (!traffic_) return MakeError("read from the host", FrameName(frame.kind) + " before a run");
+  Result<void> taken = traffic_->Take(frame);
+  // Only where somebody will look: an answer to what was cut by the end is nobody's.
+  if (taken && !stopped_) eventfd_write(wake_.get(), 1);
+  return taken;
+}
+
+void DoorRelay::Run() {
+  for (;;) {
+    Await();
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopped_) break;
+    }
+    const std::string frames = MoveAll();
+    if (frames.empty()) continue;
+    // Without a host there is nothing to relay; whoever listens to it sees that too.
+    if (!line_.SendFrames(frames, {Clock::now() + kSendTimeout})) break;
+  }
+  listener_.Reset();
+}
+
+void DoorRelay::Await() {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool accepts = !pauses_ && traffic_->ledger().may_open();
+    watched_ = {{wake_.get(), POLLIN, 0}, {accepts ? listener_.get() : -1, POLLIN, 0}};
+    traffic_->Watch(true, watched_);
+  }
+  // Whatever it says is looked at again.
+  (void)poll(watched_.data(), watched_.size(),
+             pauses_ ? static_cast<int>(kAcceptPause.count()) : -1);
+}
+
+std::string DoorRelay::MoveAll() {
+  std::string frames;
+  const std::lock_guard lock(mutex_);
+  eventfd_t ignored;
+  if (watched_[kWake].revents != 0) (void)eventfd_read(wake_.get(), &ignored);
+  traffic_->Move(std::span(watched_).subspan(kOfTraffic), frames);
+  if (pauses_ || watched_[kListener].revents != 0) AcceptAll(frames);
+  return frames;
+}
+
+void DoorRelay::AcceptAll(std::string& frames) {
+  pauses_ = false;
+  while (traffic_->ledger().may_open()) {
+    UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+      pauses_ = true;
+      return;
+    }
+    // Else it was that connection's trouble: it was reset while it waited.
+    if (!fd) continue;
+    const int on = 1;
+    (void)setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    traffic_->Open(std::move(fd), frames);
+  }
+  // The host's record says that it was one too many; the next ones are refused.
+  if (traffic_->ledger().has_opened_all()) listener_.Reset();
+}
+
+}  // namespace belljar

@@ -1,0 +1,69 @@
+// DoorRelay: the guest's side of a door: a thread that accepts what the worker connects to its door
+// and moves it over the line, while the request runs. What is allowed is the host's to say.
+//
+//   worker ──▶ 127.0.0.1:1080 ──▶ DoorRelay ──frames──▶ host: HostDoor ──▶ engine/door
+//
+// The listener is in the container's own network namespace, which has nothing but its loopback; or,
+// where a worker has one of its own in there, in that one.
+#ifndef BELLJAR_CONTAINER_GUEST_DOOR_RELAY_H_
+#define BELLJAR_CONTAINER_GUEST_DOOR_RELAY_H_
+
+#include <poll.h>
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "container/wire/door_traffic.h"
+#include "container/wire/line.h"
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+class DoorRelay {
+ public:
+  // `line` is borrowed.
+  explicit DoorRelay(const Line& line) : line_(line) {}
+  DoorRelay(const DoorRelay&) = delete;
+  ~DoorRelay() { Stop(); }
+
+  // From now on the worker can connect; it is accepted once there is a run.
+  Result<void> Listen(uint16_t port);
+
+  // Before Start: what the host allows the run.
+  void Allow(const DoorBounds& bounds) { bounds_ = bounds; }
+  // Begins to accept. `listener`: the worker's own; empty: that of Listen. Once.
+  Result<void> Start(UniqueFd listener);
+  // Every connection is cut; what is still under way is lost.
+  void Stop();
+
+  // What the host says of a stream. Any thread; an error is a fault.
+  Result<void> Take(const Frame& frame);
+
+ private:
+  void Run();
+  void Await();
+  std::string MoveAll();
+  void AcceptAll(std::string& frames);
+
+  const Line& line_;
+  UniqueFd listener_;
+  UniqueFd wake_;  // an event: there is something new, or an end
+  DoorBounds bounds_;
+
+  std::mutex mutex_;
+  std::optional<DoorTraffic> traffic_;
+  bool stopped_ = false;
+
+  std::vector<pollfd> watched_;  // the thread's own, as all from here on
+  bool pauses_ = false;          // no descriptor was left to accept with
+  std::thread thread_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_GUEST_DOOR_RELAY_H_

@@ -1,0 +1,63 @@
+// DoorTraffic: the bytes of a door's streams, between sockets of this side and frames. On the host
+// a stream's socket leads to the proxy, in the guest to the worker.
+//
+//   traffic.Watch(true, watched);  poll(watched …);      what to wait for
+//   traffic.Take(frame) …                                what has come over the line
+//   traffic.Move(watched, frames);                       both ways; then send `frames`
+//
+// Never waits. Not for several threads: Take may be another one's under a lock, and then Move has
+// to be called soon, by whoever waits.
+#ifndef BELLJAR_CONTAINER_WIRE_DOOR_TRAFFIC_H_
+#define BELLJAR_CONTAINER_WIRE_DOOR_TRAFFIC_H_
+
+#include <poll.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/wire/door_ledger.h"
+#include "engine/core/fd.h"
+
+namespace belljar {
+
+class DoorTraffic {
+ public:
+  // Bytes of frames that wait to be sent: with more of them nothing is read from the sockets.
+  static constexpr size_t kEnoughToSend = 4 * kDoorPiece;
+
+  DoorTraffic(DoorLedger::Side side, DoorBounds bounds) : ledger_(side, bounds) {}
+
+  const DoorLedger& ledger() const { return ledger_; }
+  // What the ledger says of it.
+  Result<void> Take(const Frame& frame) { return ledger_.Take(frame); }
+
+  // The guest's: a stream for an accepted connection. Precondition: may_open.
+  void Open(UniqueFd socket, std::string& frames);
+  // The host's: those that the guest has opened, each to be given a socket. An empty one ends it.
+  std::vector<uint32_t> TakeOpened() { return ledger_.TakeOpened(); }
+  void Give(uint32_t number, UniqueFd socket, std::string& frames);
+
+  // Appends what to wait for. `reads`: what the sockets have may come.
+  void Watch(bool reads, std::vector<pollfd>& watched);
+  // `watched`: what the last Watch has appended. Appends to `frames`.
+  void Move(std::span<const pollfd> watched, std::string& frames);
+
+ private:
+  // While its socket is held it is in the ledger.
+  const DoorStream& Stream(uint32_t number) const { return ledger_.streams().at(number); }
+  void Write(uint32_t number, short revents, std::string& frames);
+  void Read(uint32_t number, short revents, std::string& frames);
+  void Close(uint32_t number, uint8_t ways, std::string& frames);
+
+  DoorLedger ledger_;
+  std::map<uint32_t, UniqueFd> sockets_;  // of streams of which we have not closed both ways
+  std::vector<uint32_t> watched_;         // the streams that Watch has appended
+  size_t turn_ = 0;                       // who of them is first
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_WIRE_DOOR_TRAFFIC_H_
