@@ -1,5 +1,6 @@
 // HostListener: a thread that reads the host's side of the line for as long as the guest lives: the
-// request, the streams of its door, a cancellation, the line's end. So the guest ends with its host, whatever it is doing.
+// request, the streams of its door, a cancellation, the line's end. So the guest ends with its
+// host, whatever it is doing.
 #ifndef BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
 #define BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
 

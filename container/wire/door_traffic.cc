@@ -63,8 +63,7 @@ void DoorTraffic::Write(uint32_t number, short revents, std::string& frames) {
   if (!stream.takes()) return;
   while (!stream.Waiting().empty()) {
     const std::string_view waiting = stream.Waiting();
-    const ssize_t sent =
-        send(socket, waiting.data(), waiting.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = send(socket, waiting.data(), waiting.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && Waits()) return;
     if (sent < 0) return Close(number, kTakesNoMore, frames);
     ledger_.Pass(number, static_cast<size_t>(sent), frames);

@@ -2,7 +2,8 @@
 //
 //   GuestConnection guest(std::move(line), terms);
 //   Result<void> ready = guest.AwaitReady(deadline);           the pool's, while it warms up
-//   Result<Outcome> outcome = guest.Run(request, options);     once; then the container is destroyed
+//   Result<Outcome> outcome = guest.Run(request, options);     once; then the container is
+//   destroyed
 //
 // Whatever the guest does, Run ends: at the latest a little after the request's timeout, or after
 // the cancellation. How it ended is said by the outcome where it is one of the guest's program, and

@@ -19,8 +19,7 @@ size_t HostReader::Longest(FrameKind kind) const {
     case Stage::kRunning:
       if (kind == FrameKind::kCancel) return 0;
       [[fallthrough]];
-    case Stage::kCancelled:
-      return door_ ? LongestDoorFrame(kind).value_or(kNone) : kNone;
+    case Stage::kCancelled: return door_ ? LongestDoorFrame(kind).value_or(kNone) : kNone;
   }
   abort();
 }

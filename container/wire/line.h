@@ -29,8 +29,8 @@ struct Wait {
 // of `watched`. One that is -1 is left out.
 Result<void> WaitForAny(std::span<pollfd> watched, Deadline deadline);
 
-// One thread may receive while others send: frames do not mix. The process ignores SIGPIPE, as all of Belljar's
-// programs do.
+// One thread may receive while others send: frames do not mix. The process ignores SIGPIPE, as all
+// of Belljar's programs do.
 class Line {
  public:
   // Both become non-blocking. One descriptor for both directions: see OfSocket.

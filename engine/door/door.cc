@@ -226,8 +226,8 @@ Door::Door(DoorService& service, UniqueFd listener, std::optional<AllowList> nar
 }
 
 Door::Door(DoorService& service, std::optional<AllowList> narrower)
-    : reception_(
-          std::make_shared<Reception>(*service.loop_, service.rules_, std::move(narrower))) {}
+    : reception_(std::make_shared<Reception>(*service.loop_, service.rules_, std::move(narrower))) {
+}
 
 void Door::Serve(UniqueFd connection) { reception_->Serve(std::move(connection)); }
 

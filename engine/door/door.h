@@ -76,9 +76,9 @@ class Door {
   Door(const Door&) = delete;
   ~Door();
 
-  // Takes `connection`, a stream socket of any family, for an accepted one. Past the rules' bound of
-  // connections the record says so, once, and it is closed at once, as each after Close is. Those
-  // beyond MostOpen are served too: it is for whoever brings them to wait.
+  // Takes `connection`, a stream socket of any family, for an accepted one. Past the rules' bound
+  // of connections the record says so, once, and it is closed at once, as each after Close is.
+  // Those beyond MostOpen are served too: it is for whoever brings them to wait.
   void Serve(UniqueFd connection);
 
   // Ends all of it. A second time there is nothing to tell.

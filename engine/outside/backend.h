@@ -25,8 +25,8 @@ struct OutputSink {
 };
 
 // Takes the connections to a worker's door for one run, in place of this process's own proxy, and
-// is called before the guest runs; without it there is no run. An empty `listener`: the workers are in this process's network
-// namespace, and what listens there is already its own.
+// is called before the guest runs; without it there is no run. An empty `listener`: the workers are
+// in this process's network namespace, and what listens there is already its own.
 using DoorKeeper = std::function<Result<void>(UniqueFd listener)>;
 
 struct RunOptions {

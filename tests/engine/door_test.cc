@@ -2,141 +2,24 @@
 // refuses and how it says so, what it bounds, and that nothing is left of it.
 #include "engine/door/door.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
+
+#include "engine/core/socket.h"
+#include "engine/door/http_ask.h"
+#include "tests/engine/door_hosts.h"
 
 namespace belljar {
 namespace {
 
 using namespace std::string_view_literals;
 using Strings = std::vector<std::string>;
-
-constexpr int kPatience = 20;  // seconds; nothing here waits for it but a failure
-
-UniqueFd Listen(uint16_t& port) {
-  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
-  EXPECT_EQ(listen(fd.get(), 64), 0);
-  EXPECT_EQ(getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
-  port = ntohs(address.sin_port);
-  return fd;
-}
-
-class Peer {
- public:
-  explicit Peer(UniqueFd fd) : fd_(std::move(fd)) {
-    const timeval patience{kPatience, 0};
-    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  }
-
-  // False: the other side does not take it.
-  bool Send(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t sent = send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      bytes.remove_prefix(static_cast<size_t>(sent));
-    }
-    return true;
-  }
-
-  // So many bytes, or fewer where it ends before.
-  std::string Receive(size_t size) {
-    std::string bytes(size, '\0');
-    size_t got = 0;
-    while (got < size) {
-      const ssize_t more = recv(fd_.get(), bytes.data() + got, size - got, 0);
-      if (more <= 0) break;
-      got += static_cast<size_t>(more);
-    }
-    bytes.resize(got);
-    return bytes;
-  }
-
-  // To the end of the connection.
-  std::string ReceiveAll() {
-    std::string all;
-    for (;;) {
-      const std::string some = Receive(1);
-      if (some.empty()) return all;
-      all += some;
-    }
-  }
-
-  std::string ReceiveHead() {
-    std::string head;
-    while (!head.ends_with("\r\n\r\n")) {
-      const std::string some = Receive(1);
-      if (some.empty()) break;
-      head += some;
-    }
-    return head;
-  }
-
-  void EndSending() { shutdown(fd_.get(), SHUT_WR); }
-
- private:
-  UniqueFd fd_;
-};
-
-// A server on a port of its own, with a thread for each connection.
-class Host {
- public:
-  explicit Host(std::function<void(Peer&)> serve)
-      : serve_(std::move(serve)), listener_(Listen(port_)), thread_([this] { Accept(); }) {}
-
-  ~Host() {
-    shutdown(listener_.get(), SHUT_RDWR);
-    thread_.join();
-    for (std::thread& each : connections_) each.join();
-  }
-
-  uint16_t port() const { return port_; }
-  std::string authority(const std::string& name) const {
-    return name + ":" + std::to_string(port_);
-  }
-  int accepted() const { return accepted_; }
-
- private:
-  void Accept() {
-    for (;;) {
-      UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (!fd) return;
-      ++accepted_;
-      connections_.emplace_back([this, raw = fd.Release()] {
-        Peer peer{UniqueFd(raw)};
-        serve_(peer);
-      });
-    }
-  }
-
-  const std::function<void(Peer&)> serve_;
-  uint16_t port_ = 0;
-  std::atomic<int> accepted_ = 0;
-  UniqueFd listener_;
-  std::vector<std::thread> connections_;
-  std::thread thread_;
-};
-
-void Echo(Peer& peer) {
-  for (;;) {
-    const std::string some = peer.Receive(1);
-    if (some.empty() || !peer.Send(some)) return;
-  }
-}
 
 class DoorTest : public ::testing::Test {
  protected:
@@ -226,6 +109,40 @@ TEST_F(DoorTest, ATunnelCarriesBytesBothWaysAndIsRecorded) {
   EXPECT_EQ(event.sent, 5u);
   EXPECT_EQ(event.received, 5u);
   EXPECT_EQ(asked_, Strings{"a.allowed.test"});
+}
+
+// As the connections of a container are: one end of a socket pair each.
+TEST_F(DoorTest, WhatIsBroughtToItIsServedAsWhatItAccepts) {
+  Host host(Echo);
+  policy_.bounds.connections = 2;
+  Open();
+  Door door(*service_, std::nullopt);
+  const auto tunnel = [&] {
+    auto pair = CreateSocketPair(SOCK_STREAM);
+    EXPECT_TRUE(pair);
+    door.Serve(std::move(pair->second));
+    Peer peer(std::move(pair->first));
+    const std::string authority = host.authority("a.allowed.test");
+    (void)peer.Send("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n");
+    return peer;
+  };
+  Peer first = tunnel();
+  EXPECT_EQ(first.ReceiveHead(), kTunnelIsOpen);
+  EXPECT_TRUE(first.Send("hello"));
+  first.EndSending();
+  EXPECT_EQ(first.ReceiveAll(), "hello");
+  Peer second = tunnel();
+  EXPECT_EQ(second.ReceiveHead(), kTunnelIsOpen);
+  EXPECT_EQ(tunnel().ReceiveHead(), "");
+  EXPECT_EQ(tunnel().ReceiveHead(), "");
+  const DoorRecord record = door.Close();
+  ASSERT_EQ(record.events.size(), 3u);
+  EXPECT_EQ(record.events[0].sent, 5u);
+  EXPECT_TRUE(record.events[1].allowed);
+  EXPECT_EQ(record.events[2].detail, "the door is closed: more than 2 connections in one run");
+  EXPECT_EQ(second.ReceiveAll(), "") << "cut";
+  EXPECT_EQ(tunnel().ReceiveHead(), "") << "nobody is served any more";
+  EXPECT_TRUE(door.Close().events.empty());
 }
 
 TEST_F(DoorTest, Socks5DoesTheSame) {

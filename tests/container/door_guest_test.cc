@@ -1,0 +1,562 @@
+// The door of a container without one: a belljar-guest whose only network is a loopback of its own,
+// this process as its host, and the hosts that it may reach beside it. With and without the
+// namespaces that a container may or may not leave to a worker.
+#include <gmock/gmock.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include "container/guest/guest.h"
+#include "container/wire/guest_connection.h"
+#include "engine/outside/profile_catalogue.h"
+#include "tests/container/frames.h"
+#include "tests/container/spawned_guest.h"
+#include "tests/engine/door_hosts.h"
+
+namespace belljar {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+Deadline Soon() { return Clock::now() + seconds(60); }
+
+// --- what a container is to its guest
+// -------------------------------------------------------------
+
+constexpr int kNothingOfItsOwn = 98;  // exit code: this machine gives no network namespace
+
+bool RaiseLoopback() {
+  const UniqueFd fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP;
+  return ioctl(fd.get(), SIOCSIFFLAGS, &request) == 0;
+}
+
+// As Docker's own filter has it for a container without capabilities.
+bool RefuseNamespaces() {
+  constexpr uint32_t kNamespaces = 0x7e020000;  // CLONE_NEW*
+  constexpr uint32_t kNumber = offsetof(seccomp_data, nr);
+  constexpr uint32_t kFlags = offsetof(seccomp_data, args);
+  constexpr auto refuse = [](uint32_t error) { return SECCOMP_RET_ERRNO | error; };
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFlags),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 1, 2),
+      BPF_STMT(BPF_RET | BPF_K, refuse(ENOSYS)),
+      BPF_STMT(BPF_RET | BPF_K, refuse(EPERM)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(filter), filter};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+void EnterContainer(bool leaves_namespaces) {
+  const int wanted = geteuid() == 0 ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET;
+  if (unshare(wanted) != 0 || !RaiseLoopback()) _exit(kNothingOfItsOwn);
+  if (!leaves_namespaces && !RefuseNamespaces()) _exit(kNothingOfItsOwn);
+}
+
+Profile NetworkProfile() {
+  Result<Profile> profile = ProfileCatalogue::Open()->Choose("network");
+  EXPECT_TRUE(profile);
+  return std::move(*profile);
+}
+
+std::string Replaced(std::string text, const std::string& what, const std::string& with) {
+  for (size_t at; (at = text.find(what)) != text.npos;) text.replace(at, what.size(), with);
+  return text;
+}
+
+constexpr char kAnswer[] =
+    "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nanswer";
+constexpr size_t kMuch = 20 << 20;
+
+// One byte says what is wanted: 'e', what comes is sent back; 'd', much is sent; 'u', much is taken
+// and its size told; else it is HTTP.
+void Serve(Peer& peer) {
+  const std::string first = peer.Receive(1);
+  if (first == "e") return Echo(peer);
+  if (first == "d") {
+    const std::string piece(1 << 20, 'd');
+    for (size_t sent = 0; sent < kMuch && peer.Send(piece); sent += piece.size()) {
+    }
+  } else if (first == "u") {
+    peer.Send(std::to_string(peer.Receive(kMuch).size()));
+  } else {
+    (void)peer.ReceiveHead();
+    (void)peer.Send(kAnswer);
+  }
+}
+
+// `true`: the container leaves namespaces to the worker.
+class DoorOfGuest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    signal(SIGPIPE, SIG_IGN);
+    const auto enter = [] { return EnterContainer(GetParam()), 0; };
+    if (InChild(enter) == Exited(kNothingOfItsOwn)) {
+      BELLJAR_SKIP_OR_FAIL("no network namespaces here");
+    }
+    policy.allowed_domains = {"allowed.test:*", "www.allowed.test:*"};
+    policy.allow_private = {"127.0.0.1"};
+    policy.resolve = {"allowed.test=127.0.0.1", "www.allowed.test=127.0.0.1"};
+    request.limits = NetworkProfile().default_limits;
+    request.limits.timeout = seconds(60);
+  }
+
+  // PORT in `source` is that of the host.
+  Result<Outcome> Try(const std::string& source, Language language = Language::kFull) {
+    Result<DoorRules> rules = DoorRules::Make(policy);
+    EXPECT_TRUE(rules);
+    Result<std::unique_ptr<DoorService>> doors = DoorService::Start(std::move(*rules));
+    EXPECT_TRUE(doors);
+    const char* name = language == Language::kFull ? "full" : "restricted";
+    SpawnedGuest guest({"--profile", "network", "--language", name}, SpawnedGuest::Over::kSocket,
+                       {}, GuestProgram(), [] { EnterContainer(GetParam()); });
+    GuestConnection connection(guest.TakeLine(),
+                               GuestTerms::Of(NetworkProfile(), "standard", name, doors->get()));
+    if (Result<void> ready = connection.AwaitReady({Soon()}); !ready) return ready.error();
+    request.source = Replaced(source, "PORT", std::to_string(host.port()));
+    Result<Outcome> outcome = connection.Run(request, options);
+    end = connection.end();
+    if (outcome) {
+      EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+    }
+    return outcome;
+  }
+
+  Outcome Run(const std::string& source, Language language = Language::kFull) {
+    Result<Outcome> outcome = Try(source, language);
+    EXPECT_TRUE(outcome) << outcome.error().ToString();
+    if (!outcome) return {};
+    EXPECT_EQ(end, GuestConnection::End::kOutcome);
+    if (outcome->error) {
+      EXPECT_EQ(outcome->error->message, expected_error) << outcome->error->traceback;
+    }
+    return std::move(*outcome);
+  }
+
+  Host host{Serve};
+  NetworkPolicy policy;
+  Request request;
+  RunOptions options;
+  GuestConnection::End end = GuestConnection::End::kClosed;
+  std::string expected_error;
+};
+
+INSTANTIATE_TEST_SUITE_P(Container, DoorOfGuest, testing::Bool(), [](const auto& info) {
+  return info.param ? "WithNamespaces" : "WithoutNamespaces";
+});
+
+// Every way that there is, by what the library does unasked.
+TEST_P(DoorOfGuest, EveryWayLeadsThroughIt) {
+  const Outcome outcome = Run(R"(
+import http.client, socket, urllib.request
+print(urllib.request.urlopen("http://allowed.test:PORT/x").read())
+tunnel = http.client.HTTPConnection("127.0.0.1", 1080)
+tunnel.set_tunnel("www.allowed.test", PORT)
+tunnel.request("GET", "/")
+print(tunnel.getresponse().read())
+plain = socket.create_connection(("allowed.test", PORT))
+plain.sendall(b"ehello")
+plain.shutdown(socket.SHUT_WR)
+print(plain.makefile("rb").read())
+)");
+  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\nb'answer'\nb'hello'\n");
+  ASSERT_EQ(outcome.network.size(), 3u);
+  const char* const kWays[][2] = {
+      {"http", "allowed.test"}, {"connect", "www.allowed.test"}, {"socks5", "allowed.test"}};
+  for (size_t i = 0; i < 3; ++i) {
+    const NetworkEvent& event = outcome.network[i];
+    EXPECT_EQ(event.protocol, kWays[i][0]);
+    EXPECT_EQ(event.host, kWays[i][1]);
+    EXPECT_EQ(event.port, host.port());
+    EXPECT_TRUE(event.allowed);
+    EXPECT_EQ(event.detail, "127.0.0.1");
+  }
+  EXPECT_EQ(outcome.network[2].sent, 6u);
+  EXPECT_EQ(outcome.network[2].received, 5u);
+  EXPECT_EQ(outcome.network_left_out, 0u);
+  EXPECT_EQ(host.accepted(), 3);
+}
+
+TEST_P(DoorOfGuest, AProgramOfTheLanguageHasIt) {
+  const Outcome outcome = Run(R"(
+import urllib.request
+print(urllib.request.urlopen("http://allowed.test:PORT/").read())
+)",
+                              Language::kRestricted);
+  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\n");
+  EXPECT_EQ(outcome.network.size(), 1u);
+}
+
+TEST_P(DoorOfGuest, WhatIsNotAllowedIsRefusedAndRecorded) {
+  const Outcome outcome = Run(R"(
+import socket, urllib.error, urllib.request
+try:
+    urllib.request.urlopen("http://denied.test:PORT/")
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())
+try:
+    socket.create_connection(("127.0.0.1", PORT))
+except PermissionError as error:
+    print("refused")
+)");
+  EXPECT_THAT(outcome.stdout_stream.text, HasSubstr("403 belljar: denied.test:"));
+  EXPECT_THAT(outcome.stdout_stream.text, HasSubstr("refused\n"));
+  ASSERT_EQ(outcome.network.size(), 2u);
+  for (const NetworkEvent& event : outcome.network) {
+    EXPECT_FALSE(event.allowed);
+    EXPECT_THAT(event.detail, HasSubstr("not on the operator's list"));
+  }
+  EXPECT_EQ(host.accepted(), 0);
+}
+
+TEST_P(DoorOfGuest, ACallNarrowsItAndDoesNotWidenIt) {
+  request.allowed_domains = {"www.allowed.test:*"};
+  const Outcome outcome = Run(R"(
+import urllib.error, urllib.request
+print(urllib.request.urlopen("http://www.allowed.test:PORT/").read())
+try:
+    urllib.request.urlopen("http://allowed.test:PORT/")
+except urllib.error.HTTPError as error:
+    print(error.code)
+)");
+  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\n403\n");
+  ASSERT_EQ(outcome.network.size(), 2u);
+  EXPECT_THAT(outcome.network[1].detail, HasSubstr("not among the allowed domains of this call"));
+
+  request.allowed_domains = {"elsewhere.test"};
+  const Result<Outcome> wider = Try("1");
+  ASSERT_FALSE(wider);
+  EXPECT_THAT(wider.error().ToString(), HasSubstr("elsewhere.test"));
+}
+
+TEST_P(DoorOfGuest, MuchGoesThroughBothWays) {
+  const Outcome outcome = Run(R"(
+import socket
+down = socket.create_connection(("allowed.test", PORT))
+down.sendall(b"d")
+print(len(down.makefile("rb").read()))
+up = socket.create_connection(("allowed.test", PORT))
+up.sendall(b"u")
+for _ in range(20):
+    up.sendall(bytes(1 << 20))
+print(up.makefile("rb").read())
+)");
+  EXPECT_EQ(outcome.stdout_stream.text,
+            std::to_string(kMuch) + "\nb'" + std::to_string(kMuch) + "'\n");
+  ASSERT_EQ(outcome.network.size(), 2u);
+  EXPECT_EQ(outcome.network[0].received, kMuch);
+  EXPECT_EQ(outcome.network[1].sent, kMuch + 1);
+}
+
+TEST_P(DoorOfGuest, OneThatNobodyReadsHoldsUpNoOther) {
+  const Outcome outcome = Run(R"(
+import socket, time
+stuck = socket.create_connection(("allowed.test", PORT))
+stuck.sendall(b"d")
+for _ in range(50):
+    other = socket.create_connection(("allowed.test", PORT))
+    other.sendall(b"eping")
+    assert other.recv(4, socket.MSG_WAITALL) == b"ping"
+    other.close()
+print(len(stuck.makefile("rb").read()))
+)");
+  EXPECT_EQ(outcome.stdout_stream.text, std::to_string(kMuch) + "\n");
+  EXPECT_EQ(outcome.network.size(), 51u);
+}
+
+TEST_P(DoorOfGuest, ManyAtATimeAndMoreOneAfterTheOther) {
+  policy.bounds.concurrent = 9;  // the last one may not have been counted out yet
+  request.limits.open_files = NetworkProfile().maximum_limits.open_files;
+  const Outcome outcome = Run(R"(
+import socket
+for turn in range(10):
+    several = [socket.create_connection(("allowed.test", PORT)) for _ in range(8)]
+    for number, one in enumerate(several):
+        one.sendall(b"e%d" % number)
+    print(b"".join(one.recv(1) for one in several).decode())
+    for one in several:
+        one.shutdown(socket.SHUT_WR)
+        assert one.recv(1) == b""
+        one.close()
+)");
+  std::string expected;
+  for (int turn = 0; turn < 10; ++turn) expected += "01234567\n";
+  EXPECT_EQ(outcome.stdout_stream.text, expected);
+  EXPECT_EQ(outcome.network.size(), 80u);
+}
+
+// More than are served at a time wait to be accepted, and are served when others have gone.
+TEST_P(DoorOfGuest, ThoseBeyondTheBoundWait) {
+  policy.bounds.concurrent = 1;
+  const Outcome outcome = Run(R"(
+import _socket
+def connect():
+    plain = _socket.socket()
+    plain.connect(("127.0.0.1", 1080))
+    return plain
+silent = [connect() for _ in range(17)]
+late = connect()
+late.send(b"CONNECT denied.test:80 HTTP/1.1\r\n\r\n")
+late.settimeout(0.5)
+try:
+    late.recv(1)
+except TimeoutError:
+    print("waits")
+late.settimeout(None)
+silent.pop().close()
+print(late.recv(12))
+)");
+  EXPECT_EQ(outcome.stdout_stream.text, "waits\nb'HTTP/1.1 403'\n");
+}
+
+TEST_P(DoorOfGuest, ItsBoundsHold) {
+  policy.bounds.connections = 3;
+  policy.bounds.received = Bytes::Mebi(1);
+  const Outcome outcome = Run(R"(
+import socket, urllib.request
+down = socket.create_connection(("allowed.test", PORT))
+down.sendall(b"d")
+got = 0
+try:
+    while more := down.recv(1 << 16):
+        got += len(more)
+except ConnectionError:
+    pass
+print(got <= 1 << 20)
+for _ in range(4):
+    try:
+        socket.create_connection(("denied.test", PORT))
+    except OSError as error:
+        print(type(error).__name__)
+)");
+  EXPECT_THAT(outcome.stdout_stream.text, testing::StartsWith("True\nPermissionError\n"
+                                                              "PermissionError\n"));
+  ASSERT_EQ(outcome.network.size(), 4u);
+  EXPECT_THAT(outcome.network[0].detail, HasSubstr("more bytes than a run may receive"));
+  EXPECT_LE(outcome.network[0].received, policy.bounds.received.count);
+  EXPECT_EQ(outcome.network[3].detail, "the door is closed: more than 3 connections in one run");
+}
+
+TEST_P(DoorOfGuest, ARunThatEndsWithOpenConnectionsEndsThem) {
+  const Outcome outcome = Run(R"(
+import socket
+still = [socket.create_connection(("allowed.test", PORT)) for _ in range(5)]
+for one in still:
+    one.sendall(b"e")
+still[0].sendall(b"x")
+print(still[0].recv(1))
+)");
+  EXPECT_EQ(outcome.stdout_stream.text, "b'x'\n");
+  EXPECT_EQ(outcome.network.size(), 5u);
+  // Each of the host's threads sees its end, or the destructor would not come back.
+}
+
+TEST_P(DoorOfGuest, ARunOutOfTimeHasItsRecordToo) {
+  request.limits.timeout = std::chrono::milliseconds(1500);
+  expected_error = "stopped after 1500ms of wall time";
+  const Outcome outcome = Run(R"(
+import socket
+one = socket.create_connection(("allowed.test", PORT))
+one.sendall(b"e")
+one.recv(1)
+)");
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_EQ(outcome.network.size(), 1u);
+}
+
+TEST_P(DoorOfGuest, AValidationHasNone) {
+  request.mode = Request::Mode::kValidate;
+  const Outcome outcome = Run("import urllib.request\n", Language::kRestricted);
+  EXPECT_EQ(outcome.status, Status::kOk);
+  EXPECT_TRUE(outcome.network.empty());
+}
+
+TEST_P(DoorOfGuest, NothingElseCanBeReached) {
+  const Outcome outcome = Run(R"(
+import _socket
+def attempt(address, family=_socket.AF_INET, kind=_socket.SOCK_STREAM):
+    try:
+        plain = _socket.socket(family, kind)
+        plain.settimeout(2)
+        plain.connect(address)
+        return "reached"
+    except OSError as error:
+        return "no"
+print(attempt(("127.0.0.1", 1080)))
+print(attempt(("127.0.0.1", PORT)), attempt(("127.0.0.1", 22)), attempt(("192.0.2.1", 80)),
+      attempt(("::1", 1080), _socket.AF_INET6), attempt("\0x", _socket.AF_UNIX),
+      attempt(("127.0.0.1", 1080), _socket.AF_INET, _socket.SOCK_DGRAM))
+try:
+    server = _socket.socket()
+    server.bind(("127.0.0.1", 4000))
+    print("bound")
+except OSError:
+    print("not bound")
+)");
+  EXPECT_EQ(outcome.stdout_stream.text, "reached\nno no no no no no\nnot bound\n");
+}
+
+// --- hostile guests
+// -------------------------------------------------------------------------------
+
+std::string Number(uint32_t number) {
+  std::string bytes;
+  AppendNumber(bytes, number);
+  return bytes;
+}
+std::string OpenBytes(uint32_t stream) { return FrameBytes(FrameKind::kDoorOpen, Number(stream)); }
+std::string DataBytes(uint32_t stream, std::string_view bytes) {
+  return FrameBytes(FrameKind::kDoorData, Number(stream) + std::string(bytes));
+}
+std::string WindowBytes(uint32_t stream, uint32_t count) {
+  return FrameBytes(FrameKind::kDoorWindow, Number(stream) + Number(count));
+}
+std::string CloseBytes(uint32_t stream, char ways) {
+  return FrameBytes(FrameKind::kDoorClose, Number(stream) + ways);
+}
+
+// A host with a door, and a guest that has broken out: it says what it likes.
+class HostileGuest : public testing::Test {
+ protected:
+  void SetUp() override {
+    signal(SIGPIPE, SIG_IGN);
+    policy.allowed_domains = {"allowed.test:*"};
+    policy.allow_private = {"127.0.0.1"};
+    policy.resolve = {"allowed.test=127.0.0.1"};
+    request.source = "1";
+    request.limits.timeout = seconds(20);
+  }
+
+  // Greets, and once it has its request says `bytes`, and then `more` for as long as it is heard.
+  Outcome Run(const std::string& bytes, const std::string& more = "") {
+    Result<std::unique_ptr<DoorService>> doors = DoorService::Start(*DoorRules::Make(policy));
+    auto pair = CreateSocketPair(SOCK_STREAM);
+    GuestTerms terms;
+    terms.grace = grace;
+    terms.doors = doors->get();
+    GuestConnection connection(*Line::OfSocket(std::move(pair->first)), terms);
+    std::thread guest([&, socket = std::move(pair->second)] {
+      Peer peer{UniqueFd(dup(socket.get()))};
+      peer.Send(HelloBytes() + FrameBytes(FrameKind::kReady));
+      std::string content = peer.Receive(kFrameHeaderSize);
+      content = peer.Receive(NumberAt(content, 8) + kFrameHeaderSize + 1);
+      if (!peer.Send(bytes)) return;
+      while (!more.empty() && peer.Send(more)) {
+      }
+      said_ = peer.ReceiveAll();
+    });
+    EXPECT_TRUE(connection.AwaitReady({Soon()}));
+    Result<Outcome> outcome = connection.Run(request, {});
+    end = connection.end();
+    // What is left of the line goes with the connection; until then the guest may be heard.
+    ended_ = std::move(guest);
+    return outcome ? std::move(*outcome) : Outcome();
+  }
+  void TearDown() override {
+    if (ended_.joinable()) ended_.join();
+  }
+
+  void ExpectFault(const std::string& bytes, const std::string& what) {
+    const Outcome outcome = Run(bytes);
+    EXPECT_EQ(end, GuestConnection::End::kFault) << what;
+    EXPECT_EQ(outcome.status, Status::kKilled);
+    ASSERT_TRUE(outcome.error);
+    EXPECT_THAT(outcome.error->message, HasSubstr(what));
+    ended_.join();
+  }
+
+  std::string Tunnel() const {
+    const std::string authority = host.authority("allowed.test");
+    return "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n";
+  }
+
+  Host host{Serve};
+  NetworkPolicy policy;
+  Request request;
+  std::chrono::milliseconds grace = seconds(10);
+  GuestConnection::End end = GuestConnection::End::kClosed;
+  std::string said_;  // by the host, after the request
+  std::thread ended_;
+};
+
+// What the others are to be compared with.
+TEST_F(HostileGuest, AnHonestStreamIsServed) {
+  grace = std::chrono::milliseconds(10);
+  request.limits.timeout = std::chrono::milliseconds(500);
+  const Outcome outcome = Run(OpenBytes(1) + DataBytes(1, Tunnel()) + DataBytes(1, "ehello") +
+                              CloseBytes(1, kSendsNoMore));
+  EXPECT_EQ(end, GuestConnection::End::kTimeout);
+  ASSERT_EQ(outcome.network.size(), 1u);
+  EXPECT_TRUE(outcome.network[0].allowed);
+  EXPECT_EQ(outcome.network[0].received, 5u);
+  ended_.join();
+  EXPECT_THAT(said_, HasSubstr("200 Connection established"));
+  EXPECT_THAT(said_, HasSubstr("hello"));
+}
+
+TEST_F(HostileGuest, WhatItMayNotSayIsItsEnd) {
+  const std::string piece(kDoorPiece, 'x');
+  std::string window;
+  for (size_t i = 0; i <= kDoorWindow / kDoorPiece; ++i) window += DataBytes(2, piece);
+  // The proxy reads nothing of a stream that asks of a host that does not answer; of this one it
+  // takes what it can, so there are several windows of it.
+  const std::string slow = OpenBytes(1) + DataBytes(1, Tunnel() + "d") + OpenBytes(2);
+  ExpectFault(OpenBytes(2), "door open is out of turn");
+  ExpectFault(OpenBytes(1) + OpenBytes(1), "door open is out of turn");
+  ExpectFault(DataBytes(1, "x"), "of a stream that there is not");
+  ExpectFault(OpenBytes(1) + CloseBytes(1, 3) + CloseBytes(1, 1), "door close");
+  ExpectFault(OpenBytes(1) + CloseBytes(1, 1) + DataBytes(1, "x"), "door data after it was closed");
+  ExpectFault(OpenBytes(1) + WindowBytes(1, 1), "more than was sent");
+  ExpectFault(slow + window + window + window + window + window, "past its window");
+  ExpectFault(OpenBytes(1) + FrameBytes(FrameKind::kReady), "ready has no place here");
+}
+
+TEST_F(HostileGuest, StreamsWithoutEndAreItsEnd) {
+  std::string opens;
+  for (uint32_t i = 1; i < 100; ++i) opens += OpenBytes(i);
+  ExpectFault(opens, "more streams than there may be");
+  // Said to be over, they count until the host has let go of them.
+  policy.bounds.connections = 20;
+  std::string all;
+  for (uint32_t i = 1; i < 100; ++i) all += OpenBytes(i) + CloseBytes(i, 3);
+  ExpectFault(all, "more streams than there may be");
+}
+
+// Half of it is never read by anybody: the host's memory is what it is about, and its time.
+TEST_F(HostileGuest, OneThatNeverListensIsCutAtItsTime) {
+  grace = std::chrono::milliseconds(10);
+  request.limits.timeout = std::chrono::milliseconds(500);
+  std::string streams;
+  for (uint32_t i = 1; i <= 16; ++i) streams += OpenBytes(i) + DataBytes(i, Tunnel() + "d");
+  const Outcome outcome = Run(streams, FrameBytes(FrameKind::kStandardOutput, "x"));
+  EXPECT_NE(end, GuestConnection::End::kOutcome);
+  EXPECT_EQ(outcome.network.size(), 16u);
+  for (const NetworkEvent& event : outcome.network) EXPECT_LE(event.received, 1u << 20);
+}
+
+TEST_F(HostileGuest, WithoutADoorItIsTheEndOfAnyStream) {
+  request.mode = Request::Mode::kValidate;
+  ExpectFault(OpenBytes(1), "door open has no place here");
+}
+
+}  // namespace
+}  // namespace belljar
