@@ -41,6 +41,9 @@ ContainerBackend::ContainerBackend(ContainerBackendOptions options)
     : options_(std::move(options)), pool_(options_.pool) {}
 
 Result<Outcome> ContainerBackend::Run(const Request& request, const RunOptions& options) {
+  // The caller's mistake costs no container.
+  const Result<std::optional<AllowList>> narrower = Narrower(options_.doors.get(), request);
+  if (!narrower) return narrower.error();
   const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd};
   for (int tries = 1;; ++tries) {
     Result<PooledContainer> container = pool_.Take(wait);

@@ -6,10 +6,13 @@
 #ifndef BELLJAR_CONTAINER_BACKEND_CONTAINER_BACKEND_H_
 #define BELLJAR_CONTAINER_BACKEND_CONTAINER_BACKEND_H_
 
+#include <memory>
+
 #include "container/backend/container_pool.h"
 #include "engine/core/outcome.h"
 #include "engine/core/request.h"
 #include "engine/core/result.h"
+#include "engine/door/door.h"
 #include "engine/outside/backend.h"
 
 namespace belljar {
@@ -17,6 +20,8 @@ namespace belljar {
 struct ContainerBackendOptions {
   ContainerPoolOptions pool;
   ContainerReport report;  // engine, runtime, image: the same in every outcome
+  // Of a profile with a door, else null: the one of pool.terms.
+  std::shared_ptr<DoorService> doors;
 };
 
 class ContainerBackend : public Backend {

@@ -11,10 +11,10 @@
 namespace belljar {
 namespace {
 
-GuestTerms TermsOf(const SandboxOptions& sandbox) {
+GuestTerms TermsOf(const SandboxOptions& sandbox, DoorService* doors) {
   return GuestTerms::Of(sandbox.profile,
                         sandbox.isolation == IsolationMode::kStrict ? "strict" : "standard",
-                        sandbox.language == Language::kFull ? "full" : "restricted");
+                        sandbox.language == Language::kFull ? "full" : "restricted", doors);
 }
 
 Result<std::string> InstanceOf(const ContainerOptions& options) {
@@ -40,12 +40,15 @@ Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
   if (!choice) return choice.error();
   Result<std::string> instance = InstanceOf(options);
   if (!instance) return instance.error();
+  Result<std::unique_ptr<DoorService>> doors = StartDoors(sandbox);
+  if (!doors) return doors.error();
   Result<size_t> removed = RemoveOrphans(*choice->engine, *instance);
   if (!removed) return removed.error();
 
   ContainerBackendOptions backend;
   backend.report = ReportOf(*choice);
-  backend.pool.terms = TermsOf(sandbox);
+  backend.doors = std::move(*doors);
+  backend.pool.terms = TermsOf(sandbox, backend.doors.get());
   backend.pool.spec = PlanContainer(*choice, sandbox.profile, backend.pool.terms, options.memory);
   backend.pool.engine = std::move(choice->engine);
   backend.pool.instance = std::move(*instance);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <utility>
 
 namespace belljar {
@@ -46,14 +47,21 @@ void DoorTraffic::Watch(bool reads, std::vector<pollfd>& watched) {
 }
 
 void DoorTraffic::Move(std::span<const pollfd> watched, std::string& frames) {
-  const size_t count = std::min(watched.size(), watched_.size());
-  if (count == 0) return;
-  ++turn_;
-  for (size_t i = 0; i < count; ++i) {
-    const size_t at = (turn_ + i) % count;
-    const uint32_t number = watched_[at];
-    if (sockets_.contains(number)) Write(number, watched[at].revents, frames);
-    if (sockets_.contains(number)) Read(number, watched[at].revents, frames);
+  // All of them, since what the peer has said meanwhile wants doing too.
+  std::vector<std::pair<uint32_t, short>> turns;
+  size_t at = 0;
+  for (const auto& [number, socket] : sockets_) {
+    while (at < watched_.size() && watched_[at] < number) ++at;
+    const bool was_watched = at < watched_.size() && watched_[at] == number && at < watched.size();
+    turns.emplace_back(number, was_watched ? watched[at].revents : short{0});
+  }
+  if (turns.empty()) return;
+  // So that none is always the last, for which nothing may be left to send.
+  const size_t first = ++turn_ % turns.size();
+  std::rotate(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(first), turns.end());
+  for (const auto& [number, revents] : turns) {
+    Write(number, revents, frames);
+    if (sockets_.contains(number)) Read(number, revents, frames);
   }
 }
 

@@ -42,7 +42,8 @@ class DoorTraffic {
 
   // Appends what to wait for. `reads`: what the sockets have may come.
   void Watch(bool reads, std::vector<pollfd>& watched);
-  // `watched`: what the last Watch has appended. Appends to `frames`.
+  // `watched`: what the last Watch has appended; empty: nothing is known of the sockets. Appends to
+  // `frames`.
   void Move(std::span<const pollfd> watched, std::string& frames);
 
  private:
@@ -54,8 +55,8 @@ class DoorTraffic {
 
   DoorLedger ledger_;
   std::map<uint32_t, UniqueFd> sockets_;  // of streams of which we have not closed both ways
-  std::vector<uint32_t> watched_;         // the streams that Watch has appended
-  size_t turn_ = 0;                       // who of them is first
+  std::vector<uint32_t> watched_;         // the streams that Watch has appended, in order
+  size_t turn_ = 0;                       // who is first
 };
 
 }  // namespace belljar

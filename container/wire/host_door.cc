@@ -27,12 +27,12 @@ HostDoor::HostDoor(DoorService& service, std::optional<AllowList> narrower)
       traffic_(DoorLedger::Side::kHost, bounds_) {}
 
 void HostDoor::Move(std::span<const pollfd> watched, std::string& frames) {
-  traffic_.Move(watched, frames);
   for (const uint32_t number : traffic_.TakeOpened()) {
     auto pair = CreateSocketPair(SOCK_STREAM);
     traffic_.Give(number, pair ? std::move(pair->first) : UniqueFd(), frames);
     if (pair) door_.Serve(std::move(pair->second));
   }
+  traffic_.Move(watched, frames);
 }
 
 }  // namespace belljar

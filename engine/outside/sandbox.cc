@@ -99,14 +99,6 @@ void PlaceInCgroup(SparePoolOptions& pool) {
   }
 }
 
-// Null where the profile has no door, or somebody else keeps it.
-Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
-  if (!options.profile.door || options.door_keeper) return std::unique_ptr<DoorService>();
-  Result<DoorRules> rules = DoorRules::Make(options.network);
-  if (!rules) return rules.error();
-  return DoorService::Start(std::move(*rules));
-}
-
 const char* ModeName(IsolationMode mode) {
   return mode == IsolationMode::kStrict ? "strict" : "standard";
 }
@@ -125,6 +117,13 @@ std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
     if (!optional && !Contains(options.without_layers, layer)) required.push_back(layer);
   }
   return required;
+}
+
+Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
+  if (!options.profile.door || options.door_keeper) return std::unique_ptr<DoorService>();
+  Result<DoorRules> rules = DoorRules::Make(options.network);
+  if (!rules) return rules.error();
+  return DoorService::Start(std::move(*rules));
 }
 
 Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {

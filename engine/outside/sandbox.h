@@ -25,6 +25,8 @@
 
 namespace belljar {
 
+class DoorService;
+
 enum class IsolationMode {
   kStrict,    // every layer, or no run
   kStandard,  // privileges, rlimits, seccomp, and Landlock where there is one; says what is missing
@@ -55,6 +57,10 @@ struct SandboxOptions {
 // The layers that must be seen on a worker before it gets a request: what the mode promises, less
 // what was left out by name. In the order of the seal.
 std::vector<std::string> RequiredLayers(const SandboxOptions& options);
+
+// What serves the doors of its runs, by `network`. Null where the profile has none, or somebody
+// else keeps it. An error names the entry that is wrong.
+Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options);
 
 class Sandbox {
  public:

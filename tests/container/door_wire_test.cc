@@ -1,17 +1,24 @@
 // What goes over the line of a container's door, and what is refused of it: a guest that ignores
 // windows, takes numbers twice, opens without end, goes on after its end.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "container/wire/door_ledger.h"
+#include "container/wire/door_traffic.h"
 #include "container/wire/guest_reader.h"
 #include "container/wire/host_reader.h"
 #include "container/wire/outcome_text.h"
 #include "container/wire/request_text.h"
+#include "engine/core/socket.h"
 #include "tests/container/frames.h"
 
 namespace belljar {
@@ -251,6 +258,126 @@ TEST(Ledgers, OfBothSidesUnderstandEachOther) {
     EXPECT_TRUE(guest.streams().empty());
     EXPECT_TRUE(host.streams().empty());
   }
+}
+
+// --- the traffic --------------------------------------------------------------------------------
+
+// A host's, with the other end of the first stream's socket.
+class HostTraffic : public testing::Test {
+ protected:
+  void SetUp() override {
+    Take(OpenFrame(1));
+    auto pair = CreateSocketPair(SOCK_STREAM);
+    ASSERT_TRUE(pair);
+    for (const uint32_t number : traffic.TakeOpened()) {
+      traffic.Give(number, std::move(pair->first), frames);
+    }
+    proxy = std::move(pair->second);
+  }
+  void Take(const Frame& frame) {
+    const Result<void> taken = traffic.Take(frame);
+    ASSERT_TRUE(taken) << taken.error().ToString();
+  }
+  // What it has to say, having waited for something or not at all.
+  std::vector<Frame> Moved(bool waits = false) {
+    std::vector<pollfd> watched;
+    traffic.Watch(true, watched);
+    poll(watched.data(), watched.size(), waits ? 20'000 : 0);
+    traffic.Move(watched, frames);
+    return Decoded(std::exchange(frames, {}));
+  }
+  std::string Received() {
+    std::string bytes(1 << 20, 0);
+    const ssize_t got = recv(proxy.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    return got < 0 ? "nothing" : bytes.substr(0, static_cast<size_t>(got));
+  }
+  size_t Streams() const { return traffic.ledger().streams().size(); }
+
+  DoorTraffic traffic{Side::kHost, {.at_a_time = 3, .in_all = 5}};
+  std::string frames;
+  UniqueFd proxy;
+};
+
+TEST_F(HostTraffic, BytesGoBothWaysAndEachEndsByItself) {
+  Take(DataFrame(1, "hello"));
+  EXPECT_TRUE(Moved().empty());
+  EXPECT_EQ(Received(), "hello");
+  Take(CloseFrame(1, kSendsNoMore));
+  ASSERT_EQ(Moved().size(), 1u);
+  EXPECT_EQ(Received(), "") << "an end";
+  ASSERT_EQ(write(proxy.get(), "answer", 6), 6);
+  std::vector<Frame> said = Moved(true);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].payload, DataFrame(1, "answer").payload);
+  proxy.Reset();
+  said = Moved(true);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].payload, CloseFrame(1, kSendsNoMore).payload);
+  Take(CloseFrame(1, kTakesNoMore));
+  EXPECT_EQ(Streams(), 0u);
+}
+
+TEST_F(HostTraffic, OneThatTheGuestHasDoneWithIsLetGoUnasked) {
+  Take(CloseFrame(1, kBothWays));
+  traffic.Move({}, frames);
+  EXPECT_EQ(Streams(), 0u);
+  EXPECT_EQ(Received(), "") << "an end";
+}
+
+TEST_F(HostTraffic, AProxyThatHangsUpIsAnEndOfBothWays) {
+  ASSERT_EQ(write(proxy.get(), "last", 4), 4);
+  proxy.Reset();
+  std::vector<Frame> said;
+  for (int i = 0; i < 3 && said.size() < 2; ++i) {
+    for (Frame& frame : Moved(true)) said.push_back(std::move(frame));
+  }
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].payload, DataFrame(1, "last").payload);
+  EXPECT_EQ(said[1].payload, CloseFrame(1, kBothWays).payload);
+  Take(DataFrame(1, "under way"));
+  EXPECT_TRUE(Moved().empty());
+  Take(CloseFrame(1, kBothWays));
+  EXPECT_EQ(Streams(), 0u);
+}
+
+TEST_F(HostTraffic, OneThatEndedItsSideAndHungUpLaterIsSeenToo) {
+  ASSERT_EQ(shutdown(proxy.get(), SHUT_WR), 0);
+  ASSERT_EQ(Moved(true).size(), 1u);
+  proxy.Reset();
+  const std::vector<Frame> said = Moved(true);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].payload, CloseFrame(1, kTakesNoMore).payload);
+}
+
+TEST_F(HostTraffic, AProxyIsToldThatNobodyTakesItsAnswer) {
+  Take(CloseFrame(1, kTakesNoMore));
+  ASSERT_EQ(Moved().size(), 1u);
+  EXPECT_EQ(send(proxy.get(), "x", 1, MSG_NOSIGNAL), -1);
+  EXPECT_EQ(errno, EPIPE);
+}
+
+TEST_F(HostTraffic, NoMoreIsReadThanTheGuestHasGranted) {
+  const std::string much(1 << 16, 'x');
+  size_t sent = 0;
+  for (int i = 0; i < 100; ++i) {
+    (void)!send(proxy.get(), much.data(), much.size(), MSG_DONTWAIT);
+    for (const Frame& frame : Moved()) sent += frame.payload.size() - 4;
+  }
+  EXPECT_EQ(sent, kDoorWindow);
+  std::vector<pollfd> watched;
+  traffic.Watch(true, watched);
+  proxy.Reset();
+  EXPECT_EQ(poll(watched.data(), watched.size(), 0), 0)
+      << "it is not asked for what it may not say";
+  Take(WindowFrame(1, kDoorPiece));
+  EXPECT_EQ(Moved(true).size(), 1u);
+}
+
+TEST_F(HostTraffic, WithoutASocketItIsOverAtOnce) {
+  Take(OpenFrame(2));
+  for (const uint32_t number : traffic.TakeOpened()) traffic.Give(number, UniqueFd(), frames);
+  ASSERT_EQ(Decoded(frames).size(), 1u);
+  EXPECT_EQ(Decoded(frames)[0].payload, CloseFrame(2, kBothWays).payload);
 }
 
 // --- the readers --------------------------------------------------------------------------------

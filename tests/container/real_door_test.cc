@@ -1,0 +1,219 @@
+// The door of the network profile out of real containers, which have no network: Docker Engine with
+// runc and with runsc, and runsc alone (real_backend_test.cc says which). The hosts are on this
+// machine's loopback.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "container/backend/container_owner.h"
+#include "container/backend/container_sandbox.h"
+#include "container/engines/docker_engine.h"
+#include "container/engines/runsc_engine.h"
+#include "container/image/archive.h"
+#include "container/image/image_files.h"
+#include "engine/core/random.h"
+#include "engine/core/version.h"
+#include "engine/outside/profile_catalogue.h"
+#include "tests/engine/door_hosts.h"
+#include "tests/engine/support.h"
+
+namespace belljar {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+// Starting one takes seconds where others keep the machine busy.
+constexpr seconds kPatienceOfEngines{120};
+constexpr size_t kMuch = 20 << 20;
+
+struct Place {
+  std::string engine;
+  std::string runtime;
+};
+std::ostream& operator<<(std::ostream& out, const Place& place) {
+  return out << place.engine << "_" << place.runtime;
+}
+
+Profile NetworkProfile() { return *ProfileCatalogue::Open()->Choose("network"); }
+
+// Written once in each process.
+struct BuiltImage {
+  TemporaryFolder folder;
+  std::string path = folder.path() + "/image.tar";
+  std::string id;
+};
+const BuiltImage& NetworkImage() {
+  static const BuiltImage* const built = [] {
+    auto* image = new BuiltImage;
+    const Installation installation = ProfileCatalogue::Open()->installation();
+    const Result<ImageFiles> files = CollectImageFiles({.installation = installation,
+                                                        .profile = NetworkProfile(),
+                                                        .profile_file = "",
+                                                        .guest = GuestProgramPath(installation)});
+    if (!files) throw std::runtime_error(files.error().ToString());
+    const Result<ImageFacts> facts = WriteImage(*files,
+                                                {.version = kBelljarVersion,
+                                                 .profile = "network",
+                                                 .python = kPythonVersion,
+                                                 .inputs = "",
+                                                 .architecture = files->architecture},
+                                                image->path, nullptr);
+    if (!facts) throw std::runtime_error(facts.error().ToString());
+    image->id = "sha256:" + facts->config.digest;
+    return image;
+  }();
+  return *built;
+}
+
+void Serve(Peer& peer) {
+  const std::string first = peer.Receive(1);
+  if (first == "e") return Echo(peer);
+  if (first == "d") {
+    (void)peer.Send(std::string(kMuch, 'd'));
+  } else if (first == "u") {
+    (void)peer.Send(std::to_string(peer.Receive(kMuch).size()));
+  } else {
+    (void)peer.ReceiveHead();
+    (void)peer.Send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nanswer");
+  }
+}
+
+class DoorOfContainer : public ::testing::TestWithParam<Place> {
+ protected:
+  void SetUp() override {
+    ContainerWish& wish = options_.wish;
+    wish.engine = GetParam().engine;
+    wish.runtime = GetParam().runtime;
+    if (wish.engine == "runsc") {
+      if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("runsc holds all of the limits for root only");
+      wish.folder = BELLJAR_TEST_RUNSC_FOLDER;
+      engine_ = std::make_unique<RunscEngine>(RunscEngineOptions{.folder = wish.folder});
+    } else {
+      const char* const socket = getenv("BELLJAR_DOCKER_SOCKET");
+      wish.socket = socket ? socket : BELLJAR_TEST_DOCKER_SOCKET;
+      engine_ = std::make_unique<DockerEngine>(
+          DockerEngineOptions{.socket = wish.socket, .timeout = kPatienceOfEngines});
+    }
+    if (const Result<EngineFacts> facts = engine_->Check(); !facts) {
+      engine_.reset();
+      BELLJAR_SKIP_OR_FAIL(facts.error().ToString() + ": tools/containers start");
+    }
+    wish.image = NetworkImage().id;
+    options_.spares = 0;
+    options_.instance = "test-" + Hex(RandomBytes());
+    LoadImage();
+  }
+
+  void LoadImage() {
+    const Result<std::optional<EngineImage>> there = engine_->FindImage(NetworkImage().id);
+    ASSERT_TRUE(there) << there.error().ToString();
+    if (*there) return;
+    const UniqueFd tar(open(NetworkImage().path.c_str(), O_RDONLY | O_CLOEXEC));
+    const Result<std::string> loaded = engine_->LoadImage(tar.get(), {});
+    ASSERT_TRUE(loaded) << loaded.error().ToString();
+  }
+
+  void TearDown() override {
+    if (!engine_) return;
+    const Result<std::vector<ListedContainer>> left =
+        engine_->List(kInstanceLabel, options_.instance);
+    ASSERT_TRUE(left) << left.error().ToString();
+    for (const ListedContainer& each : *left) (void)engine_->Remove(each.id);
+    EXPECT_TRUE(left->empty());
+  }
+
+  Outcome Run(std::string source, seconds timeout = kPatienceOfEngines) {
+    SandboxOptions sandbox;
+    sandbox.profile = NetworkProfile();
+    sandbox.isolation = IsolationMode::kStandard;
+    sandbox.language = Language::kFull;
+    sandbox.network.allowed_domains = {"allowed.test:*"};
+    sandbox.network.allow_private = {"127.0.0.1"};
+    sandbox.network.resolve = {"allowed.test=127.0.0.1", "denied.test=127.0.0.1"};
+    Result<std::unique_ptr<Sandbox>> opened = OpenContainerSandbox(std::move(sandbox), options_);
+    if (!opened) throw std::runtime_error(opened.error().ToString());
+    const std::string port = std::to_string(host_.port());
+    for (size_t at; (at = source.find("PORT")) != source.npos;) source.replace(at, 4, port);
+    RunOptions options;
+    options.queue_timeout = kPatienceOfEngines;
+    Request request = MakeRequest(source, timeout);
+    request.limits.open_files = NetworkProfile().maximum_limits.open_files;
+    Result<Outcome> outcome = (*opened)->Run(request, options);
+    if (!outcome) throw std::runtime_error(outcome.error().ToString());
+    return std::move(*outcome);
+  }
+
+  Host host_{Serve};
+  ContainerOptions options_;
+  std::unique_ptr<ContainerEngine> engine_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Engines, DoorOfContainer,
+                         ::testing::Values(Place{"docker", "runc"}, Place{"docker", "runsc"},
+                                           Place{"runsc", "runsc"}),
+                         ::testing::PrintToStringParamName());
+
+TEST_P(DoorOfContainer, ItIsTheOnlyWayAndLeadsWhereItMay) {
+  const Outcome outcome = Run(R"(
+import _socket, http.client, socket, urllib.error, urllib.request
+print(urllib.request.urlopen("http://allowed.test:PORT/x").read())
+tunnel = http.client.HTTPConnection("127.0.0.1", 1080)
+tunnel.set_tunnel("allowed.test", PORT)
+tunnel.request("GET", "/")
+print(tunnel.getresponse().read())
+several = [socket.create_connection(("allowed.test", PORT)) for _ in range(8)]
+for number, one in enumerate(several):
+    one.sendall(b"e%d" % number)
+print(b"".join(one.recv(1) for one in several))
+down = socket.create_connection(("allowed.test", PORT))
+down.sendall(b"d")
+print(len(down.makefile("rb").read()))
+up = socket.create_connection(("allowed.test", PORT))
+up.sendall(b"u")
+for _ in range(20):
+    up.sendall(bytes(1 << 20))
+print(up.makefile("rb").read())
+try:
+    urllib.request.urlopen("http://denied.test:PORT/")
+except urllib.error.HTTPError as error:
+    print(error.code)
+for address in (("127.0.0.1", PORT), ("192.0.2.1", 80)):
+    try:
+        _socket.socket().connect(address)
+        print("reached")
+    except OSError:
+        print("not reached")
+)");
+  const std::string much = std::to_string(kMuch);
+  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\nb'answer'\nb'01234567'\n" + much + "\nb'" +
+                                            much + "'\n403\nnot reached\nnot reached\n")
+      << OutcomeToJson(outcome, 1);
+  ASSERT_EQ(outcome.network.size(), 13u);
+  EXPECT_EQ(outcome.network[10].received, kMuch);
+  EXPECT_EQ(outcome.network[11].sent, kMuch + 1);
+  EXPECT_FALSE(outcome.network[12].allowed);
+  EXPECT_THAT(outcome.network[12].detail, HasSubstr("not on the operator's list"));
+  EXPECT_EQ(host_.accepted(), 12);
+}
+
+TEST_P(DoorOfContainer, ARunThatIsStoppedLeavesNoConnection) {
+  const Outcome outcome = Run(R"(
+import socket
+one = socket.create_connection(("allowed.test", PORT))
+one.sendall(b"e")
+one.recv(1)
+)",
+                              seconds(5));
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_EQ(outcome.network.size(), 1u);
+  // The host's thread sees the end of it, or the destructor would not come back.
+}
+
+}  // namespace
+}  // namespace belljar
