@@ -13,9 +13,9 @@
 #include "container/backend/container_owner.h"
 #include "container/backend/container_sandbox.h"
 #include "container/engines/docker_engine.h"
-#include "container/engines/runsc_engine.h"
 #include "container/image/archive.h"
 #include "container/image/image_files.h"
+#include "container/runsc/runsc_engine.h"
 #include "engine/core/random.h"
 #include "engine/core/version.h"
 #include "engine/outside/profile_catalogue.h"
@@ -42,7 +42,8 @@ std::ostream& operator<<(std::ostream& out, const Place& place) {
 
 Profile NetworkProfile() { return *ProfileCatalogue::Open()->Choose("network"); }
 
-// Written once in each process.
+// Written once in each process. Without the packages of the profile, which may not be here: the
+// library's own modules do.
 struct BuiltImage {
   TemporaryFolder folder;
   std::string path = folder.path() + "/image.tar";
@@ -52,8 +53,10 @@ const BuiltImage& NetworkImage() {
   static const BuiltImage* const built = [] {
     auto* image = new BuiltImage;
     const Installation installation = ProfileCatalogue::Open()->installation();
+    Profile profile = NetworkProfile();
+    profile.packages.clear();
     const Result<ImageFiles> files = CollectImageFiles({.installation = installation,
-                                                        .profile = NetworkProfile(),
+                                                        .profile = profile,
                                                         .profile_file = "",
                                                         .guest = GuestProgramPath(installation)});
     if (!files) throw std::runtime_error(files.error().ToString());
