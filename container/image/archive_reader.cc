@@ -225,20 +225,25 @@ void CompareListings(const ImageListing& image, const ImageListing& here,
   }
 }
 
+Result<ImageInspection> Inspect(int file, const std::string& operation,
+                                const ImageProgress& progress, const TarVisitor& unpack) {
+  struct stat status;
+  if (fstat(file, &status) != 0) return SystemError(operation);
+  if (!S_ISREG(status.st_mode)) return SystemErrorOf(EINVAL, operation, "no file");
+  return Inspector(file, static_cast<uint64_t>(status.st_size), progress, unpack).Inspect();
+}
+
 }  // namespace
 
 Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return SystemError("open " + Quoted(path));
-  return InspectImage(fd.get(), progress, {});
+  return Inspect(fd.get(), "open " + Quoted(path), progress, {});
 }
 
 Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
                                      const TarVisitor& unpack) {
-  struct stat status;
-  if (fstat(file, &status) != 0) return SystemError("look at the image");
-  if (!S_ISREG(status.st_mode)) return SystemErrorOf(EINVAL, "read the image", "no file");
-  return Inspector(file, static_cast<uint64_t>(status.st_size), progress, unpack).Inspect();
+  return Inspect(file, "read the image", progress, unpack);
 }
 
 std::vector<std::string> CompareImage(const ImageFacts& image, const ImageIdentity& identity,

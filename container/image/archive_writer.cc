@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -88,6 +89,16 @@ Result<void> WriteArchive(const std::map<std::string, std::string>& documents, c
   return end ? Result<void>() : end.error();
 }
 
+// The writer of tars knows no path.
+Error AtPath(Error error, const std::string& path) {
+  if (error.error_number == 0) return error;
+  error.operation += ", for " + Quoted(path);
+  if (error.error_number == ENOSPC || error.error_number == EDQUOT) {
+    error.detail = "while it is written it takes twice its size there";
+  }
+  return error;
+}
+
 }  // namespace
 
 std::map<ImagePart, uint64_t> BytesByPart(const ImageListing& listing) {
@@ -108,7 +119,7 @@ Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
   Result<Scratch> layer_file = Scratch::Create(path);
   if (!layer_file) return layer_file.error();
   Result<Layer> layer = WriteLayer(files, layer_file->fd(), progress);
-  if (!layer) return layer.error();
+  if (!layer) return AtPath(layer.error(), path);
 
   ImageFacts facts;
   identity.inputs = ListingDigest(layer->listing);
@@ -131,7 +142,7 @@ Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
                     {kDockerName, DockerDocument(facts.identity, facts.config, facts.layer)}},
                    facts.layer, layer_file->fd(), archive->fd());
   if (written) written = archive->MoveTo(path);
-  if (!written) return written.error();
+  if (!written) return AtPath(written.error(), path);
   return facts;
 }
 

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import shutil
+import socket
 import subprocess
 import tarfile
 from pathlib import Path
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from .conftest import PROGRAM, Done
+
+NOT_TARS = shutil.ignore_patterns("*.tar")
 
 
 @pytest.fixture(scope="module")
@@ -167,19 +170,129 @@ def test_a_file_that_cannot_be_written(image, tmp_path):
     assert "it is there, and no file" in done.stderr
 
 
-def test_an_engine_that_is_not_there(place, tmp_path):
+# A file system with less room than an image needs, which goes away with the command. Says what is
+# left in it.
+FULL_DISK = """
+mount -t tmpfs -o size=8m none "$1" && cd "$1" && shift
+"$@"
+code=$?
+ls -A
+exit $code
+"""
+
+
+def test_a_full_disk(place, tmp_path):
+    wrapper = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", FULL_DISK, "sh"]
+    control = subprocess.run(
+        [*wrapper, tmp_path, "touch", "here"], capture_output=True, check=False
+    )
+    if control.returncode != 0 and os.environ.get("BELLJAR_MUST_WORK") != "1":
+        pytest.skip(f"no disk can be mounted here: {control.stderr.decode()}")
+    assert control.stdout == b"here\n", control.stderr
     done = subprocess.run(
+        [*wrapper, tmp_path, place / "belljar", "image", "build", "--output", "image.tar"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "No space left on device" in done.stderr
+    assert '"image.tar"' in done.stderr
+
+
+def test_a_folder_that_is_somebody_elses(place, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("takes root to be somebody else")
+    tmp_path.chmod(0o755)
+    for folder in tmp_path.parents[:-2]:
+        folder.chmod(folder.stat().st_mode | 0o011)
+    home = tmp_path / "installation"
+    shutil.copytree(place, home, ignore=NOT_TARS, ignore_dangling_symlinks=True)
+    subprocess.run(["chmod", "-R", "a+rX", home], check=True)
+    for output, user, code in (("image.tar", 65534, 5), ("image.tar", 0, 0)):
+        done = subprocess.run(
+            [home / "belljar", "image", "build", "--output", output],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            user=user,
+            group=user,
+            timeout=120,
+        )
+        assert done.returncode == code, done.stderr
+        if code != 0:
+            assert done.stdout == ""
+            assert "Permission denied" in done.stderr and '"image.tar"' in done.stderr
+
+
+@pytest.fixture
+def socket_path(tmp_path) -> Path:
+    path = tmp_path / "engine.sock"
+    assert len(str(path)) < 108
+    return path
+
+
+def load_over(place, path: Path, folder: Path, **more) -> subprocess.CompletedProcess:
+    return subprocess.run(
         [place / "belljar", "image", "build", "--load", "docker"],
         capture_output=True,
         text=True,
         check=False,
+        cwd="/",
+        env={"DOCKER_HOST": f"unix://{path}", "TMPDIR": str(folder)},
+        timeout=120,
+        **more,
+    )
+
+
+def test_an_engine_that_is_not_there(place, tmp_path, socket_path):
+    done = load_over(place, socket_path, tmp_path)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "engine.sock" in done.stderr and "there is no such socket" in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_engine_that_has_stopped(place, tmp_path, socket_path):
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(socket_path))
+    done = load_over(place, socket_path, tmp_path)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "engine.sock" in done.stderr and "has stopped" in done.stderr
+    assert list(tmp_path.iterdir()) == [socket_path]
+
+
+def test_a_socket_that_is_not_ours_to_use(place, tmp_path, socket_path):
+    if os.geteuid() != 0:
+        pytest.skip("takes root to be somebody else")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    scratch.chmod(0o777)
+    for folder in (tmp_path, *tmp_path.parents[:-2], place):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    with socket.socket(socket.AF_UNIX) as engine:
+        engine.bind(str(socket_path))
+        socket_path.chmod(0o600)
+        engine.listen()
+        done = load_over(place, socket_path, scratch, user=65534, group=65534)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "engine.sock" in done.stderr and "may not use it" in done.stderr
+    assert not any(scratch.iterdir())
+
+
+def test_an_installation_elsewhere_gives_the_same(built, place, tmp_path):
+    home = tmp_path / "an installation elsewhere"
+    shutil.copytree(place, home, ignore=NOT_TARS, ignore_dangling_symlinks=True)
+    done = subprocess.run(
+        [home / "belljar", "image", "build", "--output", tmp_path / "image.tar", "--json"],
+        capture_output=True,
+        check=False,
         cwd=tmp_path,
-        env={"DOCKER_HOST": f"unix://{tmp_path}/nobody.sock", "TMPDIR": str(tmp_path)},
         timeout=120,
     )
-    assert (done.returncode, done.stdout) == (5, "")
-    assert "nobody.sock" in done.stderr
-    assert not any(tmp_path.iterdir())
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "image.tar").read_bytes() == built.read_bytes()
 
 
 @pytest.mark.parametrize(
