@@ -36,12 +36,16 @@ class Daemon:
     command: str
     socket: Path
 
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"DOCKER_HOST": f"unix://{self.socket}", "DOCKER_CONFIG": "/nonexistent"}
+
     def ask(
         self, *arguments: str | Path, stdin: bytes = b"", timeout: float = 120
     ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [self.command, *arguments],
-            env={"DOCKER_HOST": f"unix://{self.socket}", "DOCKER_CONFIG": "/nonexistent"},
+            env=self.environment,
             input=stdin,
             capture_output=True,
             check=False,

@@ -127,6 +127,17 @@ class Container:
         done = self.daemon.ask("exec", "--interactive", self.id, INSIDE, *arguments, stdin=stdin)
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """The same with standard input left open; closed by whoever starts it."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            [self.daemon.command, "exec", "--interactive", self.id, INSIDE, *arguments],
+            env=self.daemon.environment,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+        )
+
     def run(self, code: str, *options: str) -> Done:
         return self.belljar("run", "--isolation", "standard", *options, "-c", code)
 
@@ -218,7 +229,7 @@ def test_code_without_the_policy_gets_nothing_of_the_container(container: Contai
         ("print('well')", ("--no-such-option",), 2),
         ("import os", (), 3),
         ("while True: pass", ("--timeout", "200ms"), 4),
-        ("x = 'x' * 10**9", ("--memory", "32m"), 1),
+        ("x = 'x' * 10**9", ("--memory", "32m"), 4),
     ],
     ids=["well", "exception", "usage", "refused", "timeout", "memory"],
 )
@@ -252,39 +263,57 @@ def test_info_is_whole(container: Container) -> None:
 # --- the server -----------------------------------------------------------------------------------
 
 
-def call(number: int, method: str, **params: object) -> bytes:
+def request(number: int, method: str, **params: object) -> bytes:
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     return json.dumps(message).encode() + b"\n"
 
 
-def test_the_server_runs_code_over_stdio(container: Container) -> None:
+def conversation(container: Container, *options: str) -> tuple[dict, list[dict], int]:
+    """The answer to one call of a server over stdio, its log, and its exit code. Standard input
+    stays open until the answer is there: its end is that of the server."""
     hello = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     }
-    asked = b"".join(
-        [
-            call(1, "initialize", **hello),
-            b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
-            call(2, "tools/call", name="execute_code", arguments={"code": "print('hi')\n6 * 7"}),
-        ]
-    )
-    done = container.belljar("serve", "--isolation", "standard", stdin=asked)
-    assert done.code == 0, done.stderr
-    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
-    result = answers[2]["result"]["structuredContent"]
+    asked = [
+        request(1, "initialize", **hello),
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
+        request(2, "tools/call", name="execute_code", arguments={"code": "print('hi')\n6 * 7"}),
+    ]
+    with container.start("serve", *options) as server:
+        server.stdin.write(b"".join(asked))
+        server.stdin.flush()
+        answer: dict = {}
+        while answer.get("id") != 2:
+            line = server.stdout.readline()
+            if not line:
+                break
+            answer = json.loads(line)
+        server.stdin.close()
+        log = [json.loads(line) for line in server.stderr.read().splitlines()]
+        code = server.wait(30)
+    return answer, log, code
+
+
+def test_the_server_runs_code_over_stdio(container: Container) -> None:
+    answer, log, code = conversation(container, "--isolation", "standard")
+    result = answer["result"]["structuredContent"]
     assert (result["result"], result["stdout"]) == (42, "hi\n")
     assert result["isolation"]["mode"] == "standard"
     assert held_layers(result["isolation"]) == LEFT
-    events = [json.loads(line) for line in done.stderr.splitlines()]
-    assert "weak" in {event["event"] for event in events}
+    assert "weak" in {entry["event"] for entry in log}
+    assert code == 0
 
 
-def test_a_strict_server_does_not_start(container: Container) -> None:
-    done = container.belljar("serve")
-    assert (done.code, done.stdout) == (5, "")
-    assert "namespaces" in done.stderr
+def test_a_strict_server_runs_nothing_and_says_why(container: Container) -> None:
+    answer, log, code = conversation(container)
+    assert "result" not in answer
+    assert "namespaces" in answer["error"]["message"]
+    assert "--isolation standard" in answer["error"]["message"]
+    (failure,) = [entry for entry in log if entry["event"] == "execution"]
+    assert (failure["level"], failure["failure"]) == ("error", answer["error"]["message"])
+    assert code == 0
 
 
 def test_the_first_process_still_runs_and_left_no_child_behind(container: Container) -> None:
