@@ -35,7 +35,7 @@ const Keys kLimitNames = {"timeout",   "cpu",        "memory",    "output",   "r
                           "file_size", "open_files", "processes", "artifact", "artifacts"};
 const Keys kPathKeys = {"path", "optional", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
-const Keys kImportKeys = {"internal", "why"};
+const Keys kImportKeys = {"internal", "open", "why"};
 const Keys kModuleKeys = {"why", "exports", "replace", "synthetic"};
 const Keys kBuiltinsKeys = {"why", "exports"};
 const Keys kZygoteKeys = {"why", "environment", "huge_pages"};
@@ -356,6 +356,8 @@ void ReadModules(const toml::table& root, Profile& profile) {
     CheckKeys(imports, kImportKeys);
     CheckWhy(imports);
     GetStrings(imports, "internal");
+    // Packages that nobody has reviewed; the policy takes their modules from [packages].
+    if (imports.contains("open")) GetStrings(imports, "open");
   }
   if (root.contains("builtins")) {
     const toml::table& builtins = GetTable(root, "builtins");
@@ -432,6 +434,21 @@ void ReadPackages(const toml::table& root, Profile& profile) {
     CheckKeys(*set, kPackageKeys);
     CheckWhy(*set);
     profile.packages.push_back({std::string(key.str()), GetStrings(*set, "modules")});
+  }
+}
+
+// Modules of sets whose packages the file itself leaves open have no table of their own: all that
+// they call public is given.
+void ReadOpenPackages(const toml::table& root, Profile& profile) {
+  const toml::table* imports = root["imports"].as_table();
+  if (!imports || !imports->contains("open") || !root.contains("packages")) return;
+  const std::vector<std::string> open = GetStrings(*imports, "open");
+  for (const auto& [key, value] : GetTable(root, "packages")) {
+    for (std::string& name : GetStrings(*value.as_table(), "modules")) {
+      const std::string package = name.substr(0, name.find('.'));
+      if (std::find(open.begin(), open.end(), package) == open.end()) continue;
+      AddModule(profile, std::move(name), {});
+    }
   }
 }
 
@@ -569,6 +586,7 @@ class ProfileReader {
     ReadArtifacts(root, profile_);
     ReadZygote(root, profile_);
     ReadPackages(root, profile_);
+    ReadOpenPackages(root, profile_);
     if (root.contains("attack_surface")) {
       for (std::string& what : GetStrings(root, "attack_surface")) {
         profile_.attack_surface.push_back(std::move(what));

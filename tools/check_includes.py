@@ -27,6 +27,9 @@ CONTAINER_PARTS: dict[str, set[str]] = {
         "container/image",
         "container/runsc",
     },
+    "container/packages": ENGINE
+    | {"engine/door", "container/wire", "container/engines"}
+    | {"container/image", "container/backend"},
 }
 # Transports, JSON-RPC, MCP and tools know nothing of each other: they meet in server/core.
 SERVER_PARTS: dict[str, set[str]] = {

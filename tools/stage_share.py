@@ -38,6 +38,9 @@ def wanted_files(source: Path) -> dict[Path, Path]:
         wanted[Path("profiles") / path.name] = path
     for path in sorted((source / "profiles" / "exports").glob("*.txt")):
         wanted[Path("profiles/exports") / path.name] = path
+    for path in sorted((source / "container" / "packages").glob("install*")):
+        if path.suffix in DATA_SUFFIXES:
+            wanted[Path("installer") / path.name] = path
     for name in package_sets(source):
         requirements = source / "requirements" / f"{name}.txt"
         wanted[Path("requirements") / requirements.name] = requirements
@@ -78,7 +81,7 @@ def byte_code_of(path: Path) -> Path:
 def remove_leftovers(share: Path, wanted: dict[Path, Path]) -> None:
     keep = {share / name for name in wanted}
     keep |= {byte_code_of(path) for path in keep if path.suffix == ".py"}
-    for room in ("policy", "runner", "profiles", "requirements"):
+    for room in ("policy", "runner", "profiles", "installer", "requirements"):
         for path in sorted((share / room).rglob("*"), reverse=True):
             if path.is_dir():
                 if not any(path.iterdir()):

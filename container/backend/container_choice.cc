@@ -197,6 +197,28 @@ Error AllOf(std::vector<Error> reasons) {
   return MakeError(kChoose, text);
 }
 
+// Of the engines that answer, the first that `choose` takes.
+template <typename Choice, typename Choose>
+Result<Choice> FirstOf(const ContainerWish& wish, const Choose& choose) {
+  if (Result<void> checked = CheckWish(wish); !checked) return checked.error();
+  Result<std::vector<std::string>> engines = EnginesOf(wish);
+  if (!engines) return engines.error();
+  // Of engines that are not there nothing is said where one is that only lacks something.
+  std::vector<Error> absent;
+  std::vector<Error> lacking;
+  for (const std::string& engine : *engines) {
+    Result<Reached> reached = Reach(engine, wish);
+    if (!reached) {
+      absent.push_back(reached.error());
+      continue;
+    }
+    Result<Choice> choice = choose(std::move(*reached));
+    if (choice) return choice;
+    lacking.push_back(choice.error());
+  }
+  return AllOf(std::move(lacking.empty() ? absent : lacking));
+}
+
 // --- for doctor -----------------------------------------------------------------------------
 
 std::string Described(const Reached& reached) {
@@ -231,23 +253,18 @@ std::vector<std::string> UsualSocketsOf(const std::string& engine) {
 }
 
 Result<ContainerChoice> ChooseContainer(const ContainerWish& wish, const Profile& profile) {
-  if (Result<void> checked = CheckWish(wish); !checked) return checked.error();
-  Result<std::vector<std::string>> engines = EnginesOf(wish);
-  if (!engines) return engines.error();
-  // Of engines that are not there nothing is said where one is that only lacks something.
-  std::vector<Error> absent;
-  std::vector<Error> lacking;
-  for (const std::string& engine : *engines) {
-    Result<Reached> reached = Reach(engine, wish);
-    if (!reached) {
-      absent.push_back(reached.error());
-      continue;
-    }
-    Result<ContainerChoice> choice = ChooseOf(wish, std::move(*reached), profile);
-    if (choice) return choice;
-    lacking.push_back(choice.error());
-  }
-  return AllOf(std::move(lacking.empty() ? absent : lacking));
+  return FirstOf<ContainerChoice>(
+      wish, [&](Reached reached) { return ChooseOf(wish, std::move(reached), profile); });
+}
+
+Result<EngineChoice> ChooseEngine(const ContainerWish& wish) {
+  return FirstOf<EngineChoice>(wish, [&](Reached reached) -> Result<EngineChoice> {
+    Result<std::string> runtime = ChooseRuntime(wish, reached.facts);
+    if (!runtime) return runtime.error();
+    std::string name = LoaderOf(reached.facts);
+    return EngineChoice{std::move(reached.engine), std::move(reached.facts), std::move(name),
+                        std::move(*runtime)};
+  });
 }
 
 std::vector<EngineCheck> CheckEngines(const ContainerWish& wish) {

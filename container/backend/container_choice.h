@@ -34,6 +34,14 @@ struct ContainerChoice {
   EngineImage image;
 };
 
+// As far as it can be chosen before there is an image.
+struct EngineChoice {
+  std::shared_ptr<ContainerEngine> engine;
+  EngineFacts facts;
+  std::string name;     // as ContainerWish::engine has it: "docker"
+  std::string runtime;  // "runsc", "runc"
+};
+
 // One engine that was looked for, for `belljar doctor`.
 struct EngineCheck {
   std::string engine;  // "docker", "podman", "runsc"
@@ -47,6 +55,10 @@ std::vector<std::string> UsualSocketsOf(const std::string& engine);
 
 // The image has to be there, of this version, profile and Python, or the error says how to make it.
 Result<ContainerChoice> ChooseContainer(const ContainerWish& wish, const Profile& profile);
+
+// The first engine that has what the wish asks for, whatever images it has: for whoever is about to
+// load one.
+Result<EngineChoice> ChooseEngine(const ContainerWish& wish);
 
 // All of them, whatever the wish prefers; asks each once. Looks for no image.
 std::vector<EngineCheck> CheckEngines(const ContainerWish& wish);

@@ -131,12 +131,15 @@ class Collection {
       return done;
     }
     for (const MissingPackages& missing : from.Missing(request_.profile)) {
+      if (request_.package_paths.contains(missing.set)) continue;
       return Failure("the packages of " + missing.set +
                      " are not installed. To install them: " + missing.command);
     }
     for (const PackageSet& set : request_.profile.packages) {
-      if (Result<void> done = AddTree(from.PackageSetPath(set.name),
-                                      share + "/packages/" + set.name, WantsOfPackages);
+      const auto given = request_.package_paths.find(set.name);
+      const std::string path =
+          given == request_.package_paths.end() ? from.PackageSetPath(set.name) : given->second;
+      if (Result<void> done = AddTree(path, share + "/packages/" + set.name, WantsOfPackages);
           !done) {
         return done;
       }

@@ -49,6 +49,8 @@ struct ImageRequest {
   Profile profile;
   std::string profile_file;  // of an operator's own profile; empty: it is one of the installation
   std::string guest;         // path of the program that a container starts
+  // Folders of sets that do not lie where the installation has its own, by the names of the sets.
+  std::map<std::string, std::string> package_paths;
 };
 
 struct ImageFiles {

@@ -78,7 +78,7 @@ class Policy:
         if "door" in profile:  # before packages meet the library without it
             library.open_network(profile["door"]["port"])
         # As they are, before the library is changed below them.
-        packages.load(profile.get("modules", ()))
+        profile = packages.load(profile)
         library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
         self._builtins = namespace.make_builtins(has_files)
@@ -217,6 +217,7 @@ class Policy:
     def forget_program(self) -> None:
         """The program was the host's own, a rehearsal: the interpreter is the host's again."""
         lookout.end()
+        library.program.running.scope = {}
         guards.forget_guest()
 
 

@@ -140,7 +140,10 @@ class ModuleTable:
         self._other_profiles = other_profiles
         modules = profile.get("modules", {})
         modules = {n: modules[n] for n in modules if self._install_command(n) is None}
-        self.open_packages = reviewed.OPEN_PACKAGES & {name.partition(".")[0] for name in modules}
+        tops = {name.partition(".")[0] for name in modules}
+        self.open_packages = reviewed.OPEN_PACKAGES & tops.union(
+            profile.get("imports", {}).get("open", ())
+        )
         if self.open_packages:  # they come with the others
             self.open_packages = reviewed.OPEN_PACKAGES
         imports = profile.get("imports", {})

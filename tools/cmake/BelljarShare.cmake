@@ -3,6 +3,7 @@
 #   share/belljar/policy/belljar_policy/   the language policy
 #   share/belljar/runner/                  what runs inside a worker: belljar_runner(.py)
 #   share/belljar/profiles/*.toml
+#   share/belljar/installer/               what installs packages in a container
 #   share/belljar/rules.json               the policy's rules, for the command
 #   share/belljar/patterns                 the standard library's regular expressions, compiled
 #   share/belljar/site-packages            link to the virtual environment's packages
@@ -19,6 +20,8 @@ file(GLOB_RECURSE share_sources CONFIGURE_DEPENDS
      "${CMAKE_SOURCE_DIR}/engine/inside/runner.py"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner/*.py"
      "${CMAKE_SOURCE_DIR}/profiles/*.toml"
+     "${CMAKE_SOURCE_DIR}/container/packages/*.py"
+     "${CMAKE_SOURCE_DIR}/container/packages/*.toml"
      "${CMAKE_SOURCE_DIR}/profiles/exports/*.txt")
 list(FILTER share_sources EXCLUDE REGEX "/profiles/surface/")
 

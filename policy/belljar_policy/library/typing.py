@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from typing import Any
 
+from . import program
 from .objects import only_for_its_own
 from .types import check_namespace
 
@@ -21,6 +22,8 @@ def reduce() -> None:
     original = meta.__new__
 
     def __new__(cls: Any, typename: Any, bases: Any, ns: Any) -> Any:  # noqa: N807
+        if not program.running.scope:  # a library's, with the policy off
+            return original(cls, typename, bases, ns)
         return original(cls, typename, bases, check_namespace(dict(ns)))
 
     meta.__new__ = __new__

@@ -12,7 +12,8 @@ import contextlib
 import importlib
 import pkgutil
 import sys
-from collections.abc import Iterable
+import types
+from collections.abc import Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -26,20 +27,79 @@ def _own(name: str) -> Any:
     return importlib.import_module(f"{__name__}.{name}") if name in _KNOWN else None
 
 
-def load(modules: Iterable[str]) -> None:
-    """Imports those of `modules` that are of packages left open and are there, and adapts them."""
+def load(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Imports the modules of packages left open that are there, and adapts them. Returns the
+    profile with what it has of those that nobody has reviewed: `[imports] open` names the packages,
+    the sets their modules.
+    """
+    modules = profile.get("modules", {})
+    unreviewed = _unreviewed(profile)
     names = [name for name in modules if name.partition(".")[0] in reviewed.OPEN_PACKAGES]
-    packages = sorted({name.partition(".")[0] for name in names})
-    for package in packages:
+    for package in sorted({name.partition(".")[0] for name in (*names, *unreviewed)}):
         if hasattr(own := _own(package), "prepare"):
             own.prepare()
     for name in names:
         with contextlib.suppress(ImportError):  # whoever needs it says so
             importlib.import_module(name)
+    for name in unreviewed:
+        _import_unreviewed(name)
     # Also those that came with the others.
     for package in sorted(_KNOWN & sys.modules.keys()):
-        if names and hasattr(own := _own(package), "adapt"):
+        if (names or unreviewed) and hasattr(own := _own(package), "adapt"):
             own.adapt()
+    entries = {name: _entry(sys.modules[name]) for name in unreviewed if name in sys.modules}
+    return {**profile, "modules": {**modules, **entries}}
+
+
+def _unreviewed(profile: Mapping[str, Any]) -> list[str]:
+    """Modules of the packages that the profile leaves open by itself, which are left open from here
+    on. None that the profile has anyway, or that Python brings: what it gives of those is decided.
+    """
+    known = {name.partition(".")[0] for name in profile.get("modules", {})}
+    known |= sys.stdlib_module_names | {"belljar_policy", "belljar_runner", "_belljar_guards"}
+    opened = frozenset(profile.get("imports", {}).get("open", ())) - known
+    reviewed.OPEN_PACKAGES |= opened
+    sets = profile.get("packages", {}).values()
+    names = {name for each in sets for name in each["modules"]}
+    return sorted(name for name in names if name.partition(".")[0] in opened)
+
+
+def _import_unreviewed(name: str) -> None:
+    """It may be a program, or want what is not here: then there is no such module."""
+    try:
+        importlib.import_module(name)
+    except BaseException:
+        sys.modules.pop(name, None)
+
+
+def _entry(module: types.ModuleType) -> dict[str, Any]:
+    return {"why": "installed packages, reviewed by nobody", "exports": public_names(module)}
+
+
+def public_names(module: types.ModuleType) -> list[str]:
+    """What the module calls its own: `__all__`, or what it defines under a public name. No modules:
+    what it has below it comes with it.
+    """
+    listed = getattr(module, "__all__", None)
+    listed = listed if isinstance(listed, (list, tuple)) else vars(module)
+    names = {name for name in listed if type(name) is str and name.isidentifier()}
+    return sorted(
+        name
+        for name in names
+        if (name[0] != "_" or name == "__version__")
+        and name in vars(module)
+        and _is_own(vars(module)[name], module)
+    )
+
+
+def _is_own(value: Any, module: types.ModuleType) -> bool:
+    """No module, and no function or class that another package made."""
+    if isinstance(value, types.ModuleType):
+        return False
+    made_in = getattr(value, "__module__", None)
+    if type(made_in) is not str or not callable(value):
+        return True
+    return made_in.partition(".")[0] in reviewed.OPEN_PACKAGES
 
 
 def load_native(package: str, leave_out: tuple[str, ...] = ("test", "_test")) -> None:

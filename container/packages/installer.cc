@@ -1,0 +1,206 @@
+#include "container/packages/installer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "container/wire/fields.h"
+#include "engine/core/text.h"
+#include "engine/core/version.h"
+#include "profiles/loader.h"
+
+namespace belljar {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using nlohmann::json;
+
+constexpr char kInstall[] = "install packages";
+constexpr char kArchiveName[] = "packages.tar.z";  // as install.py has it
+constexpr size_t kLargestProgram = size_t{1} << 20;
+constexpr size_t kLongestFault = 1000;
+constexpr std::chrono::seconds kConnectTimeout{15};
+
+std::string InstallerFile(const Installation& installation, const char* name) {
+  return fs::path(installation.profiles).parent_path() / "installer" / name;
+}
+
+Error Failure(const std::string& what) { return MakeError(kInstall, what); }
+
+// What install.py says, as far as it is of that form.
+struct Answer {
+  std::string fault;  // empty: none
+  std::string what;
+  std::vector<LockedPackage> packages;
+};
+
+Answer ReadAnswer(const json& form) {
+  Fields fields(form);
+  Answer answer;
+  if (form.contains("fault")) {
+    answer.fault = fields.Text("fault", kLongestFault);
+    answer.what = fields.Text("what", kLongestFault);
+  } else {
+    answer.packages = ReadPackageList(fields.Any("packages"));
+  }
+  fields.End();
+  return answer;
+}
+
+const Artifact* FindArchive(const Outcome& outcome) {
+  for (const Artifact& artifact : outcome.artifacts) {
+    if (artifact.name == kArchiveName && artifact.origin == Artifact::Origin::kFile) {
+      return &artifact;
+    }
+  }
+  return nullptr;
+}
+
+bool HasReachedSomebody(const Outcome& outcome) {
+  return std::any_of(outcome.network.begin(), outcome.network.end(),
+                     [](const NetworkEvent& each) { return each.allowed && each.received > 0; });
+}
+
+std::string NameOf(const NetworkEvent& event) {
+  return Printable(event.host) + ":" + std::to_string(event.port);
+}
+
+}  // namespace
+
+std::string InstallerProfileFile(const Installation& installation) {
+  return InstallerFile(installation, "installer.toml");
+}
+
+Result<SandboxOptions> InstallerOptions(const Installation& installation, const PackageIndex& index,
+                                        const InstallBounds& bounds) {
+  Result<Profile> profile = LoadProfile(InstallerProfileFile(installation), installation.profiles);
+  if (!profile) return profile.error();
+  SandboxOptions options;
+  options.profile = std::move(*profile);
+  options.language = Language::kFull;
+  options.network = index.network();
+  // Wheels are compressed, and some of them are fetched only to be looked at.
+  options.network.bounds.received = Bytes{2 * bounds.tree.size.count};
+  options.spares = 1;
+  return options;
+}
+
+Result<Request> Installer::MakeRequest(const PackageQuestion& question) const {
+  Result<std::string> program =
+      ReadFile(InstallerFile(installation_, "install.py"), kLargestProgram);
+  if (!program) return program.error();
+  const Result<Profile> profile =
+      LoadProfile(InstallerProfileFile(installation_), installation_.profiles);
+  if (!profile) return profile.error();
+  Request request;
+  request.source = std::move(*program);
+  request.filename = "install.py";
+  request.standard_input = FormText({{"requirements", question.requirements},
+                                     {"index", index_.address()},
+                                     {"trusted_host", index_.trusted_host()},
+                                     {"connect_timeout", kConnectTimeout.count()}});
+  request.limits = profile->default_limits;
+  request.limits.timeout = std::min(bounds_.timeout, profile->maximum_limits.timeout);
+  request.limits.cpu = request.limits.timeout;
+  return request;
+}
+
+Result<PackageLock> Installer::Install(const PackageQuestion& question, const std::string& site,
+                                       int cancel_fd) const {
+  const Result<Request> request = MakeRequest(question);
+  if (!request) return request.error();
+  const Result<Outcome> outcome = run_(*request, {.cancel_fd = cancel_fd});
+  if (!outcome) {
+    const Error& error = outcome.error();
+    return SystemErrorOf(error.error_number, std::string(kInstall) + ": " + error.operation,
+                         error.detail);
+  }
+  if (!outcome->success()) return ExplainEnd(*outcome);
+  return Take(question, *outcome, site);
+}
+
+Result<PackageLock> Installer::Take(const PackageQuestion& question, const Outcome& outcome,
+                                    const std::string& site) const {
+  Answer answer;
+  Result<void> read = ReadForm(outcome.result_json.value_or(""), {.depth = 8, .values = 64 * 1024},
+                               kInstall, [&](const json& form) { answer = ReadAnswer(form); });
+  if (!read) return Failure("the installer's answer is none: " + read.error().detail);
+  if (!answer.fault.empty()) return Explain(answer.fault, answer.what, outcome);
+  const Artifact* archive = FindArchive(outcome);
+  if (!archive) return Failure("the installer has left no packages");
+  if (!archive->content) return Explain("space", "", outcome);
+  Result<TreeFacts> tree = UnpackTree(*archive->content, site, bounds_.tree);
+  if (!tree && tree.error().error_number == EFBIG) return Explain("space", "", outcome);
+  if (!tree) return tree.error();
+  return PackageLock{
+      .question = question, .packages = std::move(answer.packages), .tree = std::move(*tree)};
+}
+
+// `kind` and `what` are the guest's, the connections the door's: where nobody was reached, pip
+// only says that there is no such package.
+Error Installer::Explain(const std::string& kind, const std::string& what,
+                         const Outcome& outcome) const {
+  if (kind == "space") {
+    return SystemErrorOf(EFBIG, kInstall,
+                         "with what they depend on they are more than " +
+                             bounds_.tree.size.ToString() +
+                             ", or more than 64m compressed; ask for fewer. The operator sets "
+                             "the former");
+  }
+  if (kind == "no-pip") {
+    return Failure("there is no pip to run (" + Printable(what) +
+                   "); on Debian, package python3-pip-whl has it. Then make the installer's image "
+                   "again");
+  }
+  if (kind == "path") {
+    return Failure("a package has a file that cannot be taken over: " + Quoted(what));
+  }
+  for (const NetworkEvent& event : outcome.network) {
+    if (!event.allowed && HasReachedSomebody(outcome)) {
+      return Failure("the index leads to " + NameOf(event) + ": " + Printable(event.detail) +
+                     ". An operator who trusts that host adds it to the package hosts");
+    }
+  }
+  if (!HasReachedSomebody(outcome)) {
+    const std::string why = outcome.network.empty() ? "no connection was made"
+                                                    : Printable(outcome.network.back().detail);
+    return SystemErrorOf(EHOSTUNREACH, kInstall,
+                         "the index " + index_.shown() + " cannot be reached: " + why +
+                             ". Try again later, or check its address");
+  }
+  if (kind == "unknown") {
+    return Failure("the index " + index_.shown() + " has no package " + Quoted(what) +
+                   "; check its name");
+  }
+  if (kind == "no-wheel") {
+    return Failure("the index " + index_.shown() + " has no wheel of " + Quoted(what) +
+                   " for Python " + kPythonVersion +
+                   " on this machine; another version may have one. Packages that come as source "
+                   "only are not built here");
+  }
+  return Failure("pip says: " + Printable(what));
+}
+
+Error Installer::ExplainEnd(const Outcome& outcome) const {
+  switch (outcome.status) {
+    case Status::kTimeout:
+    case Status::kCpuLimit:
+      return SystemErrorOf(ETIMEDOUT, kInstall,
+                           "it was not done within " + FormatDuration(outcome.limits.timeout) +
+                               "; ask for fewer, try again later, or let the operator give more");
+    case Status::kMemoryLimit: return Explain("space", "", outcome);
+    default: break;
+  }
+  if (outcome.error && outcome.error->type == "Cancelled") {
+    return SystemErrorOf(ECANCELED, kInstall);
+  }
+  return Failure("the installer ended: " +
+                 (outcome.error ? Printable(outcome.error->type + ": " + outcome.error->message)
+                                : std::string(StatusName(outcome.status))));
+}
+
+}  // namespace belljar

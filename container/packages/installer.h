@@ -1,0 +1,74 @@
+// Installer: packages from an index into a folder, by pip.
+//
+//   host                                         container of profile "installer"
+//   requirements, judged ──── standard input ──▶ install.py: pip, in the worker's own interpreter
+//   door: the index and its hosts ◀──── HTTP ─── which has no other way out
+//   the archive, judged ◀────────── artifact ─── /workspace/packages.tar.z
+//   the list, judged ◀──────────────── result ── names, versions, files, SHA-256
+//
+// The installer is a run like any other: sealed, bounded, alone in its container, and gone with it.
+// Nothing of a package is run there, since only wheels are taken; but pip reads what strangers
+// wrote, so what comes back is what a hostile guest may have made.
+#ifndef BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_
+#define BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "container/packages/package_index.h"
+#include "container/packages/package_lock.h"
+#include "container/packages/package_requirement.h"
+#include "engine/core/outcome.h"
+#include "engine/core/profile.h"
+#include "engine/core/request.h"
+#include "engine/core/result.h"
+#include "engine/outside/installation.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar {
+
+struct InstallBounds {
+  std::chrono::milliseconds timeout{300'000};  // of pip and all that it fetches
+  TreeBounds tree;
+};
+
+// Where the profile of installers is in an installation: a file, as of an operator's own profile.
+std::string InstallerProfileFile(const Installation& installation);
+
+// What a sandbox for installers is opened with.
+Result<SandboxOptions> InstallerOptions(const Installation& installation, const PackageIndex& index,
+                                        const InstallBounds& bounds);
+
+class Installer {
+ public:
+  // Runs one request in such a sandbox.
+  using Run = std::function<Result<Outcome>(const Request&, const RunOptions&)>;
+
+  // `index` and `installation` are borrowed.
+  Installer(const Installation& installation, const PackageIndex& index, InstallBounds bounds,
+            Run run)
+      : installation_(installation), index_(index), bounds_(bounds), run_(std::move(run)) {}
+
+  // Into `site`, an empty folder, what `question` asks for. An error says what to do, and leaves
+  // the folder's content to the caller.
+  Result<PackageLock> Install(const PackageQuestion& question, const std::string& site,
+                              int cancel_fd) const;
+
+ private:
+  Result<Request> MakeRequest(const PackageQuestion& question) const;
+  Error Explain(const std::string& kind, const std::string& what, const Outcome& outcome) const;
+  Error ExplainEnd(const Outcome& outcome) const;
+  Result<PackageLock> Take(const PackageQuestion& question, const Outcome& outcome,
+                           const std::string& site) const;
+
+  const Installation& installation_;
+  const PackageIndex& index_;
+  const InstallBounds bounds_;
+  const Run run_;
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_

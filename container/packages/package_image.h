@@ -1,0 +1,22 @@
+// An image that is made when it is first needed: of the installer, and of each set of packages.
+#ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_IMAGE_H_
+#define BELLJAR_CONTAINER_PACKAGES_PACKAGE_IMAGE_H_
+
+#include <string>
+
+#include "container/engines/container_engine.h"
+#include "container/image/image_files.h"
+#include "container/packages/file_lock.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// Until `engine` has the image that `request` makes here and now, of just these files: it is made
+// and loaded where the engine has none of that name, or one of other files. `folder` is where the
+// archive lies meanwhile.
+Result<void> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
+                         const std::string& folder, const LockWait& wait);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_IMAGE_H_

@@ -1,0 +1,63 @@
+#include "container/packages/package_index.h"
+
+#include <algorithm>
+
+#include "engine/core/text.h"
+#include "engine/door/door_rules.h"
+
+namespace belljar {
+namespace {
+
+constexpr size_t kLongestAddress = 2048;
+
+Error Objection(const std::string& shown, const std::string& what) {
+  return MakeError("package index" + (shown.empty() ? "" : " " + Quoted(shown)),
+                   what + "; write the address that pip takes: https://index.example.org/simple");
+}
+
+}  // namespace
+
+Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
+  PackageIndex index;
+  index.address_ = source.index;
+  if (source.index.empty()) {
+    return Objection("", "none is named, and there is no usual one");
+  }
+  // Until it is taken apart, no message has it: it may hold a password.
+  const std::string_view address = source.index;
+  const bool is_plain = address.starts_with("http://");
+  if (!is_plain && !address.starts_with("https://")) {
+    return Objection("", "it begins neither with https:// nor with http://");
+  }
+  const bool is_visible = std::all_of(address.begin(), address.end(),
+                                      [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
+  if (!is_visible || address.size() > kLongestAddress) {
+    return Objection("", "it has spaces, or is no address at all");
+  }
+  if (address.find_first_of("?#") != address.npos) {
+    return Objection("", "it has a query or a fragment");
+  }
+  const size_t scheme = address.find("//") + 2;
+  const size_t slash = std::min(address.find('/', scheme), address.size());
+  const size_t at = address.substr(0, slash).rfind('@');
+  const size_t host = at == address.npos ? scheme : at + 1;
+  const std::string place(address.substr(host, slash - host));
+  index.shown_ = std::string(address.substr(0, scheme)) + std::string(address.substr(host));
+  if (place.empty() || place.find('*') != place.npos)
+    return Objection(index.shown_, "it has no host");
+  const size_t port = place.rfind(':');
+  const bool has_port = port != place.npos && place.find(']', port) == place.npos;
+  if (is_plain) index.trusted_host_ = place.substr(0, has_port ? port : place.npos);
+
+  index.network_.allowed_domains = {place};
+  index.network_.allowed_domains.insert(index.network_.allowed_domains.end(), source.hosts.begin(),
+                                        source.hosts.end());
+  index.network_.allow_private = source.allow_private;
+  index.network_.resolve = source.resolve;
+  if (const Result<DoorRules> rules = DoorRules::Make(index.network_); !rules) {
+    return Objection(index.shown_, rules.error().ToString());
+  }
+  return index;
+}
+
+}  // namespace belljar

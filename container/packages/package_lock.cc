@@ -1,0 +1,158 @@
+#include "container/packages/package_lock.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "container/wire/fields.h"
+#include "engine/core/beneath.h"
+#include "engine/core/digest.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kSchema = 1;
+constexpr size_t kLongestName = 100;
+constexpr size_t kLongestVersion = 100;
+constexpr size_t kLongestAddress = 2048;
+constexpr size_t kDigestSize = 64;
+
+bool IsDigest(std::string_view text) {
+  return text.size() == kDigestSize && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+// It is shown and written as "name==version".
+bool IsVersion(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view(".!+_-").find(c) != std::string_view::npos;
+  });
+}
+
+LockedPackage ReadPackage(const json& form) {
+  Fields fields(form);
+  LockedPackage package;
+  package.name = fields.Text("name", kLongestName);
+  package.version = fields.Text("version", kLongestVersion);
+  package.file = fields.Text("file", kLongestPathPart);
+  package.sha256 = fields.Text("sha256", kDigestSize);
+  fields.End();
+  const Result<std::vector<PackageRequirement>> name = ParseRequirements({package.name});
+  if (!name || name->front().ToString() != package.name) {
+    throw FormError("name is not that of a package");
+  }
+  if (!IsVersion(package.version)) throw FormError("version is not one");
+  if (PathFault(package.file) || package.file.find('/') != package.file.npos) {
+    throw FormError("file is not the name of one");
+  }
+  if (!IsDigest(package.sha256)) throw FormError("sha256 is not one");
+  return package;
+}
+
+json ToForm(const LockedPackage& package) {
+  return {{"name", package.name},
+          {"version", package.version},
+          {"file", package.file},
+          {"sha256", package.sha256}};
+}
+
+json ToForm(const PackageQuestion& question) {
+  return {{"requirements", question.requirements},
+          {"python", question.python},
+          {"architecture", question.architecture},
+          {"index", question.index}};
+}
+
+PackageQuestion ReadQuestion(const json& form) {
+  Fields fields(form);
+  PackageQuestion question;
+  question.requirements = fields.TextsOrNull("requirements", kMostRequirements, kLongestRequirement)
+                              .value_or(std::vector<std::string>());
+  question.python = fields.Text("python", kLongestVersion);
+  question.architecture = fields.Text("architecture", kLongestVersion);
+  question.index = fields.Text("index", kLongestAddress);
+  fields.End();
+  return question;
+}
+
+json ToForm(const TreeFacts& tree) {
+  return {{"sha256", tree.sha256},
+          {"files", tree.files},
+          {"bytes", tree.bytes},
+          {"modules", tree.modules}};
+}
+
+TreeFacts ReadTreeFacts(const json& form) {
+  Fields fields(form);
+  TreeFacts tree;
+  tree.sha256 = fields.Text("sha256", kDigestSize);
+  tree.files = fields.Number("files", std::numeric_limits<uint64_t>::max());
+  tree.bytes = fields.Number("bytes", std::numeric_limits<uint64_t>::max());
+  tree.modules = fields.TextsOrNull("modules", kMostModules, kLongestPath)
+                     .value_or(std::vector<std::string>());
+  fields.End();
+  if (!IsDigest(tree.sha256)) throw FormError("sha256 of the tree is not one");
+  if (!std::all_of(tree.modules.begin(), tree.modules.end(), IsModuleName)) {
+    throw FormError("modules has what is not the name of one");
+  }
+  return tree;
+}
+
+PackageLock ReadLock(const json& form) {
+  Fields fields(form);
+  PackageLock lock;
+  if (fields.Number("schema", kSchema) != kSchema) throw FormError("schema is another");
+  lock.question = ReadQuestion(fields.Any("request"));
+  lock.packages = ReadPackageList(fields.List("packages", kMostDistributions));
+  lock.tree = ReadTreeFacts(fields.Any("tree"));
+  fields.End();
+  return lock;
+}
+
+}  // namespace
+
+std::string PackageQuestion::Key() const { return Sha256(ToForm(*this).dump()); }
+
+std::vector<std::string> PackageLock::Names() const {
+  std::vector<std::string> names;
+  for (const LockedPackage& package : packages) {
+    names.push_back(package.name + "==" + package.version);
+  }
+  return names;
+}
+
+std::vector<LockedPackage> ReadPackageList(const json& list) {
+  if (!list.is_array() || list.empty() || list.size() > kMostDistributions) {
+    throw FormError("packages is no list of some packages");
+  }
+  std::vector<LockedPackage> packages;
+  for (const json& form : list) packages.push_back(ReadPackage(form));
+  std::sort(packages.begin(), packages.end(),
+            [](const LockedPackage& a, const LockedPackage& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(
+      packages.begin(), packages.end(),
+      [](const LockedPackage& a, const LockedPackage& b) { return a.name == b.name; });
+  if (twice != packages.end()) throw FormError("packages has one twice");
+  return packages;
+}
+
+std::string PackageLockToText(const PackageLock& lock) {
+  json packages = json::array();
+  for (const LockedPackage& package : lock.packages) packages.push_back(ToForm(package));
+  const json form = {{"schema", kSchema},
+                     {"request", ToForm(lock.question)},
+                     {"packages", std::move(packages)},
+                     {"tree", ToForm(lock.tree)}};
+  return form.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<PackageLock> PackageLockFromText(std::string_view text) {
+  PackageLock lock;
+  Result<void> read = ReadForm(text, {.depth = 8, .values = 64 * 1024}, "read lock.json",
+                               [&](const json& form) { lock = ReadLock(form); });
+  if (!read) return read.error();
+  return lock;
+}
+
+}  // namespace belljar

@@ -1,0 +1,102 @@
+#include "container/packages/package_profile.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <vector>
+
+#include "engine/core/fd.h"
+#include "profiles/loader.h"
+
+namespace belljar {
+namespace {
+
+// Of the tree's digest: as unlikely to be another's as the image's tag needs.
+constexpr size_t kDigits = 12;
+
+std::string PackageOf(const std::string& module) { return module.substr(0, module.find('.')); }
+
+// A list of TOML, of names that need no quoting (IsModuleName).
+std::string ListOf(const auto& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
+  return "[" + list + "]";
+}
+
+Result<void> WriteText(const std::string& path, const std::string& text) {
+  std::string scratch = path + ".XXXXXX";
+  const UniqueFd fd(mkostemp(scratch.data(), O_CLOEXEC));
+  if (!fd) return SystemError("make " + path);
+  const ssize_t written = write(fd.get(), text.data(), text.size());
+  const bool is_whole = written == static_cast<ssize_t>(text.size());
+  if (is_whole && rename(scratch.c_str(), path.c_str()) == 0) return {};
+  const Error error = SystemErrorOf(is_whole || written < 0 ? errno : ENOSPC, "make " + path);
+  unlink(scratch.c_str());
+  return error;
+}
+
+}  // namespace
+
+std::string PackageProfileName(const std::string& base, const PackageLock& lock) {
+  std::string name = base + "-packages-" + lock.tree.sha256.substr(0, kDigits);
+  // With a plus sign it would name several profiles.
+  std::replace(name.begin(), name.end(), '+', '_');
+  return name;
+}
+
+std::string PackageProfileText(const Profile& base, const PackageLock& lock) {
+  std::set<std::string> known;
+  for (const ModuleExports& module : base.modules) known.insert(PackageOf(module.name));
+  std::set<std::string> open;
+  std::vector<std::string> modules;
+  for (const std::string& module : lock.tree.modules) {
+    if (known.contains(PackageOf(module))) continue;
+    open.insert(PackageOf(module));
+    modules.push_back(module);
+  }
+  return "# Made for one set of packages; do not edit.\n"
+         "schema = 1\n"
+         "name = \"" +
+         PackageProfileName(base.name, lock) +
+         "\"\n"
+         "extends = \"" +
+         base.name +
+         "\"\n"
+         "summary = \"Installed packages on top of " +
+         base.name +
+         ".\"\n"
+         "attack_surface = [\"Packages of an index, which nobody has reviewed: what they do is "
+         "held by the kernel's layers and the container, not by the language policy.\"]\n\n"
+         "[modules]\n\n"
+         "[imports]\n"
+         "why = \"what was asked for, and what that depends on\"\n"
+         "internal = []\n"
+         "open = " +
+         ListOf(open) +
+         "\n\n"
+         "[packages." +
+         kInstalledSet +
+         "]\n"
+         "why = \"installed into an image of their own\"\n"
+         "modules = " +
+         ListOf(modules) + "\n";
+}
+
+Result<PackageProfile> MakePackageProfile(const Profile& base, const PackageLock& lock,
+                                          const std::string& folder, const std::string& profiles) {
+  PackageProfile made;
+  made.file = folder + "/" + PackageProfileName(base.name, lock) + ".toml";
+  if (Result<void> done = WriteText(made.file, PackageProfileText(base, lock)); !done) {
+    return done.error();
+  }
+  Result<Profile> profile = LoadProfile(made.file, profiles);
+  if (!profile) return profile.error();
+  made.profile = std::move(*profile);
+  return made;
+}
+
+}  // namespace belljar

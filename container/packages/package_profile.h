@@ -1,0 +1,37 @@
+// The profile of a run with installed packages: one of this installation's with one set more, as a
+// file that an image can have. Its name has the digest of the packages in it, so that an image of
+// another set is never taken for it:
+//
+//   basic-packages-0123456789ab        image "belljar:0.1.0-basic-packages-0123456789ab"
+#ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_PROFILE_H_
+#define BELLJAR_CONTAINER_PACKAGES_PACKAGE_PROFILE_H_
+
+#include <string>
+
+#include "container/packages/package_lock.h"
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+
+namespace belljar {
+
+// How the profile calls the set.
+inline constexpr char kInstalledSet[] = "installed";
+
+std::string PackageProfileName(const std::string& base, const PackageLock& lock);
+
+// The TOML. What the base gives of its own modules stays as it is; packages are given by all names
+// that they call public, and nobody has reviewed those.
+std::string PackageProfileText(const Profile& base, const PackageLock& lock);
+
+// Writes it below `folder` and reads it back. Precondition: `base` is of the installation whose
+// `profiles` these are, not an operator's own file.
+struct PackageProfile {
+  Profile profile;
+  std::string file;
+};
+Result<PackageProfile> MakePackageProfile(const Profile& base, const PackageLock& lock,
+                                          const std::string& folder, const std::string& profiles);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_PROFILE_H_

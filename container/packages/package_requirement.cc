@@ -1,0 +1,191 @@
+#include "container/packages/package_requirement.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+constexpr size_t kLongestName = 100;
+constexpr size_t kMostExtras = 16;
+constexpr size_t kMostSpecifiers = 16;
+// In the order in which they are tried: none after one that it begins with. Not "===": it compares
+// texts of any form.
+constexpr std::array<std::string_view, 7> kOperators = {"~=", "==", "!=", "<=", ">=", "<", ">"};
+
+// ASCII, whatever the locale.
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsAlphanumeric(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool IsSeparator(char c) { return c == '-' || c == '_' || c == '.'; }
+
+bool IsName(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestName && IsAlphanumeric(text.front()) &&
+         IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return IsAlphanumeric(c) || IsSeparator(c);
+         });
+}
+
+// As far as it matters here: whether it is a version at all is pip's to say (PEP 440).
+bool IsVersion(std::string_view text, std::string_view comparison) {
+  const bool is_equality = comparison == "==" || comparison == "!=";
+  if (is_equality && text.ends_with(".*")) text.remove_suffix(2);
+  const size_t plus = text.find('+');
+  if (plus != text.npos && (!is_equality || text.find('+', plus + 1) != text.npos)) return false;
+  return !text.empty() && IsDigit(text.front()) && IsAlphanumeric(text.back()) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return IsAlphanumeric(c) || IsSeparator(c) || c == '+' || c == '!';
+         });
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> SplitAtCommas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t comma = std::min(text.find(',', from), text.size());
+    parts.push_back(Trimmed(text.substr(from, comma - from)));
+    from = comma + 1;
+  }
+  return parts;
+}
+
+void SortEachOnce(std::vector<std::string>& texts) {
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+}
+
+// nullopt: `text` is no list of extras, brackets left out.
+std::optional<std::vector<std::string>> ParseExtras(std::string_view text) {
+  std::vector<std::string> extras;
+  for (const std::string_view extra : SplitAtCommas(text)) {
+    if (!IsName(extra) || extras.size() == kMostExtras) return std::nullopt;
+    extras.push_back(NormalizedPackageName(extra));
+  }
+  SortEachOnce(extras);
+  return extras;
+}
+
+std::optional<std::vector<std::string>> ParseSpecifiers(std::string_view text) {
+  std::vector<std::string> specifiers;
+  if (text.empty()) return specifiers;
+  for (const std::string_view specifier : SplitAtCommas(text)) {
+    const auto comparison =
+        std::find_if(kOperators.begin(), kOperators.end(),
+                     [&](std::string_view each) { return specifier.starts_with(each); });
+    if (comparison == kOperators.end() || specifiers.size() == kMostSpecifiers) return std::nullopt;
+    const std::string_view version = Trimmed(specifier.substr(comparison->size()));
+    if (!IsVersion(version, *comparison)) return std::nullopt;
+    specifiers.push_back(std::string(*comparison) + std::string(version));
+  }
+  SortEachOnce(specifiers);
+  return specifiers;
+}
+
+Error Refusal(const std::string& text, const std::string& why) {
+  return MakeError("package " + Quoted(text), why);
+}
+
+Result<PackageRequirement> ParseRequirement(const std::string& text) {
+  constexpr char kForm[] =
+      "a package is a name, extras in brackets, versions: requests, requests[socks], "
+      "requests>=2.31,<3. Addresses, paths, options and markers are not taken";
+  if (text.size() > kLongestRequirement) return Refusal(text, "it is too long");
+  std::string_view rest = Trimmed(text);
+  const auto name_end = std::find_if_not(
+      rest.begin(), rest.end(), [](char c) { return IsAlphanumeric(c) || IsSeparator(c); });
+  const std::string_view name = rest.substr(0, static_cast<size_t>(name_end - rest.begin()));
+  if (!IsName(name)) return Refusal(text, kForm);
+  rest = Trimmed(rest.substr(name.size()));
+  PackageRequirement requirement{
+      .name = NormalizedPackageName(name), .extras = {}, .specifiers = {}};
+  if (rest.starts_with('[')) {
+    const size_t end = rest.find(']');
+    if (end == rest.npos) return Refusal(text, kForm);
+    std::optional<std::vector<std::string>> extras = ParseExtras(rest.substr(1, end - 1));
+    if (!extras) return Refusal(text, kForm);
+    requirement.extras = std::move(*extras);
+    rest = Trimmed(rest.substr(end + 1));
+  }
+  std::optional<std::vector<std::string>> specifiers = ParseSpecifiers(rest);
+  if (!specifiers) return Refusal(text, kForm);
+  requirement.specifiers = std::move(*specifiers);
+  return requirement;
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
+  return joined;
+}
+
+}  // namespace
+
+std::string PackageRequirement::ToString() const {
+  return name + (extras.empty() ? "" : "[" + Joined(extras) + "]") + Joined(specifiers);
+}
+
+std::string NormalizedPackageName(std::string_view name) {
+  std::string normalized;
+  for (const char c : name) {
+    if (!IsSeparator(c)) {
+      normalized += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    } else if (!normalized.ends_with('-')) {
+      normalized += '-';
+    }
+  }
+  return normalized;
+}
+
+Result<std::vector<PackageRequirement>> ParseRequirements(const std::vector<std::string>& texts) {
+  if (texts.empty()) return MakeError("packages", "the list is empty: name one, or leave it out");
+  if (texts.size() > kMostRequirements) {
+    return MakeError("packages", std::to_string(texts.size()) + " are more than the " +
+                                     std::to_string(kMostRequirements) + " that a call may name");
+  }
+  std::vector<PackageRequirement> requirements;
+  for (const std::string& text : texts) {
+    Result<PackageRequirement> requirement = ParseRequirement(text);
+    if (!requirement) return requirement.error();
+    const bool is_there =
+        std::any_of(requirements.begin(), requirements.end(),
+                    [&](const PackageRequirement& each) { return each.name == requirement->name; });
+    if (is_there) {
+      return Refusal(
+          text, "it is named twice; its versions belong together: " + requirement->name + ">=1,<2");
+    }
+    requirements.push_back(std::move(*requirement));
+  }
+  std::sort(requirements.begin(), requirements.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return requirements;
+}
+
+bool IsAllowedPackage(std::string_view name, const std::vector<std::string>& patterns) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
+    if (!pattern.ends_with('*')) return NormalizedPackageName(pattern) == name;
+    return name.starts_with(NormalizedPackageName(pattern.substr(0, pattern.size() - 1)));
+  });
+}
+
+const char* PackagePatternFault(std::string_view pattern) {
+  std::string_view beginning = pattern;
+  if (beginning.ends_with('*')) beginning.remove_suffix(1);
+  if (beginning.empty() && beginning.size() < pattern.size()) return nullptr;  // "*": every name
+  // "google-*": what stands before the star need not be a whole name.
+  if (beginning.size() < pattern.size() && IsSeparator(beginning.back()))
+    beginning.remove_suffix(1);
+  return IsName(beginning) ? nullptr
+                           : "a pattern is the name of a package, or a beginning and *: requests, "
+                             "google-*, *";
+}
+
+}  // namespace belljar

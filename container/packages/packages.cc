@@ -1,0 +1,144 @@
+#include "container/packages/packages.h"
+
+#include <sys/utsname.h>
+
+#include <utility>
+
+#include "container/backend/container_sandbox.h"
+#include "container/packages/package_image.h"
+#include "engine/core/version.h"
+#include "profiles/loader.h"
+
+namespace belljar {
+namespace {
+
+// For whoever waits for an installation, and for the image that is made of it.
+constexpr std::chrono::minutes kPatience{2};
+
+std::string Machine() {
+  utsname name;
+  return uname(&name) == 0 ? name.machine : "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Packages>> Packages::Open(PackagesOptions options) {
+  Result<Installation> installation = Installation::Find();
+  if (!installation) return installation.error();
+  Result<PackageIndex> index = PackageIndex::Parse(options.source);
+  if (!index) return index.error();
+  if (options.folder.empty()) options.folder = PackageCache::UsualFolder();
+  if (options.folder.empty()) {
+    return MakeError("keep packages",
+                     "this user has no HOME: name a folder, or set XDG_CACHE_HOME");
+  }
+  Result<PackageCache> cache = PackageCache::Open(options.folder);
+  if (!cache) return cache.error();
+  options.wish.image.clear();
+  return std::unique_ptr<Packages>(new Packages(std::move(options), std::move(*installation),
+                                                std::move(*index), std::move(*cache)));
+}
+
+PackageQuestion Packages::QuestionOf(const std::vector<PackageRequirement>& requirements) const {
+  PackageQuestion question{.requirements = {},
+                           .python = kPythonVersion,
+                           .architecture = Machine(),
+                           .index = index_.shown()};
+  for (const PackageRequirement& each : requirements) {
+    question.requirements.push_back(each.ToString());
+  }
+  return question;
+}
+
+LockWait Packages::Patience(int cancel_fd) const {
+  return {.deadline = Clock::now() + options_.bounds.timeout + kPatience, .cancel_fd = cancel_fd};
+}
+
+Result<CachedPackages> Packages::Install(const std::vector<PackageRequirement>& requirements,
+                                         int cancel_fd) {
+  const PackageQuestion question = QuestionOf(requirements);
+  Result<CachedPackages> packages =
+      cache_.Get(question, Patience(cancel_fd),
+                 [&](const std::string& site) { return RunInstaller(question, site, cancel_fd); });
+  return packages;
+}
+
+Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question, const std::string& site,
+                                           int cancel_fd) {
+  Result<SandboxOptions> sandbox = InstallerOptions(installation_, index_, options_.bounds);
+  if (!sandbox) return sandbox.error();
+  // In a container nothing but the container need hold; what does is in the outcome.
+  sandbox->isolation = IsolationMode::kStandard;
+  const Result<EngineChoice> choice = ChooseEngine(options_.wish);
+  if (!choice) return choice.error();
+  ImageRequest image{.installation = installation_,
+                     .profile = sandbox->profile,
+                     .profile_file = InstallerProfileFile(installation_),
+                     .guest = GuestProgramPath(installation_),
+                     .package_paths = {}};
+  Result<void> ensured = EnsureImage(*choice->engine, image, cache_.folder(), Patience(cancel_fd));
+  if (!ensured) return ensured.error();
+  ContainerOptions options;
+  options.wish = options_.wish;
+  options.wish.engine = choice->name;
+  options.spares = 0;
+  options.most = 1;
+  const Result<std::unique_ptr<Sandbox>> opened =
+      OpenContainerSandbox(std::move(*sandbox), std::move(options));
+  if (!opened) return opened.error();
+  const Installer installer(
+      installation_, index_, options_.bounds,
+      [&](const Request& request, const RunOptions& run) { return (*opened)->Run(request, run); });
+  return installer.Install(question, site, cancel_fd);
+}
+
+Result<PackageProfile> Packages::MakeProfile(const Profile& base, const CachedPackages& packages) {
+  if (Result<void> checked = CheckTree(packages); !checked) return checked.error();
+  return MakePackageProfile(base, packages.lock, cache_.folder(), installation_.profiles);
+}
+
+Result<PreparedPackages> Packages::Prepare(const Profile& base,
+                                           const std::vector<PackageRequirement>& requirements,
+                                           int cancel_fd) {
+  Result<CachedPackages> packages = Install(requirements, cancel_fd);
+  if (!packages) return packages.error();
+  Result<EngineChoice> choice = ChooseEngine(options_.wish);
+  if (!choice) return choice.error();
+  PreparedPackages prepared;
+  prepared.wish = options_.wish;
+  prepared.wish.engine = choice->name;
+  const std::string name = PackageProfileName(base.name, packages->lock);
+  {
+    const std::lock_guard lock(mutex_);
+    if (ready_.contains(name)) {
+      Result<Profile> profile =
+          LoadProfile(cache_.folder() + "/" + name + ".toml", installation_.profiles);
+      if (!profile) return profile.error();
+      prepared.profile = std::move(*profile);
+      prepared.lock = std::move(packages->lock);
+      return prepared;
+    }
+  }
+  Result<PackageProfile> made = MakeProfile(base, *packages);
+  if (!made) return made.error();
+  Result<void> ensured =
+      EnsureImage(*choice->engine, ImageOfPackages(installation_, *made, *packages),
+                  cache_.folder(), Patience(cancel_fd));
+  if (!ensured) return ensured.error();
+  const std::lock_guard lock(mutex_);
+  ready_.insert(name);
+  prepared.profile = std::move(made->profile);
+  prepared.lock = std::move(packages->lock);
+  return prepared;
+}
+
+ImageRequest ImageOfPackages(const Installation& installation, const PackageProfile& made,
+                             const CachedPackages& packages) {
+  return {.installation = installation,
+          .profile = made.profile,
+          .profile_file = made.file,
+          .guest = GuestProgramPath(installation),
+          .package_paths = {{kInstalledSet, packages.site}}};
+}
+
+}  // namespace belljar

@@ -1,0 +1,95 @@
+// Packages: from a list of requirements to a profile whose image is there, for runs in containers.
+//
+//   Result<std::unique_ptr<Packages>> packages = Packages::Open({.source = …, .wish = …});
+//   Result<PreparedPackages> prepared = (*packages)->Prepare(base, *ParseRequirements(texts), -1);
+//   OpenContainerSandbox({.profile = prepared->profile}, {.wish = prepared->wish});
+//
+//   requirements ─▶ cache ──▶ lock, tree ─▶ profile ─▶ image ─▶ engine
+//                     └─ not there: the installer, in a container of its own
+//
+// Nothing of packages ever runs on this machine outside of a container: here they are bytes.
+#ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_
+#define BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "container/backend/container_choice.h"
+#include "container/image/image_files.h"
+#include "container/packages/installer.h"
+#include "container/packages/package_cache.h"
+#include "container/packages/package_index.h"
+#include "container/packages/package_profile.h"
+#include "container/packages/package_requirement.h"
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+#include "engine/outside/installation.h"
+
+namespace belljar {
+
+struct PackagesOptions {
+  PackageSource source;
+  InstallBounds bounds;
+  std::string folder;  // of the cache; empty: this user's (PackageCache::UsualFolder)
+  ContainerWish wish;  // whose engine installs, and runs; the image is not looked at
+};
+
+struct PreparedPackages {
+  Profile profile;
+  PackageLock lock;
+  ContainerWish wish;  // the engine that has the image
+};
+
+class Packages {
+ public:
+  // Asks nobody. An error is the operator's: the index, the folder.
+  static Result<std::unique_ptr<Packages>> Open(PackagesOptions options);
+
+  // From the cache, or installed now. Any thread. An error says what to do, and leaves nothing.
+  Result<CachedPackages> Install(const std::vector<PackageRequirement>& requirements,
+                                 int cancel_fd);
+
+  // What an image of `base` with these packages is made of. The tree has been checked.
+  Result<PackageProfile> MakeProfile(const Profile& base, const CachedPackages& packages);
+
+  // Both, and the image in the engine.
+  Result<PreparedPackages> Prepare(const Profile& base,
+                                   const std::vector<PackageRequirement>& requirements,
+                                   int cancel_fd);
+
+  const Installation& installation() const { return installation_; }
+
+ private:
+  Packages(PackagesOptions options, Installation installation, PackageIndex index,
+           PackageCache cache)
+      : options_(std::move(options)),
+        installation_(std::move(installation)),
+        index_(std::move(index)),
+        cache_(std::move(cache)) {}
+
+  PackageQuestion QuestionOf(const std::vector<PackageRequirement>& requirements) const;
+  LockWait Patience(int cancel_fd) const;
+  Result<PackageLock> RunInstaller(const PackageQuestion& question, const std::string& site,
+                                   int cancel_fd);
+
+  const PackagesOptions options_;
+  const Installation installation_;
+  const PackageIndex index_;
+  const PackageCache cache_;
+
+  std::mutex mutex_;
+  // Profiles whose images this process has seen whole in the engine: reading all of their files
+  // again for every run would cost more than the run.
+  std::set<std::string> ready_;
+};
+
+// What a run with a set of packages is made of.
+ImageRequest ImageOfPackages(const Installation& installation, const PackageProfile& made,
+                             const CachedPackages& packages);
+
+}  // namespace belljar
+
+#endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_
