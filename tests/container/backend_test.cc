@@ -126,6 +126,16 @@ TEST_F(ContainerRuns, WithoutSparesEachRunStartsItsOwn) {
   EXPECT_TRUE(Eventually([&] { return engine_->ids().empty(); }));
 }
 
+TEST_F(ContainerRuns, ACallThatMayNotBeCostsNoContainer) {
+  Open(0);
+  Request request = MakeRequest("1 + 1");
+  request.allowed_domains = {"example.org"};  // of a profile without a network
+  const Result<Outcome> outcome = backend_->Run(request, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().ToString().find("no network to narrow"), std::string::npos);
+  EXPECT_EQ(engine_->starts(), 0u);
+}
+
 TEST_F(ContainerRuns, NoMoreThanTheMostAtATime) {
   Open(1, 2);
   std::vector<std::future<Result<Outcome>>> runs;
