@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "container/wire/greeting.h"
 #include "container/wire/outcome_text.h"
 #include "engine/core/version.h"
+#include "engine/outside/probe.h"
 #include "engine/outside/profile_catalogue.h"
 #include "profiles/loader.h"
 
@@ -36,11 +38,23 @@ Hello Greeting(const GuestOptions& options) {
           options.language == Language::kFull ? "full" : "restricted"};
 }
 
+// Strict isolation takes a private root, which containers do not let anybody mount.
+Result<void> CheckIsolation(const GuestOptions& options) {
+  if (options.isolation != IsolationMode::kStrict) return {};
+  const Result<void> probed = ProbeNamespaces();
+  if (probed) return {};
+  return MakeError("use isolation strict",
+                   "a container leaves standard isolation to what is in it, with its own walls "
+                   "around that: " +
+                       probed.error().ToString());
+}
+
 Result<std::unique_ptr<Sandbox>> OpenSandbox(const GuestOptions& options, DoorRelay& door) {
   Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   Result<Profile> profile = catalogue->Choose(options.profile);
   if (!profile) return profile.error();
+  if (Result<void> can = CheckIsolation(options); !can) return can.error();
   SandboxOptions sandbox;
   if (profile->door) {
     if (Result<void> open = door.Listen(profile->door->port); !open) return open.error();
@@ -50,7 +64,7 @@ Result<std::unique_ptr<Sandbox>> OpenSandbox(const GuestOptions& options, DoorRe
   sandbox.other_profiles = ModulesByProfile(catalogue->profiles(), sandbox.profile.name);
   sandbox.isolation = options.isolation;
   sandbox.language = options.language;
-  sandbox.spares = 1;
+  sandbox.single_run = true;
   return Sandbox::Open(std::move(sandbox));
 }
 
@@ -79,6 +93,14 @@ class OutputFrames {
   OutputSink sink_;
   Result<void> sent_;
 };
+
+// The engine calls whatever is around it the host.
+void NameTheWalls(Outcome& outcome) {
+  for (LayerState& layer : outcome.isolation.layers) {
+    if (layer.name != "namespaces" || layer.held) continue;
+    layer.detail = "none of its own: the container's walls are in their place";
+  }
+}
 
 Result<void> SendOutcome(const Line& line, const Outcome& outcome) {
   Result<void> sent = line.Send(FrameKind::kOutcome, OutcomeToText(outcome), Sending());
@@ -127,6 +149,7 @@ class Service {
     Result<Outcome> outcome = sandbox.Run(request, run);
     door_.Stop();  // nothing comes after an outcome
     if (!outcome) return outcome.error();
+    NameTheWalls(*outcome);
     if (!output.sent()) return output.sent();
     ExplainOomKill(*outcome);
     return SendOutcome(line_, *outcome);

@@ -245,7 +245,7 @@ UniqueFd RunscEngine::EndOf(const std::string& id, bool killing) {
   const auto found = children_.find(id);
   if (found == children_.end()) return UniqueFd();
   if (killing) found->second.killed = true;
-  return UniqueFd(fcntl(found->second.process.pidfd(), F_DUPFD_CLOEXEC, 0));
+  return UniqueFd(fcntl(found->second.process.ended_fd(), F_DUPFD_CLOEXEC, 0));
 }
 
 std::string RunscEngine::BundleOf(const std::string& id) const {

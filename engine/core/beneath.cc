@@ -6,6 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
 #include "engine/core/text.h"
 
 namespace belljar {
@@ -25,18 +30,59 @@ const char* PathFault(std::string_view path) {
   return nullptr;
 }
 
+namespace {
+
+UniqueFd Refuse(int error_number) {
+  errno = error_number;
+  return {};
+}
+
+// One component of a path, which no link is followed for. EXDEV: another file system.
+UniqueFd OpenPart(int directory, dev_t device, const std::string& part, int flags, mode_t mode) {
+  UniqueFd fd(openat(directory, part.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode));
+  struct stat status;
+  if (!fd || fstat(fd.get(), &status) != 0) return {};
+  if (status.st_dev != device) return Refuse(EXDEV);
+  return fd;
+}
+
+// As openat2 does it. Each directory is held while what is in it is looked for, so that nobody can
+// put another one in its place, and ".." is never asked of the kernel.
+UniqueFd WalkBeneath(int directory, std::string_view path, int flags, mode_t mode) {
+  if (path.empty()) return Refuse(ENOENT);
+  if (path.front() == '/') return Refuse(EXDEV);
+  struct stat root;
+  if (fstat(directory, &root) != 0) return {};
+  UniqueFd here;
+  const std::vector<std::string_view> parts = PathParts(path);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == "..") return Refuse(EXDEV);
+    if (parts[i].empty()) return Refuse(EINVAL);
+    const bool last = i + 1 == parts.size();
+    UniqueFd next = OpenPart(here ? here.get() : directory, root.st_dev, std::string(parts[i]),
+                             last ? flags : O_PATH | O_DIRECTORY, mode);
+    if (!next || last) return next;
+    here = std::move(next);
+  }
+  return {};
+}
+
+}  // namespace
+
 UniqueFd OpenBeneath(int directory, const char* path, int flags, mode_t mode) {
   open_how how{};
   how.flags = static_cast<uint64_t>(flags | O_CLOEXEC | O_NOFOLLOW);
   how.mode = mode;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  return UniqueFd(static_cast<int>(syscall(SYS_openat2, directory, path, &how, sizeof how)));
+  UniqueFd fd(static_cast<int>(syscall(SYS_openat2, directory, path, &how, sizeof how)));
+  if (!fd && errno == ENOSYS) return WalkBeneath(directory, path, flags, mode);
+  return fd;
 }
 
 Result<UniqueFd> MakeParents(int directory, const std::vector<std::string_view>& parts,
                              mode_t mode) {
   UniqueFd here = OpenBeneath(directory, ".", O_PATH | O_DIRECTORY);
-  if (!here) return SystemError("open a directory", "needs Linux 5.6");
+  if (!here) return SystemError("open a directory");
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
     const std::string name(parts[i]);
     if (mkdirat(here.get(), name.c_str(), mode) != 0 && errno != EEXIST) {

@@ -25,8 +25,11 @@ const char* PathFault(std::string_view path);
 // The parts of "a/b/c": "a", "b", "c". Of another's only what has no fault makes sense.
 std::vector<std::string_view> PathParts(std::string_view path);
 
-// openat2 (Linux 5.6), which refuses symbolic links anywhere in the path, other mounts and whatever
-// leads out. An empty descriptor sets errno. O_CLOEXEC and O_NOFOLLOW come with it.
+// Refuses symbolic links anywhere in the path (ELOOP or ENOTDIR; one at its end is opened itself
+// with O_PATH), other file systems and whatever leads out (EXDEV). By openat2 (Linux 5.6), which
+// refuses other mounts of the same file system too; where there is none (gVisor of 2022), one
+// component after the other. An empty descriptor sets errno. O_CLOEXEC and O_NOFOLLOW come with it;
+// O_TRUNC is not for it, since what was opened may be looked at only then.
 UniqueFd OpenBeneath(int directory, const char* path, int flags, mode_t mode = 0);
 
 // The directory (O_PATH) that the last of `parts` is in; what is missing on the way is made.

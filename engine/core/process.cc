@@ -1,8 +1,10 @@
 #include "engine/core/process.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -10,12 +12,28 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 
 namespace belljar {
 namespace {
 
 std::chrono::microseconds Duration(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+// waitid as the kernel has it, since glibc's drops the rusage. __WALL: a clone may carry any exit
+// signal.
+bool AwaitEnd(idtype_t type, int id, int options, siginfo_t* info, rusage* usage) {
+  long waited;
+  do {
+    waited = syscall(SYS_waitid, type, id, info, WEXITED | __WALL | options, usage);
+  } while (waited != 0 && errno == EINTR);
+  return waited == 0;
+}
+
+bool HasEnded(int ended_fd) {
+  pollfd ended = {ended_fd, POLLIN, 0};
+  return poll(&ended, 1, 0) > 0;
 }
 
 }  // namespace
@@ -28,41 +46,73 @@ pid_t CloneProcess(const clone_args& arguments) {
   return static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, arguments.pidfd, nullptr, nullptr));
 }
 
+Process::Process(pid_t pid, UniqueFd pidfd) : pid_(pid), ended_(std::move(pidfd)) {
+  if (ended_ || pid_ <= 0 || HoldByPid()) return;
+  kill(pid_, SIGKILL);
+  AwaitEnd(P_PID, pid_, 0, nullptr, nullptr);
+  ended_.Reset();
+  pid_ = -1;
+}
+
+bool Process::HoldByPid() {
+  ended_.Reset(eventfd(0, EFD_CLOEXEC));
+  // Its own, since the owner may be moved meanwhile.
+  const int raised = fcntl(ended_.get(), F_DUPFD_CLOEXEC, 0);
+  if (raised < 0) return false;
+  try {
+    waiter_ = std::thread([pid = pid_, event = UniqueFd(raised)] {
+      // An error means that there is no such child any more: it has ended then too.
+      siginfo_t ignored;
+      (void)AwaitEnd(P_PID, pid, WNOWAIT, &ignored, nullptr);
+      eventfd_write(event.get(), 1);
+    });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
 Process::Process(Process&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      ended_(std::move(other.ended_)),
+      waiter_(std::move(other.waiter_)) {}
 
 Process& Process::operator=(Process&& other) noexcept {
   if (this != &other) {
     Destroy();
     pid_ = std::exchange(other.pid_, -1);
-    pidfd_ = std::move(other.pidfd_);
+    ended_ = std::move(other.ended_);
+    waiter_ = std::move(other.waiter_);
   }
   return *this;
 }
 
 void Process::Kill() const {
-  if (pidfd_) syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+  if (!ended_) return;
+  if (has_pidfd()) {
+    syscall(SYS_pidfd_send_signal, ended_.get(), SIGKILL, nullptr, 0);
+  } else if (!HasEnded(ended_.get())) {
+    // Ours to reap, so that the pid is the child's; after its end, somebody else in this program
+    // might have.
+    kill(pid_, SIGKILL);
+  }
 }
 
 void Process::Stop() const {
-  if (!pidfd_) return;
+  if (!ended_) return;
   Kill();
-  pollfd ended = {pidfd_.get(), POLLIN, 0};
+  pollfd ended = {ended_.get(), POLLIN, 0};
   while (poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
 }
 
 ExitReport Process::Wait() {
   ExitReport report;
-  if (!pidfd_) return report;
+  if (!ended_) return report;
   siginfo_t info{};
   rusage usage{};
-  long waited;
-  // The raw call, because glibc's waitid drops the rusage. __WALL: a clone may carry any exit
-  // signal.
-  do {
-    waited = syscall(SYS_waitid, P_PIDFD, pidfd_.get(), &info, WEXITED | __WALL, &usage);
-  } while (waited != 0 && errno == EINTR);
-  if (waited == 0) {
+  const bool by_pidfd = has_pidfd();
+  if (!by_pidfd) waiter_.join();
+  if (AwaitEnd(by_pidfd ? P_PIDFD : P_PID, by_pidfd ? ended_.get() : pid_, 0, &info, &usage)) {
     report.known = true;
     if (info.si_code == CLD_EXITED) {
       report.exit_code = info.si_status;
@@ -72,7 +122,7 @@ ExitReport Process::Wait() {
     report.cpu_time = Duration(usage.ru_utime) + Duration(usage.ru_stime);
     report.max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
-  pidfd_.Reset();
+  ended_.Reset();
   pid_ = -1;
   return report;
 }

@@ -1,5 +1,8 @@
 // Process: the owner of one child, held by pidfd, so that a recycled pid can never be hit.
 //
+// gVisor of 2022 has no pidfds. There the child is held by its pid, which is nobody else's until it
+// is reaped, and only the owner reaps; a thread waits for its end, in place of poll.
+//
 // Its end is the end of the child: the destructor kills and reaps. In the host a Process is a
 // zygote or a worker; both are the host's own children (workers are cloned with CLONE_PARENT).
 #ifndef BELLJAR_ENGINE_CORE_PROCESS_H_
@@ -9,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "engine/core/fd.h"
@@ -35,7 +39,9 @@ struct ExitReport {
 class Process {
  public:
   Process() = default;
-  Process(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  // An unreaped child. Without `pidfd` it is held by its pid; where not even that can be done
+  // (no descriptor, no thread left), the child ends and the owner is empty.
+  Process(pid_t pid, UniqueFd pidfd);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
   ~Process() { Destroy(); }
@@ -43,9 +49,9 @@ class Process {
   // As the host's PID namespace numbers it; valid until Wait or Destroy, since the child stays a
   // zombie until then.
   pid_t pid() const { return pid_; }
-  // Readable once the child has ended.
-  int pidfd() const { return pidfd_.get(); }
-  explicit operator bool() const { return static_cast<bool>(pidfd_); }
+  // Readable once the child has ended; borrowed, and good for nothing but waiting for that.
+  int ended_fd() const { return ended_.get(); }
+  explicit operator bool() const { return static_cast<bool>(ended_); }
 
   void Kill() const;
   // Kill, and blocks until nothing of the child runs any more, nor of what is below it where it is
@@ -60,8 +66,12 @@ class Process {
   std::chrono::microseconds CpuTime() const;
 
  private:
+  bool HoldByPid();
+  bool has_pidfd() const { return !waiter_.joinable(); }
+
   pid_t pid_ = -1;
-  UniqueFd pidfd_;
+  UniqueFd ended_;      // the pidfd, or an eventfd that the waiter raises
+  std::thread waiter_;  // where there is no pidfd; returns once the child has ended
 };
 
 }  // namespace belljar

@@ -1,7 +1,9 @@
 // The messages between the processes.
 //
 //   host ──StartMessage (memfd with JSON)──▶ zygote ──"ready" or an error──▶ host      once
-//   host ──SpawnMessage + {socket, capture}──▶ zygote ──SpawnReply + {pidfd}──▶ host   per worker
+//   host ──SpawnMessage + {socket, capture}──▶ zygote ──SpawnReply + {pidfd}──▶ host   per worker;
+//                                               a zygote for a single run answers nothing: it is
+//                                               the worker from then on
 //   host ──RequestHeader, metadata, source, stdin──▶ worker ──WorkerSignal──▶ host     once each
 //
 // Host and zygote talk over SOCK_SEQPACKET, host and worker over SOCK_STREAM. All structures are
@@ -45,7 +47,7 @@ struct RequestHeader {
 
 struct WorkerSignal {
   enum Kind : uint32_t {
-    // Waiting for its request. value: 1 if Landlock refused its self-test. Beside it the
+    // Waiting for its request. value: what it says of its own seal (OwnWord). Beside it the
     // descriptors of its furnishings: workspace, then door, those that the plan has.
     kSealed = 0x424a4f4b,
     kFailed = 0x424a4641,  // a step of the seal failed; step and errno

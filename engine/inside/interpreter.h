@@ -38,6 +38,7 @@ void BeforeClone();
 void AfterCloneInZygote();
 // Also reseeds every generator that the interpreter holds: raw clone3 runs no atfork handlers of C
 // libraries, and each worker is pid 1 of its namespace, which is what they would have looked at.
+// None of the three for a single run, whose worker is no clone.
 Result<void> AfterCloneInWorker();
 
 // A clone that is thrown away: does all that a request does, for no one (hot_pages.h).

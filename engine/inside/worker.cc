@@ -27,12 +27,12 @@ void Signal(int socket, const WorkerSignal& signal) {
 }
 
 // With what only the host is to keep.
-void SignalSealed(int socket, Furnishings furnishings) {
+void SignalSealed(int socket, OwnWord word, Furnishings furnishings) {
   std::vector<int> descriptors;
   for (const UniqueFd* fd : {&furnishings.workspace, &furnishings.door}) {
     if (*fd) descriptors.push_back(fd->get());
   }
-  const WorkerSignal signal{WorkerSignal::kSealed, 0, LandlockRefusesRoot() ? 1u : 0u};
+  const WorkerSignal signal{WorkerSignal::kSealed, 0, word};
   (void)SendMessage(socket, AsBytes(signal), descriptors).ok();
 }
 
@@ -81,23 +81,24 @@ bool LowerLimits(const SealPlan& plan, const PreparedSeal& prepared, const Reque
 
 }  // namespace
 
-void RunWorker(const SealPlan& plan, const PreparedSeal& prepared, UniqueFd socket,
-               UniqueFd capture_memory, CaptureLayout layout) {
-  Result<Mapping> region = Mapping::Map(capture_memory.get(), layout.size());
+void RunWorker(const WorkerStart& start, UniqueFd socket, UniqueFd capture_memory) {
+  Result<Mapping> region = Mapping::Map(capture_memory.get(), start.layout.size());
   if (!region) Fail(socket.get(), SealStep::kCapture, region.error().error_number);
-  SetCapture(std::move(*region), layout);
+  SetCapture(std::move(*region), start.layout);
 
   Furnishings furnishings;
-  const SealFailure failure = SealWorker(plan, prepared, socket.get(), furnishings);
+  OwnWord word = 0;
+  const SealFailure failure =
+      SealWorker(start.plan, start.prepared, socket.get(), furnishings, word);
   if (failure.step != SealStep::kNone) Fail(socket.get(), failure.step, failure.error_number);
   // The seal has closed it.
   (void)capture_memory.Release();
 
-  if (!AfterCloneInWorker()) Fail(socket.get(), SealStep::kPython, 0);
-  SignalSealed(socket.get(), std::move(furnishings));
+  if (start.cloned && !AfterCloneInWorker()) Fail(socket.get(), SealStep::kPython, 0);
+  SignalSealed(socket.get(), word, std::move(furnishings));
 
   const ReceivedRequest request = ReceiveRequest(socket.get());
-  if (!LowerLimits(plan, prepared, request.header)) {
+  if (!LowerLimits(start.plan, start.prepared, request.header)) {
     Fail(socket.get(), SealStep::kRlimits, errno);
   }
   SetOutputLimit(request.header.output_limit);

@@ -1,4 +1,5 @@
-// A worker: one clone of the zygote, sealed, used for one request, killed.
+// A worker: one clone of the zygote, or the zygote itself (single run); sealed, used for one
+// request, killed.
 #ifndef BELLJAR_ENGINE_INSIDE_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_WORKER_H_
 
@@ -10,8 +11,13 @@ namespace belljar {
 
 // Seals itself, says so on `socket`, waits for its request, runs it, reports, and waits to be
 // killed. EOF on `socket` at any time while it waits means that the host has no more use for it.
-[[noreturn]] void RunWorker(const SealPlan& plan, const PreparedSeal& prepared, UniqueFd socket,
-                            UniqueFd capture_memory, CaptureLayout layout);
+struct WorkerStart {
+  const SealPlan& plan;
+  const PreparedSeal& prepared;
+  CaptureLayout layout;
+  bool cloned = true;
+};
+[[noreturn]] void RunWorker(const WorkerStart& start, UniqueFd socket, UniqueFd capture_memory);
 
 }  // namespace belljar
 

@@ -29,6 +29,7 @@ struct Start {
   InterpreterOptions interpreter;
   SealPlan plan;
   CaptureLayout layout;
+  bool single_run = false;
 };
 
 Result<Start> ReceiveStart(int control) {
@@ -46,6 +47,7 @@ Result<Start> ReceiveStart(int control) {
     json.at("huge_pages").get_to(start.interpreter.huge_pages);
     json.at("profile").get_to(start.interpreter.profile);
     json.at("other_profiles").get_to(start.interpreter.other_profiles);
+    json.at("single_run").get_to(start.single_run);
     json.at("capture_output").get_to(start.layout.output.count);
     json.at("capture_report").get_to(start.layout.report.count);
     json.at("capture_artifacts").get_to(start.layout.artifacts.count);
@@ -81,17 +83,22 @@ struct Prepared {
   UniqueFd hot_pages;  // empty where they could not be pinned
 };
 
+// What makes clones cheap, and is worth nothing to a worker that is none.
+void PrepareClones(const Start& start, Prepared& prepared) {
+  const size_t least_together = start.interpreter.huge_pages ? kWorthPinning : 1;
+  if (Result<UniqueFd> pinned = PinHotPages(RehearseWorker, least_together); pinned) {
+    prepared.hot_pages = std::move(*pinned);
+  }
+  if (start.interpreter.huge_pages) CollapseIntoHugePages();
+}
+
 Result<Prepared> Prepare(const Start& start) {
   if (Result<void> done = StartInterpreter(start.interpreter); !done) return done.error();
   if (Result<void> done = InstallDenialHandler(); !done) return done.error();
   if (Result<void> done = CheckSingleThreaded(); !done) return done.error();
   FreezeInterpreter();
   Prepared prepared;
-  const size_t least_together = start.interpreter.huge_pages ? kWorthPinning : 1;
-  if (Result<UniqueFd> pinned = PinHotPages(RehearseWorker, least_together); pinned) {
-    prepared.hot_pages = std::move(*pinned);
-  }
-  if (start.interpreter.huge_pages) CollapseIntoHugePages();
+  if (!start.single_run) PrepareClones(start, prepared);
   // Until here a dying interpreter could tell the host why; no worker may inherit that file.
   if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return SystemError("close standard error");
   Result<PreparedSeal> seal = SealZygote(start.plan, StandardLibraryPath());
@@ -119,8 +126,8 @@ Result<void> Spawn(const Start& start, const PreparedSeal& prepared, int control
   BeforeClone();
   const pid_t pid = CloneWorker(start.plan, &pidfd);
   if (pid == 0) {
-    RunWorker(start.plan, prepared, std::move(message.descriptors[0]),
-              std::move(message.descriptors[1]), start.layout);
+    RunWorker({start.plan, prepared, start.layout}, std::move(message.descriptors[0]),
+              std::move(message.descriptors[1]));
   }
   const int error_number = errno;
   AfterCloneInZygote();
@@ -137,6 +144,10 @@ Result<void> Serve(const Start& start, const PreparedSeal& prepared, int control
     if (message->bytes.empty()) return {};
     if (message->bytes != AsBytes(SpawnMessage{}) || message->descriptors.size() != 2) {
       return MakeError("serve", "not a spawn message");
+    }
+    if (start.single_run) {
+      RunWorker({start.plan, prepared, start.layout, false}, std::move(message->descriptors[0]),
+                std::move(message->descriptors[1]));
     }
     if (Result<void> done = Spawn(start, prepared, control, std::move(*message)); !done) {
       return done;

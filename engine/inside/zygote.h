@@ -12,6 +12,10 @@
 // it itself, with its resource usage, and a zygote may die or be replaced while its workers run.
 // Every worker has asked for SIGKILL at its parent's death: when the host goes, all of them go.
 //
+// A zygote for a single run clones nothing: asked for a worker, it becomes that worker, with the
+// rest of the seal put on itself. So it takes neither a fork nor CLONE_PARENT (which gVisor of 2022
+// takes and does not do), and one process' memory. It is the host's child already.
+//
 //   pipe                       from → to          what
 //   control  SEQPACKET, fd 3   host ↔ zygote      start, spawn; EOF: the zygote exits
 //   socket   STREAM, one each  host ↔ worker      request in, "sealed" and "done" out

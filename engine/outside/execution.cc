@@ -113,7 +113,7 @@ bool Execution::Reported() {
 
 Result<Execution::End> Execution::Watch() {
   pollfd watched[] = {{worker_.socket.get(), POLLIN, 0},
-                      {worker_.process.pidfd(), POLLIN, 0},
+                      {worker_.process.ended_fd(), POLLIN, 0},
                       {options_.cancel_fd, POLLIN, 0}};
   for (;;) {
     const int ready = poll(watched, 3, PollTimeout(NextCheck()));

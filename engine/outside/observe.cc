@@ -1,14 +1,17 @@
 #include "engine/outside/observe.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/core/fd.h"
 #include "engine/seal/seal.h"
@@ -43,8 +46,9 @@ Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
   for (size_t i = 0; i < inodes.size(); ++i) {
     const std::string path = process + "/ns/" + kNamespaces[i];
     struct stat status;
-    if (stat(path.c_str(), &status) != 0) return SystemError("look at " + path);
-    inodes[i] = status.st_ino;
+    const bool shown = stat(path.c_str(), &status) == 0;
+    if (!shown && errno != ENOENT) return SystemError("look at " + path);
+    inodes[i] = shown ? status.st_ino : 0;
   }
   return inodes;
 }
@@ -52,41 +56,77 @@ Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
 LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& ours) {
   std::string shared;
   for (size_t i = 0; i < theirs.size(); ++i) {
-    if (theirs[i] == ours[i]) shared += (shared.empty() ? "" : " ") + std::string(kNamespaces[i]);
+    if (theirs[i] == 0 || theirs[i] == ours[i])
+      shared += (shared.empty() ? "" : " ") + std::string(kNamespaces[i]);
   }
   if (!shared.empty()) return {"namespaces", false, "shared with the host: " + shared};
   return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
 }
 
-LayerState PrivilegeLayer(std::string_view status) {
-  std::string missing;
-  const auto require = [&](bool held, const char* what) {
-    if (!held) missing += (missing.empty() ? "" : ", ") + std::string(what);
+LayerState PrivilegeLayer(std::string_view status, OwnWord word) {
+  std::string missing, unseen;
+  const auto require = [&](bool held, const char* key, const char* what) {
+    const bool shown = !Field(status, key).empty();
+    if (!shown) unseen += (unseen.empty() ? "" : ", ") + std::string(what);
+    if (!(shown ? held : (word & kNoPrivileges) != 0)) {
+      missing += (missing.empty() ? "" : ", ") + std::string(what);
+    }
   };
-  require(Field(status, "NoNewPrivs:") == "1", "no_new_privs");
+  require(Field(status, "NoNewPrivs:") == "1", "NoNewPrivs:", "no_new_privs");
   for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"}) {
-    require(IsZero(Field(status, set)), set);
+    require(IsZero(Field(status, set)), set, set);
   }
   // "real effective saved filesystem": root in any of them is root.
   const std::string uids = "\t" + std::string(Field(status, "Uid:")) + "\t";
-  require(uids.find("\t0\t") == std::string::npos, "unprivileged uid");
-  if (missing.empty())
-    return {"privileges", true, "no_new_privs, no capabilities, unprivileged uid"};
-  return {"privileges", false, "missing: " + missing};
+  require(uids.find("\t0\t") == std::string::npos, "Uid:", "unprivileged uid");
+  if (!missing.empty()) return {"privileges", false, "missing: " + missing};
+  std::string detail = "no_new_privs, no capabilities, unprivileged uid";
+  if (!unseen.empty()) detail += "; not shown by this kernel, the worker's own word: " + unseen;
+  return {"privileges", true, detail};
 }
 
-LayerState RlimitLayer(std::string_view limits) {
-  std::string missing;
-  for (const char* row : {"Max address space", "Max cpu time", "Max file size", "Max processes",
-                          "Max core file size"}) {
-    if (Field(limits, row).starts_with("unlimited")) {
-      missing += (missing.empty() ? "" : ", ") + std::string(row);
-    }
+struct Limited {
+  __rlimit_resource resource;
+  const char* row;  // of /proc/<pid>/limits
+};
+constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
+                                {RLIMIT_CPU, "Max cpu time"},
+                                {RLIMIT_FSIZE, "Max file size"},
+                                {RLIMIT_NPROC, "Max processes"},
+                                {RLIMIT_CORE, "Max core file size"}};
+
+// Whether there is no limit; an error is the system call's.
+using IsUnlimited = std::function<Result<bool>(const Limited&)>;
+
+Result<LayerState> RlimitLayer(const IsUnlimited& is_unlimited) {
+  std::string unlimited;
+  for (const Limited& limited : kLimited) {
+    const Result<bool> answer = is_unlimited(limited);
+    if (!answer) return answer.error();
+    if (*answer) unlimited += (unlimited.empty() ? "" : ", ") + std::string(limited.row);
   }
-  if (missing.empty()) {
-    return {"rlimits", true, "memory, CPU, file size, descriptors, processes, no core"};
+  if (unlimited.empty()) {
+    return LayerState{"rlimits", true, "memory, CPU, file size, descriptors, processes, no core"};
   }
-  return {"rlimits", false, "unlimited: " + missing};
+  return LayerState{"rlimits", false, "unlimited: " + unlimited};
+}
+
+// prlimit asks for more than /proc does (CAP_SYS_RESOURCE where root looks at nobody), and is for
+// where /proc has no limits (gVisor).
+Result<LayerState> RlimitLayer(pid_t pid) {
+  const Result<std::string> limits =
+      ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
+  if (limits) {
+    return RlimitLayer([&](const Limited& limited) -> Result<bool> {
+      return Field(*limits, limited.row).starts_with("unlimited");
+    });
+  }
+  if (limits.error().error_number != ENOENT) return limits.error();
+  return RlimitLayer([&](const Limited& limited) -> Result<bool> {
+    rlimit limit{};
+    if (prlimit(pid, limited.resource, nullptr, &limit) != 0) return SystemError("ask for limits");
+    return limit.rlim_max == RLIM_INFINITY;
+  });
 }
 
 int FilterCount(std::string_view status) {
@@ -96,9 +136,17 @@ int FilterCount(std::string_view status) {
   return count;
 }
 
-LayerState SeccompLayer(std::string_view status, int own_filters, int filters) {
+LayerState SeccompLayer(std::string_view status, int own_filters, int filters, OwnWord word) {
+  const std::string_view mode = Field(status, "Seccomp:");
+  if (Field(status, "Seccomp_filters:").empty()) {
+    const bool held = (mode.empty() || mode == "2") && (word & kFilterRefuses) != 0;
+    if (!held) return {"seccomp", false, "no filter of its own refuses what it has to"};
+    return {"seccomp", true,
+            "allow-list; filters are not counted by this kernel, the worker's own word: its own "
+            "refuses"};
+  }
   const int added = FilterCount(status) - own_filters;
-  if (Field(status, "Seccomp:") == "2" && added >= filters) return {"seccomp", true, "allow-list"};
+  if (mode == "2" && added >= filters) return {"seccomp", true, "allow-list"};
   return {"seccomp", false,
           std::to_string(std::max(added, 0)) + " of " + std::to_string(filters) + " filters"};
 }
@@ -122,7 +170,9 @@ uint64_t MaxRss(int status_fd) {
   char status[4096];
   const ssize_t size = pread(status_fd, status, sizeof status, 0);
   if (size <= 0) return 0;
-  const std::string_view peak = Field({status, static_cast<size_t>(size)}, "VmHWM:");
+  const std::string_view text(status, static_cast<size_t>(size));
+  std::string_view peak = Field(text, "VmHWM:");
+  if (peak.empty()) peak = Field(text, "VmRSS:");
   uint64_t kibibytes = 0;
   std::from_chars(peak.data(), peak.data() + peak.size(), kibibytes);
   return kibibytes * 1024;
@@ -137,27 +187,28 @@ Result<OwnSeal> OwnSeal::Read() {
 }
 
 Result<std::vector<LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid, int status_fd,
-                                            bool landlock_refused, int filters) {
+                                            OwnWord word, int filters) {
   const std::string folder = "/proc/" + std::to_string(pid);
   Result<std::string> status = ReadAll(status_fd, kMaxProcFile);
   if (!status) return status.error();
   if (Field(*status, "PPid:") != std::to_string(getpid())) {
     return MakeError("observe worker", "process " + std::to_string(pid) + " is not our child");
   }
-  Result<std::string> limits = ReadFile(folder + "/limits", kMaxProcFile);
-  if (!limits) return limits.error();
   Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
   // An ordinary user may look into a user namespace of its own making only: a worker that is in
   // none cannot be looked at, and then nothing is claimed.
+  Result<LayerState> rlimits = RlimitLayer(pid);
+  if (!rlimits) return rlimits.error();
+  const bool landlock_refused = (word & kLandlockRefuses) != 0;
   const bool hidden = !namespaces && namespaces.error().error_number == EACCES;
   if (!namespaces && !hidden) return namespaces.error();
   return std::vector<LayerState>{
       hidden ? LayerState{"namespaces", false, "shared with the host"}
              : NamespaceLayer(*namespaces, own.namespaces),
-      PrivilegeLayer(*status), RlimitLayer(*limits),
+      PrivilegeLayer(*status, word), std::move(*rlimits),
       LayerState{"landlock", landlock_refused,
                  landlock_refused ? "files, TCP, abstract sockets, signals" : "not in force"},
-      SeccompLayer(*status, own.seccomp_filters, filters)};
+      SeccompLayer(*status, own.seccomp_filters, filters, word)};
 }
 
 }  // namespace belljar

@@ -12,13 +12,15 @@
 #include "engine/core/fd.h"
 #include "engine/core/outcome.h"
 #include "engine/core/result.h"
+#include "engine/seal/seal.h"
 
 namespace belljar {
 
 // What of the seal is on this process itself: a container that we run in may have put it there, and
 // our children inherit it, so that it proves nothing of them. Reads /proc/self; once is enough.
 struct OwnSeal {
-  // Of user, mnt, pid, net, ipc, uts, cgroup: the inode that names each namespace.
+  // Of user, mnt, pid, net, ipc, uts, cgroup: the inode that names each namespace; 0: this kernel
+  // does not show it.
   std::array<ino_t, 7> namespaces{};
   int seccomp_filters = 0;
 
@@ -26,19 +28,20 @@ struct OwnSeal {
 };
 
 // `pid` must be a child of this process that has said that it is sealed. Reads `status_fd`, its
-// /proc/<pid>/status, and its limits and ns. Landlock leaves no mark there: `landlock_refused` is
-// the worker's own self-test, made while it ran only our code. `filters` is how many seccomp
-// filters it must have beyond those of `own`. One entry a layer, in the order of the seal, but for
-// the cgroup.
+// /proc/<pid>/status, and its ns and limits. `filters` is how many seccomp filters it must have
+// beyond those of `own`. `word` is what it said of itself while it ran only our code: it counts for
+// Landlock, which leaves no mark, and where this kernel's /proc has no field for what is looked
+// for; the detail says so. One entry a layer, in the order of the seal, but for the cgroup.
 Result<std::vector<LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid, int status_fd,
-                                            bool landlock_refused, int filters = 1);
+                                            OwnWord word, int filters = 1);
 
 // Whether the process is in the cgroup v2 leaf of this name.
 bool IsInCgroup(pid_t pid, const std::string& leaf);
 
 Result<UniqueFd> OpenStatus(pid_t pid);
 
-// Bytes: the most that the process has had resident so far; 0 once it is gone.
+// Bytes: the most that the process has had resident so far, or what it has now where the kernel
+// does not show that (gVisor of 2022); 0 once it is gone.
 uint64_t MaxRss(int status_fd);
 
 }  // namespace belljar

@@ -37,7 +37,15 @@ std::string NewExecutionId() {
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
 // The allow-list with what spawning needs for the zygote; for a worker, spawning taken away again.
-Result<void> CompileFilters(const Profile& profile, SealPlan& plan) {
+// A single run's zygote spawns nothing: it has one filter, once it is the worker.
+Result<void> CompileFilters(const Profile& profile, bool single_run, SealPlan& plan) {
+  if (single_run) {
+    Result<std::vector<sock_filter>> filter =
+        CompileFilter(profile.allowed_syscalls, profile.hostile_syscalls);
+    if (!filter) return filter.error();
+    plan.filter = std::move(*filter);
+    return {};
+  }
   const std::vector<std::string>& spawning = profile.spawning_syscalls;
   std::vector<SyscallRule> allowed = profile.allowed_syscalls;
   std::vector<std::string> hostile;
@@ -52,6 +60,18 @@ Result<void> CompileFilters(const Profile& profile, SealPlan& plan) {
   if (!filter) return filter.error();
   plan.filter = std::move(*filter);
   return {};
+}
+
+// Of a worker without namespaces.
+Result<void> CheckFurnishings(const SandboxOptions& options) {
+  const Profile& profile = options.profile;
+  const bool needs_network = profile.door && !options.door_keeper;
+  if (needs_network || (profile.workspace && !options.single_run)) {
+    return MakeError("use profile " + profile.name,
+                     "it gives each worker a file system or a network of its own, which takes "
+                     "namespaces; \"belljar doctor\" tells why there are none");
+  }
+  return profile.workspace ? CheckContainersWorkspace() : Result<void>();
 }
 
 Result<SealPlan> Plan(const SandboxOptions& options) {
@@ -69,17 +89,15 @@ Result<SealPlan> Plan(const SandboxOptions& options) {
   plan.rlimits = wanted("rlimits");
   plan.landlock = wanted("landlock") && !(standard && LandlockAbi() == 0);
   plan.seccomp = wanted("seccomp");
-  const bool needs_network = options.profile.door && !options.door_keeper;
-  if ((options.profile.workspace || needs_network) && !plan.namespaces) {
-    return MakeError("use profile " + options.profile.name,
-                     "it gives each worker a file system or a network of its own, which takes "
-                     "namespaces; \"belljar doctor\" tells why there are none");
+  if (!plan.namespaces) {
+    if (Result<void> checked = CheckFurnishings(options); !checked) return checked.error();
   }
   plan.workspace = options.profile.workspace;
   plan.door = options.profile.door;
   plan.paths = options.profile.paths;
   plan.ceiling = options.profile.maximum_limits;
-  if (Result<void> compiled = CompileFilters(options.profile, plan); !compiled) {
+  if (Result<void> compiled = CompileFilters(options.profile, options.single_run, plan);
+      !compiled) {
     return compiled.error();
   }
   return plan;
@@ -149,6 +167,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
                         Bytes{plan->ceiling.result.count + kReportOverhead.count},
                         options.profile.artifacts};
   pool.zygote.plan = std::move(*plan);
+  pool.zygote.single_run = options.single_run;
   pool.spares = options.spares;
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(pool);

@@ -50,6 +50,10 @@ struct SandboxOptions {
   // Where there is one, `network` does not count, and a profile with a door needs no namespaces:
   // for whoever has a network namespace for himself alone, as in a container.
   DoorKeeper door_keeper;
+  // One run in all, whose worker is no clone but the zygote itself: half the memory, for whoever
+  // opens a sandbox per run anyway (container/guest). A second Run fails. `spares` counts for
+  // nothing then.
+  bool single_run = false;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };

@@ -24,6 +24,8 @@ constexpr int kFailuresToGiveUp = 3;
 constexpr std::chrono::milliseconds kFirstBackoff{50};
 constexpr std::chrono::milliseconds kLongestBackoff{5000};
 
+constexpr char kOnlyOne[] = "this sandbox was for a single run, and has had it: open another one";
+
 void WakeUp(const UniqueFd& event) {
   const uint64_t one = 1;
   // Fails only when the counter is full, and then the keeper is awake anyway.
@@ -42,7 +44,7 @@ void ReapUntold(int socket) {
 }
 
 bool IsAlive(const Worker& worker) {
-  pollfd ended{worker.process.pidfd(), POLLIN, 0};
+  pollfd ended{worker.process.ended_fd(), POLLIN, 0};
   return poll(&ended, 1, 0) == 0;
 }
 
@@ -78,10 +80,12 @@ Result<Worker> SparePool::Take(Deadline deadline) {
 Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   // More takers than spares: the keeper makes more.
   if (ready_.empty()) WakeUp(wake_);
-  const auto decided = [&] { return !ready_.empty() || closing_ || failure_; };
+  const auto decided = [&] { return !ready_.empty() || closing_ || failure_ || HasHadItsRun(); };
   while (changed_.wait_until(lock, deadline, decided) && !ready_.empty()) {
     Worker worker = std::move(ready_.front());
     ready_.pop_front();
+    // The others wait for nothing any more.
+    if (options_.zygote.single_run) changed_.notify_all();
     // While there are spares left, refilling waits for the run's end (Retire): a clone beside a run
     // is one more for the same processors, and the run is what somebody waits for.
     if (ready_.size() <= options_.spares / 2) WakeUp(wake_);
@@ -90,17 +94,20 @@ Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadlin
     retired_.push_back(std::move(worker));
   }
   if (closing_) return MakeError("take a worker", "the sandbox is closing");
+  if (HasHadItsRun()) return MakeError("take a worker", kOnlyOne);
   if (failure_) return *failure_;
   return SystemErrorOf(ETIMEDOUT, "take a worker", "none became free in time");
 }
 
 Result<void> SparePool::WaitForSpare(Deadline deadline) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline, [&] { return !ready_.empty() || failure_; });
+  changed_.wait_until(lock, deadline,
+                      [&] { return !ready_.empty() || failure_ || HasHadItsRun(); });
   if (!ready_.empty()) {
     changed_.notify_one();  // this wake-up may have been meant for a taker
     return {};
   }
+  if (HasHadItsRun()) return MakeError("wait for a worker", kOnlyOne);
   if (failure_) return *failure_;
   return SystemErrorOf(ETIMEDOUT, "wait for a worker", "none became ready in time");
 }
@@ -154,7 +161,20 @@ void SparePool::Keep() {
   retired_.clear();
 }
 
+// Of `mutex_`.
+bool SparePool::HasHadItsRun() const {
+  return options_.zygote.single_run && hatched_ && ready_.empty();
+}
+
+// A single run's zygote is launched until there has been a worker, and never beside one.
+bool SparePool::IsComplete() const {
+  if (!options_.zygote.single_run) return false;
+  const std::lock_guard lock(mutex_);
+  return hatched_ || !embryos_.empty();
+}
+
 void SparePool::LaunchZygoteWhenDue() {
+  if (IsComplete()) return;
   if (starting_ || Clock::now() < next_attempt_) return;
   const bool due =
       spawned_by_zygote_ >= options_.rotate_after_workers || Clock::now() >= rotate_at_;
@@ -212,6 +232,10 @@ size_t SparePool::Missing() const {
 
 void SparePool::RequestMissing() {
   if (!zygote_ || Clock::now() < next_attempt_) return;
+  if (options_.zygote.single_run) {
+    if (Result<void> become = BecomeOnly(); !become) WorkerFailed(become.error());
+    return;
+  }
   while (requested_.size() < kRequestsAhead && Missing() > 0) {
     if (Result<void> requested = RequestOne(); !requested) {
       return WorkerFailed(requested.error());
@@ -219,18 +243,48 @@ void SparePool::RequestMissing() {
   }
 }
 
-Result<void> SparePool::RequestOne() {
+// All that a worker is asked for with; `socket` is to be its end.
+Result<SparePool::Embryo> SparePool::PrepareEmbryo(UniqueFd& socket) const {
   auto pair = CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
-  if (Result<void> noted = NoteSenders(pair->first.get()); !noted) return noted;
+  if (Result<void> noted = NoteSenders(pair->first.get()); !noted) return noted.error();
   Result<CaptureReader> capture = CaptureReader::Create(options_.zygote.layout);
   if (!capture) return capture.error();
+  socket = std::move(pair->second);
+  return Embryo{{.capture = std::move(*capture), .socket = std::move(pair->first)}, {}};
+}
+
+Result<void> SparePool::RequestOne() {
+  UniqueFd socket;
+  Result<Embryo> embryo = PrepareEmbryo(socket);
+  if (!embryo) return embryo.error();
+  CaptureReader& capture = embryo->worker.capture;
   // A zygote that is gone shows at the next poll, after the answers that it left.
-  Result<void> sent = zygote_->RequestWorker(pair->second.get(), capture->memory_fd());
+  Result<void> sent = zygote_->RequestWorker(socket.get(), capture.memory_fd());
   if (!sent) return sent;
-  capture->CloseMemory();
-  requested_.push_back({{.capture = std::move(*capture), .socket = std::move(pair->first)},
-                        Clock::now() + kSpawnTimeout});
+  capture.CloseMemory();
+  embryo->deadline = Clock::now() + kSpawnTimeout;
+  requested_.push_back(std::move(*embryo));
+  return {};
+}
+
+// The zygote of a single run turns into its worker. Whatever goes wrong, it is a zygote no more.
+Result<void> SparePool::BecomeOnly() {
+  ZygoteProcess zygote = std::move(*zygote_);
+  zygote_.reset();
+  UniqueFd socket;
+  Result<Embryo> embryo = PrepareEmbryo(socket);
+  if (!embryo) return embryo.error();
+  CaptureReader& capture = embryo->worker.capture;
+  Result<Process> process = zygote.BecomeWorker(socket.get(), capture.memory_fd());
+  if (!process) return process.error();
+  capture.CloseMemory();
+  embryo->worker.process = std::move(*process);
+  embryo->deadline = Clock::now() + kHatchTimeout;
+  embryos_.push_back(std::move(*embryo));
+  const std::lock_guard lock(mutex_);
+  ++counters_.workers_spawned;
+  counters_.zygote_pid = -1;
   return {};
 }
 
@@ -301,7 +355,7 @@ void SparePool::PollOnce() {
   const size_t first_embryo = polled.size();
   for (const Embryo& embryo : embryos_) polled.push_back({embryo.worker.socket.get(), POLLIN, 0});
   const size_t first_dying = polled.size();
-  for (const Worker& worker : dying_) polled.push_back({worker.process.pidfd(), POLLIN, 0});
+  for (const Worker& worker : dying_) polled.push_back({worker.process.ended_fd(), POLLIN, 0});
 
   if (poll(polled.data(), polled.size(), PollTimeoutNow()) < 0) return;  // EINTR
   if (polled[0].revents) {
@@ -340,6 +394,7 @@ void SparePool::HatchReady(const std::vector<pollfd>& polled, size_t first) {
       workers_failed_in_a_row_ = 0;
       const std::lock_guard lock(mutex_);
       failure_.reset();
+      hatched_ = true;
       ready_.push_back(std::move(embryo->worker));
       changed_.notify_one();
     } else {
@@ -392,7 +447,7 @@ Result<void> SparePool::Hatch(Worker& worker) {
   if (!status) return status.error();
   worker.status_fd = std::move(*status);
   Result<std::vector<LayerState>> layers =
-      ObserveSeal(*own_seal_, worker.process.pid(), worker.status_fd.get(), signal.value == 1,
+      ObserveSeal(*own_seal_, worker.process.pid(), worker.status_fd.get(), signal.value,
                   options_.zygote.plan.zygote_filter.empty() ? 1 : 2);
   if (!layers) return MakeError("seal a worker", layers.error().ToString());
   // In the order of the seal: before seccomp, which is last.

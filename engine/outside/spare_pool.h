@@ -6,6 +6,9 @@
 // One keeper thread owns the zygote, refills the pool off the request path, and replaces the zygote
 // after so many workers or so much time (all children of a zygote share one address-space layout)
 // and when it dies. The keeper is the parent of all workers: it lives as long as the pool.
+//
+// With zygote.single_run there is one worker in all, which was the zygote: what fails before it
+// waits is tried again, and once it has been taken nothing is started any more.
 #ifndef BELLJAR_ENGINE_OUTSIDE_SPARE_POOL_H_
 #define BELLJAR_ENGINE_OUTSIDE_SPARE_POOL_H_
 
@@ -51,6 +54,7 @@ class SparePool {
 
   // Fails with the keeper's reason when no zygote can be started or workers fail in a row, or at
   // the deadline.
+  // For a single run: also once its worker has been taken, at once.
   Result<Worker> Take(Deadline deadline);
 
   // Until a worker waits, without taking it. Fails like Take. The pool outlives the call.
@@ -74,7 +78,11 @@ class SparePool {
   Result<Worker> TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline);
   void FinishZygoteStart();
   void RequestMissing();
+  Result<Embryo> PrepareEmbryo(UniqueFd& socket) const;
   Result<void> RequestOne();
+  Result<void> BecomeOnly();
+  bool HasHadItsRun() const;
+  bool IsComplete() const;
   void ReceiveRequested();
   void SettleRequests();
   void DropZygote();
@@ -114,6 +122,7 @@ class SparePool {
   std::optional<Error> failure_;  // why there are no workers; cleared by the next good one
   size_t takers_ = 0;
   bool closing_ = false;
+  bool hatched_ = false;  // a worker has been ready: for a single run, the only one
 
   std::thread keeper_;
 };

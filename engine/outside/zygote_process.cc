@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/wire.h"
@@ -50,7 +51,8 @@ struct Descriptors {
       dup2(control, kZygoteControlFd) < 0) {
     _exit(1);
   }
-  close_range(kZygoteControlFd + 1, ~0u, CLOSE_RANGE_CLOEXEC);
+  // gVisor of 2022 takes no larger descriptor than the largest int.
+  close_range(kZygoteControlFd + 1, std::numeric_limits<int>::max(), CLOSE_RANGE_CLOEXEC);
   const char* const arguments[] = {"belljar-zygote", nullptr};
   execve(program, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
   dprintf(2, "exec %s: %s", program, strerrordesc_np(errno));
@@ -94,6 +96,7 @@ Result<std::string> StartMessage(const ZygoteOptions& options) {
                           {"profile_packages", options.packages},
                           {"missing_modules", MissingModules(options)},
                           {"huge_pages", options.huge_pages},
+                          {"single_run", options.single_run},
                           {"profile", options.profile_document},
                           {"other_profiles", options.other_profiles},
                           {"capture_output", options.layout.output.count},
@@ -105,6 +108,12 @@ Result<std::string> StartMessage(const ZygoteOptions& options) {
     return MakeError("start zygote",
                      "the path of the installation is not UTF-8: " + options.installation.runner);
   }
+}
+
+// A single run's worker is the zygote, and is to be the first of a PID namespace too.
+uint64_t NamespaceFlags(const ZygoteOptions& options) {
+  if (!options.plan.namespaces) return 0;
+  return ZygoteNamespaceFlags() | (options.single_run ? WorkerNamespaceFlags(false, false) : 0);
 }
 
 std::string Advice(int error_number) {
@@ -132,8 +141,7 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
   const std::vector<const char*> environment = Environment(options);
   int pidfd = -1;
   clone_args arguments{};
-  arguments.flags =
-      CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (options.plan.namespaces ? ZygoteNamespaceFlags() : 0);
+  arguments.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | NamespaceFlags(options);
   arguments.pidfd = reinterpret_cast<uint64_t>(&pidfd);
   arguments.exit_signal = SIGCHLD;
   if (cgroup_fd >= 0) {
@@ -150,7 +158,9 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
                {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
                options.plan.namespaces, environment.data());
   }
-  ZygoteProcess zygote(Process(pid, UniqueFd(pidfd)), std::move(pair->first), std::move(errors));
+  Process process(pid, UniqueFd(pidfd));
+  if (!process) return SystemErrorOf(EAGAIN, "hold a zygote", "no descriptor or thread is left");
+  ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors));
   RaisePinLimit(pid);
   if (options.plan.namespaces) {
     if (Result<void> done = WriteIdMaps(pid); !done) return done.error();
@@ -184,6 +194,11 @@ Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) {
   return SendMessage(control_.get(), AsBytes(SpawnMessage{}), descriptors);
 }
 
+Result<Process> ZygoteProcess::BecomeWorker(int socket, int capture_memory) {
+  if (Result<void> asked = RequestWorker(socket, capture_memory); !asked) return asked.error();
+  return std::move(process_);
+}
+
 Result<Process> ZygoteProcess::ReceiveWorker() {
   SpawnReply reply;
   const ssize_t peeked = recv(control_.get(), &reply, sizeof reply, MSG_PEEK);
@@ -201,7 +216,10 @@ Result<Process> ZygoteProcess::ReceiveWorker() {
   }
   memcpy(&reply, message->bytes.data(), sizeof reply);
   if (reply.error_number != 0) return SystemErrorOf(reply.error_number, kCloneRefused);
-  if (message->descriptors.size() != 1) return MakeError("spawn worker", "no pidfd");
+  if (message->descriptors.size() != 1)
+    return MakeError("spawn worker",
+                     "this kernel gives no pidfd (gVisor of 2022): only a single run "
+                     "can be had here, as in a container of belljar's");
   return Process(reply.pid, std::move(message->descriptors[0]));
 }
 

@@ -30,6 +30,7 @@ struct ZygoteOptions {
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<MissingPackages> missing;  // what it names and has not got
   bool huge_pages = false;               // for the interpreter's heap
+  bool single_run = false;               // it becomes its only worker: BecomeWorker
   SealPlan plan;
   CaptureLayout layout;
 };
@@ -52,6 +53,10 @@ class ZygoteProcess {
 
   // The answer to the oldest open request; blocks until control_fd() is readable.
   Result<Process> ReceiveWorker();
+
+  // In place of the two, of a zygote for a single run: it is the worker from now on, and will seal
+  // itself. What is left of this object is to be destroyed.
+  Result<Process> BecomeWorker(int socket, int capture_memory);
 
   // Ends it. Answers that it has sent before can still be received.
   void Kill() { process_.Destroy(); }

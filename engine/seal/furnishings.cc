@@ -1,13 +1,16 @@
 #include "engine/seal/furnishings.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,11 +46,43 @@ bool ShowAgain(const UniqueFd& tree, const std::string& path) {
                                           MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
 
+bool IsEmpty(int folder) {
+  DIR* const directory = fdopendir(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  if (!directory) return false;
+  const dirent* entry = readdir(directory);
+  while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)) {
+    entry = readdir(directory);
+  }
+  closedir(directory);
+  return !entry;
+}
+
 bool BringLoopbackUp(int socket) {
   ifreq request{};
   strcpy(request.ifr_name, "lo");
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   return ioctl(socket, SIOCSIFFLAGS, &request) == 0;
+}
+
+Result<void> CheckContainersFolder(const std::string& path) {
+  const auto fault = [&](const char* what) {
+    return MakeError("use " + path + " as a workspace",
+                     std::string(what) + "; the container has to mount a tmpfs of its own there");
+  };
+  const UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return SystemError("open " + path, "the container has to mount a tmpfs there");
+  struct stat status, root;
+  struct statfs system;
+  if (fstat(folder.get(), &status) != 0 || stat("/", &root) != 0 ||
+      fstatfs(folder.get(), &system) != 0) {
+    return SystemError("look at " + path);
+  }
+  if (system.f_type != TMPFS_MAGIC) return fault("it is no memory");
+  if (status.st_dev == root.st_dev) return fault("it is a part of the root");
+  if (system.f_blocks == 0) return fault("it has no size");
+  if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) return fault("it is not ours to write");
+  if (!IsEmpty(folder.get())) return fault("it is not empty");
+  return {};
 }
 
 // As many connections as wait for the host to accept them; more are refused.
@@ -67,6 +102,18 @@ UniqueFd MountWorkspace(const WorkspaceRule& rule, const std::vector<std::string
   }
   if (chdir(kWorkspacePath) != 0) return {};
   return UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+UniqueFd EnterContainersWorkspace() {
+  if (chdir(kWorkspacePath) != 0) return {};
+  return UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+Result<void> CheckContainersWorkspace() {
+  for (const char* path : {kWorkspacePath, kTemporaryPath}) {
+    if (Result<void> checked = CheckContainersFolder(path); !checked) return checked;
+  }
+  return {};
 }
 
 UniqueFd OpenDoor(const DoorRule& rule) {

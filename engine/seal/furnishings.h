@@ -7,7 +7,9 @@
 //   door        a listening socket on the loopback of the worker's own network namespace, which
 //               has nothing else; the host serves it (descriptor: that socket)
 //
-// They need a mount and a network namespace per worker (WorkerNamespaceFlags).
+// They need a mount and a network namespace per worker (WorkerNamespaceFlags). In a container there
+// may be none. There the workspace is memory that the container has mounted at the same two places,
+// and what makes it private is that the container is for one run.
 #ifndef BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
 #define BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
 
@@ -16,6 +18,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/profile.h"
+#include "engine/core/result.h"
 
 namespace belljar {
 
@@ -29,6 +32,14 @@ struct Furnishings {
 // the two, as in an installation in /tmp: they are shown there again.
 UniqueFd MountWorkspace(const WorkspaceRule& rule, const std::vector<std::string>& covered);
 UniqueFd OpenDoor(const DoorRule& rule);
+
+// Host, in a container: whether /workspace and /tmp are as a workspace without namespaces needs
+// them: each a tmpfs of its own, bounded, empty and ours to write. The error names what is
+// wrong.
+Result<void> CheckContainersWorkspace();
+
+// Worker; an empty descriptor sets errno. As MountWorkspace, with what is mounted there.
+UniqueFd EnterContainersWorkspace();
 
 }  // namespace belljar
 

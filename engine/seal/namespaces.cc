@@ -120,6 +120,11 @@ Result<void> WriteIdMaps(pid_t child) {
   return WriteTo(child, "gid_map", map(root ? kSandboxUid : getegid()));
 }
 
+bool MayMount() {
+  return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("belljar", kStage, "tmpfs", MS_NOSUID | MS_NODEV, "size=4k") == 0;
+}
+
 bool KeepCapabilitiesAcrossExec() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2];

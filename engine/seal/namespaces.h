@@ -27,6 +27,10 @@ uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network);
 // outside the caller's own, or kSandboxUid too where the caller is root.
 Result<void> WriteIdMaps(pid_t child);
 
+// Child of a clone into them all: whether it may mount, as the private root takes. gVisor makes the
+// namespaces and refuses that. Async-signal-safe; false sets errno.
+bool MayMount();
+
 // Child of the host between clone and exec: makes its capabilities survive the exec (they hold only
 // over the new namespaces). Async-signal-safe; false sets errno.
 bool KeepCapabilitiesAcrossExec();

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "engine/seal/seal.h"
 
 namespace belljar {
@@ -19,7 +21,8 @@ Result<void> DropIdentity(bool keep_namespace_capabilities) {
     if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresuid");
   }
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return SystemError("set no_new_privs");
-  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) {
+  // A kernel that knows no ambient set (gVisor) says EINVAL: there is nothing to clear.
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) {
     return SystemError("clear ambient capabilities");
   }
   // EINVAL ends the list that this kernel knows; without CAP_SETPCAP there is nothing to drop from.
@@ -37,6 +40,19 @@ bool DropPrivileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[2] = {};
   return syscall(SYS_capset, &header, none) == 0;
+}
+
+bool HasNoPrivileges() {
+  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return false;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return false;
+  // What is ambient is permitted and inheritable too (capabilities(7)).
+  for (const __user_cap_data_struct& set : sets) {
+    if (set.effective | set.permitted | set.inheritable) return false;
+  }
+  uid_t real, effective, saved;
+  return getresuid(&real, &effective, &saved) == 0 && real != 0 && effective != 0 && saved != 0;
 }
 
 }  // namespace belljar

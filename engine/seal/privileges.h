@@ -14,6 +14,10 @@ Result<void> DropIdentity(bool keep_namespace_capabilities);
 // Worker: the rest. Empties all capability sets. Async-signal-safe; false sets errno.
 bool DropPrivileges();
 
+// Whether both have been done, as the kernel has it: no_new_privs, no capability in any set but the
+// bounding one, and root's user nowhere. Async-signal-safe.
+bool HasNoPrivileges();
+
 }  // namespace belljar
 
 #endif  // BELLJAR_ENGINE_SEAL_PRIVILEGES_H_

@@ -2,9 +2,23 @@
 
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <chrono>
 
 namespace belljar {
+
+namespace {
+
+constexpr bool MayBeMissing(__rlimit_resource resource) {
+  return resource == RLIMIT_MSGQUEUE || resource == RLIMIT_SIGPENDING;
+}
+
+bool Set(__rlimit_resource resource, rlim_t value) {
+  const rlimit both{value, value};
+  return setrlimit(resource, &both) == 0 || (errno == EPERM && MayBeMissing(resource));
+}
+
+}  // namespace
 
 bool ApplyRlimits(const Limits& limits, uint64_t base_address_space) {
   // The host enforces the CPU limit to the millisecond; this one, in whole seconds, is for the case
@@ -25,8 +39,7 @@ bool ApplyRlimits(const Limits& limits, uint64_t base_address_space) {
       {RLIMIT_SIGPENDING, 64},
   };
   for (const auto& limit : kLimits) {
-    const rlimit both{limit.value, limit.value};
-    if (setrlimit(limit.resource, &both) != 0) return false;
+    if (!Set(limit.resource, limit.value)) return false;
   }
   return true;
 }

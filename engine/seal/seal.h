@@ -13,7 +13,7 @@
 //   Result<PreparedSeal> seal = SealZygote(plan, stdlib);     // zygote: Python is up, no guest
 //   data
 //   ... clone ...
-//   SealFailure failure = SealWorker(plan, *seal, socket, furnishings);          // worker
+//   SealFailure failure = SealWorker(plan, *seal, socket, furnishings, word);    // worker
 //   if (failure.step != SealStep::kNone) _exit(…);
 //
 // Nothing here asks for root. Nothing here weakens silently: a layer that cannot be applied is a
@@ -52,7 +52,8 @@ struct SealPlan {
 
   std::vector<PathRule> paths;  // readable trees; everything else does not exist
   Limits ceiling;               // the most any request of this zygote may ask for
-  // What each worker has of its own; they need the namespaces.
+  // What each worker has of its own; they need the namespaces. A workspace without them is what a
+  // container has mounted, for its single run (CheckContainersWorkspace).
   std::optional<WorkspaceRule> workspace;
   std::optional<DoorRule> door;
   // Each applied last in its process. What the zygote's allows its workers inherit, and a worker's
@@ -97,13 +98,20 @@ struct SealFailure {
   int error_number = 0;
 };
 
+// What a worker finds of its own seal while it still runs only our code: for what no kernel shows
+// from outside (Landlock), and for what some do not (gVisor's /proc of 2022 has neither
+// no_new_privs nor a count of filters). Bits.
+using OwnWord = uint32_t;
+inline constexpr OwnWord kLandlockRefuses = 1;  // listing the root directory (LandlockRefusesRoot)
+inline constexpr OwnWord kNoPrivileges = 2;     // HasNoPrivileges
+inline constexpr OwnWord kFilterRefuses = 4;    // a call that was not refused before the filter
+
 // Furnishes the calling worker and puts layers 2 to 6 on it. It keeps no descriptor but 0, 1, 2
 // (all /dev/null), `kept_fd` and its furnishings, which are for the host.
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
-                       Furnishings& furnishings);
+                       Furnishings& furnishings, OwnWord& word);
 
-// True when Landlock refuses what nothing else here would: listing the root directory. The worker
-// asks this of itself while it still runs only our code.
+// True when Landlock refuses what nothing else here would: listing the root directory.
 bool LandlockRefusesRoot();
 
 }  // namespace belljar

@@ -82,7 +82,15 @@ Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::string& 
   return Check(seccomp_rule_add(filter, action, *number, 0), "refuse " + name);
 }
 
+// Which actions there are libseccomp asks the kernel. gVisor does not know that question, and kills
+// whole processes all the same.
+void AssumeKillingProcesses() {
+  constexpr unsigned kKillProcess = 3;  // seccomp_api_get(3): Linux 4.14
+  if (seccomp_api_get() < kKillProcess) seccomp_api_set(kKillProcess);
+}
+
 Result<Filter> Open(uint32_t default_action) {
+  AssumeKillingProcesses();
   Filter filter(seccomp_init(default_action));
   if (!filter) return MakeError("compile seccomp filter", "out of memory");
   // A call made in another ABI (int 0x80, x32) would be judged by the wrong numbers.

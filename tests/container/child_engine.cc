@@ -189,7 +189,7 @@ Result<ContainerExit> ChildEngine::Wait(const std::string& id, std::chrono::mill
     const std::lock_guard lock(mutex_);
     const auto found = children_.find(id);
     if (found == children_.end()) return MakeError("wait for a container", "there is no such one");
-    end.Reset(fcntl(found->second.process.pidfd(), F_DUPFD_CLOEXEC, 0));
+    end.Reset(fcntl(found->second.process.ended_fd(), F_DUPFD_CLOEXEC, 0));
   }
   if (Result<void> ended = WaitReadable(end.get(), Clock::now() + timeout); !ended) {
     return ended.error();

@@ -1,18 +1,28 @@
 // engine/core: the values and owners that both sides share.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iterator>
 #include <thread>
+#include <vector>
 
+#include "engine/core/beneath.h"
 #include "engine/core/bytes.h"
 #include "engine/core/capture_layout.h"
 #include "engine/core/digest.h"
@@ -24,6 +34,7 @@
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 #include "engine/core/suggest.h"
+#include "engine/seal/seccomp.h"
 #include "tests/engine/support.h"
 
 namespace belljar {
@@ -432,11 +443,24 @@ TEST(PollTimeout, RoundsUpAndIsNeverNegative) {
 
 // --- processes --------------------------------------------------------------------------------
 
-Process Start(int (*body)()) {
-  const pid_t pid = fork();
-  if (pid == 0) _exit(body());
-  return Process(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+// By its pidfd, and as where the kernel has none.
+enum class Held { kByPidfd, kByPid };
+std::ostream& operator<<(std::ostream& out, Held held) {
+  return out << (held == Held::kByPidfd ? "ByPidfd" : "ByPid");
 }
+
+class AnyProcess : public testing::TestWithParam<Held> {
+ protected:
+  static Process Start(int (*body)()) {
+    const pid_t pid = fork();
+    if (pid == 0) _exit(body());
+    if (GetParam() == Held::kByPid) return Process(pid, UniqueFd());
+    return Process(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Held, AnyProcess, testing::Values(Held::kByPidfd, Held::kByPid),
+                         testing::PrintToStringParamName());
+
 int SleepForever() {
   for (;;) pause();
 }
@@ -444,7 +468,7 @@ bool IsChild(pid_t pid) {
   return waitid(P_PID, static_cast<id_t>(pid), nullptr, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-TEST(Process, TellsExitFromSignal) {
+TEST_P(AnyProcess, TellsExitFromSignal) {
   const ExitReport exited = Start([] { return 7; }).Wait();
   EXPECT_TRUE(exited.known);
   EXPECT_EQ(exited.exit_code, 7);
@@ -454,7 +478,7 @@ TEST(Process, TellsExitFromSignal) {
   EXPECT_EQ(killed.exit_code, -1);
 }
 
-TEST(Process, ItsEndIsTheEndOfTheChild) {
+TEST_P(AnyProcess, ItsEndIsTheEndOfTheChild) {
   pid_t pid;
   {
     const Process process = Start(SleepForever);
@@ -464,7 +488,7 @@ TEST(Process, ItsEndIsTheEndOfTheChild) {
   EXPECT_FALSE(IsChild(pid)) << "not reaped";
 }
 
-TEST(Process, MovesOwnershipAndEndsWhatItIsAssignedOver) {
+TEST_P(AnyProcess, MovesOwnershipAndEndsWhatItIsAssignedOver) {
   Process first = Start(SleepForever);
   Process second = Start(SleepForever);
   const pid_t ended = first.pid(), kept = second.pid();
@@ -475,7 +499,7 @@ TEST(Process, MovesOwnershipAndEndsWhatItIsAssignedOver) {
   EXPECT_FALSE(second);  // NOLINT(bugprone-use-after-move): the moved-from state is the test
 }
 
-TEST(Process, ReportsUsageAndLeavesTheOwnerEmpty) {
+TEST_P(AnyProcess, ReportsUsageAndLeavesTheOwnerEmpty) {
   Process process = Start([] {
     const auto end = Clock::now() + milliseconds(60);
     while (Clock::now() < end) {
@@ -490,7 +514,7 @@ TEST(Process, ReportsUsageAndLeavesTheOwnerEmpty) {
   process.Kill();
 }
 
-TEST(Process, OnceStoppedNothingOfItRunsAndItCanStillBeReaped) {
+TEST_P(AnyProcess, OnceStoppedNothingOfItRunsAndItCanStillBeReaped) {
   static auto* counter = static_cast<volatile uint64_t*>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(counter, MAP_FAILED);
@@ -500,7 +524,7 @@ TEST(Process, OnceStoppedNothingOfItRunsAndItCanStillBeReaped) {
   ASSERT_TRUE(Eventually([&] { return *counter > 0; }));
   process.Stop();
   const uint64_t last = *counter;
-  pollfd ended = {process.pidfd(), POLLIN, 0};
+  pollfd ended = {process.ended_fd(), POLLIN, 0};
   EXPECT_EQ(poll(&ended, 1, 0), 1);
   std::this_thread::sleep_for(milliseconds(5));
   EXPECT_EQ(*counter, last);
@@ -508,7 +532,7 @@ TEST(Process, OnceStoppedNothingOfItRunsAndItCanStillBeReaped) {
   process.Stop();
 }
 
-TEST(Process, CpuTimeIsOfTheRunningChild) {
+TEST_P(AnyProcess, CpuTimeIsOfTheRunningChild) {
   const Process process = Start([]() -> int {
     for (volatile const int* spin = new int(0); *spin == 0;) {
     }
@@ -518,10 +542,141 @@ TEST(Process, CpuTimeIsOfTheRunningChild) {
   EXPECT_EQ(Process().CpuTime().count(), 0);
 }
 
-TEST(Process, OneThatSomebodyElseReapedIsUnknownAndHarmless) {
+TEST_P(AnyProcess, OneThatSomebodyElseReapedIsUnknownAndHarmless) {
   Process process = Start([] { return 0; });
   ASSERT_EQ(waitpid(process.pid(), nullptr, 0), process.pid());
   EXPECT_FALSE(process.Destroy().known);
+}
+
+TEST_P(AnyProcess, ItsEndIsSeenByWhoeverWaitsForIt) {
+  const Process process = Start(SleepForever);
+  pollfd ended = {process.ended_fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&ended, 1, 0), 0);
+  process.Kill();
+  EXPECT_EQ(poll(&ended, 1, 20'000), 1);
+  EXPECT_TRUE(IsChild(process.pid())) << "reaped before its owner did";
+}
+
+TEST_P(AnyProcess, AfterItsEndItsPidIsLeftAlone) {
+  // What has the pid then is stood in for by a child that the owner is not to hit.
+  Process process = Start([] { return 0; });
+  pollfd ended = {process.ended_fd(), POLLIN, 0};
+  ASSERT_EQ(poll(&ended, 1, 20'000), 1);
+  ASSERT_EQ(waitpid(process.pid(), nullptr, 0), process.pid());
+  process.Kill();
+  EXPECT_FALSE(process.Wait().known);
+}
+
+TEST(Process, HeldByItsPidNeitherThreadNorDescriptorIsLeft) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                         std::filesystem::directory_iterator());
+  };
+  const auto before = threads();
+  const size_t descriptors = OpenDescriptors();
+  for (int i = 0; i < 50; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) SleepForever();
+    Process first(pid, UniqueFd());
+    EXPECT_EQ(threads(), before + 1);
+    const Process second = std::move(first);
+  }
+  EXPECT_EQ(threads(), before);
+  EXPECT_EQ(OpenDescriptors(), descriptors);
+}
+
+// --- paths below a directory ------------------------------------------------------------------
+
+// In a child whose kernel has no such call; what `body` returns.
+Death WithoutCall(uint32_t number, const std::function<int()>& body) {
+  return InChild([&] {
+    const std::vector<sock_filter> filter = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (!InstallFilter(filter)) return 99;
+    return body();
+  });
+}
+
+// The same with openat2 and without.
+class Beneath : public testing::TestWithParam<bool> {
+ protected:
+  Beneath() {
+    namespace fs = std::filesystem;
+    fs::create_directories(folder_.path() + "/root/d/e");
+    folder_.Write("secret", "secret");
+    folder_.Write("root/file", "text");
+    folder_.Write("root/d/e/deep", "text");
+    fs::create_symlink("d", folder_.path() + "/root/to_d");
+    fs::create_symlink("file", folder_.path() + "/root/to_file");
+    fs::create_symlink("../secret", folder_.path() + "/root/d/out");
+    fs::create_symlink("/", folder_.path() + "/root/slash");
+    root_.Reset(open((folder_.path() + "/root").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+
+  // 0, or the error. In a child with or without openat2.
+  int ErrorOf(const char* path, int flags, int directory = -1) {
+    const auto attempt = [&] {
+      const UniqueFd fd = OpenBeneath(directory < 0 ? root_.get() : directory, path, flags,
+                                      flags & O_CREAT ? 0600 : 0);
+      return fd ? 0 : errno;
+    };
+    const Death death = GetParam() ? InChild(attempt) : WithoutCall(SYS_openat2, attempt);
+    EXPECT_EQ(death.signal, 0);
+    return death.exit_code;
+  }
+
+  const TemporaryFolder folder_;
+  UniqueFd root_;
+};
+INSTANTIATE_TEST_SUITE_P(Kernel, Beneath, testing::Bool(), [](const auto& info) {
+  return info.param ? "WithOpenat2" : "WithoutOpenat2";
+});
+
+TEST_P(Beneath, WhatIsThereIsOpened) {
+  EXPECT_EQ(ErrorOf("file", O_RDONLY), 0);
+  EXPECT_EQ(ErrorOf("d/e/deep", O_RDONLY), 0);
+  EXPECT_EQ(ErrorOf("./d/./e", O_RDONLY | O_DIRECTORY), 0);
+  EXPECT_EQ(ErrorOf(".", O_PATH | O_DIRECTORY), 0);
+  EXPECT_EQ(ErrorOf("d/new", O_WRONLY | O_CREAT | O_EXCL), 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/root/d/new"));
+  EXPECT_EQ(ErrorOf("d/new", O_WRONLY | O_CREAT | O_EXCL), EEXIST);
+  EXPECT_EQ(ErrorOf("none", O_RDONLY), ENOENT);
+  EXPECT_EQ(ErrorOf("file/below", O_RDONLY), ENOTDIR);
+  EXPECT_EQ(ErrorOf("", O_RDONLY), ENOENT);
+}
+
+TEST_P(Beneath, NothingLeadsOut) {
+  EXPECT_EQ(ErrorOf("..", O_RDONLY), EXDEV);
+  EXPECT_EQ(ErrorOf("../secret", O_RDONLY), EXDEV);
+  EXPECT_EQ(ErrorOf("/etc/passwd", O_RDONLY), EXDEV);
+  for (const char* path : {"d/out", "to_file", "to_d/e", "slash/etc/passwd", "slash", "to_d/new"}) {
+    const int error = ErrorOf(path, O_RDONLY);
+    EXPECT_TRUE(error == ELOOP || error == ENOTDIR) << path << ": " << error;
+    EXPECT_NE(ErrorOf(path, O_WRONLY | O_CREAT), 0) << path;
+  }
+  EXPECT_EQ(std::filesystem::file_size(folder_.path() + "/secret"), 6u);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/root/d/new"));
+}
+
+TEST_P(Beneath, NoOtherFileSystemIsEntered) {
+  const UniqueFd slash(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_EQ(ErrorOf("proc/self/status", O_RDONLY, slash.get()), EXDEV);
+  EXPECT_EQ(ErrorOf("proc", O_RDONLY | O_DIRECTORY, slash.get()), EXDEV);
+  EXPECT_EQ(ErrorOf("etc", O_RDONLY | O_DIRECTORY, slash.get()), 0) << "the control";
+}
+
+TEST_P(Beneath, ALinkItselfCanBeLookedAt) {
+  const auto attempt = [&] {
+    const UniqueFd fd = OpenBeneath(root_.get(), "to_file", O_PATH);
+    struct stat status;
+    return fd && fstat(fd.get(), &status) == 0 && S_ISLNK(status.st_mode) ? 7 : 1;
+  };
+  EXPECT_EQ(GetParam() ? InChild(attempt) : WithoutCall(SYS_openat2, attempt), Exited(7));
 }
 
 // --- suggestions ------------------------------------------------------------------------------

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <map>
+#include <string>
 
+#include "engine/core/fd.h"
 #include "engine/core/process.h"
 #include "engine/outside/probe.h"
 #include "engine/seal/landlock.h"
@@ -24,12 +26,12 @@ std::map<std::string, LayerState> ByName(const std::vector<LayerState>& layers) 
 }
 
 // As the pool looks at a worker.
-Result<std::vector<LayerState>> Look(pid_t pid, bool landlock_refused) {
+Result<std::vector<LayerState>> Look(pid_t pid, OwnWord word) {
   const Result<UniqueFd> status = OpenStatus(pid);
   if (!status) return status.error();
   const Result<OwnSeal> own = OwnSeal::Read();
   if (!own) return own.error();
-  return ObserveSeal(*own, pid, status->get(), landlock_refused);
+  return ObserveSeal(*own, pid, status->get(), word);
 }
 
 Process SleepingChild() {
@@ -42,7 +44,7 @@ Process SleepingChild() {
 
 TEST(Observe, APlainChildIsHeldByNothing) {
   const Process child = SleepingChild();
-  const auto layers = Look(child.pid(), false);
+  const auto layers = Look(child.pid(), 0);
   ASSERT_TRUE(layers) << layers.error().ToString();
   const char* const kOrder[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
   ASSERT_EQ(layers->size(), std::size(kOrder));
@@ -61,17 +63,53 @@ TEST(Observe, OneStepOfALayerIsNotTheLayer) {
   }
   const Process child(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
   if (geteuid() != 0) GTEST_SKIP() << "an ordinary user has no privileges to begin with";
-  const auto layers = Look(child.pid(), false);
+  const auto layers = Look(child.pid(), 0);
   ASSERT_TRUE(layers);
   EXPECT_FALSE(ByName(*layers)["privileges"].held);
   EXPECT_NE(ByName(*layers)["privileges"].detail.find("uid"), std::string::npos);
 }
 
 TEST(Observe, OnlyAChildIsLookedAt) {
-  EXPECT_FALSE(Look(getpid(), true));
-  EXPECT_FALSE(Look(1, true));
-  EXPECT_FALSE(Look(0, true));
-  EXPECT_FALSE(Look(-1, true));
+  EXPECT_FALSE(Look(getpid(), kLandlockRefuses));
+  EXPECT_FALSE(Look(1, kLandlockRefuses));
+  EXPECT_FALSE(Look(0, kLandlockRefuses));
+  EXPECT_FALSE(Look(-1, kLandlockRefuses));
+}
+
+// What gVisor of 2022 shows of a process, and lines that it has not got.
+std::map<std::string, LayerState> LookAt(const std::string& more, OwnWord word) {
+  const std::string text = "Name:\tx\nPPid:\t" + std::to_string(getpid()) +
+                           "\nUid:\t65534\t65534\t65534\t65534\nCapInh:\t0000000000000000\n"
+                           "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n" +
+                           more;
+  const Process child = SleepingChild();
+  const Result<UniqueFd> status = CreateMemoryFile("status", text);
+  const Result<OwnSeal> own = OwnSeal::Read();
+  const auto layers = ObserveSeal(*own, child.pid(), status->get(), word);
+  EXPECT_TRUE(layers) << layers.error().ToString();
+  return layers ? ByName(*layers) : std::map<std::string, LayerState>();
+}
+
+TEST(Observe, WhatIsNotShownIsTheWorkersWordAndSaysSo) {
+  auto none = LookAt("Seccomp:\t2\n", 0);
+  EXPECT_FALSE(none["privileges"].held);
+  EXPECT_FALSE(none["seccomp"].held);
+  auto said = LookAt("Seccomp:\t2\n", kNoPrivileges | kFilterRefuses);
+  EXPECT_TRUE(said["privileges"].held);
+  EXPECT_NE(said["privileges"].detail.find("own word: no_new_privs"), std::string::npos);
+  EXPECT_TRUE(said["seccomp"].held);
+  EXPECT_NE(said["seccomp"].detail.find("own word"), std::string::npos);
+  EXPECT_FALSE(said["landlock"].held);
+  EXPECT_FALSE(said["rlimits"].held) << "nobody's word counts for limits";
+}
+
+TEST(Observe, WhatIsShownIsNotTheWorkersToSay) {
+  constexpr OwnWord kAll = kLandlockRefuses | kNoPrivileges | kFilterRefuses;
+  EXPECT_FALSE(LookAt("NoNewPrivs:\t0\n", kAll)["privileges"].held);
+  EXPECT_FALSE(LookAt("NoNewPrivs:\t1\nCapAmb:\t0000000000000001\n", kAll)["privileges"].held);
+  EXPECT_FALSE(LookAt("Seccomp:\t0\n", kAll)["seccomp"].held);
+  EXPECT_FALSE(LookAt("Seccomp:\t2\nSeccomp_filters:\t0\n", kAll)["seccomp"].held);
+  EXPECT_FALSE(LookAt("", kAll)["namespaces"].held);
 }
 
 TEST(Observe, ADeadChildIsNotHeld) {
@@ -83,7 +121,7 @@ TEST(Observe, ADeadChildIsNotHeld) {
     }
     return false;
   }));
-  const auto layers = Look(child.pid(), false);
+  const auto layers = Look(child.pid(), 0);
   if (!layers) return;
   for (const LayerState& layer : *layers) {
     EXPECT_FALSE(layer.held && layer.name != "privileges") << layer.name;
