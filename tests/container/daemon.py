@@ -41,7 +41,7 @@ class Daemon:
         return {"DOCKER_HOST": f"unix://{self.socket}", "DOCKER_CONFIG": "/nonexistent"}
 
     def ask(
-        self, *arguments: str | Path, stdin: bytes = b"", timeout: float = 120
+        self, *arguments: str | Path, stdin: bytes = b"", timeout: float = 360
     ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [self.command, *arguments],
@@ -69,7 +69,7 @@ def open_daemon() -> Daemon:
     daemon = Daemon(command, docker_socket())
     if not daemon.socket.exists():
         cannot(f"no engine at {daemon.socket}: tools/containers start")
-    done = daemon.ask("version", timeout=30)
+    done = daemon.ask("version", timeout=60)
     if done.returncode != 0:
         cannot(f"the engine at {daemon.socket} does not answer: {done.stderr.decode()}")
     return daemon

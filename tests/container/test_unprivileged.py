@@ -19,6 +19,9 @@ import pytest
 
 from tests.container.daemon import BELLJAR, Archive, Daemon, open_daemon
 
+# An engine takes an image of 50 MB within seconds, or minutes where the machine is busy.
+pytestmark = pytest.mark.timeout(400)
+
 LABEL = "dev.belljar.test.unprivileged"
 INSIDE = "/opt/belljar/belljar"
 # /proc/PID/status of Docker's default capabilities.
