@@ -271,7 +271,12 @@ def request(number: int, method: str, **params: object) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def conversation(container: Container, *options: str) -> tuple[dict, list[dict], int]:
+EXECUTE = {"name": "execute_code", "arguments": {"code": "print('hi')\n6 * 7"}}
+
+
+def conversation(
+    container: Container, *options: str, call: dict = EXECUTE
+) -> tuple[dict, list[dict], int]:
     """The answer to one call of a server over stdio, its log, and its exit code. Standard input
     stays open until the answer is there: its end is that of the server."""
     hello = {
@@ -282,7 +287,7 @@ def conversation(container: Container, *options: str) -> tuple[dict, list[dict],
     asked = [
         request(1, "initialize", **hello),
         b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
-        request(2, "tools/call", name="execute_code", arguments={"code": "print('hi')\n6 * 7"}),
+        request(2, "tools/call", **call),
     ]
     with container.start("serve", *options) as server:
         server.stdin.write(b"".join(asked))
@@ -307,6 +312,16 @@ def test_the_server_runs_code_over_stdio(container: Container) -> None:
     assert held_layers(result["isolation"]) == LEFT
     assert "weak" in {entry["event"] for entry in log}
     assert code == 0
+
+
+def test_the_server_tells_its_clients_what_is_here(container: Container) -> None:
+    asked = {"name": "get_sandbox_info", "arguments": {}}
+    answer, _, _ = conversation(container, "--isolation", "standard", call=asked)
+    isolation = answer["result"]["structuredContent"]["isolation"]
+    assert isolation["mode"] == "standard"
+    available = {layer["name"]: layer["available"] for layer in isolation["layers"]}
+    assert {name for name, is_there in available.items() if is_there} == LEFT
+    assert available["namespaces"] is False
 
 
 def test_a_strict_server_runs_nothing_and_says_why(container: Container) -> None:
