@@ -22,6 +22,9 @@ constexpr int kFailuresToGiveUp = 2;
 constexpr milliseconds kFirstBackoff{200};
 constexpr milliseconds kLongestBackoff{5000};
 constexpr std::chrono::seconds kRemoveAgain{5};
+// A start beside a run is one more for the same processors, and the run is what somebody waits for:
+// a short one is over before its container is replaced.
+constexpr milliseconds kRefillDelay{30};
 constexpr size_t kShownErrors = 400;  // bytes
 
 UniqueFd MakeEvent() { return UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
@@ -130,6 +133,7 @@ std::optional<PooledContainer> ContainerPool::TakeWaiting() {
     ready_.pop_front();
     WakeKeeper();
     if (IsWaiting(container)) {
+      if (const Deadline now = Clock::now(); refill_at_ <= now) refill_at_ = now + kRefillDelay;
       ++in_use_;
       container.warm = true;
       return container;
@@ -152,7 +156,9 @@ void ContainerPool::Retire(PooledContainer container) {
   container.guest.reset();
   const std::lock_guard lock(mutex_);
   --in_use_;
+  refill_at_ = Clock::now();
   RemoveLater(std::move(container.id));
+  WakeKeeper();
 }
 
 Result<void> ContainerPool::WaitForSpare(Deadline deadline) {
@@ -210,7 +216,8 @@ void ContainerPool::RetireDead() {
 size_t ContainerPool::Missing() const {
   const size_t all = ready_.size() + starting_ + in_use_ + removing_;
   if (all >= options_.most || Clock::now() < next_start_) return 0;
-  const size_t wanted = options_.spares + takers_.size();
+  const size_t wanted =
+      takers_.size() + (Clock::now() >= refill_at_ || !takers_.empty() ? options_.spares : 0);
   const size_t coming = ready_.size() + starting_;
   const size_t missing = std::min(wanted > coming ? wanted - coming : 0, options_.most - all);
   // After a failure one at a time, until it is known that it was only that.
@@ -240,7 +247,9 @@ std::vector<pollfd> ContainerPool::Watched() const {
 
 Deadline ContainerPool::NextAttempt() const {
   Deadline next = Clock::now() + std::chrono::minutes(1);
-  if (next_start_ > Clock::now()) next = std::min(next, next_start_);
+  for (const Deadline each : {next_start_, refill_at_}) {
+    if (each > Clock::now()) next = std::min(next, each);
+  }
   if (!not_removed_.empty()) next = std::min(next, next_removal_);
   return next;
 }

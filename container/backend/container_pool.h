@@ -123,6 +123,7 @@ class ContainerPool {
   std::optional<Error> failure_;  // why there are none; cleared by the next good one
   std::chrono::milliseconds backoff_{0};
   Deadline next_start_{};
+  Deadline refill_at_{};
   uint64_t started_ = 0;
   bool closing_ = false;
 
