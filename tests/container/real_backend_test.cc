@@ -55,9 +55,14 @@ std::ostream& operator<<(std::ostream& out, const Place& place) {
   return out << place.engine << "_" << place.runtime;
 }
 
-std::string DockerSocket() {
-  const char* const socket = getenv("BELLJAR_DOCKER_SOCKET");
-  return socket ? socket : BELLJAR_TEST_DOCKER_SOCKET;
+std::string FromEnvironment(const char* name, const char* otherwise) {
+  const char* const value = getenv(name);
+  return value ? value : otherwise;
+}
+
+std::string SocketOf(const Place& place) {
+  if (place.engine == "podman") return FromEnvironment("BELLJAR_PODMAN_SOCKET", "");
+  return FromEnvironment("BELLJAR_DOCKER_SOCKET", BELLJAR_TEST_DOCKER_SOCKET);
 }
 
 // The image of profile basic, written once in each process.
@@ -115,7 +120,7 @@ class RealContainers : public ::testing::TestWithParam<Place> {
  protected:
   void SetUp() override {
     wish_.engine = GetParam().engine;
-    wish_.runtime = GetParam().runtime;
+    wish_.runtime = GetParam().runtime == "crun" ? "auto" : GetParam().runtime;
     if (GetParam().engine == "runsc") {
       if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("runsc holds all of the limits for root only");
       wish_.folder = BELLJAR_TEST_RUNSC_FOLDER;
@@ -123,7 +128,7 @@ class RealContainers : public ::testing::TestWithParam<Place> {
       if (!engine->Check()) BELLJAR_SKIP_OR_FAIL("no runsc: tools/containers install");
       engine_ = std::move(engine);
     } else {
-      wish_.socket = DockerSocket();
+      wish_.socket = SocketOf(GetParam());
       if (access(wish_.socket.c_str(), F_OK) != 0) {
         BELLJAR_SKIP_OR_FAIL("no engine at " + wish_.socket + ": tools/containers start");
       }
@@ -246,7 +251,7 @@ TEST_P(RealContainers, ARunIsAsItIsAnywhere) {
   ASSERT_TRUE(outcome.container);
   EXPECT_EQ(outcome.container->runtime, GetParam().runtime);
   EXPECT_EQ(outcome.container->image_digest, BasicImage().id);
-  EXPECT_THAT(outcome.container->engine, AnyOf("Docker Engine", "runsc"));
+  EXPECT_THAT(outcome.container->engine, AnyOf("Docker Engine", "Podman Engine", "runsc"));
   EXPECT_TRUE(outcome.container->warm);
   EXPECT_GT(outcome.container->started_in, std::chrono::milliseconds(10));
   // The next one is another container, whose first run this is.
@@ -374,7 +379,10 @@ TEST_P(RealContainers, ItHasNoPrivileges) {
   EXPECT_THAT(facts.at("write_root"), AnyOf("EROFS", "EACCES"));
   if (IsGvisor()) return;
   EXPECT_EQ(facts.at("device"), "EPERM");
-  EXPECT_EQ(facts.at("user_namespace"), "EPERM");
+  // By Docker's seccomp profile; Podman's allows it.
+  if (GetParam().engine == "docker") {
+    EXPECT_EQ(facts.at("user_namespace"), "EPERM");
+  }
   EXPECT_EQ(facts.at("no_new_privileges"), "1");
 }
 
@@ -510,8 +518,13 @@ TEST_P(RealContainers, AHostThatIsKilledLeavesNothingRunning) {
   EXPECT_THAT(Containers(), IsEmpty());
 }
 
+// Podman is looked at where there is one.
 std::vector<Place> Places() {
-  return {{"docker", "runc"}, {"docker", "runsc"}, {"runsc", "runsc"}};
+  std::vector<Place> places = {{"docker", "runc"}, {"docker", "runsc"}, {"runsc", "runsc"}};
+  if (getenv("BELLJAR_PODMAN_SOCKET")) {
+    places.push_back({"podman", FromEnvironment("BELLJAR_PODMAN_RUNTIME", "crun")});
+  }
+  return places;
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, RealContainers, ::testing::ValuesIn(Places()),
