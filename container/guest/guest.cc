@@ -11,6 +11,7 @@
 #include "container/guest/door_relay.h"
 #include "container/guest/host_listener.h"
 #include "container/guest/memory_events.h"
+#include "container/guest/rehearsal.h"
 #include "container/wire/greeting.h"
 #include "container/wire/outcome_text.h"
 #include "engine/core/version.h"
@@ -122,6 +123,7 @@ class Service {
     if (!greeted) return greeted;
     Result<std::unique_ptr<Sandbox>> sandbox = OpenSandbox(options_, door_);
     if (!sandbox) return sandbox.error();
+    RehearseAnswering();
     if (Result<void> ready = AwaitSpare(**sandbox); !ready) return ready;
     if (Result<void> told = line_.Send(FrameKind::kReady, {}, Sending()); !told) return told;
     const std::optional<Request> request = host_.AwaitRequest();

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "container/guest/rehearsal.h"
+
 namespace belljar {
 namespace {
 
@@ -36,6 +38,7 @@ HostListener::~HostListener() {
 }
 
 void HostListener::Listen() {
+  RehearseListening();
   for (;;) {
     Result<std::string> bytes = line_.Receive({Deadline::max(), stop_.get()});
     if (!bytes) return Leave(bytes.error());

@@ -5,6 +5,7 @@
 // Its standard input and output are the line to the host (container/wire/frame.h); people start
 // `belljar run --container`.
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -75,6 +76,8 @@ int Main(int count, char** arguments) {
   }
   BecomeInitIfFirst();
   signal(SIGPIPE, SIG_IGN);
+  // One heap for the few threads there are: what one of them has touched is warm for all.
+  mallopt(M_ARENA_MAX, 1);
   Result<Line> line = TakeLine();
   if (!line) {
     fprintf(stderr, "belljar-guest: %s\n", line.error().ToString().c_str());
