@@ -478,7 +478,8 @@ class ManyContainers : public RealContainers {
   }
 };
 
-TEST_P(ManyContainers, ThirtyRunsLeaveNothing) { RunMany(30); }
+// gVisor takes longer to come up.
+TEST_P(ManyContainers, RunsLeaveNothing) { RunMany(IsGvisor() ? 10 : 30); }
 
 using ManyContainersSoak = ManyContainers;
 TEST_P(ManyContainersSoak, FiveHundredRunsLeaveNothing) { RunMany(500); }
