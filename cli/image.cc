@@ -12,6 +12,7 @@
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/package_options.h"
 #include "container/image/archive.h"
 #include "engine/core/text.h"
 #include "engine/core/version.h"
@@ -27,6 +28,7 @@ struct BuildArguments {
   std::string profile = "basic";
   std::optional<std::string> output;
   std::optional<std::string> load;
+  PackageArguments packages;
   bool json = false;
 };
 
@@ -141,22 +143,42 @@ std::string ListText(const std::string& title, const std::vector<std::string>& i
 struct Source {
   ImageIdentity identity;  // without the digest of the inputs
   ImageFiles files;
+  std::vector<std::string> packages;  // installed for it: "name==version"
 };
 
-Result<Source> CollectSource(const ProfileCatalogue& catalogue, const Profile& profile,
-                             const std::string& profile_file) {
-  Result<ImageFiles> files =
-      CollectImageFiles({.installation = catalogue.installation(),
-                         .profile = profile,
-                         .profile_file = profile_file,
-                         .guest = GuestProgramPath(catalogue.installation())});
+Result<Source> CollectSource(const ImageRequest& request) {
+  Result<ImageFiles> files = CollectImageFiles(request);
   if (!files) return files.error();
   ImageIdentity identity{.version = kBelljarVersion,
-                         .profile = profile.name,
+                         .profile = request.profile.name,
                          .python = kPythonVersion,
                          .inputs = "",
                          .architecture = files->architecture};
-  return Source{std::move(identity), std::move(*files)};
+  return Source{std::move(identity), std::move(*files), {}};
+}
+
+Result<Source> CollectSource(const ProfileCatalogue& catalogue, const Profile& profile,
+                             const std::string& profile_file) {
+  return CollectSource({.installation = catalogue.installation(),
+                        .profile = profile,
+                        .profile_file = profile_file,
+                        .guest = GuestProgramPath(catalogue.installation()),
+                        .package_paths = {}});
+}
+
+// The same with packages, which are installed first, where they are not there yet.
+Result<Source> CollectSource(const PackageWish& wish, const Profile& base) {
+  const Result<std::unique_ptr<Packages>> packages = OpenPackages(wish);
+  if (!packages) return packages.error();
+  constexpr int kNobodyCancels = -1;
+  const Result<CachedPackages> installed = (*packages)->Install(wish.requirements, kNobodyCancels);
+  if (!installed) return installed.error();
+  const Result<PackageProfile> made = (*packages)->MakeProfile(base, *installed);
+  if (!made) return made.error();
+  Result<Source> source =
+      CollectSource(ImageOfPackages((*packages)->installation(), *made, *installed));
+  if (source) source->packages = installed->lock.Names();
+  return source;
 }
 
 // A profile is chosen by the path of a file too; not where a stranger's image names one.
@@ -208,9 +230,11 @@ int BuildInto(const std::string& path, const Source& source, const BuildArgument
     json["file"] = arguments.output ? Json(path) : Json();
     json["loaded"] = arguments.load ? Json(*arguments.load) : Json();
     json["left_out"] = source.files.left_out;
+    json["packages"] = source.packages;
     return Answer(Dump(json), kExitOk);
   }
-  std::string text = FactsText(*facts) + ListText("left out", source.files.left_out);
+  std::string text = FactsText(*facts) + ListText("packages", source.packages) +
+                     ListText("left out", source.files.left_out);
   if (arguments.output) text += "written to " + Printable(path) + "\n";
   if (load) text += "loaded into " + *arguments.load + "\n";
   return Answer(text, kExitOk);
@@ -225,10 +249,19 @@ int Build(BuildArguments arguments, const std::vector<NamedImageLoader>& loaders
   if (!catalogue) return OwnFailure(catalogue.error());
   const Result<Profile> profile = catalogue->Choose(arguments.profile);
   if (!profile) return UsageError("image build", profile.error().ToString());
+  Result<std::optional<PackageWish>> packages =
+      ResolvePackages(arguments.packages, arguments.profile);
+  if (!packages) return UsageError("image build", packages.error().ToString());
+  // Whoever is given the image installs, too.
+  if (*packages && load) (*packages)->options.wish.engine = *arguments.load;
   const Result<Source> source =
-      CollectSource(*catalogue, *profile, IsPath(arguments.profile) ? arguments.profile : "");
+      *packages
+          ? CollectSource(**packages, *profile)
+          : CollectSource(*catalogue, *profile, IsPath(arguments.profile) ? arguments.profile : "");
   if (!source) return OwnFailure(source.error());
-  if (!arguments.output && !load) arguments.output = "belljar-" + profile->name + ".tar";
+  if (!arguments.output && !load) {
+    arguments.output = "belljar-" + source->identity.profile + ".tar";
+  }
   if (arguments.output) return BuildInto(*arguments.output, *source, arguments, load);
   const Result<TemporaryFolder> folder = TemporaryFolder::Create();
   if (!folder) return OwnFailure(folder.error());
@@ -251,6 +284,7 @@ Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders)
     AddText(parser, "--load", arguments->load, JoinChoices(engines),
             "give it to this engine, by its socket; without --output no file is left");
   }
+  AddPackageOptions(parser, arguments->packages);
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar image build  # belljar-basic.tar",
                        "belljar image build --profile data-science --output image.tar  # another",

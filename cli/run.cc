@@ -13,6 +13,7 @@
 #include "cli/interruption.h"
 #include "cli/limit_options.h"
 #include "cli/outcome_text.h"
+#include "cli/package_options.h"
 #include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
@@ -42,6 +43,7 @@ struct Arguments {
   SandboxChoice sandbox;
   const CLI::Option* isolation = nullptr;  // to tell its default from the same word given
   ContainerArguments container;
+  PackageArguments packages;
   LimitOptions limits;
   std::string language = "restricted";
   bool show_result = false;
@@ -52,6 +54,8 @@ struct Arguments {
 struct Job {
   SandboxOptions sandbox;
   std::optional<ContainerOptions> container;
+  std::optional<PackageWish> packages;  // to be had before the run; only with a container
+  std::vector<std::string> installed;   // what they came to
   Request request;
   std::optional<Finding> refused;  // too long to be even handed over
   std::optional<SaveDirectory> save_artifacts;
@@ -132,6 +136,8 @@ Result<void> TakeImports(const Arguments& arguments, Job& job) {
     return Usage("--allow-import narrows the language policy, and --language full has none");
   }
   job.request.allowed_imports = arguments.allowed_imports;
+  // Which modules packages have is known when they are there.
+  if (job.packages) return {};
   return CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile, "--allow-import");
 }
 
@@ -181,6 +187,24 @@ Result<void> TakeContainer(const Arguments& arguments, Job& job) {
   return {};
 }
 
+Result<void> TakePackages(const Arguments& arguments, Job& job) {
+  Result<std::optional<PackageWish>> packages =
+      ResolvePackages(arguments.packages, arguments.sandbox.profile.value_or(""));
+  if (!packages) return packages.error();
+  if (!*packages) return {};
+  if (!job.container) {
+    return Usage(
+        "--package goes with --container: nobody has reviewed what packages do, and the "
+        "container is the wall around it");
+  }
+  if (arguments.container.image) {
+    return Usage("--package makes an image of its own: leave --image out");
+  }
+  job.packages = std::move(*packages);
+  job.packages->options.wish = job.container->wish;
+  return {};
+}
+
 // An error is the user's.
 Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogue) {
   Job job;
@@ -191,8 +215,8 @@ Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogu
   Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take : {TakeLayers, TakeContainer, TakeNetwork, TakeImports, TakeSource,
-                          TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
+  for (const auto take : {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports,
+                          TakeSource, TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
     if (Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -245,8 +269,27 @@ int Report(const Outcome& outcome, const Arguments& arguments, const Job& job) {
   return code;
 }
 
+// Until the job's profile has its packages, and the engine the image.
+Result<void> InstallPackages(Job& job, int cancel_fd) {
+  const Result<std::unique_ptr<Packages>> packages = OpenPackages(*job.packages);
+  if (!packages) return packages.error();
+  Result<PreparedPackages> prepared =
+      (*packages)->Prepare(job.sandbox.profile, job.packages->requirements, cancel_fd);
+  if (!prepared) return prepared.error();
+  job.sandbox.profile = std::move(prepared->profile);
+  job.container->wish = std::move(prepared->wish);
+  job.installed = prepared->lock.Names();
+  if (!job.request.allowed_imports) return {};
+  return CheckAllowedImports(*job.request.allowed_imports, job.sandbox.profile, "--allow-import");
+}
+
 int RunJob(const Arguments& arguments, Job job) {
   Interruption interruption;
+  if (job.packages) {
+    const Result<void> installed = InstallPackages(job, interruption.fd());
+    if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+    if (!installed) return Fail(installed.error(), arguments.json);
+  }
   Result<std::unique_ptr<Sandbox>> sandbox =
       job.container ? OpenContainerSandbox(std::move(job.sandbox), *job.container)
                     : Sandbox::Open(std::move(job.sandbox));
@@ -256,6 +299,7 @@ int RunJob(const Arguments& arguments, Job job) {
   options.cancel_fd = interruption.fd();
   if (!arguments.json) options.sink = &output.sink();
   Result<Outcome> outcome = (*sandbox)->Run(job.request, options);
+  if (outcome && outcome->container) outcome->container->packages = job.installed;
   const Result<void> written = output.Finish();
   if (interruption.signal() != 0) {
     // Ctrl-C reaches our whole process group: a zygote that it ended is no failure of ours.
@@ -299,6 +343,7 @@ Command MakeRunCommand(CLI::App& app) {
                    "let --save-artifacts replace files that are there already");
   arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddContainerOptions(parser, arguments->container);
+  AddPackageOptions(parser, arguments->packages);
   AddLimitOptions(parser, arguments->limits);
   AddImportsOption(parser, arguments->allowed_imports);
   AddList(parser, "--allow-domain", arguments->allowed_domains, "DOMAIN",

@@ -272,7 +272,7 @@ Result<void> Serve(const ServerConfig& config, const ProfileCatalogue& catalogue
   RaiseDescriptorLimit();
   ReturnLongTexts();
   Result<std::unique_ptr<Sandboxes>> sandboxes =
-      Sandboxes::Open(config.execution, catalogue, config.container);
+      Sandboxes::Open(config.execution, catalogue, config.container, config.packages);
   if (!sandboxes) return sandboxes.error();
   // Outlives the server, whose last calls may still answer through it.
   boost::asio::io_context io(1);

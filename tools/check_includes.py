@@ -36,7 +36,8 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/core": {"engine/core"},
     "server/json_rpc": {"engine/core"},
     "server/mcp": {"engine/core", "engine/outside", "server/core", "server/json_rpc"},
-    "server/tools": ENGINE | {"engine/door", "container/backend", "server/core"},
+    "server/tools": ENGINE
+    | {"engine/door", "container/backend", "container/packages", "server/core"},
     "server/stdio": {"engine/core", "server/core"},
     "server/http": {"engine/core", "engine/http", "server/core"},
     "server/operations": {"engine/core", "engine/outside", "server/core"},

@@ -145,11 +145,9 @@ Result<PackageLock> Installer::Take(const PackageQuestion& question, const Outco
 Error Installer::Explain(const std::string& kind, const std::string& what,
                          const Outcome& outcome) const {
   if (kind == "space") {
-    return SystemErrorOf(EFBIG, kInstall,
-                         "with what they depend on they are more than " +
-                             bounds_.tree.size.ToString() +
-                             ", or more than 64m compressed; ask for fewer. The operator sets "
-                             "the former");
+    return Failure("with what they depend on they are more than " + bounds_.tree.size.ToString() +
+                   ", or more than 64m compressed; ask for fewer. The operator sets "
+                   "the former");
   }
   if (kind == "no-pip") {
     return Failure("there is no pip to run (" + Printable(what) +
@@ -168,9 +166,8 @@ Error Installer::Explain(const std::string& kind, const std::string& what,
   if (!HasReachedSomebody(outcome)) {
     const std::string why = outcome.network.empty() ? "no connection was made"
                                                     : Printable(outcome.network.back().detail);
-    return SystemErrorOf(EHOSTUNREACH, kInstall,
-                         "the index " + index_.shown() + " cannot be reached: " + why +
-                             ". Try again later, or check its address");
+    return Failure("the index " + index_.shown() + " cannot be reached: " + why +
+                   ". Try again later, or check its address");
   }
   if (kind == "unknown") {
     return Failure("the index " + index_.shown() + " has no package " + Quoted(what) +

@@ -198,10 +198,12 @@ bool IsIdentifier(std::string_view text) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// They run tests or install, or are told of by their packages' names only.
+// They run tests, install, are run by an interpreter that starts, or are told of by their packages'
+// names only.
 bool IsForPrograms(std::string_view part) {
-  constexpr std::array<std::string_view, 7> kNotForPrograms = {
-      "conftest", "pip", "pkg_resources", "setup", "setuptools", "test", "tests"};
+  constexpr std::array<std::string_view, 9> kNotForPrograms = {
+      "conftest",      "pip",  "pkg_resources", "setup",        "setuptools",
+      "sitecustomize", "test", "tests",         "usercustomize"};
   return part.front() != '_' &&
          std::find(kNotForPrograms.begin(), kNotForPrograms.end(), part) == kNotForPrograms.end();
 }

@@ -2,10 +2,12 @@
 
 #include <sys/utsname.h>
 
+#include <sstream>
 #include <utility>
 
 #include "container/backend/container_sandbox.h"
 #include "container/packages/package_image.h"
+#include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "profiles/loader.h"
 
@@ -92,6 +94,23 @@ Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question, cons
   return installer.Install(question, site, cancel_fd);
 }
 
+// The profile of packages extends the base by its name: what that name stands for in this
+// installation has to be what the caller has in mind.
+Result<void> Packages::CheckBase(const Profile& base) const {
+  std::vector<std::string> parts;
+  std::istringstream names(base.name);
+  for (std::string part; std::getline(names, part, '+');) parts.push_back(part);
+  const bool is_name = base.name.find('/') == base.name.npos;
+  const std::string file = installation_.profiles + "/" + base.name + ".toml";
+  const Result<Profile> known = !is_name           ? Result<Profile>(MakeError("", ""))
+                                : parts.size() > 1 ? CombineProfiles(parts, installation_.profiles)
+                                                   : LoadProfile(file, installation_.profiles);
+  if (known && known->document == base.document) return {};
+  return MakeError("give packages to profile " + Quoted(base.name),
+                   "it is a file of an operator's own, and packages go with profiles of this "
+                   "installation");
+}
+
 Result<PackageProfile> Packages::MakeProfile(const Profile& base, const CachedPackages& packages) {
   if (Result<void> checked = CheckTree(packages); !checked) return checked.error();
   return MakePackageProfile(base, packages.lock, cache_.folder(), installation_.profiles);
@@ -100,6 +119,7 @@ Result<PackageProfile> Packages::MakeProfile(const Profile& base, const CachedPa
 Result<PreparedPackages> Packages::Prepare(const Profile& base,
                                            const std::vector<PackageRequirement>& requirements,
                                            int cancel_fd) {
+  if (Result<void> checked = CheckBase(base); !checked) return checked.error();
   Result<CachedPackages> packages = Install(requirements, cancel_fd);
   if (!packages) return packages.error();
   Result<EngineChoice> choice = ChooseEngine(options_.wish);

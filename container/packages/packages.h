@@ -70,6 +70,7 @@ class Packages {
         index_(std::move(index)),
         cache_(std::move(cache)) {}
 
+  Result<void> CheckBase(const Profile& base) const;
   PackageQuestion QuestionOf(const std::vector<PackageRequirement>& requirements) const;
   LockWait Patience(int cancel_fd) const;
   Result<PackageLock> RunInstaller(const PackageQuestion& question, const std::string& site,

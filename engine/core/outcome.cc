@@ -130,7 +130,8 @@ Json ToJson(const ContainerReport& container) {
           {"runtime", container.runtime},
           {"image_digest", container.image_digest},
           {"warm", container.warm},
-          {"started_in", Seconds(container.started_in)}};
+          {"started_in", Seconds(container.started_in)},
+          {"packages", container.packages}};
 }
 
 template <typename Item>

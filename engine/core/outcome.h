@@ -137,6 +137,7 @@ struct ContainerReport {
   bool warm = false;         // it was waiting; else it was started for this run
   // How long it took to come up, from its creation until a worker waited in it.
   std::chrono::microseconds started_in{0};
+  std::vector<std::string> packages;  // installed for this run: "requests==2.31.0"
 };
 
 struct Outcome {

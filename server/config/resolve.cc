@@ -53,6 +53,8 @@ void MakePathsAbsolute(Loading& loading) {
   if (!draft.token_file.empty()) {
     draft.token_file = AbsolutePath(draft.token_file, loading.OriginOf("http.token_file"));
   }
+  std::string& packages = draft.config.packages.folder;
+  if (!packages.empty()) packages = AbsolutePath(packages, loading.OriginOf("packages.folder"));
   std::string& profile = draft.config.execution.profile;
   if (IsOwnFile(profile)) profile = AbsolutePath(profile, loading.OriginOf("execution.profile"));
   if (!draft.profiles) return;
@@ -235,6 +237,23 @@ void CheckNetwork(Loading& loading, const std::vector<Profile>& profiles) {
   }
 }
 
+// Packages without a container around them there are not, and none that nobody may name.
+void CheckPackages(Loading& loading) {
+  const ServerConfig& config = loading.draft.config;
+  if (!config.packages.enabled) return;
+  const std::string place = loading.OriginOf("packages.enabled").place;
+  if (!config.container.enabled) {
+    loading.warnings.push_back(place +
+                               " has no effect: packages are given to runs in containers "
+                               "only, and container.enabled is false");
+  }
+  if (config.packages.allowed.empty()) {
+    loading.warnings.push_back(place +
+                               " has no effect: no call may name any, since "
+                               "packages.allowed is empty; [\"*\"] allows all");
+  }
+}
+
 Result<void> CheckListen(Loading& loading) {
   const std::optional<ListenAddress>& listen = loading.draft.listen;
   for (const auto& [key, origin] : loading.origins) {
@@ -276,6 +295,7 @@ Result<void> Resolve(Loading& loading, const ProfileCatalogue& catalogue) {
   if (Result<void> imports = CheckImports(loading, *profiles); !imports) return imports;
   CheckNetwork(loading, *profiles);
   if (Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
+  CheckPackages(loading);
   return CheckListen(loading);
 }
 

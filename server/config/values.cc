@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -83,6 +84,25 @@ std::string ImageObjection(std::string_view image) {
   // It becomes an argument of a container engine: never one of its options.
   const bool is_image = !image.empty() && IsGraphic(image) && image[0] != '-';
   return is_image ? "" : "write the name of an image, such as registry.example.com/belljar:1";
+}
+
+std::string IndexObjection(std::string_view index) {
+  const bool is_web = index.starts_with("https://") || index.starts_with("http://");
+  if (!is_web || !IsGraphic(index) || index.find_first_of("?#\\") != index.npos) {
+    return "write the address that pip takes, such as https://index.example.org/simple";
+  }
+  // Settings are shown.
+  return index.find('@') == index.npos ? "" : "a name and a password go into PIP_INDEX_URL instead";
+}
+
+std::string PackageObjection(std::string_view pattern) {
+  std::string_view name = pattern;
+  if (name.ends_with('*')) name.remove_suffix(1);
+  const auto is_of_names = [](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) || c == '-' || c == '_' || c == '.');
+  };
+  const bool is_pattern = !pattern.empty() && std::all_of(name.begin(), name.end(), is_of_names);
+  return is_pattern ? "" : "write the name of a package, or its beginning and *: google-*";
 }
 
 std::string HostObjection(std::string_view host) {

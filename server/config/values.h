@@ -15,6 +15,8 @@ namespace belljar {
 // Objections: what is wrong and what to write; empty: nothing.
 std::string PathObjection(std::string_view path);
 std::string ImageObjection(std::string_view image);
+std::string IndexObjection(std::string_view index);
+std::string PackageObjection(std::string_view pattern);
 std::string HostObjection(std::string_view host);
 std::string OriginObjection(std::string_view origin);
 std::string DomainObjection(std::string_view domain);

@@ -64,6 +64,18 @@ struct ContainerConfig {
   size_t most = 8;    // containers of each profile at a time
 };
 
+// Packages that calls may ask for, for runs in containers.
+struct PackagesConfig {
+  bool enabled = false;
+  std::string index;                       // empty: $PIP_INDEX_URL
+  std::vector<std::string> hosts;          // more, that its files come from
+  std::vector<std::string> allow_private;  // addresses of those that are not public
+  std::vector<std::string> allowed;        // names that calls may name: "requests", "google-*", "*"
+  std::chrono::milliseconds timeout{300'000};
+  Bytes max_size = Bytes::Mebi(256);  // of one set, installed
+  std::string folder;                 // of what was installed; empty: this user's cache
+};
+
 struct LogConfig {
   std::string level = "info";   // "debug", "info", "warning", "error", "off"
   std::string format = "json";  // or "text"
@@ -75,6 +87,7 @@ struct ServerConfig {
   std::vector<TokenConfig> tokens;
   ExecutionConfig execution;
   ContainerConfig container;
+  PackagesConfig packages;
   LogConfig log;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
 };

@@ -91,11 +91,11 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
 }
 
 Result<Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile, const Request& request,
-                    const OutputSink* sink, const ToolCall& call, bool in_container) {
+                    const OutputSink* sink, const ToolCall& call, const Profile* in_container) {
   const Cancellation* const cancellation = call.cancellation;
   if (cancellation && cancellation->cancelled()) return CancelledBeforehand(sandboxes, request);
   Result<std::shared_ptr<Sandbox>> sandbox =
-      in_container ? sandboxes.containers().Get(profile.profile) : sandboxes.Get(profile);
+      in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
   RunOptions options;
   options.sink = sink;

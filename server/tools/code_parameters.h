@@ -25,10 +25,12 @@ Parameter ProfileParameter(const Sandboxes& sandboxes);
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems);
 
-// Runs the request in the profile's sandbox. `sink` may be null. A call that is cancelled already
+// Runs the request in the profile's sandbox; in a container of `in_container`, where that is one.
+// `sink` may be null. A call that is cancelled already
 // is killed before it takes a worker.
 Result<Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile, const Request& request,
-                    const OutputSink* sink, const ToolCall& call, bool in_container = false);
+                    const OutputSink* sink, const ToolCall& call,
+                    const Profile* in_container = nullptr);
 
 // Enters what has been run in the books, after the answer where the call lets it. `observer` may be
 // null. `tool` is a literal.

@@ -113,6 +113,21 @@ std::string ContainerText(const Sandboxes& sandboxes) {
          "layers seal every run.";
 }
 
+std::string PackagesText(const Sandboxes& sandboxes) {
+  if (!sandboxes.packages().enabled()) {
+    return "Not enabled on this server: any is answered with an error. Leave it out; "
+           "get_sandbox_info lists the modules that there are.";
+  }
+  std::string allowed;
+  for (const std::string& pattern : sandboxes.packages().allowed()) {
+    allowed += (allowed.empty() ? "" : ", ") + pattern;
+  }
+  return "Packages to install before the code runs, with what they need: names, with versions "
+         "where they matter. Only with use_container. The first call with a set takes as long as "
+         "installing it, later ones do not. The operator allows: " +
+         allowed + ".";
+}
+
 std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
   std::vector<Parameter> parameters = {
       CodeParameter(sandboxes, "The Python program. It runs as a whole, as a file would.")};
@@ -146,6 +161,14 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
                         .examples = {"Ada\n36\n"}});
   for (Parameter& parameter : TierParameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(ProfileParameter(sandboxes));
+  parameters.push_back({.name = "packages",
+                        .type = Type::kTextList,
+                        .description = PackagesText(sandboxes),
+                        .usual = {},
+                        .max_bytes = kLongestRequirement,
+                        .max_items = kMostRequirements,
+                        .choices = {},
+                        .examples = {nlohmann::ordered_json::array({"python-slugify>=8"})}});
   parameters.push_back({.name = "use_container",
                         .type = Type::kBoolean,
                         .description = ContainerText(sandboxes),
@@ -260,6 +283,15 @@ ToolResult ContainerFailed(const Error& error) {
       "execute_code: use_container is true, and the container failed: " + error.ToString() +
       ". The code has no result. An operator can mend this; a call without "
       "use_container is sealed by the kernel's layers and does not depend on it.";
+  return result;
+}
+
+// What to do stands in the error: another name, another version, later.
+ToolResult PackagesFailed(const Error& error) {
+  ToolResult result;
+  result.is_error = true;
+  result.message =
+      "execute_code: the packages could not be had, and nothing was run: " + error.ToString() + ".";
   return result;
 }
 
@@ -413,7 +445,46 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   TakeTiers(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
   if (const std::string* code = arguments.Text("code")) request.source = *code;
   plan.capture_output = arguments.Boolean("capture_output").value_or(true);
+  plan.in_container = arguments.Boolean("use_container").value_or(false);
+  if (const auto packages = arguments.Texts("packages")) {
+    plan.packages = sandboxes_.packages().Take(*packages, plan.in_container, problems);
+  }
   return plan;
+}
+
+// Their modules may be imported whatever the lists of modules say, which know nothing of them:
+// whoever asks for a package asks for those.
+Result<PreparedPackages> ExecuteCode::Install(Plan& plan, const ToolCall& call) const {
+  const int cancel_fd = call.cancellation ? call.cancellation->fd() : -1;
+  Result<PreparedPackages> prepared =
+      sandboxes_.packages().Prepare(plan.profile->profile, *plan.packages, cancel_fd);
+  if (prepared && plan.request.allowed_imports) {
+    const std::vector<std::string>& modules = prepared->lock.tree.modules;
+    ModuleList& imports = *plan.request.allowed_imports;
+    imports.insert(imports.end(), modules.begin(), modules.end());
+  }
+  return prepared;
+}
+
+Result<Outcome> ExecuteCode::RunPlan(Plan& plan, const OutputSink* sink,
+                                     const ToolCall& call) const {
+  if (!plan.packages) {
+    return Run(sandboxes_, *plan.profile, plan.request, sink, call,
+               plan.in_container ? &plan.profile->profile : nullptr);
+  }
+  const Result<PreparedPackages> prepared = Install(plan, call);
+  if (!prepared) return prepared.error();
+  plan.packages.reset();  // they are there
+  Result<Outcome> outcome =
+      Run(sandboxes_, *plan.profile, plan.request, sink, call, &prepared->profile);
+  if (outcome && outcome->container) outcome->container->packages = prepared->lock.Names();
+  return outcome;
+}
+
+Result<ToolResult> ExecuteCode::Failure(const Plan& plan, const Error& error) const {
+  if (plan.packages) return PackagesFailed(error);
+  if (plan.in_container) return ContainerFailed(error);
+  return error;
 }
 
 Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
@@ -427,11 +498,9 @@ Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
   if (!problems.empty()) return RefusedArguments(kName, problems);
   const bool streams = call.on_output && plan.capture_output;
   OutputForwarder forwarder(call.on_output);
-  Result<Outcome> outcome = Run(sandboxes_, *plan.profile, plan.request,
-                                streams ? &forwarder.sink() : nullptr, call, in_container);
+  Result<Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
   Result<ToolResult> result = outcome ? Result<ToolResult>(ResultOf(*outcome, plan, call.caller))
-                              : in_container ? Result<ToolResult>(ContainerFailed(outcome.error()))
-                                             : Result<ToolResult>(outcome.error());
+                                      : Failure(plan, outcome.error());
   Record(observer_, kName, call, *plan.profile, std::move(plan.request), std::move(outcome));
   return result;
 }

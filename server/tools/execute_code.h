@@ -29,10 +29,17 @@ class ExecuteCode final : public Tool {
     const EnabledProfile* profile = nullptr;
     Request request;
     bool capture_output = true;
+    bool in_container = false;
+    std::optional<Requirements> packages;
   };
   // Whatever is wrong is added to `problems`; the plan is then of no use.
   Plan Prepare(const Arguments& arguments, const Caller& caller,
                std::vector<std::string>& problems) const;
+
+  // What comes before the run, where packages are asked for. An error is told to the caller.
+  Result<PreparedPackages> Install(Plan& plan, const ToolCall& call) const;
+  Result<Outcome> RunPlan(Plan& plan, const OutputSink* sink, const ToolCall& call) const;
+  Result<ToolResult> Failure(const Plan& plan, const Error& error) const;
 
   ToolResult ResultOf(Outcome& outcome, const Plan& plan, const Caller& caller) const;
 

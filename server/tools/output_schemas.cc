@@ -182,7 +182,8 @@ constexpr const char* kOutcome = R"({
         "runtime": {"type": "string", "description": "runsc is gVisor, a kernel of its own; runc has the kernel of the machine"},
         "image_digest": {"type": "string"},
         "warm": {"type": "boolean", "description": "Whether it was waiting; else it was started for this call"},
-        "started_in": {"type": "number", "description": "Seconds until code could run in it"}
+        "started_in": {"type": "number", "description": "Seconds until code could run in it"},
+        "packages": {"type": "array", "items": {"type": "string"}, "description": "What was installed for this run, with what it needs: name==version"}
       },
       "required": ["engine", "runtime", "warm"]
     }

@@ -109,7 +109,7 @@ ModuleList Intersection(const Profile& profile, const ModuleList& one, const Mod
 }
 
 Sandboxes::Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue,
-                     const ContainerConfig& container)
+                     const ContainerConfig& container, const PackagesConfig& packages)
     : config_(config),
       catalogue_(catalogue),
       isolation_(config.isolation == "standard" ? IsolationMode::kStandard
@@ -121,14 +121,16 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& cata
                     // What strict asks for cannot be had inside: a container's walls stand there.
                     options.isolation = IsolationMode::kStandard;
                     return options;
-                  }) {}
+                  }),
+      packages_(packages, container) {}
 
 Sandboxes::~Sandboxes() = default;
 
 Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config,
                                                    const ProfileCatalogue& catalogue,
-                                                   const ContainerConfig& container) {
-  std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue, container));
+                                                   const ContainerConfig& container,
+                                                   const PackagesConfig& packages) {
+  std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue, container, packages));
   if (Result<void> enabled = sandboxes->Enable(); !enabled) return enabled.error();
   Result<std::shared_ptr<Sandbox>> first = sandboxes->Get(sandboxes->default_profile());
   if (!first) return first.error();

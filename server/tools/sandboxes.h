@@ -28,6 +28,7 @@
 #include "engine/outside/sandbox.h"
 #include "server/core/caller.h"
 #include "server/core/config.h"
+#include "server/tools/call_packages.h"
 #include "server/tools/containers.h"
 
 namespace belljar {
@@ -45,7 +46,8 @@ class Sandboxes {
  public:
   static Result<std::unique_ptr<Sandboxes>> Open(const ExecutionConfig& config,
                                                  const ProfileCatalogue& catalogue,
-                                                 const ContainerConfig& container = {});
+                                                 const ContainerConfig& container = {},
+                                                 const PackagesConfig& packages = {});
   ~Sandboxes();
 
   // In the operator's order.
@@ -78,6 +80,10 @@ class Sandboxes {
   Containers& containers() { return containers_; }
   const Containers& containers() const { return containers_; }
 
+  // What runs in those may be given besides.
+  CallPackages& packages() { return packages_; }
+  const CallPackages& packages() const { return packages_; }
+
   // What metrics show; only of those that have been started.
   struct Counted {
     std::string profile;
@@ -96,7 +102,7 @@ class Sandboxes {
   };
 
   Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue,
-            const ContainerConfig& container);
+            const ContainerConfig& container, const PackagesConfig& packages);
   Result<void> Enable();
   Result<void> EnableOne(const std::string& name);
   Result<EnabledProfile> SetUp(Profile profile) const;
@@ -127,6 +133,7 @@ class Sandboxes {
   std::list<Combination*> started_;  // the one used last in front
 
   Containers containers_;
+  CallPackages packages_;
 };
 
 // The profile's modules that `asked` gives: those it names, what is below them, and the packages

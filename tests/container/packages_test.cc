@@ -196,9 +196,9 @@ TEST(PackageTree, IsBounded) {
 TEST(PackageTree, ModulesThatProgramsMayImport) {
   EXPECT_EQ(
       ModulesOf({"a/__init__.py", "a/b.py", "a/b/c.py", "a/b/c/d.py", "a/_b.py", "_a.py",
-                 "a/tests/x.py", "setup.py", "not-a-name.py", "c.cpython-311-x86_64-linux-gnu.so",
-                 "space/one/__init__.py", "space/one/two.py", "space/one/two/three.py",
-                 "a-1.0.dist-info/METADATA", "a/data.txt", "bin/tool"}),
+                 "a/tests/x.py", "setup.py", "sitecustomize.py", "not-a-name.py",
+                 "c.cpython-311-x86_64-linux-gnu.so", "space/one/__init__.py", "space/one/two.py",
+                 "space/one/two/three.py", "a-1.0.dist-info/METADATA", "a/data.txt", "bin/tool"}),
       (std::vector<std::string>{"a", "a.b", "c", "space.one", "space.one.two"}));
   std::vector<std::string> many = {"top/__init__.py"};
   for (int i = 0; i < 2000; ++i) many.push_back("top/m" + std::to_string(i) + ".py");

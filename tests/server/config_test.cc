@@ -26,7 +26,10 @@ Sample SampleOf(const Setting& setting) {
   const Strings choices = setting.choices();
   if (!choices.empty()) return {choices.back(), "\"" + choices.back() + "\"", choices.back()};
   if (setting.key == "http.listen") return {"127.0.0.1:1", "\"127.0.0.1:1\"", "127.0.0.1:1"};
-  if (setting.key == "network.allow_private")
+  if (setting.value_type == "URL")
+    return {"https://a.org/x", "\"https://a.org/x\"", "https://a.org/x"};
+  if (setting.key == "packages.folder") return {"/a/b", "\"/a/b\"", "/a/b"};
+  if (setting.value_type == "NETWORK")
     return {"10.1.2.3,fd00::/8", "[\"10.1.2.3\", \"fd00::/8\"]", "10.1.2.3, fd00::/8"};
   if (setting.key == "network.resolve")
     return {"a.org=192.0.2.7", "[\"a.org=192.0.2.7\"]", "a.org=192.0.2.7"};

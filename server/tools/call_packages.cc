@@ -1,0 +1,94 @@
+#include "server/tools/call_packages.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "engine/core/text.h"
+
+namespace belljar {
+namespace {
+
+constexpr char kHowToEnable[] =
+    "packages: not enabled on this server; an operator enables them with enabled = true, an index "
+    "and names below [packages] of the configuration file. Leave them out: get_sandbox_info lists "
+    "the modules that there are";
+
+// A name and a password stand here, if anywhere: settings are shown.
+std::string IndexOf(const PackagesConfig& config) {
+  if (!config.index.empty()) return config.index;
+  const char* const variable = getenv("PIP_INDEX_URL");
+  return variable ? variable : "";
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
+  return joined;
+}
+
+}  // namespace
+
+CallPackages::CallPackages(PackagesConfig config, const ContainerConfig& container)
+    : config_(std::move(config)),
+      wish_{.engine = container.engine,
+            .socket = container.socket,
+            .runtime = container.runtime,
+            .require_gvisor = container.require_gvisor,
+            .image = "",
+            .folder = ""} {}
+
+std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& texts,
+                                               bool in_container,
+                                               std::vector<std::string>& problems) const {
+  if (texts.empty()) return std::nullopt;
+  if (!enabled()) {
+    problems.push_back(kHowToEnable);
+    return std::nullopt;
+  }
+  if (!in_container) {
+    problems.push_back(
+        "packages are given to runs in containers only; set use_container to true as well");
+    return std::nullopt;
+  }
+  Result<Requirements> requirements = ParseRequirements(texts);
+  if (!requirements) {
+    problems.push_back(requirements.error().ToString());
+    return std::nullopt;
+  }
+  const size_t before = problems.size();
+  for (const PackageRequirement& each : *requirements) {
+    if (IsAllowedPackage(each.name, config_.allowed)) continue;
+    problems.push_back("packages: " + Quoted(each.name) +
+                       " may not be asked for; the operator allows " + Joined(config_.allowed));
+  }
+  if (problems.size() > before) return std::nullopt;
+  return std::move(*requirements);
+}
+
+Result<Packages*> CallPackages::Open() {
+  const std::lock_guard lock(mutex_);
+  if (!packages_) {
+    PackagesOptions options;
+    options.source = {.index = IndexOf(config_),
+                      .hosts = config_.hosts,
+                      .allow_private = config_.allow_private,
+                      .resolve = {}};
+    options.bounds.timeout = config_.timeout;
+    options.bounds.tree.size = config_.max_size;
+    options.folder = config_.folder;
+    options.wish = wish_;
+    Result<std::unique_ptr<Packages>> opened = Packages::Open(std::move(options));
+    if (!opened) return opened.error();
+    packages_ = std::move(*opened);
+  }
+  return packages_.get();
+}
+
+Result<PreparedPackages> CallPackages::Prepare(const Profile& profile,
+                                               const Requirements& requirements, int cancel_fd) {
+  const Result<Packages*> packages = Open();
+  if (!packages) return packages.error();
+  return (*packages)->Prepare(profile, requirements, cancel_fd);
+}
+
+}  // namespace belljar
