@@ -10,6 +10,7 @@
 
 #include "engine/core/digest.h"
 #include "engine/core/fd.h"
+#include "engine/core/text.h"
 
 namespace belljar {
 namespace {
@@ -24,16 +25,6 @@ std::optional<Number> NumberOf(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
-}
-
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == text.npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 Result<std::string> BootId() {
@@ -57,7 +48,7 @@ std::optional<std::string> StartTimeOf(std::string_view pid) {
   const size_t name_end = stat->rfind(") ");
   if (name_end == stat->npos) return std::nullopt;
   const std::vector<std::string_view> fields =
-      Split(std::string_view(*stat).substr(name_end + 2), ' ');
+      SplitAt(std::string_view(*stat).substr(name_end + 2), ' ');
   constexpr size_t kState = 0, kStartTime = 19;
   if (fields.size() <= kStartTime || fields[kState] == "Z" || fields[kState] == "X") {
     return std::nullopt;
@@ -108,7 +99,7 @@ Result<std::string> OwnerOfThisProcess() {
 }
 
 OwnerState StateOfOwner(std::string_view owner) {
-  const std::vector<std::string_view> parts = Split(owner, '/');
+  const std::vector<std::string_view> parts = SplitAt(owner, '/');
   const Result<std::string> boot = BootId();
   const Result<std::string> pid_namespace = PidNamespace();
   if (parts.size() != 4 || !NumberOf<pid_t>(parts[2]) || !boot || !pid_namespace) {

@@ -14,6 +14,7 @@
 
 #include "engine/core/random.h"
 #include "engine/core/socket.h"
+#include "engine/core/text.h"
 #include "engine/outside/installation.h"
 
 namespace belljar {

@@ -22,6 +22,7 @@
 #include "container/runsc/runsc_engine.h"
 #include "container/wire/guest_connection.h"
 #include "engine/core/random.h"
+#include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/profile_catalogue.h"

@@ -27,6 +27,7 @@ namespace belljar {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 Deadline Soon() { return Clock::now() + seconds(60); }
@@ -427,6 +428,16 @@ std::string OpenBytes(uint32_t stream) { return FrameBytes(FrameKind::kDoorOpen,
 std::string DataBytes(uint32_t stream, std::string_view bytes) {
   return FrameBytes(FrameKind::kDoorData, Number(stream) + std::string(bytes));
 }
+// Of all streams, in the order of the frames: where one ends and the next begins is chance.
+std::string DataIn(std::string_view bytes) {
+  FrameDecoder frames;
+  frames.Feed(bytes);
+  std::string data;
+  while (const std::optional<Frame> frame = frames.Next()) {
+    if (frame->kind == FrameKind::kDoorData) data += frame->payload.substr(sizeof(uint32_t));
+  }
+  return data;
+}
 std::string WindowBytes(uint32_t stream, uint32_t count) {
   return FrameBytes(FrameKind::kDoorWindow, Number(stream) + Number(count));
 }
@@ -509,8 +520,8 @@ TEST_F(HostileGuest, AnHonestStreamIsServed) {
   EXPECT_TRUE(outcome.network[0].allowed);
   EXPECT_EQ(outcome.network[0].received, 5u);
   ended_.join();
-  EXPECT_THAT(said_, HasSubstr("200 Connection established"));
-  EXPECT_THAT(said_, HasSubstr("hello"));
+  EXPECT_THAT(DataIn(said_), HasSubstr("200 Connection established"));
+  EXPECT_THAT(DataIn(said_), EndsWith("hello"));
 }
 
 TEST_F(HostileGuest, WhatItMayNotSayIsItsEnd) {

@@ -17,6 +17,7 @@
 #include "container/image/image_files.h"
 #include "container/runsc/runsc_engine.h"
 #include "engine/core/random.h"
+#include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "engine/outside/profile_catalogue.h"
 #include "tests/engine/door_hosts.h"
@@ -124,11 +125,15 @@ class DoorOfContainer : public ::testing::TestWithParam<Place> {
 
   void TearDown() override {
     if (!engine_) return;
-    const Result<std::vector<ListedContainer>> left =
-        engine_->List(kInstanceLabel, options_.instance);
+    Result<std::vector<ListedContainer>> left = std::vector<ListedContainer>();
+    // Docker lists one for a moment that it has removed.
+    const bool none = Eventually([&] {
+      left = engine_->List(kInstanceLabel, options_.instance);
+      return left && left->empty();
+    });
     ASSERT_TRUE(left) << left.error().ToString();
     for (const ListedContainer& each : *left) (void)engine_->Remove(each.id);
-    EXPECT_TRUE(left->empty());
+    EXPECT_TRUE(none);
   }
 
   Outcome Run(std::string source, seconds timeout = kPatienceOfEngines) {

@@ -19,6 +19,7 @@
 #include "container/runsc/runsc_engine.h"
 #include "engine/core/random.h"
 #include "engine/core/socket.h"
+#include "engine/core/text.h"
 #include "tests/container/probe_image.h"
 #include "tests/engine/support.h"
 
