@@ -290,8 +290,11 @@ Result<PooledContainer> ContainerPool::Start() {
   }
   const std::string id = started->id;
   Result<PooledContainer> ready = AwaitReady(std::move(*started), began);
-  if (!ready) Remove(id);
-  return ready;
+  if (ready) return ready;
+  Remove(id);
+  // Where the engine itself has gone, that is the reason to tell.
+  const Result<EngineFacts> engine = options_.engine->Check();
+  return engine ? ready.error() : engine.error();
 }
 
 Result<PooledContainer> ContainerPool::AwaitReady(StartedContainer started, Deadline began) {
