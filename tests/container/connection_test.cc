@@ -75,6 +75,8 @@ class Connection : public testing::Test {
   }
   void TearDown() override {
     connection.reset();
+    over = true;
+    over.notify_all();
     if (guest.joinable()) guest.join();
   }
 
@@ -103,8 +105,14 @@ class Connection : public testing::Test {
     return connection->Run(request, options);
   }
 
+  // One that reads nothing as long as the test lasts.
+  std::function<void(FakeGuest&)> TakingNothing() {
+    return [this](FakeGuest&) { over.wait(false); };
+  }
+
   Request request;
   RunOptions options;
+  std::atomic<bool> over = false;
   std::unique_ptr<GuestConnection> connection;
   std::thread guest;
 };
@@ -225,11 +233,7 @@ TEST_F(Connection, CancelledBeforeTheRequestIsWholeItIsOverAtOnce) {
   const UniqueFd cancel(eventfd(1, EFD_CLOEXEC));
   options.cancel_fd = cancel.get();
   request.source = std::string(16 << 20, '#');
-  std::atomic<bool> done = false;
-  const Result<Outcome> outcome = Run([&](FakeGuest&) {
-    while (!done) std::this_thread::sleep_for(milliseconds(5));
-  });
-  done = true;
+  const Result<Outcome> outcome = Run(TakingNothing());
   ASSERT_TRUE(outcome);
   EXPECT_EQ(connection->end(), End::kCancelled);
   EXPECT_EQ(outcome->status, Status::kKilled);
@@ -270,13 +274,7 @@ TEST_F(Connection, AGuestThatDoesNotHearIsLeft) {
 TEST_F(Connection, AGuestThatTakesNoRequestIsAnError) {
   request.source = std::string(16 << 20, '#');
   request.limits.timeout = milliseconds(50);
-  std::atomic<bool> done = false;
-  const Result<Outcome> outcome = Run(
-      [&](FakeGuest&) {
-        while (!done) std::this_thread::sleep_for(milliseconds(5));
-      },
-      milliseconds(200));
-  done = true;
+  const Result<Outcome> outcome = Run(TakingNothing(), milliseconds(200));
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().ToString().find("does not take it"), std::string::npos);
 }

@@ -274,7 +274,13 @@ TEST_P(RealEngine, ListsByLabel) {
   const StartedContainer one = Started({"sleep"});
   const StartedContainer two = Started({"exit", "0"});
   ExitOf(two);
-  const Result<std::vector<ListedContainer>> all = engine_->List(kLabel, run_);
+  Result<std::vector<ListedContainer>> all = engine_->List(kLabel, run_);
+  // runsc lists one as running only once its kernel is up.
+  const auto one_runs = [&] {
+    all = engine_->List(kLabel, run_);
+    return all && std::ranges::any_of(*all, &ListedContainer::running);
+  };
+  EXPECT_TRUE(Eventually(one_runs));
   ASSERT_TRUE(all) << all.error().ToString();
   ASSERT_THAT(*all, SizeIs(2));
   for (const ListedContainer& container : *all) {
