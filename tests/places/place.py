@@ -62,6 +62,7 @@ CONTAINERS = (
     Place("docker-runsc", "docker", "runsc"),
     Place("runsc-alone", "runsc", "runsc"),
 )
+DOCKER = CONTAINERS[0]
 PLACES = (LOCAL, *CONTAINERS)
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from tests.data_science.session import Session
 from tests.jail.conftest import BELLJAR
-from tests.places.place import CONTAINERS, Place, missing, unavailable
+from tests.places.place import CONTAINERS, DOCKER, Place, missing, unavailable
 
 INDEX = Path(__file__).parents[1] / "container/package_index.py"
-DOCKER = CONTAINERS[0]
+
 NOBODY = "http://127.0.0.1:1/simple"
 """Port 1: nobody listens there."""
 PROGRAM = "import guests, greeting\n[guests.LIST, greeting.greet('me')]"
