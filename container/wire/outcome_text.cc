@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
+#include <span>
 
 #include "container/wire/fields.h"
 #include "engine/core/beneath.h"
@@ -17,8 +19,12 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kOverhead = 32 * 1024 * 1024;
-constexpr size_t kMostLayers = 32;
 constexpr size_t kMostEvents = 2000;
+// All that an engine has to say of a worker, each once. A metric and a log have a name apiece: made
+// up ones would crowd out those that are.
+constexpr std::string_view kLayers[] = {"namespaces", "privileges", "rlimits",
+                                        "landlock",   "seccomp",    "cgroup"};
+constexpr std::string_view kActions[] = {"denied", "killed"};
 constexpr size_t kLongestName = 200;
 constexpr size_t kLongestDetail = 4000;
 constexpr size_t kLongestNote = 1000;
@@ -126,7 +132,7 @@ void ReadReportForm(const json& form, Outcome& outcome) {
 
 // --- what its host has seen ---------------------------------------------------------------------
 
-// As Plain writes it.
+// As Plain writes it: a terminal shows it as it is.
 std::string Shown(Fields& fields, const char* key, size_t most) {
   std::string text = fields.Text(key, most);
   if (Printable(text) != text) throw FormError(std::string(key) + " has control characters");
@@ -144,17 +150,33 @@ Usage ReadUsage(const json& form) {
   return usage;
 }
 
+std::string OneOf(std::span<const std::string_view> names, Fields& fields, const char* key) {
+  std::string name = fields.Text(key, kLongestName);
+  if (std::ranges::find(names, name) == names.end()) {
+    throw FormError(std::string(key) + " is none that there is");
+  }
+  return name;
+}
+
 LayerState ReadLayer(const json& form) {
   Fields fields(form);
-  LayerState layer{Shown(fields, "name", kLongestName), fields.Flag("held"),
+  LayerState layer{OneOf(kLayers, fields, "name"), fields.Flag("held"),
                    Shown(fields, "detail", kLongestDetail)};
   fields.End();
   return layer;
 }
 
+void ReadLayers(const json& list, std::vector<LayerState>& layers) {
+  std::set<std::string> names;
+  for (const json& item : list) {
+    layers.push_back(ReadLayer(item));
+    if (!names.insert(layers.back().name).second) throw FormError("a layer is there twice");
+  }
+}
+
 SecurityEvent ReadEvent(const json& form) {
   Fields fields(form);
-  SecurityEvent event{Shown(fields, "layer", kLongestName), Shown(fields, "action", kLongestName),
+  SecurityEvent event{OneOf(kLayers, fields, "layer"), OneOf(kActions, fields, "action"),
                       Shown(fields, "detail", kLongestDetail), fields.Number("count", INT64_MAX)};
   fields.End();
   return event;
@@ -236,9 +258,7 @@ void Read(const json& form, const OutcomeBounds& bounds, Outcome& outcome) {
   outcome.stdout_stream.dropped_bytes = fields.Number("stdout_dropped", INT64_MAX);
   outcome.stderr_stream.dropped_bytes = fields.Number("stderr_dropped", INT64_MAX);
   outcome.usage = ReadUsage(fields.Any("usage"));
-  for (const json& item : fields.List("layers", kMostLayers)) {
-    outcome.isolation.layers.push_back(ReadLayer(item));
-  }
+  ReadLayers(fields.List("layers", std::size(kLayers)), outcome.isolation.layers);
   for (const json& item : fields.List("security_events", kMostEvents)) {
     outcome.security_events.push_back(ReadEvent(item));
   }
@@ -247,7 +267,7 @@ void Read(const json& form, const OutcomeBounds& bounds, Outcome& outcome) {
     outcome.artifacts.push_back(judge.Read(item));
   }
   outcome.artifacts_left_out = fields.Number("artifacts_left_out", INT64_MAX);
-  outcome.artifacts_note = fields.Text("artifacts_note", kLongestNote);
+  outcome.artifacts_note = Shown(fields, "artifacts_note", kLongestNote);
   fields.End();
 }
 

@@ -557,7 +557,23 @@ TEST(GuestReader, LayersAndEventsAreBoundedAndPlain) {
   form["layers"][0]["detail"] = "\x1b]0;title";
   EXPECT_TRUE(Refuses(form.dump()));
   form = good;
-  for (int i = 0; i < 40; ++i) form["layers"].push_back(good["layers"][0]);
+  form["layers"].push_back(good["layers"][0]);
+  EXPECT_TRUE(Refuses(form.dump())) << "a layer twice";
+  const char* const kNames[][3] = {{"layers", "name", "gvisor"},
+                                   {"layers", "name", ""},
+                                   {"security_events", "layer", "gvisor"},
+                                   {"security_events", "action", "allowed"}};
+  for (const auto& [list, key, name] : kNames) {
+    form = good;
+    form[list][0][key] = name;
+    EXPECT_TRUE(Refuses(form.dump())) << list << " " << key << " " << name;
+  }
+  form = good;
+  form["layers"][0]["name"] = "cgroup";
+  form["security_events"][0]["action"] = "killed";
+  EXPECT_FALSE(Refuses(form.dump()));
+  form = good;
+  form["artifacts_note"] = "left out: \x1b[2J";
   EXPECT_TRUE(Refuses(form.dump()));
   form = good;
   for (int i = 0; i < 3000; ++i) form["security_events"].push_back(good["security_events"][0]);
