@@ -90,15 +90,15 @@ std::string FailureToText(const Error& error) {
 }
 
 Error ReadFailure(std::string_view text) {
-  Error error;
+  Error said;
   Result<void> read = ReadForm(text, kBounds, "read a container's failure", [&](const json& form) {
     Fields fields(form);
-    error.operation = "in the container: " + Printable(fields.Text("operation", kLongestOperation));
-    error.error_number = static_cast<int>(fields.Number("errno", kHighestErrno));
-    error.detail = Printable(fields.Text("detail", kLongestDetail));
+    said.operation = Printable(fields.Text("operation", kLongestOperation));
+    said.error_number = static_cast<int>(fields.Number("errno", kHighestErrno));
+    said.detail = Printable(fields.Text("detail", kLongestDetail));
     fields.End();
   });
-  return read ? error : read.error();
+  return read ? MakeError("in the container", said.ToString()) : read.error();
 }
 
 }  // namespace belljar
