@@ -17,7 +17,7 @@ namespace {
 
 // A host that reads nothing for so long has stopped being one.
 constexpr std::chrono::seconds kSendTimeout{20};
-// Out of descriptors: the connection waits in the kernel's queue meanwhile.
+// Out of descriptors, say: the connection waits in the kernel's queue meanwhile.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr int kBacklog = 64;
 
@@ -130,13 +130,12 @@ void DoorRelay::AcceptAll(std::string& frames) {
   pauses_ = false;
   while (traffic_->ledger().may_open()) {
     UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!fd && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-      pauses_ = true;
+    if (!fd) {
+      // Never again at once, whatever it is: an error that stays would keep this lock for ever, and
+      // with it the end of the run.
+      pauses_ = errno != EAGAIN && errno != EWOULDBLOCK;
       return;
     }
-    // Else it was that connection's trouble: it was reset while it waited.
-    if (!fd) continue;
     const int on = 1;
     (void)setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     traffic_->Open(std::move(fd), frames);

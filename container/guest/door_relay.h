@@ -60,7 +60,7 @@ class DoorRelay {
   bool stopped_ = false;
 
   std::vector<pollfd> watched_;  // the thread's own, as all from here on
-  bool pauses_ = false;          // no descriptor was left to accept with
+  bool pauses_ = false;          // nothing could be accepted, and more may wait
   std::thread thread_;
 };
 
