@@ -172,9 +172,9 @@ class Service {
 int ServeHost(const GuestOptions& options, Line line) {
   DoorRelay door(line);
   Result<std::unique_ptr<HostListener>> host = HostListener::Start(line, door);
-  if (!host) return kGuestFailed;
-  const Result<void> served = Service(options, line, door, **host).Serve();
-  if (served || ((*host)->gone() && !(*host)->fault())) return kGuestDone;
+  const Result<void> served =
+      host ? Service(options, line, door, **host).Serve() : Result<void>(host.error());
+  if (served || (host && (*host)->gone() && !(*host)->fault())) return kGuestDone;
   const Result<void> told =
       line.Send(FrameKind::kFailure, FailureToText(served.error()), Sending());
   // The listener may not have seen yet that there is nobody left.
