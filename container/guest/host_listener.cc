@@ -1,7 +1,6 @@
 #include "container/guest/host_listener.h"
 
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <memory>
 #include <utility>
@@ -9,19 +8,11 @@
 #include "container/guest/rehearsal.h"
 
 namespace belljar {
-namespace {
-
-void Raise(const UniqueFd& event) {
-  const uint64_t one = 1;
-  (void)!write(event.get(), &one, sizeof one);  // fails only when it is raised already
-}
-
-}  // namespace
 
 Result<std::unique_ptr<HostListener>> HostListener::Start(const Line& line, DoorRelay& door) {
   UniqueFd cancel(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!cancel || !stop) return SystemError("eventfd");
+  if (!cancel || !stop) return SystemError("listen to the host");
   return std::unique_ptr<HostListener>(
       new HostListener(line, door, std::move(cancel), std::move(stop)));
 }
@@ -33,7 +24,7 @@ HostListener::HostListener(const Line& line, DoorRelay& door, UniqueFd cancel, U
 }
 
 HostListener::~HostListener() {
-  Raise(stop_);
+  eventfd_write(stop_.get(), 1);
   thread_.join();
 }
 
@@ -50,7 +41,7 @@ void HostListener::Listen() {
       door_bounds_ = reader_.door_bounds();
       changed_.notify_all();
     }
-    if (reader_.cancelled()) Raise(cancel_);
+    if (reader_.cancelled()) eventfd_write(cancel_.get(), 1);
   }
 }
 
@@ -58,7 +49,7 @@ void HostListener::Leave(std::optional<Error> fault) {
   const std::lock_guard lock(mutex_);
   gone_ = true;
   fault_ = std::move(fault);
-  Raise(cancel_);
+  eventfd_write(cancel_.get(), 1);
   changed_.notify_all();
 }
 
