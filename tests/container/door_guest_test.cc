@@ -2,22 +2,25 @@
 // this process as its host, and the hosts that it may reach beside it. With and without the
 // namespaces that a container may or may not leave to a worker.
 #include <gmock/gmock.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <cstddef>
-#include <cstdlib>
+#include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
 
 #include "container/guest/guest.h"
 #include "container/wire/guest_connection.h"
+#include "container/wire/outcome_text.h"
 #include "engine/outside/profile_catalogue.h"
 #include "tests/container/frames.h"
 #include "tests/container/spawned_guest.h"
@@ -27,13 +30,11 @@ namespace belljar {
 namespace {
 
 using std::chrono::seconds;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 Deadline Soon() { return Clock::now() + seconds(60); }
 
-// --- what a container is to its guest
-// -------------------------------------------------------------
+// --- what a container is to its guest -----------------------------------------------------------
 
 constexpr int kNothingOfItsOwn = 98;  // exit code: this machine gives no network namespace
 
@@ -416,17 +417,11 @@ except OSError:
   EXPECT_EQ(outcome.stdout_stream.text, "reached\nno no no no no no\nnot bound\n");
 }
 
-// --- hostile guests
-// -------------------------------------------------------------------------------
+// --- hostile guests -----------------------------------------------------------------------------
 
-std::string Number(uint32_t number) {
-  std::string bytes;
-  AppendNumber(bytes, number);
-  return bytes;
-}
-std::string OpenBytes(uint32_t stream) { return FrameBytes(FrameKind::kDoorOpen, Number(stream)); }
+std::string OpenBytes(uint32_t stream) { return FrameBytes(OpenFrame(stream)); }
 std::string DataBytes(uint32_t stream, std::string_view bytes) {
-  return FrameBytes(FrameKind::kDoorData, Number(stream) + std::string(bytes));
+  return FrameBytes(DataFrame(stream, bytes));
 }
 // Of all streams, in the order of the frames: where one ends and the next begins is chance.
 std::string DataIn(std::string_view bytes) {
@@ -438,12 +433,7 @@ std::string DataIn(std::string_view bytes) {
   }
   return data;
 }
-std::string WindowBytes(uint32_t stream, uint32_t count) {
-  return FrameBytes(FrameKind::kDoorWindow, Number(stream) + Number(count));
-}
-std::string CloseBytes(uint32_t stream, char ways) {
-  return FrameBytes(FrameKind::kDoorClose, Number(stream) + ways);
-}
+std::string CloseBytes(uint32_t stream, int ways) { return FrameBytes(CloseFrame(stream, ways)); }
 
 // A host with a door, and a guest that has broken out: it says what it likes.
 class HostileGuest : public testing::Test {
@@ -457,33 +447,30 @@ class HostileGuest : public testing::Test {
     request.limits.timeout = seconds(20);
   }
 
-  // Greets, and once it has its request says `bytes`, and then `more` for as long as it is heard.
-  Outcome Run(const std::string& bytes, const std::string& more = "") {
+  // Greets, and once it has its request says `bytes`, and then does as `behave` has it.
+  Outcome Run(const std::string& bytes, const std::function<void(Peer&)>& behave = {}) {
     Result<std::unique_ptr<DoorService>> doors = DoorService::Start(*DoorRules::Make(policy));
     auto pair = CreateSocketPair(SOCK_STREAM);
     GuestTerms terms;
-    terms.grace = grace;
     terms.doors = doors->get();
-    GuestConnection connection(*Line::OfSocket(std::move(pair->first)), terms);
-    std::thread guest([&, socket = std::move(pair->second)] {
-      Peer peer{UniqueFd(dup(socket.get()))};
+    std::optional<GuestConnection> connection;
+    connection.emplace(*Line::OfSocket(std::move(pair->first)), terms);
+    std::thread guest([&bytes, &behave, socket = std::move(pair->second)]() mutable {
+      Peer peer{std::move(socket)};
       peer.Send(HelloBytes() + FrameBytes(FrameKind::kReady));
       std::string content = peer.Receive(kFrameHeaderSize);
       content = peer.Receive(NumberAt(content, 8) + kFrameHeaderSize + 1);
       if (!peer.Send(bytes)) return;
-      while (!more.empty() && peer.Send(more)) {
-      }
-      said_ = peer.ReceiveAll();
+      if (behave) return behave(peer);
+      (void)peer.ReceiveAll();
     });
-    EXPECT_TRUE(connection.AwaitReady({Soon()}));
-    Result<Outcome> outcome = connection.Run(request, {});
-    end = connection.end();
-    // What is left of the line goes with the connection; until then the guest may be heard.
-    ended_ = std::move(guest);
+    EXPECT_TRUE(connection->AwaitReady({Soon()}));
+    Result<Outcome> outcome = connection->Run(request, options);
+    end = connection->end();
+    // With it the line ends, until when the guest may be heard.
+    connection.reset();
+    guest.join();
     return outcome ? std::move(*outcome) : Outcome();
-  }
-  void TearDown() override {
-    if (ended_.joinable()) ended_.join();
   }
 
   void ExpectFault(const std::string& bytes, const std::string& what) {
@@ -492,7 +479,6 @@ class HostileGuest : public testing::Test {
     EXPECT_EQ(outcome.status, Status::kKilled);
     ASSERT_TRUE(outcome.error);
     EXPECT_THAT(outcome.error->message, HasSubstr(what));
-    ended_.join();
   }
 
   std::string Tunnel() const {
@@ -503,25 +489,29 @@ class HostileGuest : public testing::Test {
   Host host{Serve};
   NetworkPolicy policy;
   Request request;
-  std::chrono::milliseconds grace = seconds(10);
+  RunOptions options;
   GuestConnection::End end = GuestConnection::End::kClosed;
-  std::string said_;  // by the host, after the request
-  std::thread ended_;
 };
 
 // What the others are to be compared with.
 TEST_F(HostileGuest, AnHonestStreamIsServed) {
-  grace = std::chrono::milliseconds(10);
-  request.limits.timeout = std::chrono::milliseconds(500);
-  const Outcome outcome = Run(OpenBytes(1) + DataBytes(1, Tunnel()) + DataBytes(1, "ehello") +
-                              CloseBytes(1, kSendsNoMore));
-  EXPECT_EQ(end, GuestConnection::End::kTimeout);
+  std::string said;  // by the host, after the request
+  const Outcome outcome = Run(
+      OpenBytes(1) + DataBytes(1, Tunnel()) + DataBytes(1, "ehello") + CloseBytes(1, kSendsNoMore),
+      [&](Peer& peer) {
+        while (!DataIn(said).ends_with("hello")) {
+          const std::string more = peer.Receive(1);
+          if (more.empty()) return;
+          said += more;
+        }
+        peer.Send(FrameBytes(FrameKind::kOutcome, OutcomeToText({.status = Status::kOk})));
+      });
+  EXPECT_EQ(end, GuestConnection::End::kOutcome);
+  EXPECT_EQ(outcome.status, Status::kOk);
   ASSERT_EQ(outcome.network.size(), 1u);
   EXPECT_TRUE(outcome.network[0].allowed);
   EXPECT_EQ(outcome.network[0].received, 5u);
-  ended_.join();
-  EXPECT_THAT(DataIn(said_), HasSubstr("200 Connection established"));
-  EXPECT_THAT(DataIn(said_), EndsWith("hello"));
+  EXPECT_THAT(DataIn(said), HasSubstr("200 Connection established"));
 }
 
 TEST_F(HostileGuest, WhatItMayNotSayIsItsEnd) {
@@ -536,7 +526,7 @@ TEST_F(HostileGuest, WhatItMayNotSayIsItsEnd) {
   ExpectFault(DataBytes(1, "x"), "of a stream that there is not");
   ExpectFault(OpenBytes(1) + CloseBytes(1, 3) + CloseBytes(1, 1), "door close");
   ExpectFault(OpenBytes(1) + CloseBytes(1, 1) + DataBytes(1, "x"), "door data after it was closed");
-  ExpectFault(OpenBytes(1) + WindowBytes(1, 1), "more than was sent");
+  ExpectFault(OpenBytes(1) + FrameBytes(WindowFrame(1, 1)), "more than was sent");
   ExpectFault(slow + window + window + window + window + window, "past its window");
   ExpectFault(OpenBytes(1) + FrameBytes(FrameKind::kReady), "ready has no place here");
 }
@@ -553,13 +543,19 @@ TEST_F(HostileGuest, StreamsWithoutEndAreItsEnd) {
 }
 
 // Half of it is never read by anybody: the host's memory is what it is about, and its time.
-TEST_F(HostileGuest, OneThatNeverListensIsCutAtItsTime) {
-  grace = std::chrono::milliseconds(10);
-  request.limits.timeout = std::chrono::milliseconds(500);
+TEST_F(HostileGuest, OneThatNeverListensNorStopsIsCut) {
+  const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  options.cancel_fd = cancel.get();
+  request.limits.output = Bytes::Mebi(1024);  // more than it can say in the time that it is left
   std::string streams;
   for (uint32_t i = 1; i <= 16; ++i) streams += OpenBytes(i) + DataBytes(i, Tunnel() + "d");
-  const Outcome outcome = Run(streams, FrameBytes(FrameKind::kStandardOutput, "x"));
-  EXPECT_NE(end, GuestConnection::End::kOutcome);
+  const Outcome outcome = Run(streams, [&](Peer& peer) {
+    EXPECT_TRUE(Eventually([&] { return host.accepted() == 16; }));
+    eventfd_write(cancel.get(), 1);
+    while (peer.Send(FrameBytes(FrameKind::kStandardOutput, "x"))) {
+    }
+  });
+  EXPECT_EQ(end, GuestConnection::End::kCancelled);
   EXPECT_EQ(outcome.network.size(), 16u);
   for (const NetworkEvent& event : outcome.network) EXPECT_LE(event.received, 1u << 20);
 }

@@ -28,23 +28,6 @@ using Side = DoorLedger::Side;
 
 constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
 
-std::string Number(uint32_t number) {
-  std::string bytes;
-  AppendNumber(bytes, number);
-  return bytes;
-}
-
-Frame OpenFrame(uint32_t stream) { return {FrameKind::kDoorOpen, Number(stream)}; }
-Frame DataFrame(uint32_t stream, std::string_view bytes) {
-  return {FrameKind::kDoorData, Number(stream) + std::string(bytes)};
-}
-Frame WindowFrame(uint32_t stream, uint32_t count) {
-  return {FrameKind::kDoorWindow, Number(stream) + Number(count)};
-}
-Frame CloseFrame(uint32_t stream, int ways) {
-  return {FrameKind::kDoorClose, Number(stream) + static_cast<char>(ways)};
-}
-
 std::vector<Frame> Decoded(const std::string& bytes) {
   FrameDecoder decoder;
   decoder.Feed(bytes);
@@ -200,9 +183,9 @@ TEST_F(HostLedger, NoMoreIsGrantedThanWasSent) {
 
 TEST_F(HostLedger, FramesHaveTheirLengths) {
   Take(OpenFrame(1));
-  const std::string one = Number(1);
+  const std::string one = NumberBytes(1);
   for (const Frame& frame :
-       {Frame{FrameKind::kDoorOpen, ""}, Frame{FrameKind::kDoorOpen, Number(2) + "x"},
+       {Frame{FrameKind::kDoorOpen, ""}, Frame{FrameKind::kDoorOpen, NumberBytes(2) + "x"},
         Frame{FrameKind::kDoorOpen, "\2\0\0"}, Frame{FrameKind::kDoorData, one},
         Frame{FrameKind::kDoorData, ""}, Frame{FrameKind::kDoorWindow, one},
         Frame{FrameKind::kDoorData, one + std::string(kDoorPiece + 1, 'x')},
@@ -382,8 +365,6 @@ TEST_F(HostTraffic, WithoutASocketItIsOverAtOnce) {
 
 // --- the readers --------------------------------------------------------------------------------
 
-std::string Bytes(const Frame& frame) { return FrameBytes(frame.kind, frame.payload); }
-
 std::string OutcomeBytes() {
   return FrameBytes(FrameKind::kOutcome, OutcomeToText({.status = Status::kOk}));
 }
@@ -408,9 +389,10 @@ struct Guest {
 TEST(GuestReaderDoor, FramesGoToTheDoorBetweenOutputsWhileItRuns) {
   Guest guest;
   guest.Expect(true);
-  const std::string bytes = Bytes(OpenFrame(1)) + FrameBytes(FrameKind::kStandardOutput, "a") +
-                            Bytes(DataFrame(1, "b")) + FrameBytes(FrameKind::kStandardOutput, "c") +
-                            Bytes(CloseFrame(1, kSendsNoMore)) + OutcomeBytes();
+  const std::string bytes = FrameBytes(OpenFrame(1)) + FrameBytes(FrameKind::kStandardOutput, "a") +
+                            FrameBytes(DataFrame(1, "b")) +
+                            FrameBytes(FrameKind::kStandardOutput, "c") +
+                            FrameBytes(CloseFrame(1, kSendsNoMore)) + OutcomeBytes();
   for (const char byte : bytes) ASSERT_TRUE(guest.reader.Take({&byte, 1}));
   EXPECT_EQ(guest.reader.stage(), GuestReader::Stage::kEnded);
   EXPECT_EQ(guest.taken, 3);
@@ -421,7 +403,7 @@ TEST(GuestReaderDoor, FramesGoToTheDoorBetweenOutputsWhileItRuns) {
 TEST(GuestReaderDoor, WhatTheLedgerRefusesIsAFault) {
   Guest guest;
   guest.Expect(true);
-  EXPECT_FALSE(guest.reader.Take(Bytes(OpenFrame(1)) + Bytes(DataFrame(2, "x"))));
+  EXPECT_FALSE(guest.reader.Take(FrameBytes(OpenFrame(1)) + FrameBytes(DataFrame(2, "x"))));
 }
 
 TEST(GuestReaderDoor, WithoutADoorTheyAreRefusedByTheirHeaders) {
@@ -454,16 +436,16 @@ TEST(GuestReaderDoor, LongerOnesThanTheirKindAreRefusedByTheirHeaders) {
 
 TEST(GuestReaderDoor, BeforeARunAndAfterItsOutcomeThereIsNone) {
   Guest waiting;
-  EXPECT_FALSE(waiting.reader.Take(Bytes(OpenFrame(1))));
+  EXPECT_FALSE(waiting.reader.Take(FrameBytes(OpenFrame(1))));
   Guest preparing;
   GuestReader greeted(ExpectedHello());
   ASSERT_TRUE(greeted.Take(HelloBytes()));
-  EXPECT_FALSE(greeted.Take(Bytes(OpenFrame(1))));
+  EXPECT_FALSE(greeted.Take(FrameBytes(OpenFrame(1))));
   Guest ended;
   ended.Expect(true);
-  ASSERT_TRUE(ended.reader.Take(Bytes(OpenFrame(1))));
+  ASSERT_TRUE(ended.reader.Take(FrameBytes(OpenFrame(1))));
   ASSERT_TRUE(ended.reader.Take(OutcomeBytes()));
-  EXPECT_FALSE(ended.reader.Take(Bytes(DataFrame(1, "x"))));
+  EXPECT_FALSE(ended.reader.Take(FrameBytes(DataFrame(1, "x"))));
 
   Outcome with_content{.status = Status::kOk};
   Artifact artifact;
@@ -478,7 +460,7 @@ TEST(GuestReaderDoor, BeforeARunAndAfterItsOutcomeThereIsNone) {
                 [](const Frame&) { return Result<void>(); });
   ASSERT_TRUE(reader.Take(FrameBytes(FrameKind::kOutcome, OutcomeToText(with_content))));
   EXPECT_EQ(reader.stage(), GuestReader::Stage::kContent);
-  EXPECT_FALSE(reader.Take(Bytes(OpenFrame(1))));
+  EXPECT_FALSE(reader.Take(FrameBytes(OpenFrame(1))));
 }
 
 std::string RequestBytes(const DoorBounds& door) {
@@ -499,9 +481,10 @@ TEST(HostReaderDoor, BoundsComeWithTheRequestAndFramesAfterIt) {
   ASSERT_TRUE(reader.has_request());
   EXPECT_EQ(reader.door_bounds().at_a_time, 32u);
   EXPECT_EQ(reader.door_bounds().in_all, 256u);
-  ASSERT_TRUE(reader.Take(Bytes(DataFrame(1, "x"))));
+  ASSERT_TRUE(reader.Take(FrameBytes(DataFrame(1, "x"))));
   ASSERT_TRUE(reader.Take(FrameBytes(FrameKind::kCancel)));
-  ASSERT_TRUE(reader.Take(Bytes(CloseFrame(1, kBothWays)))) << "under way when it was cancelled";
+  ASSERT_TRUE(reader.Take(FrameBytes(CloseFrame(1, kBothWays))))
+      << "under way when it was cancelled";
   EXPECT_EQ(taken, 2);
   EXPECT_FALSE(reader.Take(FrameBytes(FrameKind::kCancel)));
 }
@@ -509,11 +492,11 @@ TEST(HostReaderDoor, BoundsComeWithTheRequestAndFramesAfterIt) {
 TEST(HostReaderDoor, BeforeARequestAndWithoutADoorThereIsNone) {
   HostReader early;
   early.TakeDoorBy([](const Frame&) { return Result<void>(); });
-  EXPECT_FALSE(early.Take(Bytes(DataFrame(1, "x"))));
+  EXPECT_FALSE(early.Take(FrameBytes(DataFrame(1, "x"))));
   HostReader none;
   ASSERT_TRUE(none.Take(RequestBytes({})));
   EXPECT_EQ(none.door_bounds().at_a_time, 0u);
-  EXPECT_FALSE(none.Take(Bytes(DataFrame(1, "x"))));
+  EXPECT_FALSE(none.Take(FrameBytes(DataFrame(1, "x"))));
 }
 
 }  // namespace

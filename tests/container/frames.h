@@ -1,7 +1,8 @@
-// What the tests of the wire share: frames as bytes, and a host's and a guest's texts to spoil.
+// What the tests of the wire share: frames, and the greeting that is expected.
 #ifndef BELLJAR_TESTS_CONTAINER_FRAMES_H_
 #define BELLJAR_TESTS_CONTAINER_FRAMES_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,26 @@ namespace belljar {
 
 inline std::string FrameBytes(FrameKind kind, std::string_view payload = {}) {
   return EncodeFrameHeader(kind, payload.size()) + std::string(payload);
+}
+
+inline std::string FrameBytes(const Frame& frame) { return FrameBytes(frame.kind, frame.payload); }
+
+inline std::string NumberBytes(uint32_t number) {
+  std::string bytes;
+  AppendNumber(bytes, number);
+  return bytes;
+}
+
+// Of a door.
+inline Frame OpenFrame(uint32_t stream) { return {FrameKind::kDoorOpen, NumberBytes(stream)}; }
+inline Frame DataFrame(uint32_t stream, std::string_view bytes) {
+  return {FrameKind::kDoorData, NumberBytes(stream) + std::string(bytes)};
+}
+inline Frame WindowFrame(uint32_t stream, uint32_t count) {
+  return {FrameKind::kDoorWindow, NumberBytes(stream) + NumberBytes(count)};
+}
+inline Frame CloseFrame(uint32_t stream, int ways) {
+  return {FrameKind::kDoorClose, NumberBytes(stream) + static_cast<char>(ways)};
 }
 
 inline Hello ExpectedHello() {
