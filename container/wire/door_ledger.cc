@@ -8,7 +8,6 @@ namespace belljar {
 namespace {
 
 constexpr size_t kNumberSize = 4;
-constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
 // Grants go out by quarters of a window: the peer never waits, and one frame of data is not
 // answered by one of window each time.
 constexpr size_t kWorthGranting = kDoorWindow / 4;

@@ -45,6 +45,7 @@ std::optional<size_t> LongestDoorFrame(FrameKind kind);
 // Bits of a close frame: what its sender will not do any more.
 inline constexpr uint8_t kSendsNoMore = 1;
 inline constexpr uint8_t kTakesNoMore = 2;
+inline constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
 
 // One stream, as one side sees it. Only DoorLedger makes and changes one.
 struct DoorStream {

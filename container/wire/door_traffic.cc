@@ -11,8 +11,6 @@
 namespace belljar {
 namespace {
 
-constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
-
 bool Waits() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 short EventsOf(const DoorStream& stream, bool reads) {

@@ -1,5 +1,7 @@
 #include "container/wire/fields.h"
 
+#include <cstdlib>
+
 namespace belljar {
 namespace {
 
@@ -19,6 +21,12 @@ uint64_t NumberOf(const json& value, const char* key, uint64_t most) {
   if (!value.is_number_unsigned()) Refuse(key, "is not a whole number from 0 on");
   if (value.get<uint64_t>() > most) Refuse(key, "is too large");
   return value.get<uint64_t>();
+}
+
+const json& ListOf(const json& value, const char* key, size_t most) {
+  if (!value.is_array()) Refuse(key, "is not a list");
+  if (value.size() > most) Refuse(key, "is too long");
+  return value;
 }
 
 const char* Describe(JsonFailure::Reason reason) {
@@ -55,21 +63,14 @@ bool Fields::Flag(const char* key) {
 
 uint64_t Fields::Number(const char* key, uint64_t most) { return NumberOf(Any(key), key, most); }
 
-const json& Fields::List(const char* key, size_t most) {
-  const json& value = Any(key);
-  if (!value.is_array()) Refuse(key, "is not a list");
-  if (value.size() > most) Refuse(key, "is too long");
-  return value;
-}
+const json& Fields::List(const char* key, size_t most) { return ListOf(Any(key), key, most); }
 
 std::optional<std::vector<std::string>> Fields::TextsOrNull(const char* key, size_t most,
                                                             size_t bytes) {
   const json& value = Any(key);
   if (value.is_null()) return std::nullopt;
-  if (!value.is_array()) Refuse(key, "is not a list");
-  if (value.size() > most) Refuse(key, "is too long");
   std::vector<std::string> texts;
-  for (const json& item : value) texts.push_back(TextOf(item, key, bytes));
+  for (const json& item : ListOf(value, key, most)) texts.push_back(TextOf(item, key, bytes));
   return texts;
 }
 

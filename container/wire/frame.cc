@@ -1,6 +1,7 @@
 #include "container/wire/frame.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 namespace belljar {

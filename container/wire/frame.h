@@ -45,8 +45,6 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/result.h"
-
 namespace belljar {
 
 inline constexpr uint32_t kContainerProtocol = 2;

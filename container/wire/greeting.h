@@ -33,8 +33,8 @@ Result<void> CheckHello(const Hello& hello, const Hello& expected);
 // The host shows it to people: bounded, without control characters.
 std::string FailureToText(const Error& error);
 // Its errno is in the detail, for people to read: by the number of an error the host acts (one that
-// it was cancelled, that it is too early), and that is not a container's to say. An error that could
-// not be read is one too.
+// it was cancelled, that it is too early), and that is not a container's to say. An error that
+// could not be read is one too.
 Error ReadFailure(std::string_view text);
 
 }  // namespace belljar

@@ -1,5 +1,6 @@
 #include "container/wire/guest_reader.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "container/wire/door_ledger.h"

@@ -10,14 +10,15 @@
 // The frames of a door are handed on, where there is one, while the request runs; who takes them
 // judges them (DoorLedger).
 //
-// What it keeps at most: one frame, the outputs as far as the limits go, the artifacts as far as
-// the profile goes.
+// What it keeps at most: one frame, the outputs as far as the limits go, what is displayed as far
+// as the profile goes, and of files what is ever taken along (engine/outside/workspace.h).
 #ifndef BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
 #define BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
 
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "container/wire/content.h"
 #include "container/wire/frame.h"

@@ -1,5 +1,7 @@
 #include "container/wire/host_reader.h"
 
+#include <cstdlib>
+
 #include "container/wire/request_text.h"
 
 namespace belljar {

@@ -141,7 +141,6 @@ class ContainedGuest : public ::testing::TestWithParam<Place> {
     const BuiltImage& image = Image(profile.name);
     Load(image);
     ContainerSpec spec;
-    // runsc alone has no ids of configurations.
     spec.image = image.id;
     spec.runtime = GetParam().runtime;
     spec.command = {std::string("/") + kImagePrefix + "/" + kGuestProgram,

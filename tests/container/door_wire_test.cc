@@ -26,8 +26,6 @@ namespace {
 
 using Side = DoorLedger::Side;
 
-constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
-
 std::vector<Frame> Decoded(const std::string& bytes) {
   FrameDecoder decoder;
   decoder.Feed(bytes);
