@@ -67,6 +67,7 @@ Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& o
   if (door_) door = [this](const Frame& frame) { return door_->Take(frame); };
   reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(door));
   if (Result<void> sent = SendRequest(request, {deadline, options.cancel_fd}); !sent) {
+    if (sent.error().error_number == EPIPE && HasSaidWhy()) return *reader_->failure();
     // Cancelled before it had begun; anything else is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
     end_ = End::kCancelled;
@@ -107,6 +108,18 @@ Result<void> GuestConnection::SendRequest(const Request& request, const Wait& wa
   const bool is_late = sent.error().error_number == ETIMEDOUT;
   return SystemErrorOf(sent.error().error_number, "send a request to a container",
                        is_late ? "it does not take it" : "it has ended");
+}
+
+// Of one that has ended before it had the whole request. What it sent by then is still there.
+bool GuestConnection::HasSaidWhy() {
+  std::optional<End> end;
+  for (;;) {
+    const Result<std::optional<std::string>> bytes = line_.ReceiveNow();
+    if (!bytes || !*bytes) break;
+    if ((end = Take(**bytes))) break;
+  }
+  if (end == End::kFailure) end_ = End::kFailure;
+  return end == End::kFailure;
 }
 
 GuestConnection::End GuestConnection::Watch(Deadline deadline, const RunOptions& options) {

@@ -76,6 +76,7 @@ class GuestConnection {
  private:
   Result<void> OpenDoor(const Request& request);
   Result<void> SendRequest(const Request& request, const Wait& wait) const;
+  bool HasSaidWhy();
   End Watch(Deadline deadline, const RunOptions& options);
   Result<void> AwaitAny(const Wait& wait);
   std::optional<End> Read();

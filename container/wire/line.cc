@@ -97,7 +97,8 @@ Result<void> Line::SendAll(std::span<iovec> parts, const Wait& wait) const {
       if (Result<void> ready = WaitFor(out_.get(), POLLOUT, wait); !ready) return ready;
       continue;
     }
-    if (sent < 0) return SystemError("write to a line");
+    // A peer that has closed with something unread resets it.
+    if (sent < 0) return SystemErrorOf(errno == ECONNRESET ? EPIPE : errno, "write to a line");
     auto taken = static_cast<size_t>(sent);
     for (iovec& part : parts) {
       const size_t gone = std::min(taken, part.iov_len);

@@ -283,6 +283,30 @@ TEST_F(Connection, AGuestThatTakesNoRequestIsAnError) {
   EXPECT_NE(outcome.error().ToString().find("does not take it"), std::string::npos);
 }
 
+// It has not waited for the rest, and says why.
+TEST_F(Connection, AGuestThatRefusesARequestOnItsWayIsHeard) {
+  request.source = std::string(16 << 20, '#');
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    int looks = 0;
+    if (!fake.Read([&](const HostReader&) { return looks++ > 0; })) return;
+    fake.Send(FrameBytes(FrameKind::kFailure, FailureToText(MakeError("read a request", "no"))));
+  });
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(connection->end(), End::kFailure);
+  EXPECT_EQ(outcome.error().ToString(), "in the container: read a request: no");
+}
+
+TEST_F(Connection, AGuestThatEndsBeforeItHasTheRequestIsAnError) {
+  request.source = std::string(16 << 20, '#');
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    int looks = 0;
+    (void)fake.Read([&](const HostReader&) { return looks++ > 0; });
+  });
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(connection->end(), End::kFailure);
+  EXPECT_EQ(outcome.error().error_number, EPIPE);
+}
+
 TEST_F(Connection, AGuestThatNeverGetsReadyIsAnError) {
   Start([](FakeGuest& fake) {
     fake.Send(HelloBytes());
