@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "container/image/image_files.h"
 #include "container/wire/line.h"
 #include "engine/core/socket.h"
 #include "engine/outside/installation.h"
@@ -23,10 +24,7 @@
 
 namespace belljar {
 
-inline std::string GuestProgram() {
-  const std::string zygote = Installation::Find()->zygote;
-  return zygote.substr(0, zygote.rfind('/')) + "/belljar-guest";
-}
+inline std::string GuestProgram() { return GuestProgramPath(*Installation::Find()); }
 
 // A belljar-guest of its own, over a socket, or pipes. `prepare` is called in its process before it
 // becomes one.
