@@ -76,7 +76,7 @@ Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& o
   end_ = Watch(deadline, options);
   DoorRecord network = door_ ? door_->Close() : DoorRecord();
   if (end_ == End::kFailure) return *reader_->failure();
-  if (end_ != End::kOutcome || options.sink_gets_the_rest) Stream(options);
+  if (options.sink_gets_the_rest) Stream(options);
   Outcome outcome = end_ == End::kOutcome ? std::move(reader_->outcome()) : Ended(request);
   // It cannot have taken longer than it did.
   const auto spent = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);

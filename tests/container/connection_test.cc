@@ -222,6 +222,26 @@ TEST_F(Connection, WhatIsNoFrameIsAFault) {
   EXPECT_EQ(outcome->status, Status::kKilled);
 }
 
+// Clients take a notification that comes with the answer of its call for a stray one.
+TEST_F(Connection, WhatIsLeftGoesToASinkOnlyWhereItIsWanted) {
+  for (const bool wanted : {true, false}) {
+    std::string seen;
+    OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+    options.sink = &sink;
+    options.sink_gets_the_rest = wanted;
+    const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+      if (!fake.AwaitRequest()) return;
+      fake.Send(FrameBytes(FrameKind::kStandardOutput, "rest") + "no frame");
+      fake.Stay();
+    });
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(connection->end(), End::kFault);
+    EXPECT_EQ(outcome->stdout_stream.text, "rest");
+    EXPECT_EQ(seen, wanted ? "rest" : "");
+    TearDown();
+  }
+}
+
 TEST_F(Connection, AFailureIsAnError) {
   const Result<Outcome> outcome = Run([](FakeGuest& fake) {
     if (!fake.AwaitRequest()) return;
