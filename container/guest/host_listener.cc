@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "container/guest/rehearsal.h"
@@ -13,8 +14,12 @@ Result<std::unique_ptr<HostListener>> HostListener::Start(const Line& line, Door
   UniqueFd cancel(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!cancel || !stop) return SystemError("listen to the host");
-  return std::unique_ptr<HostListener>(
-      new HostListener(line, door, std::move(cancel), std::move(stop)));
+  try {
+    return std::unique_ptr<HostListener>(
+        new HostListener(line, door, std::move(cancel), std::move(stop)));
+  } catch (const std::system_error& error) {
+    return SystemErrorOf(error.code().value(), "start the thread that listens to the host");
+  }
 }
 
 HostListener::HostListener(const Line& line, DoorRelay& door, UniqueFd cancel, UniqueFd stop)
