@@ -5,12 +5,17 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -18,6 +23,7 @@
 #include <string>
 #include <thread>
 
+#include "container/guest/door_relay.h"
 #include "container/guest/guest.h"
 #include "container/wire/guest_connection.h"
 #include "container/wire/outcome_text.h"
@@ -415,6 +421,40 @@ except OSError:
     print("not bound")
 )");
   EXPECT_EQ(outcome.stdout_stream.text, "reached\nno no no no no no\nnot bound\n");
+}
+
+// --- the relay by itself ------------------------------------------------------------------------
+
+// One that was shut is readable for ever, and gives no connection.
+UniqueFd ShutListener() {
+  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(listen(fd.get(), 1), 0);
+  EXPECT_EQ(shutdown(fd.get(), SHUT_RDWR), 0);
+  pollfd polled{fd.get(), POLLIN, 0};
+  EXPECT_EQ(poll(&polled, 1, 0), 1);
+  EXPECT_LT(accept(fd.get(), nullptr, nullptr), 0);
+  EXPECT_EQ(errno, EINVAL);
+  return fd;
+}
+
+TEST(DoorRelay, AListenerThatFailsForEverDoesNotKeepItsEnd) {
+  auto pair = CreateSocketPair(SOCK_STREAM);
+  ASSERT_TRUE(pair);
+  const Result<Line> line = Line::OfSocket(std::move(pair->first));
+  ASSERT_TRUE(line);
+  DoorRelay relay(*line);
+  relay.Allow({.at_a_time = 2, .in_all = 2});
+  ASSERT_TRUE(relay.Start(ShutListener()));
+  // Each look takes the lock that its thread may hold, long enough for that to have got there.
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_FALSE(relay.Take(DataFrame(1, "x")));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  relay.Stop();
 }
 
 // --- hostile guests -----------------------------------------------------------------------------
