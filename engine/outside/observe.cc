@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,8 +55,8 @@ Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
 LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& ours) {
   std::string shared;
   for (size_t i = 0; i < theirs.size(); ++i) {
-    if (theirs[i] == 0 || theirs[i] == ours[i])
-      shared += (shared.empty() ? "" : " ") + std::string(kNamespaces[i]);
+    const bool is_own = theirs[i] != 0 && ours[i] != 0 && theirs[i] != ours[i];
+    if (!is_own) shared += (shared.empty() ? "" : " ") + std::string(kNamespaces[i]);
   }
   if (!shared.empty()) return {"namespaces", false, "shared with the host: " + shared};
   return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
@@ -95,38 +94,28 @@ constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
                                 {RLIMIT_NPROC, "Max processes"},
                                 {RLIMIT_CORE, "Max core file size"}};
 
-// Whether there is no limit; an error is the system call's.
-using IsUnlimited = std::function<Result<bool>(const Limited&)>;
-
-Result<LayerState> RlimitLayer(const IsUnlimited& is_unlimited) {
-  std::string unlimited;
-  for (const Limited& limited : kLimited) {
-    const Result<bool> answer = is_unlimited(limited);
-    if (!answer) return answer.error();
-    if (*answer) unlimited += (unlimited.empty() ? "" : ", ") + std::string(limited.row);
-  }
-  if (unlimited.empty()) {
-    return LayerState{"rlimits", true, "memory, CPU, file size, descriptors, processes, no core"};
-  }
-  return LayerState{"rlimits", false, "unlimited: " + unlimited};
+// The row of /proc, soft limit and hard one. Where there is none (gVisor of 2022 has no such file)
+// the process is asked about, which takes more: CAP_SYS_RESOURCE, where root looks at nobody.
+Result<bool> IsUnlimited(pid_t pid, std::string_view limits, const Limited& limited) {
+  const std::string_view shown = Field(limits, limited.row);
+  if (!shown.empty()) return shown.find("unlimited") != std::string_view::npos;
+  rlimit limit{};
+  if (prlimit(pid, limited.resource, nullptr, &limit) != 0) return SystemError("ask for limits");
+  return limit.rlim_max == RLIM_INFINITY;
 }
 
-// prlimit asks for more than /proc does (CAP_SYS_RESOURCE where root looks at nobody), and is for
-// where /proc has no limits (gVisor).
 Result<LayerState> RlimitLayer(pid_t pid) {
   const Result<std::string> limits =
       ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
-  if (limits) {
-    return RlimitLayer([&](const Limited& limited) -> Result<bool> {
-      return Field(*limits, limited.row).starts_with("unlimited");
-    });
+  if (!limits && limits.error().error_number != ENOENT) return limits.error();
+  std::string unlimited;
+  for (const Limited& limited : kLimited) {
+    const Result<bool> answer = IsUnlimited(pid, limits ? *limits : std::string_view(), limited);
+    if (!answer) return answer.error();
+    if (*answer) unlimited += (unlimited.empty() ? "" : ", ") + std::string(limited.row);
   }
-  if (limits.error().error_number != ENOENT) return limits.error();
-  return RlimitLayer([&](const Limited& limited) -> Result<bool> {
-    rlimit limit{};
-    if (prlimit(pid, limited.resource, nullptr, &limit) != 0) return SystemError("ask for limits");
-    return limit.rlim_max == RLIM_INFINITY;
-  });
+  if (!unlimited.empty()) return LayerState{"rlimits", false, "unlimited: " + unlimited};
+  return LayerState{"rlimits", true, "memory, CPU, file size, descriptors, processes, no core"};
 }
 
 int FilterCount(std::string_view status) {
@@ -139,7 +128,7 @@ int FilterCount(std::string_view status) {
 LayerState SeccompLayer(std::string_view status, int own_filters, int filters, OwnWord word) {
   const std::string_view mode = Field(status, "Seccomp:");
   if (Field(status, "Seccomp_filters:").empty()) {
-    const bool held = (mode.empty() || mode == "2") && (word & kFilterRefuses) != 0;
+    const bool held = mode == "2" && (word & kFilterRefuses) != 0;
     if (!held) return {"seccomp", false, "no filter of its own refuses what it has to"};
     return {"seccomp", true,
             "allow-list; filters are not counted by this kernel, the worker's own word: its own "
@@ -194,12 +183,12 @@ Result<std::vector<LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid, int s
   if (Field(*status, "PPid:") != std::to_string(getpid())) {
     return MakeError("observe worker", "process " + std::to_string(pid) + " is not our child");
   }
-  Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
-  // An ordinary user may look into a user namespace of its own making only: a worker that is in
-  // none cannot be looked at, and then nothing is claimed.
   Result<LayerState> rlimits = RlimitLayer(pid);
   if (!rlimits) return rlimits.error();
   const bool landlock_refused = (word & kLandlockRefuses) != 0;
+  Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
+  // An ordinary user may look into a user namespace of its own making only: a worker that is in
+  // none cannot be looked at, and then nothing is claimed.
   const bool hidden = !namespaces && namespaces.error().error_number == EACCES;
   if (!namespaces && !hidden) return namespaces.error();
   return std::vector<LayerState>{

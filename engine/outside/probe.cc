@@ -16,8 +16,18 @@ namespace {
 // Its exit code is 0, or what refused it.
 [[noreturn]] void TryMounting(int maps_written) {
   char written;
-  if (read(maps_written, &written, 1) != 1) _exit(EPIPE);
+  ssize_t got;
+  do {
+    got = read(maps_written, &written, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) _exit(EPIPE);
   _exit(MayMount() ? 0 : errno);
+}
+
+// EPERM also of a filter around us that kills for it; ECHILD: killed by somebody else.
+int RefusedBy(const ExitReport& exit) {
+  if (exit.signal != 0) return exit.signal == SIGSYS ? EPERM : ECHILD;
+  return exit.exit_code;
 }
 
 }  // namespace
@@ -47,11 +57,10 @@ Result<void> ProbeNamespaces() {
   if (Result<void> written = WriteIdMaps(pid); !written) return written;
   if (write(pipe_write.get(), "1", 1) != 1) return SystemError("probe namespaces");
   const ExitReport exit = child.Wait();
-  if (exit.known && exit.exit_code != 0) {
-    return SystemErrorOf(exit.exit_code < 0 ? ECHILD : exit.exit_code, "mount in new namespaces",
-                         "a container around us may forbid it, and gVisor always does");
-  }
-  return {};
+  // Of one that somebody else reaped nothing is known: a zygote that may not mount will say so.
+  if (!exit.known || exit.exit_code == 0) return {};
+  return SystemErrorOf(RefusedBy(exit), "mount in new namespaces",
+                       "a container around us may forbid it, and gVisor always does");
 }
 
 }  // namespace belljar

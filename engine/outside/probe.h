@@ -6,7 +6,8 @@
 
 namespace belljar {
 
-// Whether a child may be cloned into all the namespaces of the seal; the error says what refused.
+// Whether a child may be cloned into all the namespaces of the seal, and mount in them; the error
+// says what refused.
 Result<void> ProbeNamespaces();
 
 }  // namespace belljar

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <iterator>
 
 #include "engine/core/random.h"
 #include "engine/core/text.h"
@@ -74,6 +76,22 @@ Result<void> CheckFurnishings(const SandboxOptions& options) {
   return profile.workspace ? CheckContainersWorkspace() : Result<void>();
 }
 
+// What a machine answers that has nothing left at the moment. It says nothing of what it allows.
+bool IsOfTheMoment(int error_number) {
+  constexpr int kExhausted[] = {EAGAIN, ENOMEM, EMFILE, ENFILE, EINTR, ECHILD};
+  return std::find(std::begin(kExhausted), std::end(kExhausted), error_number) !=
+         std::end(kExhausted);
+}
+
+// Standard isolation does without namespaces where they are refused, and nowhere else.
+Result<bool> UsesNamespaces(const SandboxOptions& options) {
+  if (Contains(options.without_layers, "namespaces")) return false;
+  if (options.isolation == IsolationMode::kStrict) return true;
+  const Result<void> probed = ProbeNamespaces();
+  if (!probed && IsOfTheMoment(probed.error().error_number)) return probed.error();
+  return probed.ok();
+}
+
 Result<SealPlan> Plan(const SandboxOptions& options) {
   for (const std::string& layer : options.without_layers) {
     if (std::find(std::begin(kLayers), std::end(kLayers), layer) == std::end(kLayers)) {
@@ -84,7 +102,9 @@ Result<SealPlan> Plan(const SandboxOptions& options) {
   SealPlan plan;
   const auto wanted = [&](const char* layer) { return !Contains(options.without_layers, layer); };
   const bool standard = options.isolation == IsolationMode::kStandard;
-  plan.namespaces = wanted("namespaces") && !(standard && !ProbeNamespaces());
+  const Result<bool> namespaces = UsesNamespaces(options);
+  if (!namespaces) return namespaces.error();
+  plan.namespaces = *namespaces;
   plan.privileges = wanted("privileges");
   plan.rlimits = wanted("rlimits");
   plan.landlock = wanted("landlock") && !(standard && LandlockAbi() == 0);
