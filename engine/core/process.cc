@@ -112,7 +112,10 @@ ExitReport Process::Wait() {
   rusage usage{};
   const bool by_pidfd = has_pidfd();
   if (!by_pidfd) waiter_.join();
-  if (AwaitEnd(by_pidfd ? P_PIDFD : P_PID, by_pidfd ? ended_.get() : pid_, 0, &info, &usage)) {
+  // By its pid it has ended already: another child that was given that pid is not waited for.
+  const bool waited = by_pidfd ? AwaitEnd(P_PIDFD, ended_.get(), 0, &info, &usage)
+                               : AwaitEnd(P_PID, pid_, WNOHANG, &info, &usage);
+  if (waited && info.si_pid != 0) {
     report.known = true;
     if (info.si_code == CLD_EXITED) {
       report.exit_code = info.si_status;
