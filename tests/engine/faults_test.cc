@@ -579,6 +579,37 @@ TEST(Exhausted, DescriptorsFromTheStartAreAClearErrorAndEndWithIt) {
   EXPECT_EQ(Describe(Children()), "");
 }
 
+TEST(Exhausted, DescriptorsCostStandardIsolationNoLayer) {
+  SKIP_WHERE_DESCRIPTORS_ARE_NEEDED();
+  if (!ProbeNamespaces()) BELLJAR_SKIP_OR_FAIL("needs user namespaces");
+  SandboxOptions standard = FullPython();
+  standard.isolation = IsolationMode::kStandard;
+  for (int free = 0; free <= 8; ++free) {
+    SCOPED_TRACE("with " + std::to_string(free) + " free descriptors");
+    std::unique_ptr<Sandbox> sandbox;
+    {
+      const FewDescriptors few(free);
+      auto opened = Sandbox::Open(standard);
+      if (!opened) {
+        EXPECT_NE(opened.error().ToString().find("EMFILE"), std::string::npos)
+            << opened.error().ToString();
+        continue;
+      }
+      sandbox = std::move(*opened);
+    }
+    // The keeper tries again by itself.
+    std::vector<LayerState> layers;
+    EXPECT_TRUE(Eventually([&] {
+      auto outcome = sandbox->Run(MakeRequest("pass"));
+      if (outcome) layers = std::move(outcome->isolation.layers);
+      return !layers.empty();
+    }));
+    for (const LayerState& layer : layers) {
+      EXPECT_TRUE(layer.held || layer.name != "namespaces") << layer.detail;
+    }
+  }
+}
+
 TEST(Exhausted, DescriptorsUnderLoadLoseNoCaller) {
   SKIP_WHERE_DESCRIPTORS_ARE_NEEDED();
   auto sandbox = Open(FullPython());

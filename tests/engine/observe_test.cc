@@ -94,6 +94,7 @@ TEST(Observe, WhatIsNotShownIsTheWorkersWordAndSaysSo) {
   auto none = LookAt("Seccomp:\t2\n", 0);
   EXPECT_FALSE(none["privileges"].held);
   EXPECT_FALSE(none["seccomp"].held);
+  EXPECT_FALSE(LookAt("", kNoPrivileges | kFilterRefuses)["seccomp"].held) << "no mode is shown";
   auto said = LookAt("Seccomp:\t2\n", kNoPrivileges | kFilterRefuses);
   EXPECT_TRUE(said["privileges"].held);
   EXPECT_NE(said["privileges"].detail.find("own word: no_new_privs"), std::string::npos);
