@@ -217,7 +217,7 @@ class Policy:
     def forget_program(self) -> None:
         """The program was the host's own, a rehearsal: the interpreter is the host's again."""
         lookout.end()
-        library.program.running.scope = {}
+        library.program.running.scope = library.program.NO_SCOPE
         guards.forget_guest()
 
 

@@ -16,6 +16,8 @@ import _belljar_guards as guards
 from .. import tables
 
 _BUILTINS = "__builtins__"
+NO_SCOPE: dict[str, Any] = {}
+"""The scope while no program runs. Told by its identity: a program could empty its own."""
 
 
 class _Program:
@@ -23,7 +25,7 @@ class _Program:
 
     filename = "main.py"
     source = ""
-    scope: dict[str, Any] = {}
+    scope: dict[str, Any] = NO_SCOPE
     builtins: dict[str, Any] = {}
     modules: dict[str, Any] = {}
     """The proxies, by name."""

@@ -22,7 +22,7 @@ def reduce() -> None:
     original = meta.__new__
 
     def __new__(cls: Any, typename: Any, bases: Any, ns: Any) -> Any:  # noqa: N807
-        if not program.running.scope:  # a library's, with the policy off
+        if program.running.scope is program.NO_SCOPE:  # a library's, with the policy off
             return original(cls, typename, bases, ns)
         return original(cls, typename, bases, check_namespace(dict(ns)))
 
