@@ -47,7 +47,12 @@ def load(profile: Mapping[str, Any]) -> dict[str, Any]:
     for package in sorted(_KNOWN & sys.modules.keys()):
         if (names or unreviewed) and hasattr(own := _own(package), "adapt"):
             own.adapt()
-    entries = {name: _entry(sys.modules[name]) for name in unreviewed if name in sys.modules}
+    found = {name: sys.modules.get(name) for name in unreviewed}
+    entries = {
+        name: _entry(module)
+        for name, module in found.items()
+        if issubclass(type(module), types.ModuleType)  # some put another object there
+    }
     return {**profile, "modules": {**modules, **entries}}
 
 
@@ -88,15 +93,18 @@ def public_names(module: types.ModuleType) -> list[str]:
         for name in names
         if (name[0] != "_" or name == "__version__")
         and name in vars(module)
-        and _is_own(vars(module)[name], module)
+        and _is_own(vars(module)[name])
     )
 
 
-def _is_own(value: Any, module: types.ModuleType) -> bool:
+def _is_own(value: Any) -> bool:
     """No module, and no function or class that another package made."""
-    if isinstance(value, types.ModuleType):
+    try:
+        if isinstance(value, types.ModuleType):
+            return False
+        made_in = getattr(value, "__module__", None)
+    except Exception:  # it asks for something first, as django.conf.settings does
         return False
-    made_in = getattr(value, "__module__", None)
     if type(made_in) is not str or not callable(value):
         return True
     return made_in.partition(".")[0] in reviewed.OPEN_PACKAGES
