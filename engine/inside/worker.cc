@@ -76,7 +76,7 @@ bool LowerLimits(const SealPlan& plan, const PreparedSeal& prepared, const Reque
   limits.memory.count = header.memory_limit;
   limits.file_size.count = header.file_size_limit;
   limits.cpu = std::chrono::seconds(header.cpu_limit_seconds);
-  return ApplyRlimits(limits, prepared.base_address_space);
+  return ApplyRlimits(limits, prepared.base_address_space, prepared.base_cpu);
 }
 
 }  // namespace

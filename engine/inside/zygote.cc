@@ -3,8 +3,10 @@
 #include <linux/sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -92,6 +94,13 @@ void PrepareClones(const Start& start, Prepared& prepared) {
   if (start.interpreter.huge_pages) CollapseIntoHugePages();
 }
 
+std::chrono::milliseconds OwnCpuTime() {
+  timespec time{};
+  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::seconds(time.tv_sec) +
+                                                      std::chrono::nanoseconds(time.tv_nsec));
+}
+
 Result<Prepared> Prepare(const Start& start) {
   if (Result<void> done = StartInterpreter(start.interpreter); !done) return done.error();
   if (Result<void> done = InstallDenialHandler(); !done) return done.error();
@@ -105,6 +114,7 @@ Result<Prepared> Prepare(const Start& start) {
   if (!seal) return seal.error();
   prepared.seal = std::move(*seal);
   prepared.seal.base_address_space += start.layout.size();
+  if (start.single_run) prepared.seal.base_cpu = OwnCpuTime();
   return prepared;
 }
 

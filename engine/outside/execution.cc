@@ -127,7 +127,7 @@ Result<Execution::End> Execution::Watch() {
     const Deadline now = Clock::now();
     if (now >= deadline_) return End::kTimeout;
     if (now >= cpu_check_) {
-      const auto left = request_.limits.cpu - worker_.process.CpuTime();
+      const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
       if (left <= left.zero()) return End::kCpuLimit;
       cpu_check_ = now + std::max<std::chrono::microseconds>(left, std::chrono::milliseconds(1));
     }
@@ -136,6 +136,11 @@ Result<Execution::End> Execution::Watch() {
       next_stream_ = now + kStreamInterval;
     }
   }
+}
+
+// Of what the process has used, what is the run's.
+std::chrono::microseconds Execution::OfRun(std::chrono::microseconds cpu_time) const {
+  return std::max(cpu_time - worker_.cpu_before, std::chrono::microseconds(0));
 }
 
 void Execution::Stream() {
@@ -162,7 +167,7 @@ Outcome Execution::Collect(End end) {
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
   if (reported) {
     // Nothing of the guest runs any more: what the kernel has counted so far is the account.
-    outcome.usage.cpu_time = worker_.process.CpuTime();
+    outcome.usage.cpu_time = OfRun(worker_.process.CpuTime());
     outcome.usage.max_rss_bytes = MaxRss(worker_.status_fd.get());
     // Whoever retires the worker kills it: by then nobody waits any more.
     CollectOutput(outcome);
@@ -170,7 +175,8 @@ Outcome Execution::Collect(End end) {
     return outcome;
   }
   worker_.process.Kill();
-  const ExitReport exit = worker_.process.Wait();
+  ExitReport exit = worker_.process.Wait();
+  exit.cpu_time = OfRun(exit.cpu_time);
   outcome.usage.cpu_time = exit.cpu_time;
   outcome.usage.max_rss_bytes = exit.max_rss_bytes;
   CollectOutput(outcome);

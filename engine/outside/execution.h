@@ -11,6 +11,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 #define BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,6 +48,7 @@ class Execution {
   Result<End> Watch();
   bool Reported();
   Deadline NextCheck() const;
+  std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
   Outcome Collect(End end);
   void CloseDoor(Outcome& outcome);

@@ -459,6 +459,7 @@ Result<void> SparePool::Hatch(Worker& worker) {
     }
   }
   worker.layers = std::move(*layers);
+  if (options_.zygote.single_run) worker.cpu_before = worker.process.CpuTime();
   return {};
 }
 

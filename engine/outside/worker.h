@@ -2,6 +2,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_WORKER_H_
 #define BELLJAR_ENGINE_OUTSIDE_WORKER_H_
 
+#include <chrono>
 #include <vector>
 
 #include "engine/core/fd.h"
@@ -20,6 +21,7 @@ struct Worker {
   Furnishings furnishings;         // empty where the profile has none
   std::vector<LayerState> layers;  // as observed on this process
   Process process;
+  std::chrono::microseconds cpu_before{0};  // that a single run's process took to come up
 };
 
 }  // namespace belljar

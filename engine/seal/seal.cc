@@ -166,7 +166,7 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
     return failure;
   }
   if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
-  if (plan.rlimits && !ApplyRlimits(plan.ceiling, prepared.base_address_space)) {
+  if (plan.rlimits && !ApplyRlimits(plan.ceiling, prepared.base_address_space, prepared.base_cpu)) {
     return {SealStep::kRlimits, errno};
   }
   if (plan.landlock && !ApplyLandlock(plan, prepared)) return {SealStep::kLandlock, errno};

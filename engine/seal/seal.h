@@ -23,6 +23,7 @@
 
 #include <linux/filter.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -70,8 +71,9 @@ struct PreparedSeal {
   int landlock_abi = 0;                         // 0: the plan leaves Landlock out
   std::vector<ReadableTree> landlock_readable;  // for workers that make their own ruleset
   UniqueFd landlock_ruleset;                    // of all other workers
-  uint64_t base_address_space = 0;   // bytes that a worker has before it has done anything
-  std::vector<std::string> covered;  // readable trees below what a workspace is mounted on
+  uint64_t base_address_space = 0;        // bytes that a worker has before it has done anything
+  std::chrono::milliseconds base_cpu{0};  // and that it has used: of a clone nothing
+  std::vector<std::string> covered;       // readable trees below what a workspace is mounted on
 };
 
 // Builds the private root and gives up identity and privilege. `stdlib` replaces "{stdlib}".

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -76,6 +77,24 @@ TEST(SingleRun, ItIsHeldAsAClonedWorkerIs) {
     EXPECT_EQ(outcomes[0].isolation.layers[i].held, outcomes[1].isolation.layers[i].held);
     EXPECT_EQ(outcomes[0].isolation.layers[i].detail, outcomes[1].isolation.layers[i].detail);
   }
+}
+
+TEST(SingleRun, WhatItTookToComeUpIsNotOnTheRunsCpuTime) {
+  auto sandbox = Open(SingleRun());
+  ASSERT_TRUE(sandbox);
+  const auto all = sandbox->Run(MakeRequest("import time\ntime.process_time_ns()"));
+  ASSERT_TRUE(all) << all.error().ToString();
+  ASSERT_EQ(all->status, Status::kOk);
+  const std::chrono::nanoseconds used(std::stoll(all->result_json.value_or("0")));
+  EXPECT_GT(used, milliseconds(10)) << "nothing to tell apart";
+  EXPECT_LT(all->usage.cpu_time, used / 2);
+  sandbox = Open(SingleRun());
+  ASSERT_TRUE(sandbox);
+  Request request = MakeRequest("import time\ntime.sleep(1)");
+  request.limits.cpu = std::chrono::ceil<milliseconds>(used / 2);
+  const auto less = sandbox->Run(request);
+  ASSERT_TRUE(less) << less.error().ToString();
+  EXPECT_EQ(less->status, Status::kOk) << (less->error ? less->error->message : "");
 }
 
 TEST(SingleRun, EachLayerLeftOutIsReportedAsNotHeld) {
