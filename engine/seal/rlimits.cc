@@ -24,7 +24,12 @@ bool ApplyRlimits(const Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu) {
   // The host enforces the CPU limit to the millisecond; this one, in whole seconds, is for the case
   // that the host is late. SIGKILL comes at the hard limit whatever the guest does with SIGXCPU.
-  const auto cpu = std::chrono::ceil<std::chrono::seconds>(limits.cpu + base_cpu).count() + 1;
+  // Each rounded by itself: a request's limit comes in whole seconds and may not be over the
+  // ceiling's for that.
+  const auto cpu = (std::chrono::ceil<std::chrono::seconds>(limits.cpu) +
+                    std::chrono::ceil<std::chrono::seconds>(base_cpu))
+                       .count() +
+                   1;
   const struct {
     __rlimit_resource resource;
     rlim_t value;
