@@ -47,14 +47,18 @@ bool ShowAgain(const UniqueFd& tree, const std::string& path) {
 }
 
 bool IsEmpty(int folder) {
-  DIR* const directory = fdopendir(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  UniqueFd copy(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  DIR* const directory = fdopendir(copy.get());
   if (!directory) return false;
+  (void)copy.Release();
+  errno = 0;  // null without an error is the end
   const dirent* entry = readdir(directory);
   while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)) {
     entry = readdir(directory);
   }
+  const bool is_empty = !entry && errno == 0;
   closedir(directory);
-  return !entry;
+  return is_empty;
 }
 
 bool BringLoopbackUp(int socket) {
