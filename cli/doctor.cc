@@ -54,7 +54,10 @@ MachineCheck TryRun(const std::string& isolation, const Result<ProfileCatalogue>
                      "",
                      isolation == "strict" ? "a test program with every layer: the default"
                                            : "a test program with --isolation standard",
-                     "see what is missing above"};
+                     isolation == "strict"
+                         ? "see what is missing above; until then belljar run and belljar serve "
+                           "take --isolation standard"
+                         : "see what is missing above"};
   const auto failed = [&](const std::string& detail) {
     check.detail = detail;
     return check;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/core/version.h"
+#include "engine/outside/machine.h"
 #include "server/core/resource_store.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
@@ -84,6 +85,19 @@ const char* ReasonName(CallQueue::Refusal::Reason reason) {
   return "unknown";
 }
 
+// Each call would be told the same; whoever has set the server up reads its log first.
+std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
+  std::vector<std::string> reasons;
+  if (execution.isolation != "strict") return reasons;
+  for (const MachineCheck& check : CheckKernel()) {
+    if (check.found || check.need != MachineCheck::Need::kStrict) continue;
+    reasons.push_back("every call without a container will fail: strict isolation needs " +
+                      check.name + " (" + check.detail + "). To have it: " + check.how +
+                      ". To do without it: --isolation standard");
+  }
+  return reasons;
+}
+
 // Everything but the transport. Members are destroyed in reverse: the queue first, so that no call
 // is left that could use the others.
 class Server {
@@ -145,6 +159,7 @@ class Server {
     if (record.language != "restricted") {
       record.warnings.push_back("language is \"full\": the kernel's layers alone hold the code");
     }
+    record.missing = WhyNothingRuns(config_.execution);
     log_.Started(record);
   }
 

@@ -236,6 +236,9 @@ void Log::Started(const StartRecord& record) {
   for (const std::string& warning : record.warnings) {
     Write(LogLevel::kWarning, "weak", {{"warning", warning}});
   }
+  for (const std::string& why : record.missing) {
+    Write(LogLevel::kError, "cannot_run", {{"why", why}});
+  }
 }
 
 void Log::Called(const CallRecord& record) {

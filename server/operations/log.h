@@ -45,6 +45,7 @@ struct StartRecord {
   std::string language;               // "restricted", "full"
   std::vector<std::string> tokens;    // their names
   std::vector<std::string> warnings;  // what is weaker than it could be, in words
+  std::vector<std::string> missing;   // what no call of this machine can run without, in words
 };
 
 class Log : public CallObserver {

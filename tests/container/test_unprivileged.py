@@ -310,7 +310,8 @@ def test_the_server_runs_code_over_stdio(container: Container) -> None:
     assert (result["result"], result["stdout"]) == (42, "hi\n")
     assert result["isolation"]["mode"] == "standard"
     assert held_layers(result["isolation"]) == LEFT
-    assert "weak" in {entry["event"] for entry in log}
+    events = {entry["event"] for entry in log}
+    assert "weak" in events and "cannot_run" not in events
     assert code == 0
 
 
@@ -331,6 +332,12 @@ def test_a_strict_server_runs_nothing_and_says_why(container: Container) -> None
     assert "--isolation standard" in answer["error"]["message"]
     (failure,) = [entry for entry in log if entry["event"] == "execution"]
     assert (failure["level"], failure["failure"]) == ("error", answer["error"]["message"])
+    # Said before anybody has called.
+    events = [entry["event"] for entry in log]
+    assert events.index("cannot_run") < events.index("execution")
+    (reason,) = [entry for entry in log if entry["event"] == "cannot_run"]
+    assert reason["level"] == "error"
+    assert "namespaces" in reason["why"] and "--isolation standard" in reason["why"]
     assert code == 0
 
 

@@ -198,18 +198,22 @@ TEST(Log, StartAndEndAreTold) {
   start.profiles = {"basic"};
   start.isolation = "standard";
   start.warnings = {"listening beyond loopback"};
+  start.missing = {"there are no namespaces"};
   const std::vector<std::string> lines = Lines(Written({}, [&](Log& log) {
     log.Started(start);
     log.Stopping("SIGTERM", 2, 3);
     log.Stopped(true);
   }));
-  ASSERT_EQ(lines.size(), 4u);
+  ASSERT_EQ(lines.size(), 5u);
   const json started = json::parse(lines[0]);
   EXPECT_EQ(started["event"], "started");
   EXPECT_EQ(started["listen"], "http://127.0.0.1:9015/mcp");
   EXPECT_EQ(json::parse(lines[1])["warning"], "listening beyond loopback");
-  EXPECT_EQ(json::parse(lines[2])["waiting"], 3);
-  EXPECT_EQ(json::parse(lines[3])["drained"], true);
+  EXPECT_EQ(json::parse(lines[2])["event"], "cannot_run");
+  EXPECT_EQ(json::parse(lines[2])["level"], "error");
+  EXPECT_EQ(json::parse(lines[2])["why"], "there are no namespaces");
+  EXPECT_EQ(json::parse(lines[3])["waiting"], 3);
+  EXPECT_EQ(json::parse(lines[4])["drained"], true);
 }
 
 TEST(Log, AFloodOfFailuresIsAFewEntriesAndACount) {
