@@ -114,7 +114,7 @@ std::string ContainerText(const Sandboxes& sandboxes) {
 }
 
 std::string PackagesText(const Sandboxes& sandboxes) {
-  if (!sandboxes.packages().enabled()) {
+  if (!sandboxes.gives_packages()) {
     return "Not enabled on this server: any is answered with an error. Leave it out; "
            "get_sandbox_info lists the modules that there are.";
   }
@@ -249,12 +249,13 @@ ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& param
   description.input_schema = parameters.Schema();
   description.output_schema = OutcomeSchema();
   // All that a run does stays in its worker, which is destroyed, unless it may talk to others: what
-  // those make of it is theirs.
+  // those make of it is theirs. Packages come from others too, and stay for the next call.
   const bool has_network = HasNetwork(sandboxes);
-  description.read_only = !has_network;
+  const bool installs = sandboxes.gives_packages();
+  description.read_only = !has_network && !installs;
   description.destructive = has_network;
   description.idempotent = false;  // clocks and random numbers differ
-  description.open_world = has_network;
+  description.open_world = has_network || installs;
   return description;
 }
 
@@ -316,8 +317,11 @@ Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profile,
   return WithAsked(profile.limits, most, asked);
 }
 
+// `is_complete`: the profile's modules are all that there will be. With packages more come, whose
+// names nobody knows yet.
 std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledProfile& profile,
-                                      Language language, std::vector<std::string>& problems) {
+                                      Language language, bool is_complete,
+                                      std::vector<std::string>& problems) {
   const std::optional<ModuleList> asked = arguments.Texts("allowed_imports");
   if (!asked) return profile.modules;
   if (language == Language::kFull) {
@@ -328,7 +332,7 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
   }
   const ModuleList known = profile.modules ? GivenModules(profile.profile, *profile.modules)
                                            : ModuleNames(profile.profile);
-  for (const std::string& module : *asked) {
+  for (const std::string& module : is_complete ? *asked : ModuleList()) {
     const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
       return name == module || name.starts_with(module + ".");
     });
@@ -339,6 +343,15 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
                        (suggestion.empty() ? "; get_sandbox_info lists what it has" : suggestion));
   }
   return profile.modules ? Intersection(profile.profile, *profile.modules, *asked) : asked;
+}
+
+std::string_view RootOf(std::string_view module) { return module.substr(0, module.find('.')); }
+
+// Whether the module, or what it is a part of, has a name of the profile's.
+bool IsOfProfile(const Profile& profile, std::string_view module) {
+  return std::any_of(
+      profile.modules.begin(), profile.modules.end(),
+      [&](const ModuleExports& each) { return RootOf(each.name) == RootOf(module); });
 }
 
 // The profiles that have what `has` looks for, for a call that named one without: joined with that
@@ -432,7 +445,12 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   if (!plan.profile) return plan;
   Request& request = plan.request;
   request.limits = TakeLimits(arguments, *plan.profile, problems);
-  request.allowed_imports = TakeImports(arguments, *plan.profile, sandboxes_.language(), problems);
+  plan.in_container = arguments.Boolean("use_container").value_or(false);
+  if (const auto packages = arguments.Texts("packages")) {
+    plan.packages = sandboxes_.packages().Take(*packages, plan.in_container, problems);
+  }
+  request.allowed_imports =
+      TakeImports(arguments, *plan.profile, sandboxes_.language(), !plan.packages, problems);
   if (const std::string* input = arguments.Text("stdin")) {
     const Bytes bound = request.limits.memory;
     if (input->size() > bound.count) {
@@ -445,23 +463,21 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   TakeTiers(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
   if (const std::string* code = arguments.Text("code")) request.source = *code;
   plan.capture_output = arguments.Boolean("capture_output").value_or(true);
-  plan.in_container = arguments.Boolean("use_container").value_or(false);
-  if (const auto packages = arguments.Texts("packages")) {
-    plan.packages = sandboxes_.packages().Take(*packages, plan.in_container, problems);
-  }
   return plan;
 }
 
 // Their modules may be imported whatever the lists of modules say, which know nothing of them:
-// whoever asks for a package asks for those.
+// whoever asks for a package asks for those. Not by a name that the profile has: a package with a
+// json.py is not json, and opens no module that the operator's list leaves out.
 Result<PreparedPackages> ExecuteCode::Install(Plan& plan, const ToolCall& call) const {
   const int cancel_fd = call.cancellation ? call.cancellation->fd() : -1;
   Result<PreparedPackages> prepared =
       sandboxes_.packages().Prepare(plan.profile->profile, *plan.packages, cancel_fd);
   if (prepared && plan.request.allowed_imports) {
-    const std::vector<std::string>& modules = prepared->lock.tree.modules;
     ModuleList& imports = *plan.request.allowed_imports;
-    imports.insert(imports.end(), modules.begin(), modules.end());
+    for (const std::string& module : prepared->lock.tree.modules) {
+      if (!IsOfProfile(plan.profile->profile, module)) imports.push_back(module);
+    }
   }
   return prepared;
 }

@@ -362,6 +362,14 @@ constexpr const char* kSandboxInfo = R"({
       },
       "required": ["available", "enabled"]
     },
+    "packages": {
+      "type": "object",
+      "properties": {
+        "enabled": {"type": "boolean", "description": "Whether calls may set packages, together with use_container"},
+        "allowed": {"type": "array", "items": {"type": "string"}, "description": "The names that they may ask for: requests, google-*, or * for all"}
+      },
+      "required": ["enabled", "allowed"]
+    },
     "isolation": {
       "type": "object",
       "properties": {
@@ -387,7 +395,7 @@ constexpr const char* kSandboxInfo = R"({
     "language_notes": {"type": "array", "items": {"type": "string"}}
   },
   "required": ["success", "version", "default_profile", "security_profiles", "resource_limits",
-    "container_mode", "isolation"]
+    "container_mode", "packages", "isolation"]
 })";
 
 }  // namespace

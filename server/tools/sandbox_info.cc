@@ -132,6 +132,12 @@ Json ContainerMode(const Containers::State& state) {
           {"message", state.message}};
 }
 
+Json PackagesJson(const Sandboxes& sandboxes) {
+  const bool enabled = sandboxes.gives_packages();
+  return {{"enabled", enabled},
+          {"allowed", enabled ? Json(sandboxes.packages().allowed()) : Json::array()}};
+}
+
 // The layers of the seal in their order; two of them every kernel has that Belljar starts on.
 Json Layers(const Sandboxes& sandboxes) {
   SandboxOptions options;
@@ -164,6 +170,11 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
       "The value of the last expression is the result; without one, the variable named result.",
       "Each call runs in a fresh process: variables and imports of earlier calls are gone.",
       "Nothing can be installed: there is no pip, and only the listed modules can be imported."};
+  if (sandboxes.gives_packages()) {
+    notes.back() =
+        "Code can install nothing: there is no pip. What execute_code is given as packages, with "
+        "use_container, can be imported beside the listed modules.";
+  }
   if (sandboxes.language() == Language::kFull) {
     notes.back() = "All of Python runs here; the list of modules is not enforced.";
     return notes;
@@ -242,6 +253,7 @@ SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue
   }
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
   const Json rest = {{"resource_limits", ResourceLimits(sandboxes.default_profile())},
+                     {"packages", PackagesJson(sandboxes)},
                      {"isolation", IsolationJson(sandboxes)},
                      {"language_notes", LanguageNotes(sandboxes)},
                      {"version",

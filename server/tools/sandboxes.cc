@@ -365,6 +365,10 @@ Result<std::shared_ptr<Sandbox>> Sandboxes::Get(const EnabledProfile& profile) {
   return Start(combination.slot, profile);
 }
 
+bool Sandboxes::gives_packages() const {
+  return packages_.enabled() && !packages_.allowed().empty() && containers_.state().enabled;
+}
+
 std::vector<Sandboxes::Counted> Sandboxes::counters() const {
   std::vector<Counted> counted;
   const auto count = [&](const EnabledProfile& enabled, const Slot& slot) {

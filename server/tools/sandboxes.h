@@ -83,6 +83,8 @@ class Sandboxes {
   // What runs in those may be given besides.
   CallPackages& packages() { return packages_; }
   const CallPackages& packages() const { return packages_; }
+  // Whether a call may ask for any: it needs the container around them, and a name that it may say.
+  bool gives_packages() const;
 
   // What metrics show; only of those that have been started.
   struct Counted {

@@ -23,10 +23,12 @@ std::vector<Books::Entry> Books::Take() {
   return std::exchange(entries_, {});
 }
 
-Tools::Tools(const ExecutionConfig& config, const ContainerConfig& container) {
+Tools::Tools(const ExecutionConfig& config, const ContainerConfig& container,
+             const PackagesConfig& packages) {
   const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
   if (!catalogue) throw std::runtime_error(catalogue.error().ToString());
-  Result<std::unique_ptr<Sandboxes>> sandboxes = Sandboxes::Open(config, *catalogue, container);
+  Result<std::unique_ptr<Sandboxes>> sandboxes =
+      Sandboxes::Open(config, *catalogue, container, packages);
   if (!sandboxes) throw std::runtime_error(sandboxes.error().ToString());
   sandboxes_ = std::move(*sandboxes);
   tools_ = MakeTools(*sandboxes_, *catalogue, resources_, &books_);

@@ -42,7 +42,8 @@ struct Answered {
 
 class Tools {
  public:
-  explicit Tools(const ExecutionConfig& config, const ContainerConfig& container = {});
+  explicit Tools(const ExecutionConfig& config, const ContainerConfig& container = {},
+                 const PackagesConfig& packages = {});
 
   Tool& Get(const std::string& name);
   // Fails the test where the machine fails, or where the answer is not what the schema says.

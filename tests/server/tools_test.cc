@@ -1,8 +1,10 @@
 // The three tools as their callers meet them: what comes back for every way in which code can end.
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "engine/core/text.h"
@@ -207,6 +209,60 @@ TEST(ExecuteCode, WithoutAnEngineOnlyContainersFail) {
   EXPECT_HOLDS(mode["message"].get<std::string>(), "/nonexistent/docker.sock");
 }
 
+// Without an engine an installation fails; what may be asked for is judged before.
+TEST(ExecuteCode, PackagesThatMayBeAskedForAreSaid) {
+  char folder[] = "/tmp/belljar-tools-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  ContainerConfig container;
+  container.enabled = true;
+  container.engine = "docker";
+  container.socket = "/nonexistent/docker.sock";
+  PackagesConfig packages;
+  packages.enabled = true;
+  packages.index = "https://index.example.org/simple";
+  packages.allowed = {"requests", "google-*"};
+  packages.folder = folder;
+  Tools tools(ExecutionConfig{}, container, packages);
+
+  const json info = tools.Call("get_sandbox_info", json::object()).object;
+  EXPECT_EQ(info["packages"],
+            json({{"enabled", true}, {"allowed", json::array({"requests", "google-*"})}}));
+  EXPECT_HOLDS(info["language_notes"].dump(), "What execute_code is given as packages");
+  const ToolDescription& description = tools.Get("execute_code").description();
+  EXPECT_FALSE(description.read_only) << "what was installed stays for the next call";
+  EXPECT_FALSE(description.destructive);
+  EXPECT_TRUE(description.open_world);
+
+  const auto message = [&](const char* package, bool use_container, json imports) {
+    const Answered answer = tools.Call("execute_code", {{"code", "1"},
+                                                        {"packages", json::array({package})},
+                                                        {"use_container", use_container},
+                                                        {"allowed_imports", std::move(imports)}});
+    EXPECT_TRUE(answer.is_error);
+    return answer.message;
+  };
+  EXPECT_HOLDS(message("requests", false, json()), "set use_container to true");
+  EXPECT_HOLDS(message("flask", true, json()), "\"flask\" may not be asked for");
+  // A module that comes with a package is none that the profile has to have.
+  EXPECT_HOLDS(message("requests", true, json::array({"math", "requests"})),
+               "the packages could not be had");
+  std::filesystem::remove_all(folder);
+}
+
+// Packages have nobody to ask for them where no container may be asked for.
+TEST(ExecuteCode, PackagesWithoutContainersAreNone) {
+  PackagesConfig packages;
+  packages.enabled = true;
+  packages.allowed = {"*"};
+  Tools tools(ExecutionConfig{}, {}, packages);
+  EXPECT_EQ(tools.Call("get_sandbox_info", json::object()).object["packages"]["enabled"], false);
+  const ToolDescription& description = tools.Get("execute_code").description();
+  EXPECT_TRUE(description.read_only);
+  EXPECT_FALSE(description.open_world);
+  const json& asked = description.input_schema["properties"]["packages"];
+  EXPECT_HOLDS(asked["description"].get<std::string>(), "Not enabled on this server");
+}
+
 TEST(ExecuteCode, TheBooksAreKept) {
   (void)Shared().books().Take();
   Caller caller;
@@ -337,6 +393,7 @@ TEST(SandboxInfo, TellsWhatMayBeUsed) {
   EXPECT_EQ(info["container_mode"]["enabled"], false);
   EXPECT_HOLDS(info["container_mode"]["message"].get<std::string>(),
                "SANDBOX_ENABLE_CONTAINER_MODE=true");
+  EXPECT_EQ(info["packages"], json({{"enabled", false}, {"allowed", json::array()}}));
   EXPECT_EQ(info["isolation"]["layers"].size(), 6u);
   EXPECT_EQ(info["version"]["python"].get<std::string>().substr(0, 2), "3.");
 }
