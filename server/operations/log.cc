@@ -147,6 +147,10 @@ void AddOutcome(const Outcome& outcome, Fields& fields) {
   if (!outcome.security_events.empty()) {
     fields["security_events"] = EventsOf(outcome.security_events);
   }
+  if (outcome.container) {
+    fields["container"] = {{"runtime", Bounded(outcome.container->runtime)},
+                           {"warm", outcome.container->warm}};
+  }
   fields["isolation"] = outcome.isolation.mode;
   fields["language"] = outcome.isolation.language;
   const Fields missing = NamesOf(outcome.isolation.layers, false);

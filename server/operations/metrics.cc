@@ -206,6 +206,14 @@ struct Metrics::Families {
     counter->Increment(static_cast<double>(event.count));
   }
 
+  void CountContainer(const ContainerReport& container) {
+    Counter* counter = containers.Find(
+        {container.runtime, container.warm ? "yes" : "no"}, [&](const auto& values) {
+          return &container_runs.Add({{"runtime", values[0]}, {"warm", values[1]}});
+        });
+    counter->Increment();
+  }
+
   void SetLayer(const LayerState& layer) {
     Gauge* gauge = layers.Find({layer.name}, [&](const auto& values) {
       return &layer_held.Add({{"layer", values[0]}});
@@ -234,9 +242,12 @@ struct Metrics::Families {
   Counter& our_failures = Add(registry, prometheus::BuildCounter(), "belljar_our_failures_total",
                               "Calls that failed for the server's own reasons, not the guest's.")
                               .Add({});
+  prometheus::Family<Counter>& container_runs =
+      Add(registry, prometheus::BuildCounter(), "belljar_container_runs_total",
+          "Runs in containers, by what started them, and whether a container was waiting.");
   prometheus::Family<Gauge>& layer_held =
       Add(registry, prometheus::BuildGauge(), "belljar_layer_held",
-          "Whether the layer was observed to hold the last worker: 1 or 0.");
+          "Whether the layer was observed to hold the last worker without a container: 1 or 0.");
   prometheus::Family<Counter>& http_requests =
       Add(registry, prometheus::BuildCounter(), "belljar_http_requests_total",
           "HTTP answers, by status code.");
@@ -249,6 +260,7 @@ struct Metrics::Families {
 
   SeriesTable<Calls, 3> calls;
   SeriesTable<Counter*, 2> events;
+  SeriesTable<Counter*, 2> containers;
   SeriesTable<Gauge*, 1> layers;
   SeriesTable<Counter*, 1> http_codes;
 };
@@ -277,7 +289,12 @@ void Metrics::Called(const CallRecord& record) {
     to.dropped.Increment(static_cast<double>(dropped));
   }
   for (const SecurityEvent& event : outcome.security_events) to.CountEvent(event);
-  for (const LayerState& layer : outcome.isolation.layers) to.SetLayer(layer);
+  if (outcome.container) {
+    to.CountContainer(*outcome.container);
+  } else {
+    // What holds in a container is that place's, and its guest's word.
+    for (const LayerState& layer : outcome.isolation.layers) to.SetLayer(layer);
+  }
 }
 
 void Metrics::HttpAnswered(int code) {

@@ -144,6 +144,25 @@ TEST(Metrics, DroppedOutputEventsAndLayersAreWhatOutcomesSay) {
   EXPECT_EQ(Value(samples, "belljar_layer_held", {"layer=\"namespaces\""}), 1);
 }
 
+TEST(Metrics, ContainersAreCountedAndSayNothingOfThisMachinesLayers) {
+  Metrics metrics({"1", "3"});
+  Outcome outcome = GoodOutcome();
+  metrics.Called(RecordOf(outcome));
+  const char kRuns[] = "belljar_container_runs_total";
+  EXPECT_TRUE(std::isnan(Value(Parse(metrics.Text()), kRuns, {"runtime=\"runsc\""})));
+  outcome.isolation.layers[1].held = false;
+  outcome.container = ContainerReport{
+      .engine = "Docker Engine", .runtime = "runsc", .image_digest = "", .warm = true};
+  metrics.Called(RecordOf(outcome));
+  metrics.Called(RecordOf(outcome));
+  outcome.container->warm = false;
+  metrics.Called(RecordOf(outcome));
+  const auto samples = Parse(metrics.Text());
+  EXPECT_EQ(Value(samples, kRuns, {"runtime=\"runsc\"", "warm=\"yes\""}), 2);
+  EXPECT_EQ(Value(samples, kRuns, {"runtime=\"runsc\"", "warm=\"no\""}), 1);
+  EXPECT_EQ(Value(samples, "belljar_layer_held", {"layer=\"landlock\""}), 1);
+}
+
 TEST(Metrics, SourcesAreAskedAtEachScrape) {
   Metrics metrics({"1", "3"});
   EXPECT_TRUE(std::isnan(Value(Parse(metrics.Text()), "belljar_calls_running")));
