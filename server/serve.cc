@@ -49,12 +49,14 @@ void RaiseDescriptorLimit() {
 }
 
 // Strangers may connect before they have shown a token: the descriptors that calls need are not
-// for them. Of each call its worker's socket, pipes and capture, and two events.
+// for them. Of each call its worker's socket, pipes and capture, and two events; a container's
+// lines to it and to its engine are no more.
 size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kLeast = 16;
   const ExecutionConfig& execution = config.execution;
-  const size_t workers =
-      running + execution.spares * (execution.profiles.size() + execution.combinations);
+  const size_t containers = config.container.enabled ? config.container.most : 0;
+  const size_t workers = running + (execution.spares + containers) *
+                                       (execution.profiles.size() + execution.combinations);
   const size_t kept = kOfServer + kOfWorker * workers + kOfWaiting * execution.waiting;
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.http->max_connections;

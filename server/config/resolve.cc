@@ -53,6 +53,8 @@ void MakePathsAbsolute(Loading& loading) {
   if (!draft.token_file.empty()) {
     draft.token_file = AbsolutePath(draft.token_file, loading.OriginOf("http.token_file"));
   }
+  std::string& socket = draft.config.container.socket;
+  if (!socket.empty()) socket = AbsolutePath(socket, loading.OriginOf("container.socket"));
   std::string& packages = draft.config.packages.folder;
   if (!packages.empty()) packages = AbsolutePath(packages, loading.OriginOf("packages.folder"));
   std::string& profile = draft.config.execution.profile;
@@ -237,6 +239,29 @@ void CheckNetwork(Loading& loading, const std::vector<Profile>& profiles) {
   }
 }
 
+// What no container could ever be: calls would be told, one after the other.
+Result<void> CheckContainer(const Loading& loading) {
+  const ContainerConfig& config = loading.draft.config.container;
+  const auto wrong = [&](const char* key, const std::string& value, const char* why) {
+    return MakeError(loading.OriginOf(key).place + " " + Quoted(value), why);
+  };
+  if (config.runtime == "runc" && config.require_gvisor) {
+    return wrong("container.runtime", config.runtime,
+                 "container.require_gvisor is true, and runc is not gVisor; write runsc or auto");
+  }
+  if (config.engine != "runsc") return {};
+  if (config.runtime == "runc") {
+    return wrong("container.runtime", config.runtime,
+                 "container.engine is runsc, which starts containers by runsc alone; write auto");
+  }
+  if (!config.socket.empty()) {
+    return wrong("container.socket", config.socket,
+                 "container.engine is runsc, which has no socket; leave it out, or name the "
+                 "engine that listens there");
+  }
+  return {};
+}
+
 // Packages without a container around them there are not, and none that nobody may name.
 void CheckPackages(Loading& loading) {
   const ServerConfig& config = loading.draft.config;
@@ -295,6 +320,7 @@ Result<void> Resolve(Loading& loading, const ProfileCatalogue& catalogue) {
   if (Result<void> imports = CheckImports(loading, *profiles); !imports) return imports;
   CheckNetwork(loading, *profiles);
   if (Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
+  if (Result<void> container = CheckContainer(loading); !container) return container;
   CheckPackages(loading);
   return CheckListen(loading);
 }

@@ -187,6 +187,20 @@ TEST_F(Config, HostsAndOriginsAreJudged) {
   }
 }
 
+TEST_F(Config, AContainerThatCouldNeverBeIsRefused) {
+  ExpectTomlRefused("[container]\nruntime = \"runc\"\nrequire_gvisor = true\n",
+                    {"belljar.toml:2", "\"runc\"", "runc is not gVisor"});
+  ExpectTomlRefused("[container]\nengine = \"runsc\"\nruntime = \"runc\"\n",
+                    {"belljar.toml:3", "runsc alone", "write auto"});
+  ExpectTomlRefused("[container]\nengine = \"runsc\"\nsocket = \"/run/docker.sock\"\n",
+                    {"belljar.toml:3", "which has no socket"});
+}
+
+TEST_F(Config, ASocketIsFoundBesideTheFile) {
+  Toml("[container]\nsocket = \"docker.sock\"\n");
+  EXPECT_EQ(Load().config.container.socket, folder_.path() + "/docker.sock");
+}
+
 TEST_F(Config, AnImageIsNeverAnOption) {
   Set("SANDBOX_CONTAINER_IMAGE", "--privileged");
   ExpectRefused({"SANDBOX_CONTAINER_IMAGE", "write the name of an image"});

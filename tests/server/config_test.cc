@@ -28,7 +28,8 @@ Sample SampleOf(const Setting& setting) {
   if (setting.key == "http.listen") return {"127.0.0.1:1", "\"127.0.0.1:1\"", "127.0.0.1:1"};
   if (setting.value_type == "URL")
     return {"https://a.org/x", "\"https://a.org/x\"", "https://a.org/x"};
-  if (setting.key == "packages.folder") return {"/a/b", "\"/a/b\"", "/a/b"};
+  if (setting.key == "packages.folder" || setting.key == "container.socket")
+    return {"/a/b", "\"/a/b\"", "/a/b"};
   if (setting.value_type == "NETWORK")
     return {"10.1.2.3,fd00::/8", "[\"10.1.2.3\", \"fd00::/8\"]", "10.1.2.3, fd00::/8"};
   if (setting.key == "network.resolve")
