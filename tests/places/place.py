@@ -7,10 +7,11 @@ import subprocess
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
+from tests.container.daemon import BELLJAR, cannot, docker_socket
 from tests.data_science.session import Session
-from tests.jail.conftest import BELLJAR, ENGINE_SOCKET
+
+ENGINE_SOCKET = docker_socket()
+unavailable = cannot
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,3 @@ class Server:
 
     def close(self) -> None:
         self._session.close()
-
-
-def unavailable(why: str) -> None:
-    """Skips, except where everything has to be there."""
-    if os.environ.get("BELLJAR_MUST_WORK") == "1":
-        pytest.fail(why)
-    pytest.skip(why)

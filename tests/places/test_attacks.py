@@ -7,6 +7,7 @@ their worker share one.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -50,6 +51,15 @@ HARMLESS = {
         "walk_up_from_the_library": "the image's",
         "write_in_every_directory": "memory of the container, which is gone with it",
     },
+}
+
+
+# Of those, what they would have got of the host's: none of it is in the image.
+HOSTS_OWN = {
+    "read_passwd": ("root:", lambda: Path("/etc/passwd").read_text()),
+    "list_root": ("'home'", lambda: str(os.listdir("/"))),
+    "list_usr": ("'sbin'", lambda: str(os.listdir("/usr"))),
+    "walk_proc_self_root": ("'shadow'", lambda: str(os.listdir("/etc"))),
 }
 
 
@@ -125,6 +135,8 @@ def test_they_fail_inside(
     assert set(won) == {each.name for each in attacks}
     harmless = HARMLESS[place.runtime]
     assert {name: got for name, got in won.items() if got and name not in harmless} == {}
+    for name in won.keys() & HOSTS_OWN.keys():
+        assert HOSTS_OWN[name][0] not in "\n".join(won[name]), name
     assert host.state() == before
     assert process.poll() is None
 
@@ -139,8 +151,16 @@ def test_those_that_end_their_worker_fail(
     before = host.state()
     outcome = server.run(program(attack.body, host.facts | victim))
     assert "WON" not in outcome["stdout"], outcome
+    # It was begun: a program that never came so far would win nothing either.
+    assert outcome["status"] == "killed" or "held" in outcome["stdout"], outcome
     assert host.state() == before
     assert process.poll() is None
+
+
+@pytest.mark.parametrize("name", HOSTS_OWN)
+def test_the_hosts_own_is_known_when_it_is_seen(name: str) -> None:
+    text, read = HOSTS_OWN[name]
+    assert text in read()
 
 
 def test_what_is_won_is_noticed(tmp_path: Path) -> None:

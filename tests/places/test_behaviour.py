@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import subprocess
-import time
 
 import pytest
 
@@ -92,10 +91,8 @@ def test_chance_differs(basic: Server) -> None:
 
 
 def test_the_clock(basic: Server) -> None:
-    before = time.monotonic()
     outcome = basic.run("import time\nprint('here', flush=True)\ntime.sleep(60)", timeout=1)
     assert (outcome["status"], outcome["stdout"]) == ("timeout", "here\n")
-    assert time.monotonic() - before < 30
     assert basic.run("while True: pass", timeout=0.5)["status"] in {"timeout", "cpu_limit"}
 
 
