@@ -372,6 +372,7 @@ Command MakeRunCommand(CLI::App& app) {
                        "belljar run program.py --allow-import math,json  # fewer modules",
                        "belljar run a.py --profile network --allow-domain a.org  # one host",
                        "belljar run program.py --container  # one wall more: gVisor, or Docker",
+                       "belljar run a.py --container --package six  # from PIP_INDEX_URL",
                        "belljar run program.py --json  # result, output, usage, isolation"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }

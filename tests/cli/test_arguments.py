@@ -79,6 +79,18 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             "belljar run: --without does not go with --container",
         ),
         (
+            ["run", "-c", "1", "--container", "--engine", "runsc", "--engine-socket", "/s"],
+            "belljar run: --engine runsc has no socket",
+        ),
+        (
+            ["run", "-c", "1", "--package", "six", "--package-index", "https://a.org/simple"],
+            "belljar run: --package goes with --container",
+        ),
+        (
+            ["run", "-c", "1", "--container", "--package-host", "a.org"],
+            "belljar run: --package-host is about packages: name them with --package",
+        ),
+        (
             ["run", "-c", "1", "--without", "landlok"],
             'belljar run: --without "landlok" is none of '
             'namespaces|privileges|rlimits|landlock|seccomp; did you mean "landlock"?',
