@@ -206,14 +206,6 @@ struct Metrics::Families {
     counter->Increment(static_cast<double>(event.count));
   }
 
-  void CountContainer(const ContainerReport& container) {
-    Counter* counter = containers.Find(
-        {container.runtime, container.warm ? "yes" : "no"}, [&](const auto& values) {
-          return &container_runs.Add({{"runtime", values[0]}, {"warm", values[1]}});
-        });
-    counter->Increment();
-  }
-
   void SetLayer(const LayerState& layer) {
     Gauge* gauge = layers.Find({layer.name}, [&](const auto& values) {
       return &layer_held.Add({{"layer", values[0]}});
@@ -244,7 +236,10 @@ struct Metrics::Families {
                               .Add({});
   prometheus::Family<Counter>& container_runs =
       Add(registry, prometheus::BuildCounter(), "belljar_container_runs_total",
-          "Runs in containers, by what started them, and whether a container was waiting.");
+          "Runs in containers, by whether a container was waiting for them.");
+  // Both are there from the start: what is absent at first shows no rate.
+  Counter& warm_runs = container_runs.Add({{"warm", "yes"}});
+  Counter& cold_runs = container_runs.Add({{"warm", "no"}});
   prometheus::Family<Gauge>& layer_held =
       Add(registry, prometheus::BuildGauge(), "belljar_layer_held",
           "Whether the layer was observed to hold the last worker without a container: 1 or 0.");
@@ -260,7 +255,6 @@ struct Metrics::Families {
 
   SeriesTable<Calls, 3> calls;
   SeriesTable<Counter*, 2> events;
-  SeriesTable<Counter*, 2> containers;
   SeriesTable<Gauge*, 1> layers;
   SeriesTable<Counter*, 1> http_codes;
 };
@@ -290,7 +284,7 @@ void Metrics::Called(const CallRecord& record) {
   }
   for (const SecurityEvent& event : outcome.security_events) to.CountEvent(event);
   if (outcome.container) {
-    to.CountContainer(*outcome.container);
+    (outcome.container->warm ? to.warm_runs : to.cold_runs).Increment();
   } else {
     // What holds in a container is that place's, and its guest's word.
     for (const LayerState& layer : outcome.isolation.layers) to.SetLayer(layer);
