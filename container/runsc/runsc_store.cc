@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,7 +28,19 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr size_t kMaxNote = 64 << 10;
+// Before the name of an image that is being unpacked or removed.
+constexpr char kUnfinished[] = ".new-";
+// Longer than either takes.
+constexpr std::chrono::hours kUnfinishedAtMost{24};
 constexpr JsonBounds kBounds{.depth = 4, .values = 1000};
+constexpr char kNotReachable[] =
+    "this user may not go there: it follows HOME, or XDG_CACHE_HOME where that is set, which have "
+    "to be this user's own";
+
+Error Failed(const std::error_code& error, std::string operation) {
+  return SystemErrorOf(error.value(), std::move(operation),
+                       error == std::errc::permission_denied ? kNotReachable : "");
+}
 
 Error Bad(const std::string& why) { return MakeError("load the image", why); }
 
@@ -76,13 +88,7 @@ class Unpacking {
   }
 
   Result<void> Write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = write(file_.get(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return Failure();
-      bytes.remove_prefix(static_cast<size_t>(written));
-    }
-    return {};
+    return WriteBytes(file_.get(), bytes) ? Result<void>() : Failure();
   }
 
   Error Failure() const { return SystemError("unpack " + Quoted(path_) + " of the image"); }
@@ -120,10 +126,9 @@ struct Note {
 // Whoever reads it meanwhile has the old one or the new one.
 Result<void> WriteNote(const std::string& path, const Note& note) {
   const std::string fresh = path + ".new-" + Hex(RandomBytes());
-  std::ofstream out(fresh);
-  out << Json{{"reference", note.reference}, {"labels", note.labels}, {"size", note.size}}.dump();
-  out.close();
-  if (!out || rename(fresh.c_str(), path.c_str()) != 0) {
+  const Json json = {{"reference", note.reference}, {"labels", note.labels}, {"size", note.size}};
+  if (Result<void> written = WriteNewFile(fresh, json.dump()); !written) return written;
+  if (rename(fresh.c_str(), path.c_str()) != 0) {
     const Error error = SystemError("write " + path);
     unlink(fresh.c_str());
     return error;
@@ -146,15 +151,29 @@ std::optional<Note> ReadNote(const std::string& path) {
 
 // The folders of all images: each is named by the digest of its configuration.
 Result<std::vector<std::string>> ImagesIn(const std::string& folder) {
-  std::vector<std::string> images;
-  std::error_code error;
-  for (const fs::directory_entry& each : fs::directory_iterator(folder, error)) {
-    if (IsContainerId(each.path().filename().string())) images.push_back(each.path().string());
-  }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    return SystemErrorOf(error.value(), "look for images in " + folder);
-  }
+  Result<std::vector<std::string>> images = DigestsIn(folder);
+  if (!images) return images;
+  for (std::string& image : *images) image.insert(0, folder + "/");
   return images;
+}
+
+// What a host has left that was killed in the middle of it: up to the size of an image.
+void RemoveUnfinished(const std::string& folder) {
+  std::vector<fs::path> left;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    if (!entries->path().filename().string().starts_with(kUnfinished)) continue;
+    std::error_code gone;
+    const fs::file_time_type made = fs::last_write_time(entries->path(), gone);
+    if (!gone && fs::file_time_type::clock::now() - made > kUnfinishedAtMost) {
+      left.push_back(entries->path());
+    }
+  }
+  for (const fs::path& each : left) {
+    std::error_code ignored;
+    fs::remove_all(each, ignored);
+  }
 }
 
 std::string NoteOf(const std::string& image) { return image + "/image.json"; }
@@ -175,6 +194,30 @@ Result<void> GiveReference(const std::string& image, const Note& note) {
 
 }  // namespace
 
+Result<std::vector<std::string>> DigestsIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    std::string name = entries->path().filename().string();
+    if (IsContainerId(name)) names.push_back(std::move(name));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return Failed(error, "look into " + folder);
+  }
+  return names;
+}
+
+// By descriptor: what a stream opens is inherited by every process that is started meanwhile.
+Result<void> WriteNewFile(const std::string& path, std::string_view text) {
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file) return SystemError("make " + path);
+  if (WriteBytes(file.get(), text)) return {};
+  const Error error = SystemError("write " + path);
+  unlink(path.c_str());
+  return error;
+}
+
 std::string RunscStore::RootOf(const EngineImage& image) const {
   return folder_ + "/" + image.id.substr(image.id.find(':') + 1) + "/root";
 }
@@ -182,13 +225,14 @@ std::string RunscStore::RootOf(const EngineImage& image) const {
 Result<std::string> RunscStore::Load(int tar, const LoadProgress& progress) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return SystemErrorOf(error.value(), "make " + folder_);
+  if (error) return Failed(error, "make " + folder_);
   const std::string real = fs::canonical(folder_, error).string();
   if (error) return SystemErrorOf(error.value(), "find " + folder_);
-  const NewFolder fresh(real + "/.new-" + Hex(RandomBytes()));
+  RemoveUnfinished(real);
+  const NewFolder fresh(real + "/" + kUnfinished + Hex(RandomBytes()));
   const std::string root = fresh.path() + "/root";
   fs::create_directories(root, error);
-  if (error) return SystemErrorOf(error.value(), "make " + root);
+  if (error) return Failed(error, "make " + root);
   // A container's user goes through them, whatever the umask.
   for (const std::string& made : {fresh.path(), root}) {
     if (chmod(made.c_str(), 0755) != 0) return SystemError("make " + made);
@@ -224,9 +268,14 @@ Result<void> RunscStore::Remove(const std::string& reference) {
   Result<std::optional<EngineImage>> image = Find(reference);
   if (!image) return image.error();
   if (!*image) return {};
+  // All of it is gone at once: of a half of it nobody would see that it is one.
+  const std::string operation = "remove the image " + reference;
+  const std::string path = fs::path(RootOf(**image)).parent_path().string();
+  const std::string spent = folder_ + "/" + kUnfinished + Hex(RandomBytes());
+  if (rename(path.c_str(), spent.c_str()) != 0) return SystemError(operation);
   std::error_code error;
-  fs::remove_all(fs::path(RootOf(**image)).parent_path(), error);
-  if (error) return SystemErrorOf(error.value(), "remove the image " + reference);
+  fs::remove_all(spent, error);
+  if (error) return SystemErrorOf(error.value(), operation + ": remove " + spent);
   return {};
 }
 

@@ -5,11 +5,20 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "container/engines/container_engine.h"
 #include "engine/core/result.h"
 
 namespace belljar {
+
+// Whatever in `folder` is named by 64 hexadecimal digits, as images and containers are; nothing
+// where there is no such folder.
+Result<std::vector<std::string>> DigestsIn(const std::string& folder);
+
+// Fails where there is something already; what could not be written whole is gone again.
+Result<void> WriteNewFile(const std::string& path, std::string_view text);
 
 class RunscStore {
  public:

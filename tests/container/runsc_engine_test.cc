@@ -5,10 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -178,6 +181,34 @@ TEST(RunscStore, AnImageWithADamagedNoteIsNotThereUntilItIsLoadedAgain) {
     const Result<std::optional<EngineImage>> mended = store.Find(kProbeImage);
     EXPECT_TRUE(mended && *mended);
   }
+}
+
+// As a host leaves them that is killed in the middle of it.
+TEST(RunscStore, WhatWasNeverFinishedIsRemovedADayLater) {
+  const TemporaryFolder folder;
+  RunscStore store(folder.path());
+  const std::string old = folder.path() + "/.new-old";
+  const std::string fresh = folder.path() + "/.new-fresh";
+  for (const std::string& each : {old, fresh}) fs::create_directories(each + "/root/etc");
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  ASSERT_TRUE(Load(store, ProbeImage()));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(fresh)) << "somebody may be at it";
+}
+
+TEST(RunscStore, AFolderThatCannotBeReachedIsNamed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const TemporaryFolder folder;
+  ASSERT_EQ(chmod(folder.path().c_str(), 0700), 0);
+  RunscStore store(folder.path() + "/images");
+  ASSERT_TRUE(store.Find("x"));
+  const Death death = InChild([&] {
+    if (setuid(65534) != 0) return 2;
+    const Result<std::optional<EngineImage>> image = store.Find("x");
+    const std::string error = image ? "no error" : image.error().ToString();
+    return error.find(folder.path()) != error.npos && error.find("HOME") != error.npos ? 0 : 1;
+  });
+  EXPECT_EQ(death, Exited(0));
 }
 
 TEST(RunscStore, WhatIsNoImageIsRefused) {
