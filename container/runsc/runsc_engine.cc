@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -78,9 +77,9 @@ Result<Process> Spawn(const std::string& operation, const std::vector<std::strin
         error, operation + ": start " + command[0],
         error == ENOENT ? "install gVisor's runsc (Debian: apt-get install runsc)" : "");
   }
-  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd) return SystemError(operation);
-  return Process(pid, std::move(pidfd));
+  Process process(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+  if (!process) return MakeError(operation, "no descriptor is left to hold " + command[0] + " by");
+  return process;
 }
 
 Result<UniqueFd> OpenNull() {
@@ -146,6 +145,22 @@ Result<std::set<std::string>> ReadRunning(std::string_view text) {
   }
   return running;
 }
+
+// Removed unless a container has come of it.
+class NewBundle {
+ public:
+  explicit NewBundle(std::string path) : path_(std::move(path)) {}
+  NewBundle(const NewBundle&) = delete;
+  ~NewBundle() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+  void Keep() { path_.clear(); }
+
+ private:
+  std::string path_;
+};
 
 // What BundleConfig wrote; none of one that a crash has left half written.
 std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
@@ -325,17 +340,14 @@ Result<StartedContainer> RunscEngine::Start(const ContainerSpec& spec) {
   }
   StartedContainer container;
   container.id = Hex(RandomBytes()) + Hex(RandomBytes());
-  const std::string bundle = BundleOf(container.id);
+  NewBundle bundle(BundleOf(container.id));
   std::error_code error;
-  fs::create_directories(bundle, error);
-  if (error) return SystemErrorOf(error.value(), operation + ": make " + bundle);
-  std::ofstream config(bundle + "/config.json");
-  config << BundleConfig(spec, fs::absolute(store_.RootOf(**image)).string(), container.id,
-                         options_.rootless);
-  if (!config.flush()) {
-    fs::remove_all(bundle, error);
-    return MakeError(operation, "cannot write " + bundle + "/config.json: is the disk full?");
-  }
+  fs::create_directories(bundle.path(), error);
+  if (error) return SystemErrorOf(error.value(), operation + ": make " + bundle.path());
+  const std::string root = fs::absolute(store_.RootOf(**image)).string();
+  Result<void> written = WriteNewFile(bundle.path() + "/config.json",
+                                      BundleConfig(spec, root, container.id, options_.rootless));
+  if (!written) return written.error();
 
   Result<std::pair<UniqueFd, UniqueFd>> input = CreateSocketPair(SOCK_STREAM);
   if (!input) return input.error();
@@ -346,12 +358,11 @@ Result<StartedContainer> RunscEngine::Start(const ContainerSpec& spec) {
   if (pipe2(ends, O_CLOEXEC) != 0) return SystemError(operation);
   container.output = UniqueFd(ends[0]);
   const UniqueFd output(ends[1]);
-  Result<Process> process = Spawn(operation, Command({"run", "--bundle=" + bundle, container.id}),
-                                  {input->second.get(), output.get(), errors->second.get()});
-  if (!process) {
-    fs::remove_all(bundle, error);
-    return process.error();
-  }
+  Result<Process> process =
+      Spawn(operation, Command({"run", "--bundle=" + bundle.path(), container.id}),
+            {input->second.get(), output.get(), errors->second.get()});
+  if (!process) return process.error();
+  bundle.Keep();
   container.input = std::move(input->first);
   container.errors = [errors = std::make_shared<Errors>(std::move(errors->first))] {
     return errors->Text();
@@ -425,27 +436,24 @@ Result<std::vector<ListedContainer>> RunscEngine::List(const std::string& label,
   if (!text) return text.error();
   Result<std::set<std::string>> running = ReadRunning(*text);
   if (!running) return running.error();
+  Result<std::vector<std::string>> ids = DigestsIn(options_.folder + "/bundles");
+  if (!ids) return ids.error();
   std::vector<ListedContainer> containers;
-  std::error_code error;
-  for (const fs::directory_entry& each :
-       fs::directory_iterator(options_.folder + "/bundles", error)) {
+  for (std::string& id : *ids) {
     ListedContainer container;
-    container.id = each.path().filename().string();
-    if (!IsContainerId(container.id)) continue;
-    container.labels = LabelsOfBundle(each.path().string());
-    container.running = running->contains(container.id);
+    container.labels = LabelsOfBundle(BundleOf(id));
+    container.running = running->contains(id);
+    container.id = std::move(id);
     const auto found = container.labels.find(label);
     if (found != container.labels.end() && found->second == value) {
       containers.push_back(std::move(container));
     }
   }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    return SystemErrorOf(error.value(), operation);
-  }
   return containers;
 }
 
 Result<void> RunscEngine::Remove(const std::string& id) {
+  const std::string operation = "remove a container";
   if (Result<void> killed = Kill(id); !killed) return killed;
   Child child;
   {
@@ -455,14 +463,18 @@ Result<void> RunscEngine::Remove(const std::string& id) {
       children_.erase(found);
     }
   }
-  if (child.process) {
-    child.process.Destroy();
-  } else {
-    (void)Ask("remove a container", {"delete", "--force", id});
+  // "runsc run" that has exited has deleted its container; one that was killed itself (for want of
+  // memory on this machine, say) leaves runsc's state and the control groups. One of which runsc
+  // knows nothing is no failure to it.
+  const bool has_deleted = child.process && child.process.Destroy().exit_code >= 0;
+  if (!has_deleted) {
+    // Its bundle stays with it: that is how List finds it the next time.
+    Result<std::string> deleted = Ask(operation, {"delete", "--force", id});
+    if (!deleted) return deleted.error();
   }
   std::error_code error;
   fs::remove_all(BundleOf(id), error);
-  if (error) return SystemErrorOf(error.value(), "remove a container");
+  if (error) return SystemErrorOf(error.value(), operation + ": remove " + BundleOf(id));
   return {};
 }
 
