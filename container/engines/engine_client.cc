@@ -17,8 +17,10 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -87,7 +89,18 @@ class Exchange {
  public:
   Exchange(const EngineCall& call, const std::string& socket) : call_(call), socket_(socket) {}
 
-  Result<void> Open() {
+  // Asio throws where no descriptor is left for a reactor of its own, which each of these has.
+  static Result<std::unique_ptr<Exchange>> Open(const EngineCall& call, const std::string& socket) {
+    try {
+      auto exchange = std::make_unique<Exchange>(call, socket);
+      if (Result<void> reached = exchange->Reach(); !reached) return reached.error();
+      return exchange;
+    } catch (const boost::system::system_error& error) {
+      return SystemErrorOf(error.code().value(), call.operation);
+    }
+  }
+
+  Result<void> Reach() {
     Result<UniqueFd> fd = Connect(socket_, Clock::now() + call_.timeout);
     if (!fd) return fd.error();
     boost::system::error_code error;
@@ -204,8 +217,9 @@ class Exchange {
 }  // namespace
 
 Result<EngineAnswer> EngineClient::Call(const EngineCall& call) const {
-  Exchange exchange(call, socket_);
-  if (Result<void> open = exchange.Open(); !open) return open.error();
+  Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
+  if (!open) return open.error();
+  Exchange& exchange = **open;
   auto request = exchange.Request<http::string_body>();
   if (!call.body.empty()) request.set(http::field::content_type, "application/json");
   request.body() = call.body;
@@ -218,8 +232,9 @@ Result<EngineAnswer> EngineClient::Call(const EngineCall& call) const {
 Result<EngineAnswer> EngineClient::Upload(
     const EngineCall& call, int file, uint64_t size,
     const std::function<void(uint64_t sent)>& progress) const {
-  Exchange exchange(call, socket_);
-  if (Result<void> open = exchange.Open(); !open) return open.error();
+  Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
+  if (!open) return open.error();
+  Exchange& exchange = **open;
   auto request = exchange.Request<http::empty_body>();
   request.set(http::field::content_type, "application/x-tar");
   request.keep_alive(false);
@@ -244,8 +259,9 @@ Result<EngineAnswer> EngineClient::Upload(
 }
 
 Result<UniqueFd> EngineClient::Upgrade(const EngineCall& call, EngineAnswer& refusal) const {
-  Exchange exchange(call, socket_);
-  if (Result<void> open = exchange.Open(); !open) return open.error();
+  Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
+  if (!open) return open.error();
+  Exchange& exchange = **open;
   auto request = exchange.Request<http::empty_body>();
   request.set(http::field::connection, "Upgrade");
   request.set(http::field::upgrade, "tcp");

@@ -7,6 +7,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
 #include <utility>
 
 #include "container/engines/attached_output.h"
@@ -39,11 +40,15 @@ std::string StreamTail::Text() const {
 // Lives as long as one of its operations is under way: until either end is closed.
 class OutputPump::Session : public std::enable_shared_from_this<Session> {
  public:
+  // Throws what Asio does where descriptors or memory have run out.
   Session(asio::io_context& io, UniqueFd attached, UniqueFd output,
           std::shared_ptr<StreamTail> errors)
-      : attached_(io, asio::local::stream_protocol(), attached.Release()),
-        output_(io, asio::local::stream_protocol(), output.Release()),
-        errors_(std::move(errors)) {}
+      : attached_(io), output_(io), errors_(std::move(errors)) {
+    attached_.assign(asio::local::stream_protocol(), attached.get());
+    (void)attached.Release();
+    output_.assign(asio::local::stream_protocol(), output.get());
+    (void)output.Release();
+  }
 
   void Start() {
     Read();
@@ -113,9 +118,13 @@ Result<OutputPump::Streams> OutputPump::Add(UniqueFd attached) {
   Result<std::pair<UniqueFd, UniqueFd>> pair = CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   auto errors = std::make_shared<StreamTail>();
-  auto session =
-      std::make_shared<Session>(io_, std::move(attached), std::move(pair->second), errors);
-  asio::post(io_, [session = std::move(session)] { session->Start(); });
+  try {
+    auto session =
+        std::make_shared<Session>(io_, std::move(attached), std::move(pair->second), errors);
+    asio::post(io_, [session = std::move(session)] { session->Start(); });
+  } catch (const boost::system::system_error& error) {
+    return SystemErrorOf(error.code().value(), "attach to a container");
+  }
   return Streams{std::move(pair->first), std::move(errors)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,6 +91,7 @@ TEST(DockerEngineReach, ASocketOfOthers) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   const FakeEngine fake(Always(200, "{}"));
   ASSERT_EQ(chmod(fake.socket().c_str(), 0600), 0);
+  ASSERT_TRUE(EngineAt(fake.socket()).Check());
   const Death death = InChild([&] {
     if (setuid(65534) != 0) return 2;
     const std::string error = ErrorOf(EngineAt(fake.socket()).Check());
@@ -100,6 +102,24 @@ TEST(DockerEngineReach, ASocketOfOthers) {
 
 TEST(DockerEngineReach, APathTooLongForASocket) {
   EXPECT_THAT(ErrorOf(EngineAt("/" + std::string(200, 'x')).Check()), HasSubstr("ENAMETOOLONG"));
+}
+
+TEST(DockerEngineReach, WithoutDescriptorsItFailsAndSaysSo) {
+  const FakeEngine fake(Always(200, "{}"));
+  const Death death = InChild([&] {
+    DockerEngine engine = EngineAt(fake.socket());
+    const UniqueFd lowest(dup(0));
+    // As many more as a call gets by with, at some point.
+    for (rlim_t more = 0; more < 16; ++more) {
+      const rlimit few{static_cast<rlim_t>(lowest.get()) + more, 1024};
+      if (setrlimit(RLIMIT_NOFILE, &few) != 0) return 2;
+      const Result<EngineFacts> facts = engine.Check();
+      if (facts) return more > 0 ? 0 : 3;
+      if (facts.error().error_number != EMFILE) return 4;
+    }
+    return 5;
+  });
+  EXPECT_EQ(death, Exited(0));
 }
 
 // --- breaks ---------------------------------------------------------------------------------
