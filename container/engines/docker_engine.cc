@@ -10,6 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/core/random.h"
+#include "engine/core/text.h"
+
 namespace belljar {
 namespace {
 
@@ -207,14 +210,14 @@ Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
                        "\" in its containers.conf and restart it, or use Docker or runsc");
 }
 
-Result<std::string> DockerEngine::Create(const ContainerSpec& spec) {
+Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const std::string& name) {
   const std::string operation = "create a container";
   if (Result<void> checked = CheckRuntime(spec.runtime); !checked) return checked.error();
   Result<EngineVersion> version = Version();
   if (!version) return WithOperation(version.error(), operation);
   Result<EngineAnswer> answer = Ask({.operation = operation,
                                      .method = "POST",
-                                     .target = "/containers/create",
+                                     .target = "/containers/create?name=" + name,
                                      .body = CreateBody(spec, version->is_podman),
                                      .timeout = options_.timeout});
   if (!answer) return answer.error();
@@ -258,18 +261,28 @@ Result<void> DockerEngine::StartCreated(const std::string& id, const ContainerSp
 Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
   const auto began = Clock::now();
   StartedContainer container;
-  Result<std::string> id = Create(spec);
-  if (!id) return id.error();
-  container.id = std::move(*id);
+  // Known before there is an id: an engine that was asked and has not answered may have created it.
+  const std::string name = "belljar-" + Hex(RandomBytes());
   const auto give_up = [&](const Error& error) {
-    (void)Remove(container.id);
+    if (!RemoveNamed(name)) {
+      const std::lock_guard lock(mutex_);
+      left_.push_back(name);
+    }
     return error;
   };
+  Result<std::string> id = Create(spec, name);
+  if (!id) {
+    const int why = id.error().error_number;
+    return why == ETIMEDOUT || why == ECONNRESET ? give_up(id.error()) : id.error();
+  }
+  container.id = std::move(*id);
   Result<OutputPump::Streams> streams = Attach(container.id, container.input);
   if (!streams) return give_up(streams.error());
   if (Result<void> started = StartCreated(container.id, spec); !started) {
     return give_up(started.error());
   }
+  // It is there again.
+  RemoveLeft();
   container.output = std::move(streams->output);
   container.errors = [errors = std::move(streams->errors)] { return errors->Text(); };
   container.started_in =
@@ -378,10 +391,25 @@ Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label
 
 Result<void> DockerEngine::Remove(const std::string& id) {
   if (Result<void> valid = CheckId(id); !valid) return valid;
+  return RemoveNamed(id);
+}
+
+void DockerEngine::RemoveLeft() {
+  std::vector<std::string> left;
+  {
+    const std::lock_guard lock(mutex_);
+    left.swap(left_);
+  }
+  std::erase_if(left, [&](const std::string& name) { return RemoveNamed(name).ok(); });
+  const std::lock_guard lock(mutex_);
+  left_.insert(left_.end(), left.begin(), left.end());
+}
+
+Result<void> DockerEngine::RemoveNamed(const std::string& name) {
   const std::string operation = "remove a container";
   Result<EngineAnswer> answer = Ask({.operation = operation,
                                      .method = "DELETE",
-                                     .target = ContainerPath(id, "?force=1&v=1"),
+                                     .target = ContainerPath(name, "?force=1&v=1"),
                                      .timeout = options_.timeout});
   if (!answer) return answer.error();
   // 200: Podman; 404: it is not there; 409: somebody else is removing it.

@@ -50,9 +50,11 @@ class DockerEngine : public ContainerEngine {
   Result<EngineVersion> Version();
   Result<EngineAnswer> Ask(EngineCall call);
   Result<void> CheckRuntime(const std::string& runtime);
-  Result<std::string> Create(const ContainerSpec& spec);
+  Result<std::string> Create(const ContainerSpec& spec, const std::string& name);
   Result<OutputPump::Streams> Attach(const std::string& id, UniqueFd& input);
   Result<void> StartCreated(const std::string& id, const ContainerSpec& spec);
+  Result<void> RemoveNamed(const std::string& name);
+  void RemoveLeft();
   Result<ContainerExit> EndInEvents(const std::string& id);
   Result<EngineAnswer> EventsOf(const std::string& id, const std::string& event,
                                 std::chrono::milliseconds to_come);
@@ -63,6 +65,8 @@ class DockerEngine : public ContainerEngine {
   std::mutex mutex_;
   std::optional<EngineVersion> version_;
   std::string podman_runtime_;  // the only one of a Podman; empty: not asked yet
+  // Names of containers that did not start and could not be removed: no id of theirs is known.
+  std::vector<std::string> left_;
 };
 
 }  // namespace belljar

@@ -297,6 +297,33 @@ TEST(DockerEngineLife, WhatDoesNotStartIsRemoved) {
   EXPECT_THAT(fake.requests(), Contains(Field(&FakeRequest::line, HasSubstr("DELETE"))));
 }
 
+// The engine is stopped in the middle of a start: who asked has no id, and the container is there.
+TEST(DockerEngineLife, WhatCouldNotBeRemovedIsOnceTheEngineIsBack) {
+  std::atomic<bool> stops = true;
+  const FakeEngine fake(After([&](const FakeRequest& request, int) {
+    if (stops) return std::string();
+    if (IsFor(request, "/create")) return HttpAnswer(201, Json{{"Id", kId}}.dump());
+    if (IsFor(request, "/attach")) return std::string("HTTP/1.1 101 UPGRADED\r\n\r\n");
+    return HttpAnswer(204, "");
+  }));
+  DockerEngine engine = EngineAt(fake.socket());
+  ASSERT_FALSE(engine.Start({.image = "x"}));
+  std::string name;
+  for (const FakeRequest& request : fake.requests()) {
+    const size_t at = request.line.find("?name=");
+    if (at != std::string::npos)
+      name = request.line.substr(at + 6, request.line.find(' ', at) - at - 6);
+  }
+  ASSERT_THAT(name, HasSubstr("belljar-"));
+  stops = false;
+  ASSERT_TRUE(engine.Start({.image = "x"}));
+  EXPECT_THAT(fake.requests().back().line, HasSubstr("DELETE /v1.41/containers/" + name + "?"));
+  const size_t asked = fake.requests().size();
+  ASSERT_TRUE(engine.Start({.image = "x"}));
+  EXPECT_EQ(fake.requests().size(), asked + 3)
+      << "create, attach, start: nothing is left to remove";
+}
+
 TEST(DockerEngineLife, BytesBeforeTheStartAreRefused) {
   const FakeEngine fake(After([](const FakeRequest& request, int) {
     if (IsFor(request, "/create")) return HttpAnswer(201, Json{{"Id", kId}}.dump());
