@@ -61,7 +61,8 @@ Result<Reached> ReachSocket(const std::vector<std::string>& sockets) {
     auto engine = std::make_shared<DockerEngine>(DockerEngineOptions{.socket = socket});
     Result<EngineFacts> facts = engine->Check();
     if (facts) return Reached{std::move(engine), std::move(*facts), socket};
-    if (!reason || reason->error_number == ENOENT) reason = facts.error();
+    const bool is_there = facts.error().error_number != ENOENT;
+    if (!reason || (reason->error_number == ENOENT && is_there)) reason = facts.error();
   }
   return reason ? *reason : MakeError(kChoose, "this user has no socket of that engine");
 }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <optional>
@@ -40,20 +41,23 @@ Result<std::string> PidNamespace() {
 }
 
 // Since boot, in the kernel's ticks: field 22 of /proc/PID/stat. nullopt: it has ended, though
-// perhaps nobody has reaped it.
-std::optional<std::string> StartTimeOf(std::string_view pid) {
+// perhaps nobody has reaped it. An error: it cannot be looked at.
+Result<std::optional<std::string>> StartTimeOf(std::string_view pid) {
   Result<std::string> stat = ReadFile("/proc/" + std::string(pid) + "/stat", kStatSize);
-  if (!stat) return std::nullopt;
+  if (!stat && (stat.error().error_number == ENOENT || stat.error().error_number == ESRCH)) {
+    return std::optional<std::string>();
+  }
+  if (!stat) return stat.error();
   // The name before it may hold anything.
   const size_t name_end = stat->rfind(") ");
-  if (name_end == stat->npos) return std::nullopt;
+  if (name_end == stat->npos) return MakeError("look at process " + std::string(pid), "no name");
   const std::vector<std::string_view> fields =
       SplitAt(std::string_view(*stat).substr(name_end + 2), ' ');
   constexpr size_t kState = 0, kStartTime = 19;
   if (fields.size() <= kStartTime || fields[kState] == "Z" || fields[kState] == "X") {
-    return std::nullopt;
+    return std::optional<std::string>();
   }
-  return std::string(fields[kStartTime]);
+  return std::optional(std::string(fields[kStartTime]));
 }
 
 int64_t SecondsNow() {
@@ -93,9 +97,10 @@ Result<std::string> OwnerOfThisProcess() {
   Result<std::string> pid_namespace = PidNamespace();
   if (!pid_namespace) return pid_namespace;
   const std::string pid = std::to_string(getpid());
-  const std::optional<std::string> started = StartTimeOf(pid);
-  if (!started) return MakeError("look at this process", "there is no /proc/self/stat to read");
-  return *boot + "/" + *pid_namespace + "/" + pid + "/" + *started;
+  const Result<std::optional<std::string>> started = StartTimeOf(pid);
+  if (!started) return started.error();
+  if (!*started) return MakeError("look at this process", "/proc is not that of its PID namespace");
+  return *boot + "/" + *pid_namespace + "/" + pid + "/" + **started;
 }
 
 OwnerState StateOfOwner(std::string_view owner) {
@@ -107,7 +112,9 @@ OwnerState StateOfOwner(std::string_view owner) {
   }
   if (parts[0] != *boot) return OwnerState::kDead;
   if (parts[1] != *pid_namespace) return OwnerState::kUnknown;
-  return StartTimeOf(parts[2]) == parts[3] ? OwnerState::kLiving : OwnerState::kDead;
+  const Result<std::optional<std::string>> started = StartTimeOf(parts[2]);
+  if (!started) return OwnerState::kUnknown;
+  return *started == parts[3] ? OwnerState::kLiving : OwnerState::kDead;
 }
 
 Result<std::map<std::string, std::string>> OwnerLabels(const std::string& instance) {

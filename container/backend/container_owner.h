@@ -27,7 +27,8 @@ Result<std::string> OwnerOfThisProcess();
 enum class OwnerState {
   kLiving,
   kDead,
-  kUnknown,  // in another PID namespace of this machine, whose processes are not seen here
+  kUnknown,  // in another PID namespace of this machine, whose processes are not seen here; or
+             // /proc does not say
 };
 OwnerState StateOfOwner(std::string_view owner);
 

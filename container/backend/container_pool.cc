@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "container/backend/container_owner.h"
@@ -100,8 +101,11 @@ ContainerPool::~ContainerPool() {
     changed_.wait(lock, [&] { return inside_ == 0; });
     left = not_removed_;
   }
-  // The last try; then they are the next one's to remove.
-  for (const std::string& id : left) (void)options_.engine->Remove(id);
+  // The last try; then they are the next one's to remove. An engine that hangs does so for each.
+  for (const std::string& id : left) {
+    const Result<void> removed = options_.engine->Remove(id);
+    if (!removed && removed.error().error_number == ETIMEDOUT) break;
+  }
 }
 
 // --- for runs -------------------------------------------------------------------------------

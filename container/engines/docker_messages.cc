@@ -16,6 +16,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr JsonBounds kBounds{.depth = 32, .values = 50'000};
+// Some forty for each container, and they have to be listed in order to be removed.
+constexpr JsonBounds kListBounds{.depth = 32, .values = 500'000};
 constexpr size_t kShown = 400;
 constexpr uint64_t kPodmanProcesses = 16'384;
 
@@ -184,7 +186,9 @@ Result<EngineFacts> ReadInfo(std::string_view answer) {
   EngineFacts facts;
   facts.default_runtime = Shown(Text(*object, "DefaultRuntime"));
   if (const Json* const runtimes = Member(*object, "Runtimes", Json::value_t::object)) {
-    for (const auto& [name, ignored] : runtimes->items()) facts.runtimes.push_back(name);
+    for (const auto& [name, ignored] : runtimes->items()) {
+      facts.runtimes.push_back(Shown(name));
+    }
   }
   if (const Json* const options = Member(*object, "SecurityOptions", Json::value_t::array)) {
     for (const Json& option : *options) {
@@ -270,7 +274,7 @@ Result<EngineImage> ReadImage(std::string_view answer) {
 }
 
 Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer) {
-  JsonReading reading = ReadJson(answer, kBounds);
+  JsonReading reading = ReadJson(answer, kListBounds);
   const Json* const list = std::get_if<Json>(&reading);
   if (!list || !list->is_array()) return NotUnderstood("no list of containers");
   std::vector<ListedContainer> containers;
@@ -305,7 +309,7 @@ Result<std::string> ReadLoaded(std::string_view answer) {
   }
   while (!loaded.empty() && (loaded.back() == '\n' || loaded.back() == ' ')) loaded.pop_back();
   if (loaded.empty()) return NotUnderstood("it does not say which image it has loaded");
-  return loaded;
+  return Printable(loaded);
 }
 
 std::string ReadRefusal(std::string_view answer) {
