@@ -9,14 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "container/backend/container_owner.h"
@@ -30,6 +32,7 @@
 #include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "engine/outside/profile_catalogue.h"
+#include "tests/container/control_groups.h"
 #include "tests/container/probe_image.h"
 #include "tests/engine/support.h"
 
@@ -426,10 +429,11 @@ attempt('root', lambda: os.setuid(0))
 
 TEST_P(RealContainers, AProgramGetsNothing) {
   if (geteuid() == 0) {
-    std::ofstream("/tmp/belljar-attempts.py")
-        << kAttempts << "\nimport json\nprint(json.dumps(said))\n";
-    const json here = json::parse(OutputOf("python3 /tmp/belljar-attempts.py"));
-    unlink("/tmp/belljar-attempts.py");
+    // In a folder of our own: in /tmp anybody may have put a link there before.
+    const TemporaryFolder folder;
+    const std::string program = folder.Write(
+        "attempts.py", std::string(kAttempts) + "\nimport json\nprint(json.dumps(said))\n");
+    const json here = json::parse(OutputOf("python3 " + program));
     for (const auto& [name, said] : here.items()) EXPECT_EQ(said, "yes") << name;
     EXPECT_EQ(here.size(), 7u);
   }
@@ -443,7 +447,7 @@ TEST_P(RealContainers, AProgramGetsNothing) {
 
 // --- nothing is left --------------------------------------------------------------------------
 
-// Where the id of one still stands: mounts, and command lines of processes.
+// Where the id of one still stands: mounts, command lines of processes, and control groups.
 std::vector<std::string> TracesOf(const std::set<std::string>& ids) {
   std::vector<std::string> traces;
   const auto look = [&](const std::string& place) {
@@ -457,6 +461,7 @@ std::vector<std::string> TracesOf(const std::set<std::string>& ids) {
   for (const ProcessEntry& process : Processes()) {
     look("/proc/" + std::to_string(process.pid) + "/cmdline");
   }
+  for (std::string& group : ControlGroupsOf(ids)) traces.push_back(std::move(group));
   return traces;
 }
 
@@ -495,15 +500,21 @@ TEST_P(RealContainers, AHostThatIsKilledLeavesNothingRunning) {
   ASSERT_EQ(pipe(said), 0);
   const pid_t host = fork();
   if (host == 0) {
-    std::unique_ptr<Sandbox> sandbox = Open(1);
-    const bool waits = sandbox->WaitForSpare(Clock::now() + kPatience).ok();
-    (void)!write(said[1], waits ? "y" : "n", 1);
-    for (;;) pause();
+    // What is thrown here must not end as a second run of these tests.
+    try {
+      std::unique_ptr<Sandbox> sandbox = Open(1);
+      const bool waits = sandbox->WaitForSpare(Clock::now() + kPatience).ok();
+      (void)!write(said[1], waits ? "y" : "n", 1);
+      for (;;) pause();
+    } catch (const std::exception& error) {
+      fprintf(stderr, "%s\n", error.what());
+    }
+    _exit(1);
   }
+  close(said[1]);  // of a child that ends without a word the end is read
   char waits = '?';
-  ASSERT_EQ(read(said[0], &waits, 1), 1);
+  EXPECT_EQ(read(said[0], &waits, 1), 1);
   close(said[0]);
-  close(said[1]);
   EXPECT_EQ(waits, 'y');
   EXPECT_THAT(Containers(), Not(IsEmpty()));
   kill(host, SIGKILL);

@@ -3,9 +3,11 @@
 // with crun where BELLJAR_PODMAN_SOCKET names its service.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -20,6 +22,7 @@
 #include "engine/core/random.h"
 #include "engine/core/socket.h"
 #include "engine/core/text.h"
+#include "tests/container/control_groups.h"
 #include "tests/container/probe_image.h"
 #include "tests/engine/support.h"
 
@@ -260,6 +263,35 @@ TEST_P(RealEngine, RemovingEndsWhatRuns) {
   const Result<std::vector<ListedContainer>> left = engine_->List(kLabel, run_);
   ASSERT_TRUE(left);
   EXPECT_THAT(*left, IsEmpty());
+}
+
+// For want of memory on this machine, say: it then leaves what it would have removed itself.
+TEST_P(RealEngine, ARunscThatIsKilledLeavesNothing) {
+  if (GetParam().engine != "alone") GTEST_SKIP() << "a daemon keeps its containers by itself";
+  const StartedContainer container = Started({"echo"});
+  const std::string_view parts[] = {"x"};
+  ASSERT_TRUE(SendAll(container.input.get(), parts, Clock::now() + seconds(60)));
+  ASSERT_EQ(ReadAllOf(container.output.get(), 1), "x");
+  const std::set<std::string> ids = {container.id};
+  EXPECT_TRUE(Eventually([&] { return !ControlGroupsOf(ids).empty(); }));
+  int killed = 0;
+  for (const ProcessEntry& process : Processes()) {
+    const Result<std::string> line =
+        ReadFile("/proc/" + std::to_string(process.pid) + "/cmdline", 1 << 20);
+    if (!line || line->find(container.id) == line->npos) continue;
+    const std::vector<std::string_view> words = SplitAt(*line, '\0');
+    if (std::ranges::find(words, "run") == words.end()) continue;
+    EXPECT_EQ(kill(process.pid, SIGKILL), 0);
+    ++killed;
+  }
+  EXPECT_EQ(killed, 1);
+  EXPECT_EQ(ExitOf(container).exit_code, 137);
+  // Or there would be nothing to remove.
+  EXPECT_TRUE(Eventually([&] { return !ControlGroupsOf(ids).empty(); }));
+  const Result<void> removed = engine_->Remove(container.id);
+  EXPECT_TRUE(removed) << removed.error().ToString();
+  EXPECT_TRUE(Eventually([&] { return ControlGroupsOf(ids).empty(); }));
+  EXPECT_THAT(ControlGroupsOf(ids), IsEmpty());
 }
 
 // What a host that was killed looks like to its containers: a guest ends with its input.
