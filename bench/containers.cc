@@ -5,7 +5,15 @@
 //   warm      the same where one waits
 //   memory    of a container that waits: of its control group, gVisor's own kernel included
 //
-// and for comparison a run without a container, in turns with the warm ones.
+// and for comparison a run without a container, in turns with the warm ones. Where the docker
+// command and runsc are here, also what anybody would do without Belljar, for the goal of a warm
+// run:
+//
+//   docker run --rm --network=none --runtime=runsc IMAGE python3 -c pass
+//
+// IMAGE has this machine's python3 and nothing else. It is made for it, and removed again.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -31,6 +39,8 @@ using std::chrono::seconds;
 constexpr char kInstance[] = "bench";
 constexpr int kColdRuns = 5;
 constexpr int kWarmRuns = 30;
+// Of the time that a cold `docker run` takes a warm run may take this part.
+constexpr double kWarmGoal = 1.0 / 20;
 // After a container's start, which the engine goes on with for a moment.
 constexpr milliseconds kSettling{700};
 
@@ -94,10 +104,66 @@ double MemoryOf(const std::string& id) {
   return -1;
 }
 
+// --- docker run -----------------------------------------------------------------------------
+
+// The package's own command where it is there, whatever else is called docker on PATH.
+constexpr char kDocker[] = "docker=/usr/bin/docker; [ -x $docker ] || docker=docker; ";
+constexpr char kMakeImage[] = R"sh(
+command -v $docker >/dev/null || exit 1
+stdlib=$(/usr/bin/python3 -I -c 'import sysconfig; print(sysconfig.get_path("stdlib"))') || exit 1
+libraries=$(ldd /usr/bin/python3 | grep -o '/[^ )]*')
+tar -cPh --transform 's,^/,,' --exclude='*-packages' --exclude=test --exclude='config-*' \
+  /usr/bin/python3 "$stdlib" $libraries 2>/dev/null |
+  $docker import - belljar-bench-python >/dev/null
+)sh";
+constexpr char kRunImage[] =
+    "exec $docker run --rm --network=none --runtime=runsc belljar-bench-python python3 -c pass";
+constexpr char kRemoveImage[] = "exec $docker image rm --force belljar-bench-python >/dev/null";
+
+bool Shell(const char* script) { return system((std::string(kDocker) + script).c_str()) == 0; }
+
+// The docker command asks the engine that Belljar does. Before any thread reads the environment.
+void NameSocketForDocker() {
+  for (const std::string& socket : UsualSocketsOf("docker")) {
+    if (access(socket.c_str(), F_OK) != 0) continue;
+    setenv("DOCKER_HOST", ("unix://" + socket).c_str(), 1);
+    return;
+  }
+}
+
+// Empty: there is no docker command, or no python3 to make an image of.
+Series TimesOfDockerRun() {
+  Series times;
+  if (!Shell(kMakeImage)) return times;
+  for (int run = 0; run < kColdRuns; ++run) {
+    const auto start = Clock::now();
+    if (Shell(kRunImage)) times.Add(Milliseconds(Clock::now() - start));
+  }
+  (void)Shell(kRemoveImage);
+  return times;
+}
+
+// --- engines --------------------------------------------------------------------------------
+
 struct Place {
   const char* engine;
   const char* runtime;
 };
+
+// Under gVisor: what a warm run takes of what `docker run` does, which is measured once.
+void CompareWithDockerRun(const std::string& name, const Series& warm, BenchReport& report) {
+  static const Series times = TimesOfDockerRun();
+  if (times.count() == 0) {
+    fprintf(stderr, "%swithout a comparison: there is no docker run with runsc here\n",
+            name.c_str());
+    return;
+  }
+  report.rows.push_back({name + "docker run --rm … python3 -c pass", "ms", times});
+  report.goals.push_back({.name = name + "warm, as a part of docker run",
+                          .unit = "",
+                          .value = warm.median() / times.median(),
+                          .goal = kWarmGoal});
+}
 
 void Measure(const Place& place, const Profile& profile, Sandbox& local, BenchReport& report) {
   const std::string name = std::string(place.engine) + " " + place.runtime + ": ";
@@ -130,6 +196,7 @@ void Measure(const Place& place, const Profile& profile, Sandbox& local, BenchRe
   }
   report.rows.push_back({name + "cold", "ms", cold});
   report.rows.push_back({name + "warm", "ms", warm});
+  if (place.runtime == std::string_view("runsc")) CompareWithDockerRun(name, warm, report);
   report.rows.push_back({name + "without a container", "ms", without});
   report.rows.push_back({name + "memory of one that waits", "MiB", memory});
 }
@@ -137,6 +204,7 @@ void Measure(const Place& place, const Profile& profile, Sandbox& local, BenchRe
 // With two arguments, an engine and a runtime, only those.
 int Main(int count, char** arguments) {
   WarnWhenBusy();
+  NameSocketForDocker();
   const Profile profile = Need(Need(ProfileCatalogue::Open()).Choose("basic"));
   std::unique_ptr<Sandbox> local = Need(Sandbox::Open(Standard(profile)));
   BenchReport report;
