@@ -192,11 +192,13 @@ void ContainerPool::Keep() {
     {
       const std::lock_guard lock(mutex_);
       if (closing_) break;
+      // One for all: what is not yet due to one of them must not be over to another.
+      const Deadline now = Clock::now();
       RetireDead();
-      RemoveAgain();
-      StartMissing();
+      RemoveAgain(now);
+      StartMissing(now);
       watched = Watched();
-      next = NextAttempt();
+      next = NextAttempt(now);
     }
     (void)poll(watched.data(), watched.size(), PollTimeout(next));
     Lower(wake_);
@@ -217,26 +219,26 @@ void ContainerPool::RetireDead() {
   }
 }
 
-size_t ContainerPool::Missing() const {
+size_t ContainerPool::Missing(Deadline now) const {
   const size_t all = ready_.size() + starting_ + in_use_ + removing_;
-  if (all >= options_.most || Clock::now() < next_start_) return 0;
+  if (all >= options_.most || now < next_start_) return 0;
   const size_t wanted =
-      takers_.size() + (Clock::now() >= refill_at_ || !takers_.empty() ? options_.spares : 0);
+      takers_.size() + (now >= refill_at_ || !takers_.empty() ? options_.spares : 0);
   const size_t coming = ready_.size() + starting_;
   const size_t missing = std::min(wanted > coming ? wanted - coming : 0, options_.most - all);
   // After a failure one at a time, until it is known that it was only that.
   return failures_in_a_row_ == 0 ? missing : std::min<size_t>(missing, starting_ == 0 ? 1 : 0);
 }
 
-void ContainerPool::StartMissing() {
-  for (size_t missing = Missing(); missing > 0; --missing) {
+void ContainerPool::StartMissing(Deadline now) {
+  for (size_t missing = Missing(now); missing > 0; --missing) {
     ++starting_;
     boost::asio::post(crew_, [this] { StartOne(); });
   }
 }
 
-void ContainerPool::RemoveAgain() {
-  if (not_removed_.empty() || Clock::now() < next_removal_) return;
+void ContainerPool::RemoveAgain(Deadline now) {
+  if (not_removed_.empty() || now < next_removal_) return;
   for (std::string& id : std::exchange(not_removed_, {})) RemoveLater(std::move(id));
 }
 
@@ -249,10 +251,10 @@ std::vector<pollfd> ContainerPool::Watched() const {
   return watched;
 }
 
-Deadline ContainerPool::NextAttempt() const {
-  Deadline next = Clock::now() + std::chrono::minutes(1);
+Deadline ContainerPool::NextAttempt(Deadline now) const {
+  Deadline next = now + std::chrono::minutes(1);
   for (const Deadline each : {next_start_, refill_at_}) {
-    if (each > Clock::now()) next = std::min(next, each);
+    if (each > now) next = std::min(next, each);
   }
   if (!not_removed_.empty()) next = std::min(next, next_removal_);
   return next;

@@ -83,11 +83,11 @@ class ContainerPool {
   // The keeper's.
   void Keep();
   void RetireDead();
-  void StartMissing();
-  void RemoveAgain();
-  size_t Missing() const;
+  void StartMissing(Deadline now);
+  void RemoveAgain(Deadline now);
+  size_t Missing(Deadline now) const;
   std::vector<pollfd> Watched() const;
-  Deadline NextAttempt() const;
+  Deadline NextAttempt(Deadline now) const;
 
   // On the threads of crew_.
   void StartOne();

@@ -55,7 +55,8 @@ struct EngineImage {
   Bytes size;
 };
 
-// Memory that looks like a folder: the only place where a container can write.
+// Memory that looks like a folder: the only place where a container can write, but for the /dev/shm
+// that Docker and Podman give each (64 MiB, counted as its memory).
 struct ContainerFolder {
   std::string path;
   Bytes size;

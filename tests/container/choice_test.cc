@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -191,6 +192,16 @@ TEST(ContainerEngineChoice, ASocketThatIsMissing) {
   wish.socket = "/nonexistent/docker.sock";
   EXPECT_THAT(ErrorOf(wish), AllOf(HasSubstr("/nonexistent/docker.sock"),
                                    HasSubstr("install and start Docker or Podman")));
+}
+
+TEST(ContainerEngineChoice, OfSocketsThatAreAllMissingTheFirstIsNamed) {
+  if (access("/run/podman/podman.sock", F_OK) == 0) GTEST_SKIP() << "root's Podman is here";
+  unsetenv("DOCKER_HOST");
+  setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
+  ContainerWish wish;
+  wish.engine = "podman";
+  EXPECT_THAT(ErrorOf(wish), HasSubstr("/nonexistent/podman/podman.sock"));
+  unsetenv("XDG_RUNTIME_DIR");
 }
 
 TEST(ContainerEngineChoice, RunscAloneWithoutTheImage) {
