@@ -24,8 +24,6 @@ class AttachedOutput {
 
   // What came is not that format. Nothing more can be told apart.
   bool failed() const { return failed_; }
-  // Between two pieces, where a stream may well end.
-  bool between() const { return header_size_ == 0 && left_ == 0; }
 
  private:
   void ReadHeader();

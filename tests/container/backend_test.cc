@@ -1,6 +1,5 @@
 // Runs in containers, without containers: the real backend, the real belljar-guest, and an engine
 // that starts it as a child of the test (child_engine.h).
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -26,12 +25,10 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
 constexpr char kInstance[] = "backend-test";
 constexpr char kForever[] = "while True: pass";

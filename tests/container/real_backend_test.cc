@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -34,40 +33,21 @@
 #include "engine/outside/profile_catalogue.h"
 #include "tests/container/control_groups.h"
 #include "tests/container/probe_image.h"
+#include "tests/container/real_places.h"
 #include "tests/engine/support.h"
 
 namespace belljar {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using std::chrono::seconds;
 using ::testing::AnyOf;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
 // Starting one takes seconds where others keep the machine busy.
 constexpr seconds kPatience{120};
-
-struct Place {
-  std::string engine;
-  std::string runtime;
-};
-std::ostream& operator<<(std::ostream& out, const Place& place) {
-  return out << place.engine << "_" << place.runtime;
-}
-
-std::string FromEnvironment(const char* name, const char* otherwise) {
-  const char* const value = getenv(name);
-  return value ? value : otherwise;
-}
-
-std::string SocketOf(const Place& place) {
-  if (place.engine == "podman") return FromEnvironment("BELLJAR_PODMAN_SOCKET", "");
-  return FromEnvironment("BELLJAR_DOCKER_SOCKET", BELLJAR_TEST_DOCKER_SOCKET);
-}
 
 // The image of profile basic, written once in each process.
 struct BuiltImage {
@@ -107,17 +87,6 @@ std::string OutputOf(const std::string& command) {
   for (size_t got; (got = fread(piece, 1, sizeof piece, pipe)) > 0;) output.append(piece, got);
   pclose(pipe);
   return output;
-}
-
-// "name value" lines.
-std::map<std::string, std::string> Facts(const std::string& text) {
-  std::map<std::string, std::string> facts;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t space = line.find(' ');
-    if (space != line.npos) facts[line.substr(0, space)] = line.substr(space + 1);
-  }
-  return facts;
 }
 
 class RealContainers : public ::testing::TestWithParam<Place> {

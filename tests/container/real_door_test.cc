@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -21,6 +20,7 @@
 #include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "engine/outside/profile_catalogue.h"
+#include "tests/container/real_places.h"
 #include "tests/engine/door_hosts.h"
 #include "tests/engine/support.h"
 
@@ -33,14 +33,6 @@ using ::testing::HasSubstr;
 // Starting one takes seconds where others keep the machine busy.
 constexpr seconds kPatienceOfEngines{120};
 constexpr size_t kMuch = 20 << 20;
-
-struct Place {
-  std::string engine;
-  std::string runtime;
-};
-std::ostream& operator<<(std::ostream& out, const Place& place) {
-  return out << place.engine << "_" << place.runtime;
-}
 
 Profile NetworkProfile() { return *ProfileCatalogue::Open()->Choose("network"); }
 
@@ -100,8 +92,7 @@ class DoorOfContainer : public ::testing::TestWithParam<Place> {
       wish.folder = BELLJAR_TEST_RUNSC_FOLDER;
       engine_ = std::make_unique<RunscEngine>(RunscEngineOptions{.folder = wish.folder});
     } else {
-      const char* const socket = getenv("BELLJAR_DOCKER_SOCKET");
-      wish.socket = socket ? socket : BELLJAR_TEST_DOCKER_SOCKET;
+      wish.socket = SocketOf(GetParam());
       engine_ = std::make_unique<DockerEngine>(
           DockerEngineOptions{.socket = wish.socket, .timeout = kPatienceOfEngines});
     }

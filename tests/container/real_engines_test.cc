@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -24,6 +23,7 @@
 #include "engine/core/text.h"
 #include "tests/container/control_groups.h"
 #include "tests/container/probe_image.h"
+#include "tests/container/real_places.h"
 #include "tests/engine/support.h"
 
 namespace belljar {
@@ -32,30 +32,11 @@ namespace {
 using std::chrono::seconds;
 using ::testing::AnyOf;
 using ::testing::Contains;
-using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr char kLabel[] = "dev.belljar.test.run";
-
-std::string FromEnvironment(const char* name, const char* otherwise) {
-  const char* const value = getenv(name);
-  return value ? value : otherwise;
-}
-
-struct Place {
-  std::string engine;
-  std::string runtime;
-};
-std::ostream& operator<<(std::ostream& out, const Place& place) {
-  return out << place.engine << "_" << place.runtime;
-}
-
-std::string SocketOf(const Place& place) {
-  if (place.engine == "podman") return FromEnvironment("BELLJAR_PODMAN_SOCKET", "");
-  return FromEnvironment("BELLJAR_DOCKER_SOCKET", BELLJAR_TEST_DOCKER_SOCKET);
-}
 
 // All that `fd` has until its end, or as much as `enough`.
 std::string ReadAllOf(int fd, size_t enough = std::string::npos) {
@@ -67,17 +48,6 @@ std::string ReadAllOf(int fd, size_t enough = std::string::npos) {
     all.append(buffer, static_cast<size_t>(got));
   }
   return all;
-}
-
-// What probe says: "name value" lines.
-std::map<std::string, std::string> Facts(const std::string& text) {
-  std::map<std::string, std::string> facts;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t space = line.find(' ');
-    if (space != line.npos) facts[line.substr(0, space)] = line.substr(space + 1);
-  }
-  return facts;
 }
 
 class RealEngine : public ::testing::TestWithParam<Place> {
