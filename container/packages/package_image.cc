@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "container/image/archive.h"
 #include "container/image/documents.h"
@@ -39,18 +39,18 @@ class ScratchFile {
   std::string path_;
 };
 
-Result<bool> Has(ContainerEngine& engine, const std::string& reference, const std::string& inputs) {
-  const Result<std::optional<EngineImage>> image = engine.FindImage(reference);
+}  // namespace
+
+Result<bool> HasImage(ContainerEngine& engine, const ImageMark& mark) {
+  const Result<std::optional<EngineImage>> image = engine.FindImage(mark.reference);
   if (!image) return image.error();
   if (!*image) return false;
   const auto label = (*image)->labels.find(kInputsLabel);
-  return label != (*image)->labels.end() && label->second == inputs;
+  return label != (*image)->labels.end() && label->second == mark.inputs;
 }
 
-}  // namespace
-
-Result<void> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
-                         const std::string& folder, const LockWait& wait) {
+Result<ImageMark> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
+                              const std::string& folder, const LockWait& wait) {
   const Result<ImageFiles> files = CollectImageFiles(request);
   if (!files) return files.error();
   const Result<ImageListing> listing = ListFiles(*files, kNobodyLooks);
@@ -58,19 +58,19 @@ Result<void> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
   const ImageIdentity identity{.version = kBelljarVersion,
                                .profile = request.profile.name,
                                .python = kPythonVersion,
-                               .inputs = "",
+                               .inputs = ListingDigest(*listing),
                                .architecture = files->architecture};
-  const std::string reference = ImageReference(identity);
-  const std::string inputs = ListingDigest(*listing);
-  Result<bool> has = Has(engine, reference, inputs);
+  ImageMark mark{.reference = ImageReference(identity),
+                 .inputs = ImageLabels(identity).at(kInputsLabel)};
+  Result<bool> has = HasImage(engine, mark);
   if (!has) return has.error();
-  if (*has) return {};
+  if (*has) return mark;
 
   const Result<UniqueFd> lock = LockFile(folder + "/" + request.profile.name + ".lock", wait);
   if (!lock) return lock.error();
-  has = Has(engine, reference, inputs);  // of whoever was waited for
+  has = HasImage(engine, mark);  // of whoever was waited for
   if (!has) return has.error();
-  if (*has) return {};
+  if (*has) return mark;
   const Result<ScratchFile> archive = ScratchFile::Create(folder);
   if (!archive) return archive.error();
   const Result<ImageFacts> facts = WriteImage(*files, identity, archive->path(), kNobodyLooks);
@@ -78,7 +78,8 @@ Result<void> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
   const UniqueFd tar(open(archive->path().c_str(), O_RDONLY | O_CLOEXEC));
   if (!tar) return SystemError("open " + archive->path());
   const Result<std::string> loaded = engine.LoadImage(tar.get(), {});
-  return loaded ? Result<void>() : loaded.error();
+  if (!loaded) return loaded.error();
+  return mark;
 }
 
 }  // namespace belljar

@@ -11,11 +11,20 @@
 
 namespace belljar {
 
+// By what an image is known again.
+struct ImageMark {
+  std::string reference;
+  std::string inputs;  // as its label kInputsLabel has it
+};
+
 // Until `engine` has the image that `request` makes here and now, of just these files: it is made
 // and loaded where the engine has none of that name, or one of other files. `folder` is where the
 // archive lies meanwhile.
-Result<void> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
-                         const std::string& folder, const LockWait& wait);
+Result<ImageMark> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
+                              const std::string& folder, const LockWait& wait);
+
+// Whether it still has it; reads no file.
+Result<bool> HasImage(ContainerEngine& engine, const ImageMark& mark);
 
 }  // namespace belljar
 

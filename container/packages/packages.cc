@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "container/backend/container_sandbox.h"
-#include "container/packages/package_image.h"
 #include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "profiles/loader.h"
@@ -16,6 +15,9 @@ namespace {
 
 // For whoever waits for an installation, and for the image that is made of it.
 constexpr std::chrono::minutes kPatience{2};
+
+// Callers choose how many sets there are.
+constexpr size_t kMostReady = 64;
 
 std::string Machine() {
   utsname name;
@@ -78,7 +80,8 @@ Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question, cons
                      .profile_file = InstallerProfileFile(installation_),
                      .guest = GuestProgramPath(installation_),
                      .package_paths = {}};
-  Result<void> ensured = EnsureImage(*choice->engine, image, cache_.folder(), Patience(cancel_fd));
+  const Result<ImageMark> ensured =
+      EnsureImage(*choice->engine, image, cache_.folder(), Patience(cancel_fd));
   if (!ensured) return ensured.error();
   ContainerOptions options;
   options.wish = options_.wish;
@@ -128,28 +131,34 @@ Result<PreparedPackages> Packages::Prepare(const Profile& base,
   prepared.wish = options_.wish;
   prepared.wish.engine = choice->name;
   const std::string name = PackageProfileName(base.name, packages->lock);
-  {
-    const std::lock_guard lock(mutex_);
-    if (ready_.contains(name)) {
-      Result<Profile> profile =
-          LoadProfile(cache_.folder() + "/" + name + ".toml", installation_.profiles);
-      if (!profile) return profile.error();
-      prepared.profile = std::move(*profile);
+  if (std::optional<ReadyImage> ready = FindReady(name)) {
+    // Somebody may have removed it from the engine.
+    const Result<bool> has = HasImage(*choice->engine, ready->mark);
+    if (!has) return has.error();
+    if (*has) {
+      prepared.profile = std::move(ready->profile);
       prepared.lock = std::move(packages->lock);
       return prepared;
     }
   }
   Result<PackageProfile> made = MakeProfile(base, *packages);
   if (!made) return made.error();
-  Result<void> ensured =
+  Result<ImageMark> ensured =
       EnsureImage(*choice->engine, ImageOfPackages(installation_, *made, *packages),
                   cache_.folder(), Patience(cancel_fd));
   if (!ensured) return ensured.error();
   const std::lock_guard lock(mutex_);
-  ready_.insert(name);
+  if (ready_.size() >= kMostReady) ready_.clear();
+  ready_.insert_or_assign(name, ReadyImage{std::move(*ensured), made->profile});
   prepared.profile = std::move(made->profile);
   prepared.lock = std::move(packages->lock);
   return prepared;
+}
+
+std::optional<Packages::ReadyImage> Packages::FindReady(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = ready_.find(name);
+  return found == ready_.end() ? std::nullopt : std::optional(found->second);
 }
 
 ImageRequest ImageOfPackages(const Installation& installation, const PackageProfile& made,

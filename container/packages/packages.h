@@ -11,9 +11,10 @@
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_
 
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "container/image/image_files.h"
 #include "container/packages/installer.h"
 #include "container/packages/package_cache.h"
+#include "container/packages/package_image.h"
 #include "container/packages/package_index.h"
 #include "container/packages/package_profile.h"
 #include "container/packages/package_requirement.h"
@@ -70,7 +72,13 @@ class Packages {
         index_(std::move(index)),
         cache_(std::move(cache)) {}
 
+  struct ReadyImage {
+    ImageMark mark;
+    Profile profile;
+  };
+
   Result<void> CheckBase(const Profile& base) const;
+  std::optional<ReadyImage> FindReady(const std::string& name);
   PackageQuestion QuestionOf(const std::vector<PackageRequirement>& requirements) const;
   LockWait Patience(int cancel_fd) const;
   Result<PackageLock> RunInstaller(const PackageQuestion& question, const std::string& site,
@@ -82,9 +90,9 @@ class Packages {
   const PackageCache cache_;
 
   std::mutex mutex_;
-  // Profiles whose images this process has seen whole in the engine: reading all of their files
+  // By the profile's name: what this process has seen whole in the engine. Reading all of its files
   // again for every run would cost more than the run.
-  std::set<std::string> ready_;
+  std::map<std::string, ReadyImage> ready_;
 };
 
 // What a run with a set of packages is made of.
