@@ -15,8 +15,10 @@
 namespace belljar {
 namespace {
 
-// Of the tree's digest: as unlikely to be another's as the image's tag needs.
-constexpr size_t kDigits = 12;
+// Of the tree's digest. Who makes a package chooses its bytes, and may look for a tree whose digest
+// begins as another's does: 128 bits are more than anybody finds, and a tag (128 characters) has
+// room for them.
+constexpr size_t kDigits = 32;
 
 std::string PackageOf(const std::string& module) { return module.substr(0, module.find('.')); }
 

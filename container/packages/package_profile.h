@@ -2,7 +2,8 @@
 // file that an image can have. Its name has the digest of the packages in it, so that an image of
 // another set is never taken for it:
 //
-//   basic-packages-0123456789ab        image "belljar:0.1.0-basic-packages-0123456789ab"
+//   profile  basic-packages-0123456789abcdef0123456789abcdef
+//   image    belljar:0.1.0-basic-packages-0123456789abcdef0123456789abcdef
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_PROFILE_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGE_PROFILE_H_
 
