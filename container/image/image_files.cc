@@ -194,7 +194,13 @@ class Collection {
           file.form == ImageFile::Form::kCopy || file.form == ImageFile::Form::kProgram;
       if (is_copy) objects.push_back(file.source);
     }
-    Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search);
+    std::vector<std::string> strangers;
+    for (const auto& [set, path] : request_.package_paths) {
+      std::error_code code;
+      strangers.push_back(fs::canonical(path, code));
+      if (code) return SystemErrorOf(code.value(), "build an image: open " + path);
+    }
+    Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, strangers);
     if (!linked) return linked.error();
     for (const char* name : kLoadedByName) {
       const std::string path = search->Find(name, **zygote, request_.installation.zygote, {});

@@ -47,6 +47,21 @@ std::string Canonical(const std::string& path) {
   return code ? path : real.string();
 }
 
+// Whether `path`, which has no ".." in it, is in `folder`.
+bool IsIn(const std::string& path, const std::string& folder) {
+  return path == folder || path.starts_with(folder + "/");
+}
+
+// Else a package could have files of this machine put into its image: what it leads to would be
+// taken along, wherever that is.
+void Confine(ElfFile& object, const std::string& path, const std::string& folder) {
+  for (std::vector<std::string>* led : {&object.rpath, &object.runpath}) {
+    *led = ExpandFolders(*led, path);
+    std::erase_if(*led, [&](const std::string& each) { return !IsIn(each, folder); });
+  }
+  std::erase_if(object.needed, [](const std::string& name) { return name.find('/') != name.npos; });
+}
+
 }  // namespace
 
 std::vector<std::string> ExpandFolders(const std::vector<std::string>& folders,
@@ -99,7 +114,8 @@ std::string LibrarySearch::Find(const std::string& name, const ElfFile& object,
 }
 
 Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
-                                            const LibrarySearch& search) {
+                                            const LibrarySearch& search,
+                                            const std::vector<std::string>& strangers) {
   struct Object {
     std::string path;
     std::vector<std::string> inherited;
@@ -117,6 +133,9 @@ Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& obje
     Result<std::optional<ElfFile>> file = ReadElfFile(object.path);
     if (!file) return file.error();
     if (!*file) continue;
+    for (const std::string& folder : strangers) {
+      if (IsIn(Canonical(object.path), folder)) Confine(**file, object.path, folder);
+    }
     std::vector<std::string> inherited = ExpandFolders((*file)->rpath, object.path);
     inherited.insert(inherited.end(), object.inherited.begin(), object.inherited.end());
     for (const std::string& name : (*file)->needed) {

@@ -46,9 +46,11 @@ struct LinkedLibraries {
 };
 
 // What `objects` (paths; whatever is no ELF file is passed over) need, and what that needs, but for
-// files that `objects` has itself.
+// files that `objects` has itself. `strangers` are real paths of folders: objects in one get what
+// is in that folder, and this machine's libraries by name, but nothing that they name by a path.
 Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
-                                            const LibrarySearch& search);
+                                            const LibrarySearch& search,
+                                            const std::vector<std::string>& strangers = {});
 
 }  // namespace belljar
 

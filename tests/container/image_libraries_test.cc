@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "container/image/byte_code.h"
@@ -146,6 +147,74 @@ TEST(ImageLibraries, WhatIsMissingIsNamedWithWhoNeedsIt) {
   ASSERT_TRUE(linked);
   ASSERT_FALSE(linked->missing.empty());
   EXPECT_EQ(linked->missing[0].needed_by, kSelf);
+}
+
+// A small shared library that needs `name` and looks for it in `runpath`.
+std::string LibraryThatNeeds(const std::string& name, const std::string& runpath) {
+  const std::string strings = "\0"s + name + "\0"s + runpath + "\0"s;
+  const size_t run_at = 1 + name.size() + 1;
+  Elf64_Ehdr header{};
+  const ElfKind kind = ReadSelf().kind;
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_DYN;
+  header.e_machine = static_cast<Elf64_Half>(kind.machine);
+  header.e_version = EV_CURRENT;
+  header.e_phoff = sizeof header;
+  header.e_ehsize = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 2;
+  Elf64_Dyn entries[5] = {};
+  Elf64_Phdr segments[2] = {};
+  const size_t dynamic_at = sizeof header + sizeof segments;
+  const size_t strings_at = dynamic_at + sizeof entries;
+  entries[0] = {.d_tag = DT_STRTAB, .d_un = {.d_ptr = strings_at}};
+  entries[1] = {.d_tag = DT_STRSZ, .d_un = {.d_val = strings.size()}};
+  entries[2] = {.d_tag = DT_NEEDED, .d_un = {.d_val = 1}};
+  entries[3] = {.d_tag = DT_RUNPATH, .d_un = {.d_val = run_at}};
+  segments[0].p_type = PT_LOAD;
+  segments[0].p_filesz = segments[0].p_memsz = strings_at + strings.size();
+  segments[1].p_type = PT_DYNAMIC;
+  segments[1].p_offset = segments[1].p_vaddr = dynamic_at;
+  segments[1].p_filesz = segments[1].p_memsz = sizeof entries;
+  const auto bytes = [](const auto& part) {
+    return std::string(reinterpret_cast<const char*>(&part), sizeof part);
+  };
+  return bytes(header) + bytes(segments) + bytes(entries) + strings;
+}
+
+TEST(ImageLibraries, AStrangersLeadsStayInItsFolder) {
+  const TestFolder folder;
+  fs::create_directories(folder.File("site/libs"));
+  fs::create_directory(folder.File("private"));
+  const Result<LibrarySearch> machine = LibrarySearch::OfThisMachine();
+  ASSERT_TRUE(machine);
+  const std::string libc = machine->Find("libc.so.6", ReadSelf(), kSelf, {});
+  fs::copy_file(libc, folder.File("private/libsecret.so"));
+  fs::copy_file(libc, folder.File("site/libs/libown.so"));
+  const std::string object = folder.File("site/object.so");
+  const std::string site = fs::canonical(folder.File("site"));
+  const auto found = [&](const std::string& name, const std::string& runpath,
+                         const std::vector<std::string>& strangers) {
+    WriteText(object, LibraryThatNeeds(name, runpath));
+    const Result<LinkedLibraries> linked = FindLinkedLibraries({object}, *machine, strangers);
+    EXPECT_TRUE(linked) << linked.error().ToString();
+    return linked && linked->paths.contains(name);
+  };
+  const std::string secret = folder.File("private/libsecret.so");
+  const std::pair<std::string, std::string> leads[] = {
+      {"libsecret.so", folder.File("private")},
+      {"libsecret.so", "$ORIGIN/../private"},
+      {"libsecret.so", "$ORIGIN/libs/../../private"},
+      {secret, "$ORIGIN"}};
+  for (const auto& [name, runpath] : leads) {
+    EXPECT_TRUE(found(name, runpath, {})) << "the control: " << runpath;
+    EXPECT_FALSE(found(name, runpath, {site})) << name << " by " << runpath;
+  }
+  EXPECT_TRUE(found("libown.so", "$ORIGIN/libs", {site}));
+  EXPECT_TRUE(found("libc.so.6", "/nowhere", {site})) << "the machine's own";
 }
 
 TEST(ImageLibraries, TheLinkersCacheIsReadAndDamageOfItSeen) {
