@@ -16,8 +16,8 @@ namespace {
 
 // Of a document; the layer is larger, and is not held.
 constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
-// Ours has six; each may be held.
-constexpr size_t kMostFiles = 64;
+// Ours has eight, of them two folders; each may be held.
+constexpr size_t kMostEntries = 64;
 constexpr size_t kNamedDifferences = 10;
 
 struct FoundFile {
@@ -60,12 +60,13 @@ class Inspector {
     const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
                                end_file();
                                if (progress_) progress_(at / 2, size_);
+                               if (files_.size() + folders_.size() == kMostEntries) {
+                                 return Fault("it has more files than one of ours");
+                               }
                                if (entry.is_folder) {
                                  folders_.insert(entry.path);
                                  return {};
                                }
-                               if (files_.size() == kMostFiles)
-                                 return Fault("it has more files than one of ours");
                                file = &files_[entry.path];
                                *file = {at, entry.size, "", ""};
                                digest.emplace();

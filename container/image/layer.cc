@@ -8,6 +8,10 @@
 namespace belljar {
 namespace {
 
+// Ours have some ten thousand; with the most packages ten times that. Each is held, and a
+// stranger's could have as many as its file has blocks.
+constexpr size_t kMostEntries = 1'000'000;
+
 using Visitor = std::function<Result<void>(const TarEntry&, const std::string& content)>;
 
 // All files and folders, in order of their paths.
@@ -90,6 +94,10 @@ Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgr
   };
   const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
                              end_file();
+                             if (layer.listing.size() == kMostEntries) {
+                               return MakeError("read an image",
+                                                "it has more files than one of ours");
+                             }
                              layer.listing.push_back({entry, ""});
                              if (!entry.is_folder) digest.emplace();
                              if (progress) progress(at - offset, size);

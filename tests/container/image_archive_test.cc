@@ -185,6 +185,14 @@ TEST(ImageArchive, ALayerWithOtherFilesIsSeenThoughEveryDigestIsRight) {
   EXPECT_FAULT(FaultOf(parts.Follow().Join()), "\"..\"");
 }
 
+TEST(ImageArchive, WhatIsHeldOfOneIsBounded) {
+  std::vector<TestEntry> folders;
+  for (int i = 100; i < 164; ++i) folders.push_back(Folder(std::to_string(i)));
+  EXPECT_FAULT(FaultOf(TarOf(folders)), "there is no");
+  folders.push_back(Folder("more"));
+  EXPECT_FAULT(FaultOf(TarOf(folders)), "more files than one of ours");
+}
+
 TEST(ImageArchive, WhatIsNoFileIsTheMachinesAnswer) {
   const TestFolder folder;
   EXPECT_FALSE(InspectImage(folder.File("nothing"), nullptr));
