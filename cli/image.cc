@@ -34,6 +34,7 @@ struct BuildArguments {
 
 struct VerifyArguments {
   std::optional<std::string> file;
+  PackageArguments packages;
   bool json = false;
 };
 
@@ -181,9 +182,15 @@ Result<Source> CollectSource(const PackageWish& wish, const Profile& base) {
   return source;
 }
 
-// A profile is chosen by the path of a file too; not where a stranger's image names one.
 bool IsPath(const std::string& profile) {
   return profile.find('/') != std::string::npos || profile.ends_with(".toml");
+}
+
+// Whether a profile may be looked for by this name, which a stranger's image has: not a file by its
+// path, and no longer than an engine's tags are.
+bool IsName(const std::string& profile) {
+  constexpr size_t kLongestTag = 128;
+  return !IsPath(profile) && profile.size() <= kLongestTag;
 }
 
 // --- build ------------------------------------------------------------------------------------
@@ -303,16 +310,28 @@ Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders)
 
 // --- verify -----------------------------------------------------------------------------------
 
-Result<std::vector<std::string>> CompareWithInstallation(const ImageFacts& facts) {
+// `packages` are those that it is said to have.
+Result<std::vector<std::string>> CompareWithInstallation(
+    const ImageFacts& facts, const std::optional<PackageWish>& packages) {
   const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const std::string& name = facts.identity.profile;
   const std::vector<std::string> unknown = {"its profile " + Quoted(name) +
                                             " is none of this installation"};
-  if (IsPath(name)) return unknown;
-  const Result<Profile> profile = catalogue->Choose(name);
+  const std::string base = BaseOfPackageProfile(name);
+  if (!IsName(name) || !IsName(base)) return unknown;
+  if (base.empty() && packages) {
+    return std::vector<std::string>{"its profile " + Quoted(name) + " has no packages of an index"};
+  }
+  const Result<Profile> profile = catalogue->Choose(base.empty() ? name : base);
   if (!profile) return unknown;
-  const Result<Source> source = CollectSource(*catalogue, *profile, "");
+  if (!base.empty() && !packages) {
+    return std::vector<std::string>{
+        "it has packages of an index, so that nobody can tell without "
+        "them: name them by --package, as when it was built"};
+  }
+  const Result<Source> source =
+      packages ? CollectSource(*packages, *profile) : CollectSource(*catalogue, *profile, "");
   if (!source) return source.error();
   ProgressLine progress("comparing");
   const Result<ImageListing> here = ListFiles(source->files, progress.Reporter());
@@ -321,6 +340,8 @@ Result<std::vector<std::string>> CompareWithInstallation(const ImageFacts& facts
 }
 
 int Verify(const VerifyArguments& arguments) {
+  const Result<std::optional<PackageWish>> packages = ResolvePackages(arguments.packages, "");
+  if (!packages) return UsageError("image verify", packages.error().ToString());
   Result<ImageInspection> inspection = [&] {
     ProgressLine progress("reading");
     return InspectImage(*arguments.file, progress.Reporter());
@@ -329,7 +350,8 @@ int Verify(const VerifyArguments& arguments) {
   const std::vector<std::string>& faults = inspection->faults;
   std::vector<std::string> differences;
   if (faults.empty()) {
-    Result<std::vector<std::string>> compared = CompareWithInstallation(inspection->facts);
+    Result<std::vector<std::string>> compared =
+        CompareWithInstallation(inspection->facts, *packages);
     if (!compared) return OwnFailure(compared.error());
     differences = std::move(*compared);
   }
@@ -355,6 +377,7 @@ Command MakeVerifyCommand(CLI::App& image) {
       "verify", "Check an image: each digest and size, and that it is of this installation");
   AddText(parser, "FILE", arguments->file, kFileType, "a tar file of belljar image build")
       ->required();
+  AddPackageOptions(parser, arguments->packages);
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser,
               {"belljar image verify belljar-basic.tar  # exits with 0 if all is right, else 1",

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/fd.h"
@@ -19,6 +20,7 @@ namespace {
 // begins as another's does: 128 bits are more than anybody finds, and a tag (128 characters) has
 // room for them.
 constexpr size_t kDigits = 32;
+constexpr char kBetween[] = "-packages-";
 
 std::string PackageOf(const std::string& module) { return module.substr(0, module.find('.')); }
 
@@ -44,10 +46,22 @@ Result<void> WriteText(const std::string& path, const std::string& text) {
 }  // namespace
 
 std::string PackageProfileName(const std::string& base, const PackageLock& lock) {
-  std::string name = base + "-packages-" + lock.tree.sha256.substr(0, kDigits);
+  std::string name = base + kBetween + lock.tree.sha256.substr(0, kDigits);
   // With a plus sign it would name several profiles.
   std::replace(name.begin(), name.end(), '+', '_');
   return name;
+}
+
+std::string BaseOfPackageProfile(const std::string& name) {
+  const size_t at = name.rfind(kBetween);
+  if (at == name.npos) return "";
+  const std::string_view digits = std::string_view(name).substr(at + sizeof kBetween - 1);
+  const bool is_digest =
+      digits.size() == kDigits && digits.find_first_not_of("0123456789abcdef") == digits.npos;
+  if (!is_digest) return "";
+  std::string base = name.substr(0, at);
+  std::replace(base.begin(), base.end(), '_', '+');
+  return base;
 }
 
 std::string PackageProfileText(const Profile& base, const PackageLock& lock) {

@@ -19,6 +19,8 @@ namespace belljar {
 inline constexpr char kInstalledSet[] = "installed";
 
 std::string PackageProfileName(const std::string& base, const PackageLock& lock);
+// "data-science+network" of "data-science_network-packages-…"; empty: `name` is of no such form.
+std::string BaseOfPackageProfile(const std::string& name);
 
 // The TOML. What the base gives of its own modules stays as it is; packages are given by all names
 // that they call public, and nobody has reviewed those.

@@ -10,6 +10,7 @@
 
 #include "container/packages/package_cache.h"
 #include "container/packages/package_lock.h"
+#include "container/packages/package_profile.h"
 #include "container/packages/package_requirement.h"
 #include "container/packages/package_tree.h"
 #include "tests/container/image_support.h"
@@ -258,6 +259,18 @@ TEST(PackageLocks, OthersAreRefused) {
         with("\"pkg\"\n", "\"os'\"\n"), with("\"tree\"", "\"tree\": {}, \"tree\""),
         with("\"schema\"", "\"more\": 1, \"schema\"")}) {
     EXPECT_FALSE(PackageLockFromText(other)) << other;
+  }
+}
+
+TEST(PackageProfiles, ABaseIsKnownByTheName) {
+  const PackageLock lock = LockOf({std::string(64, 'b'), 4, 12, {"pkg"}});
+  for (const std::string base : {"basic", "data-science+network"}) {
+    EXPECT_EQ(BaseOfPackageProfile(PackageProfileName(base, lock)), base);
+  }
+  for (const std::string& other :
+       {std::string("basic"), std::string("basic-packages-"), std::string("basic-packages-bb"),
+        "basic-packages-" + std::string(32, 'x'), "basic-packages-" + std::string(64, 'b')}) {
+    EXPECT_EQ(BaseOfPackageProfile(other), "") << other;
   }
 }
 

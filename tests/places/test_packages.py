@@ -109,6 +109,30 @@ def test_an_altered_tree_is_not_run(index: Index, cache: Path) -> None:
     assert "remove that folder" in outcome["error"]["message"]
 
 
+def test_an_image_with_packages_is_verified(index: Index, cache: Path, tmp_path: Path) -> None:
+    if why := missing(DOCKER):
+        unavailable(why)
+    options = ("--package", "host-of-guests")
+    assert run(DOCKER, index.address, cache, *options, "-c", "1")["code"] == 0  # now it is there
+    source = ("--package-index", index.address, "--package-allow-private", "127.0.0.1")
+
+    def image(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [BELLJAR, "image", *arguments],
+            env=os.environ | {"XDG_CACHE_HOME": str(cache)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    file = tmp_path / "image.tar"
+    assert image("build", *options, *source, "--output", file).returncode == 0
+    assert image("verify", file, *options, *source).returncode == 0
+    without = image("verify", file)
+    assert without.returncode == 1
+    assert "name them by --package" in without.stdout
+
+
 def test_an_index_that_is_not_there(cache: Path) -> None:
     if why := missing(DOCKER):
         unavailable(why)
