@@ -12,6 +12,8 @@ Nothing of a package is run: only wheels are taken, and what they hold is unpack
 
 from __future__ import annotations
 
+import base64
+import errno
 import glob
 import io
 import json
@@ -20,6 +22,7 @@ import py_compile
 import re
 import stat
 import sys
+import urllib.parse
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -32,6 +35,8 @@ ARCHIVE = "/workspace/packages.tar.z"
 IN_IMAGE = "/opt/belljar/share/belljar/packages/installed"  # where tracebacks find their lines
 BLOCK = 512
 LONGEST_NAME, LONGEST_PREFIX = 100, 155  # of a ustar header
+LONGEST_TEXT = 200  # characters of a fault: the host takes 1000 bytes
+NO_SPACE = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
 
 
 class Fault(Exception):
@@ -108,24 +113,34 @@ def explain(text: str, asked: dict[str, Any]) -> Fault:
         name = re.match(r"[A-Za-z0-9._-]+", missing[1])
         versions = re.search(r"\(from versions: ([^)]*)\)", text)
         if name and versions and versions[1] == "none" and not is_known(asked, name[0]):
-            return Fault("unknown", missing[1])
-        return Fault("no-wheel", missing[1])
+            return Fault("unknown", missing[1][:LONGEST_TEXT])
+        return Fault("no-wheel", missing[1][:LONGEST_TEXT])
     errors = re.findall(r"^ERROR: (.+)$", text, re.MULTILINE)
-    return Fault("pip", (errors or text.strip().splitlines() or ["pip said nothing"])[-1][:500])
+    said = (errors or text.strip().splitlines() or ["pip said nothing"])[-1]
+    return Fault("pip", said[:LONGEST_TEXT])
 
 
 def is_known(asked: dict[str, Any], name: str) -> bool:
     """Whether the index has a page of it: it may have no wheel for this Python."""
+    import http.client
     import urllib.error
     import urllib.request
 
     page = f"{asked['index'].rstrip('/')}/{re.sub('[-_.]+', '-', name).lower()}/"
+    parts = urllib.parse.urlsplit(page)
+    account, at, place = parts.netloc.rpartition("@")
+    request = urllib.request.Request(parts._replace(netloc=place).geturl())
+    if at:  # as pip sends it: urllib would take it for a part of the host's name
+        user, _, password = account.partition(":")
+        plain = f"{urllib.parse.unquote(user)}:{urllib.parse.unquote(password)}".encode()
+        basic = base64.b64encode(plain).decode()
+        request.add_unredirected_header("Authorization", f"Basic {basic}")
     try:
-        with urllib.request.urlopen(page, timeout=asked["connect_timeout"]) as answer:
+        with urllib.request.urlopen(request, timeout=asked["connect_timeout"]) as answer:
             return bool(answer.status == 200)
     except urllib.error.HTTPError as error:
         return error.code not in (404, 410)
-    except (OSError, ValueError):
+    except (OSError, ValueError, http.client.HTTPException):
         return True  # nobody knows: pip's own words stand
 
 
@@ -136,16 +151,25 @@ def installed() -> list[dict[str, str]]:
         {
             "name": re.sub("[-_.]+", "-", entry["metadata"]["name"]).lower(),
             "version": entry["metadata"]["version"],
-            "file": os.path.basename(entry["download_info"]["url"].partition("#")[0]),
-            "sha256": digest_of(entry["download_info"]["archive_info"]),
+            "file": file_of(entry["download_info"]),
+            "sha256": digest_of(entry["download_info"]),
         }
         for entry in report["install"]
     ]
 
 
-def digest_of(archive: dict[str, Any]) -> str:
+def file_of(download: dict[str, Any]) -> str:
+    # Behind it an index may have a digest, or who may have it until when.
+    return os.path.basename(urllib.parse.urlsplit(download["url"]).path)
+
+
+def digest_of(download: dict[str, Any]) -> str:
+    archive = download.get("archive_info", {})  # of a folder or a repository there is none
     kind, _, digest = archive.get("hash", "").partition("=")
-    return str(digest if kind == "sha256" else archive.get("hashes", {}).get("sha256", ""))
+    digest = digest if kind == "sha256" else archive.get("hashes", {}).get("sha256", "")
+    if not digest:
+        raise Fault("pip", f"nobody gives a SHA-256 of {file_of(download)}"[:LONGEST_TEXT])
+    return str(digest)
 
 
 # --- the archive ------------------------------------------------------------------------------
@@ -205,6 +229,9 @@ def compile_ahead() -> None:
             )
         except (py_compile.PyCompileError, ValueError, RecursionError, MemoryError):
             continue
+        except OSError as error:  # a file called __pycache__, a name that is too long with .pyc
+            if error.errno in NO_SPACE:
+                raise
 
 
 def python_files(root: str) -> Iterator[str]:
@@ -243,7 +270,7 @@ def install(asked: dict[str, Any]) -> dict[str, Any]:
         kind, what = fault.args
         return {"fault": kind, "what": what}
     except OSError as error:
-        if error.errno in (27, 28, 122):  # EFBIG, ENOSPC, EDQUOT
+        if error.errno in NO_SPACE:
             return {"fault": "space", "what": ""}
         raise
     return {"packages": packages}

@@ -179,7 +179,7 @@ Error Installer::Explain(const std::string& kind, const std::string& what,
                    " on this machine; another version may have one. Packages that come as source "
                    "only are not built here");
   }
-  return Failure("pip says: " + Printable(what));
+  return Failure("pip says: " + Printable(index_.WithoutAccount(what)));
 }
 
 Error Installer::ExplainEnd(const Outcome& outcome) const {
@@ -196,7 +196,8 @@ Error Installer::ExplainEnd(const Outcome& outcome) const {
     return SystemErrorOf(ECANCELED, kInstall);
   }
   return Failure("the installer ended: " +
-                 (outcome.error ? Printable(outcome.error->type + ": " + outcome.error->message)
+                 (outcome.error ? Printable(index_.WithoutAccount(outcome.error->type + ": " +
+                                                                  outcome.error->message))
                                 : std::string(StatusName(outcome.status))));
 }
 

@@ -41,12 +41,18 @@ Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   const size_t slash = std::min(address.find('/', scheme), address.size());
   const size_t at = address.substr(0, slash).rfind('@');
   const size_t host = at == address.npos ? scheme : at + 1;
+  index.account_ = address.substr(scheme, host - scheme);
+  if (!index.account_.empty()) index.account_.pop_back();  // the @
   const std::string place(address.substr(host, slash - host));
   index.shown_ = std::string(address.substr(0, scheme)) + std::string(address.substr(host));
   if (place.empty() || place.find('*') != place.npos)
     return Objection(index.shown_, "it has no host");
   const size_t port = place.rfind(':');
   const bool has_port = port != place.npos && place.find(']', port) == place.npos;
+  const bool is_port = place.find_first_not_of("0123456789", port + 1) == place.npos;
+  if (has_port && !is_port && address.find('@', slash) != address.npos) {
+    return Objection("", "what stands before its @ has a slash, which is to be written %2F");
+  }
   if (is_plain) index.trusted_host_ = place.substr(0, has_port ? port : place.npos);
 
   index.network_.allowed_domains = {place};
@@ -58,6 +64,20 @@ Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
     return Objection(index.shown_, rules.error().ToString());
   }
   return index;
+}
+
+std::string PackageIndex::WithoutAccount(std::string text) const {
+  const size_t colon = account_.find(':');
+  const std::string password = colon == account_.npos ? "" : account_.substr(colon + 1);
+  for (const std::string& secret : {account_, password}) {
+    if (secret.empty()) continue;
+    constexpr std::string_view kInstead = "****";
+    for (size_t found = text.find(secret); found != text.npos;
+         found = text.find(secret, found + kInstead.size())) {
+      text.replace(found, secret.size(), kInstead);
+    }
+  }
+  return text;
 }
 
 }  // namespace belljar

@@ -28,6 +28,8 @@ class PackageIndex {
   const std::string& address() const { return address_; }
   // To be shown and recorded: without them.
   const std::string& shown() const { return shown_; }
+  // `text` of pip's, in which they may stand all the same, without them.
+  std::string WithoutAccount(std::string text) const;
   // Whom pip is to trust without TLS; empty: nobody, the address is an https one.
   const std::string& trusted_host() const { return trusted_host_; }
   // Of the installer's container: to the index and the hosts of its files.
@@ -36,6 +38,7 @@ class PackageIndex {
  private:
   std::string address_;
   std::string shown_;
+  std::string account_;  // "name:password", as they are written
   std::string trusted_host_;
   NetworkPolicy network_;
 };

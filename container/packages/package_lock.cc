@@ -43,9 +43,9 @@ LockedPackage ReadPackage(const json& form) {
     throw FormError("name is not that of a package");
   }
   if (!IsVersion(package.version)) throw FormError("version is not one");
-  if (PathFault(package.file) || package.file.find('/') != package.file.npos) {
-    throw FormError("file is not the name of one");
-  }
+  const bool is_wheel = package.file.ends_with(".whl") && !PathFault(package.file) &&
+                        package.file.find('/') == package.file.npos;
+  if (!is_wheel) throw FormError("file is not the name of a wheel");
   if (!IsDigest(package.sha256)) throw FormError("sha256 is not one");
   return package;
 }

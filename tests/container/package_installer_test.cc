@@ -301,6 +301,18 @@ TEST_F(PackageInstaller, IsBounded) {
 
 // --- the index ----------------------------------------------------------------------------------
 
+TEST_F(PackageInstaller, ANameAndAPasswordAreInNoMessage) {
+  std::string address = index_process_->Address();
+  address.insert(std::string("http://").size(), "me:secret@");
+  const PackageIndex index = *PackageIndex::Parse(SourceAt(address));
+  const std::string unknown = Refusal({"no-such-thing"}, Bounds(), nullptr, &index);
+  EXPECT_TRUE(Has(unknown, "has no package \"no-such-thing\"")) << unknown;
+  EXPECT_FALSE(Has(unknown, "secret")) << unknown;
+  const std::string damaged = Refusal({"not-a-wheel"}, Bounds(), nullptr, &index);
+  EXPECT_TRUE(Has(damaged, "pip says")) << damaged;
+  EXPECT_FALSE(Has(damaged, "secret")) << damaged;
+}
+
 TEST_F(PackageInstaller, AnIndexThatIsNotThere) {
   // Port 1: nobody listens there.
   const PackageIndex nobody = *PackageIndex::Parse(SourceAt("http://127.0.0.1:1/simple"));
@@ -337,9 +349,16 @@ TEST(PackageIndexes, AreAddressesOfWebServers) {
         "https://index.example:port/", "git+https://index.example/"}) {
     EXPECT_FALSE(parse(bad)) << bad;
   }
-  const Result<PackageIndex> secret = parse("https://me:secret@*/x");
-  ASSERT_FALSE(secret);
-  EXPECT_EQ(secret.error().ToString().find("secret"), std::string::npos);
+  for (const char* bad : {"https://me:secret@*/x", "https://me:se/cret@index.example/x"}) {
+    const Result<PackageIndex> secret = parse(bad);
+    ASSERT_FALSE(secret) << bad;
+    EXPECT_FALSE(Has(secret.error().ToString(), "cret")) << secret.error().ToString();
+  }
+  EXPECT_TRUE(parse("https://index.example/feed@view/simple"));
+  EXPECT_TRUE(parse("https://index.example:8443/feed@view/simple"));
+  EXPECT_EQ(index->WithoutAccount("404 of me:secret@index.example, secret"),
+            "404 of ****@index.example, ****");
+  EXPECT_EQ(parse("https://index.example/x")->WithoutAccount("as it is"), "as it is");
 }
 
 // --- hostile installers -------------------------------------------------------------------------
@@ -386,7 +405,8 @@ TEST_F(HostileInstaller, IsNotBelieved) {
         list("X", "1.0", "x.whl", digest), list("../x", "1.0", "x.whl", digest),
         list("x", "1.0\n", "x.whl", digest), list("x", "", "x.whl", digest),
         list("x", "1.0", "a/b.whl", digest), list("x", "1.0", "..", digest),
-        list("x", "1.0", "x.whl", "short"), good.substr(0, good.size() - 1) + R"(,"more":1})"}) {
+        list("x", "1.0", "x-1.0.tar.gz", digest), list("x", "1.0", "x.whl", "short"),
+        good.substr(0, good.size() - 1) + R"(,"more":1})"}) {
     const Result<PackageLock> lock = Take(bad, "no archive");
     ASSERT_FALSE(lock);
     EXPECT_TRUE(Has(lock.error().ToString(), "answer is none")) << bad << lock.error().ToString();
