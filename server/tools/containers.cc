@@ -67,6 +67,9 @@ Result<std::shared_ptr<Sandbox>> Containers::Open(const Profile& profile) {
       choice ? OpenContainerSandbox(make_options_(profile), options)
              : Result<std::unique_ptr<Sandbox>>(choice.error());
   const std::lock_guard lock(mutex_);
+  // Why one of another profile did not come up may be the words of somebody's packages: they are
+  // for the call that asked for those, and say nothing of other containers.
+  if (!opened && choice && profile.name != usual_) return opened.error();
   state_.available = opened.ok();
   if (!opened) {
     state_.message = opened.error().ToString();

@@ -41,8 +41,10 @@ class Containers {
   Result<std::shared_ptr<Sandbox>> Get(const Profile& profile);
 
   struct State {
-    bool enabled = false;    // by the operator
-    bool available = false;  // the last that was asked for could be had
+    bool enabled = false;  // by the operator
+    // The last that was asked for could be had; with an engine and an image, of the default
+    // profile.
+    bool available = false;
     std::string message;
     std::string engine;   // "Docker Engine"; where it is available
     std::string runtime;  // "runsc"
