@@ -7,7 +7,8 @@ host takes for hostile as it does everything from there:
     {"packages": [{"name", "version", "file", "sha256"}, ...]}     and /workspace/packages.tar.z
     {"fault": "unknown" | "no-wheel" | "space" | "pip" | "path", "what": text}
 
-Nothing of a package is run: only wheels are taken, and what they hold is unpacked and no more.
+Nothing of a package is run: only wheels are taken, what they hold is unpacked and no more, and no
+program is started.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ REPORT = "/tmp/report.json"
 ARCHIVE = "/workspace/packages.tar.z"
 IN_IMAGE = "/opt/belljar/share/belljar/packages/installed"  # where tracebacks find their lines
 BLOCK = 512
+PROGRAMS = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen")
 LONGEST_NAME, LONGEST_PREFIX = 100, 155  # of a ustar header
 LONGEST_TEXT = 200  # characters of a fault: the host takes 1000 bytes
 NO_SPACE = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
@@ -51,6 +53,14 @@ def find_pip() -> None:
     if not wheels:
         raise Fault("no-pip", f"there is no {WHEELS}")
     sys.path.insert(0, wheels[-1])
+
+
+def refuse_programs(event: str, _: tuple[Any, ...]) -> None:
+    """What a wheel requires by the address of a source archive pip builds, although it is told to
+    take only wheels; and to build it is to run it. Also where no filter would stop that.
+    """
+    if event in PROGRAMS:
+        raise PermissionError(errno.EPERM, "nothing is built here, and no program is started")
 
 
 def arguments(asked: dict[str, Any]) -> list[str]:
@@ -72,6 +82,7 @@ def run_pip(asked: dict[str, Any]) -> None:
     """pip's own messages go to standard error, which the host keeps the end of."""
     from pip._internal.cli.main import main
 
+    sys.addaudithook(refuse_programs)
     shown, sys.stdout = sys.stdout, sys.stderr
     told, sys.stderr = sys.stderr, Tee(sys.stderr)
     sys.stdout = sys.stderr

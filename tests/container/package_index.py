@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import sys
+import tarfile
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,7 @@ from typing import Any
 
 LINK_MODE = 0o120777 << 16  # of a zip's entry that is a symbolic link
 HUGE = 400 << 20
+TO_BUILD = "to-build-1.0.tar.gz"
 
 
 def digest(content: bytes) -> str:
@@ -57,6 +59,17 @@ def wheel(
     return packed.getvalue()
 
 
+def source_archive(name: str, version: str) -> bytes:
+    """What pip would have to build, by running what is in it."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        text = f"import setuptools\nsetuptools.setup(name={name!r}, version={version!r})\n".encode()
+        entry = tarfile.TarInfo(f"{name}-{version}/setup.py")
+        entry.size = len(text)
+        archive.addfile(entry, io.BytesIO(text))
+    return packed.getvalue()
+
+
 def package(name: str, text: str) -> dict[str, bytes]:
     return {f"{name}/__init__.py": text.encode()}
 
@@ -77,7 +90,7 @@ DEEP = f"deep/{'d' * 120}/{'e' * 120}.py"
 MANY = {f"many/m{number}.txt": b"" for number in range(3000)}
 
 
-def wheels() -> dict[str, dict[str, bytes]]:
+def wheels(port: int) -> dict[str, dict[str, bytes]]:
     """Name of a distribution -> name of its file -> content."""
     found: dict[str, dict[str, bytes]] = {}
 
@@ -105,12 +118,15 @@ def wheels() -> dict[str, dict[str, bytes]]:
     add("many", package("many", "") | MANY)
     add("huge", {"huge/__init__.py": bytes(HUGE)})
     add("wrong-digest", package("wrong_digest", ""))
+    archive = f"to-build @ http://127.0.0.1:{port}/files/{TO_BUILD}"
+    add("needs-a-build", package("needs_a_build", ""), requires=(archive,))
     return found
 
 
-def distributions() -> dict[str, dict[str, bytes]]:
+def distributions(port: int) -> dict[str, dict[str, bytes]]:
     return {
-        **wheels(),
+        **wheels(port),
+        "to-build": {TO_BUILD: source_archive("to-build", "1.0")},
         "source-only": {"source-only-1.0.tar.gz": b"\x1f\x8b not looked at"},
         "not-a-wheel": {"not_a_wheel-1.0-py3-none-any.whl": b"not even a zip"},
     }
@@ -145,12 +161,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     Handler.log = Path(sys.argv[1])
     Handler.pages = {}
-    for name, files in distributions().items():
+    for name, files in distributions(server.server_address[1]).items():
         Handler.pages[f"/simple/{name}/"] = page(name, files)
         Handler.pages.update({f"/files/{file}": content for file, content in files.items()})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)
     sys.stdin.read()

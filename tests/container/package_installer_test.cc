@@ -56,11 +56,18 @@ class Index {
 
   std::string Address() const { return "http://127.0.0.1:" + port_ + "/simple"; }
   // How many requests there were.
-  size_t Asked() const {
+  size_t Asked() const { return AskedFor(""); }
+  // The same, for what begins so.
+  size_t AskedFor(const std::string& beginning) const {
     std::error_code code;
     if (!fs::exists(folder_.File("asked"), code)) return 0;
-    const std::string text = ReadText(folder_.File("asked"));
-    return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+    const std::string text = "\n" + ReadText(folder_.File("asked"));
+    size_t count = 0;
+    for (size_t at = text.find("\n" + beginning); at != text.npos && at + 1 < text.size();
+         at = text.find("\n" + beginning, at + 1)) {
+      ++count;
+    }
+    return count;
   }
 
  private:
@@ -278,6 +285,15 @@ TEST_F(PackageInstaller, ScriptsAreLeftOut) {
   ASSERT_TRUE(lock) << lock.error().ToString();
   EXPECT_TRUE(fs::exists(folder.File("site/scripted/__init__.py")));
   EXPECT_FALSE(fs::exists(folder.File("site/bin")));
+}
+
+// pip builds what a wheel requires by its address, whatever it was told of wheels: it is fetched,
+// and then nothing can be run.
+TEST_F(PackageInstaller, NothingIsBuilt) {
+  EXPECT_TRUE(Has(Refusal({"to-build"}), "has no wheel of \"to-build\""));
+  EXPECT_EQ(index_process_->AskedFor("/files/to-build-1.0.tar.gz"), 0u);
+  EXPECT_NE(Refusal({"needs-a-build"}), "");
+  EXPECT_EQ(index_process_->AskedFor("/files/to-build-1.0.tar.gz"), 1u);
 }
 
 TEST_F(PackageInstaller, SaysWhatIsWrongWithThem) {
