@@ -40,6 +40,8 @@ int ExitAfterOutput(const Result<void>& written, int exit_code) {
 
 void Say(std::string_view text) { (void)WriteAll(STDERR_FILENO, text); }
 
+Error UsersError(std::string message) { return MakeError(std::move(message), ""); }
+
 int UsageError(std::string_view command, std::string_view message) {
   const std::string program = command.empty() ? "belljar" : "belljar " + std::string(command);
   Say(program + ": " + std::string(message) + "\nTry \"" + program + " --help\".\n");

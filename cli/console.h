@@ -30,6 +30,8 @@ void Say(std::string_view text);
 
 // "belljar run: <message>" and where to read more. `command` is empty for belljar itself.
 int UsageError(std::string_view command, std::string_view message);
+// What is told by it: an error whose whole text is for the user.
+Error UsersError(std::string message);
 // "belljar: error: <operation>: <detail>".
 int OwnFailure(const Error& error);
 

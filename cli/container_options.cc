@@ -1,9 +1,9 @@
 #include "cli/container_options.h"
 
+#include "cli/console.h"
+
 namespace belljar {
 namespace {
-
-Error UsersError(const std::string& message) { return MakeError(message, ""); }
 
 // The option that says something of a container, where there is none.
 const char* Stray(const ContainerArguments& arguments) {

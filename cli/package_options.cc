@@ -13,8 +13,6 @@ namespace {
 
 constexpr char kIndexVariable[] = "PIP_INDEX_URL";
 
-Error Mistake(const std::string& message) { return MakeError(message, ""); }
-
 const char* Stray(const PackageArguments& arguments) {
   if (arguments.index) return "--package-index";
   if (arguments.hosts) return "--package-host";
@@ -50,12 +48,12 @@ Result<std::optional<PackageWish>> ResolvePackages(const PackageArguments& argum
                                                    const std::string& profile) {
   if (arguments.packages.empty()) {
     if (const char* stray = Stray(arguments)) {
-      return Mistake(std::string(stray) + " is about packages: name them with --package");
+      return UsersError(std::string(stray) + " is about packages: name them with --package");
     }
     return std::optional<PackageWish>();
   }
   if (profile.find('/') != profile.npos || profile.ends_with(".toml")) {
-    return Mistake(
+    return UsersError(
         "--package goes with a profile of this installation, not with a file of your own");
   }
   Result<std::vector<PackageRequirement>> requirements = ParseRequirements(arguments.packages);
@@ -68,11 +66,11 @@ Result<std::optional<PackageWish>> ResolvePackages(const PackageArguments& argum
       .allow_private = arguments.allow_private.value_or(std::vector<std::string>()),
       .resolve = {}};
   if (wish.options.source.index.empty()) {
-    return Mistake("--package: from where? Name an index with --package-index URL, or in " +
-                   std::string(kIndexVariable) + "; there is no usual one");
+    return UsersError("--package: from where? Name an index with --package-index URL, or in " +
+                      std::string(kIndexVariable) + "; there is no usual one");
   }
   const Result<PackageIndex> index = PackageIndex::Parse(wish.options.source);
-  if (!index) return Mistake(index.error().ToString());
+  if (!index) return UsersError(index.error().ToString());
   return std::optional<PackageWish>(std::move(wish));
 }
 

@@ -61,13 +61,11 @@ struct Job {
   std::optional<SaveDirectory> save_artifacts;
 };
 
-Error Usage(std::string message) { return MakeError(std::move(message), ""); }
-
 // Where the program is: "-" for standard input.
 Result<std::string> ChooseFile(const Arguments& arguments) {
   if (arguments.file) return *arguments.file;
   if (!isatty(STDIN_FILENO)) return std::string("-");
-  return Usage(
+  return UsersError(
       "which program?\n"
       "  belljar run program.py         a file\n"
       "  belljar run -c 'print(6*7)'    code on the command line\n"
@@ -76,7 +74,7 @@ Result<std::string> ChooseFile(const Arguments& arguments) {
 
 Result<void> TakeSource(const Arguments& arguments, Job& job) {
   if (arguments.code && arguments.file) {
-    return Usage("-c and a FILE are two programs: give one of them");
+    return UsersError("-c and a FILE are two programs: give one of them");
   }
   const Bytes bound = job.sandbox.profile.maximum_limits.source;
   if (arguments.code) {
@@ -87,7 +85,7 @@ Result<void> TakeSource(const Arguments& arguments, Job& job) {
   Result<std::string> file = ChooseFile(arguments);
   if (!file) return file.error();
   if (*file == "-" && arguments.standard_input == "-") {
-    return Usage("standard input cannot be the program and its --stdin at once");
+    return UsersError("standard input cannot be the program and its --stdin at once");
   }
   Result<SourceFile> source = ReadSourceFile(*file, bound);
   if (!source) return source.error();
@@ -104,8 +102,8 @@ Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
   Result<SourceFile> input = ReadSourceFile(*arguments.standard_input, bound);
   if (!input) return input.error();
   if (input->is_too_long) {
-    return Usage("--stdin " + Quoted(*arguments.standard_input) +
-                 " is more than the memory limit of " + bound.ToString() + "; raise --memory");
+    return UsersError("--stdin " + Quoted(*arguments.standard_input) +
+                      " is more than the memory limit of " + bound.ToString() + "; raise --memory");
   }
   job.request.standard_input = std::move(input->bytes);
   return {};
@@ -121,7 +119,7 @@ Result<void> TakeFiles(const Arguments& arguments, Job& job) {
 // The last of all: a directory is made here, and only for a run that begins.
 Result<void> TakeSaveDirectory(const Arguments& arguments, Job& job) {
   if (!arguments.save_artifacts) {
-    return arguments.force ? Usage("--force is about what --save-artifacts finds in its way")
+    return arguments.force ? UsersError("--force is about what --save-artifacts finds in its way")
                            : Result<void>();
   }
   Result<SaveDirectory> directory = SaveDirectory::Open(*arguments.save_artifacts, arguments.force);
@@ -133,7 +131,7 @@ Result<void> TakeSaveDirectory(const Arguments& arguments, Job& job) {
 Result<void> TakeImports(const Arguments& arguments, Job& job) {
   if (!arguments.allowed_imports) return {};
   if (arguments.language == "full") {
-    return Usage("--allow-import narrows the language policy, and --language full has none");
+    return UsersError("--allow-import narrows the language policy, and --language full has none");
   }
   job.request.allowed_imports = arguments.allowed_imports;
   // Which modules packages have is known when they are there.
@@ -146,8 +144,8 @@ Result<void> TakeNetwork(const Arguments& arguments, Job& job) {
   NetworkPolicy& network = job.sandbox.network;
   const bool given = arguments.allowed_domains || arguments.allowed_private || arguments.resolved;
   if (given && !job.sandbox.profile.door) {
-    return Usage("profile " + job.sandbox.profile.name +
-                 " has no network: --allow-domain and its like go with --profile network");
+    return UsersError("profile " + job.sandbox.profile.name +
+                      " has no network: --allow-domain and its like go with --profile network");
   }
   network.allowed_domains = arguments.allowed_domains.value_or(StringList());
   network.allow_private = arguments.allowed_private.value_or(StringList());
@@ -160,8 +158,8 @@ Result<void> TakeNetwork(const Arguments& arguments, Job& job) {
 Result<void> TakeLayers(const Arguments& arguments, Job& job) {
   for (const std::string& layer : arguments.without.value_or(StringList())) {
     if (std::find(kLayers.begin(), kLayers.end(), layer) == kLayers.end()) {
-      return Usage("--without " + Quoted(layer) + " is none of " + JoinChoices(kLayers) +
-                   Suggestion(layer, kLayers));
+      return UsersError("--without " + Quoted(layer) + " is none of " + JoinChoices(kLayers) +
+                        Suggestion(layer, kLayers));
     }
     job.sandbox.without_layers.push_back(layer);
   }
@@ -175,12 +173,13 @@ Result<void> TakeContainer(const Arguments& arguments, Job& job) {
   if (!container) return container.error();
   if (!*container) return {};
   if (arguments.isolation->count() > 0 && job.sandbox.isolation == IsolationMode::kStrict) {
-    return Usage(
+    return UsersError(
         "--isolation strict does not go with --container: inside, the container's walls take the "
         "place of namespaces, which is --isolation standard; leave it out");
   }
   if (!job.sandbox.without_layers.empty()) {
-    return Usage("--without does not go with --container: it tries the layers of this machine");
+    return UsersError(
+        "--without does not go with --container: it tries the layers of this machine");
   }
   job.sandbox.isolation = IsolationMode::kStandard;
   job.container = std::move(*container);
@@ -193,12 +192,12 @@ Result<void> TakePackages(const Arguments& arguments, Job& job) {
   if (!packages) return packages.error();
   if (!*packages) return {};
   if (!job.container) {
-    return Usage(
+    return UsersError(
         "--package goes with --container: nobody has reviewed what packages do, and the "
         "container is the wall around it");
   }
   if (arguments.container.image) {
-    return Usage("--package makes an image of its own: leave --image out");
+    return UsersError("--package makes an image of its own: leave --image out");
   }
   job.packages = std::move(*packages);
   job.packages->options.wish = job.container->wish;

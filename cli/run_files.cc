@@ -25,8 +25,6 @@ namespace fs = std::filesystem;
 constexpr mode_t kFileMode = 0666;
 constexpr mode_t kDirectoryMode = 0777;
 
-Error UsersError(std::string message) { return MakeError(std::move(message), ""); }
-
 struct Given {
   std::string source;
   std::string target;

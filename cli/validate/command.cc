@@ -27,8 +27,6 @@ namespace {
 using validate::Options;
 using validate::Settings;
 
-Error Usage(std::string message) { return MakeError(std::move(message), ""); }
-
 // What the arguments and settings come to.
 struct Job {
   validate::Search search;
@@ -55,7 +53,7 @@ Result<void> TakeInputs(const Options& options, const Settings& settings, Job& j
     search.named.insert(search.named.end(), listed->begin(), listed->end());
   } else if (search.named.empty()) {
     if (IsNoProgram(STDIN_FILENO)) {
-      return Usage(
+      return UsersError(
           "which files?\n"
           "  belljar validate program.py   a file\n"
           "  belljar validate .            all below this directory\n"
@@ -66,7 +64,7 @@ Result<void> TakeInputs(const Options& options, const Settings& settings, Job& j
   const bool reads_source =
       std::find(search.named.begin(), search.named.end(), "-") != search.named.end();
   if (reads_source && options.files_from == "-") {
-    return Usage("standard input cannot be a program and the list of --files-from at once");
+    return UsersError("standard input cannot be a program and the list of --files-from at once");
   }
   if (options.standard_input_name) search.standard_input_name = *options.standard_input_name;
   search.project_folder = settings.folder;
@@ -96,7 +94,7 @@ Result<void> TakeSandbox(const Options& options, const Settings& settings, Job& 
   Result<SandboxOptions> sandbox = ResolveSandbox(choice, *catalogue);
   if (!sandbox) {
     const bool is_option = origin == settings.origins.end() || origin->second.starts_with("--");
-    return Usage((is_option ? "" : origin->second + ": ") + sandbox.error().ToString());
+    return UsersError((is_option ? "" : origin->second + ": ") + sandbox.error().ToString());
   }
   job.sandbox = std::move(*sandbox);
   if (!settings.allowed_imports) return {};
