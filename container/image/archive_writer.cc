@@ -1,15 +1,14 @@
 #include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include "container/image/archive.h"
 #include "engine/core/fd.h"
+#include "engine/core/random.h"
 #include "engine/core/text.h"
 
 namespace belljar {
@@ -24,8 +23,10 @@ constexpr size_t kPiece = size_t{1} << 20;
 class Scratch {
  public:
   static Result<Scratch> Create(const std::string& path) {
-    std::string name = path + ".XXXXXX";
-    UniqueFd fd(mkostemp(name.data(), O_CLOEXEC));
+    std::string name = path + "." + Hex(RandomBytes());
+    // Not mkostemp: with its mode the umask would have to be asked for, which takes setting it, for
+    // all threads of a server.
+    UniqueFd fd(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!fd) return SystemError("make a file beside " + Quoted(path));
     return Scratch(std::move(fd), std::move(name));
   }
@@ -39,12 +40,7 @@ class Scratch {
   int fd() const { return fd_.get(); }
 
   Result<void> MoveTo(const std::string& path) {
-    // As open() would have made it; what the umask is can only be asked by setting it.
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd(), 0666 & ~mask) != 0 || rename(name_.c_str(), path.c_str()) != 0) {
-      return SystemError("write " + Quoted(path));
-    }
+    if (rename(name_.c_str(), path.c_str()) != 0) return SystemError("write " + Quoted(path));
     name_.clear();
     return {};
   }

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The figure for profile basic.
+// Of profile basic: what docs/containers.md says of it, with some room.
 constexpr uint64_t kLargestBasic = 60'000'000;
 
 // One image for all tests here, unpacked. The command stands where belljar-guest will: it starts
