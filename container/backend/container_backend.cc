@@ -15,18 +15,9 @@ constexpr std::chrono::seconds kExitTimeout{5};
 // Containers that died between being taken and being sent a request.
 constexpr int kMostDeadInARow = 3;
 
-GuestError Stopped(std::string type, std::string message, std::string hint) {
-  GuestError error;
-  error.type = std::move(type);
-  error.message = std::move(message);
-  error.hint = std::move(hint);
-  return error;
-}
-
 // Nothing of the program has run: the guest has not had the whole of the request.
-bool HasDiedBefore(const Result<Outcome>& outcome, const GuestConnection& guest) {
-  return !outcome && outcome.error().error_number == EPIPE &&
-         guest.end() != GuestConnection::End::kFailure;
+bool HasDiedBefore(const Result<Outcome>& outcome) {
+  return !outcome && outcome.error().error_number == EPIPE;
 }
 
 // As the guest says it of a worker, which the kernel may have chosen to kill for the memory of all.
@@ -52,7 +43,7 @@ Result<Outcome> ContainerBackend::Run(const Request& request, const RunOptions& 
       return container.error();
     }
     Result<Outcome> outcome = RunIn(*container, request, options);
-    const bool has_died = HasDiedBefore(outcome, *container->guest);
+    const bool has_died = HasDiedBefore(outcome);
     Leave(std::move(*container), options.afterwards);
     if (!has_died || tries == kMostDeadInARow) return outcome;
   }

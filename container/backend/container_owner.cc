@@ -110,8 +110,8 @@ OwnerState StateOfOwner(std::string_view owner) {
   if (parts.size() != 4 || !NumberOf<pid_t>(parts[2]) || !boot || !pid_namespace) {
     return OwnerState::kUnknown;
   }
-  if (parts[0] != *boot) return OwnerState::kDead;
-  if (parts[1] != *pid_namespace) return OwnerState::kUnknown;
+  // Of another boot, or of another machine that shares the engine: neither can be looked at.
+  if (parts[0] != *boot || parts[1] != *pid_namespace) return OwnerState::kUnknown;
   const Result<std::optional<std::string>> started = StartTimeOf(parts[2]);
   if (!started) return OwnerState::kUnknown;
   return *started == parts[3] ? OwnerState::kLiving : OwnerState::kDead;

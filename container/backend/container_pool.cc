@@ -338,6 +338,8 @@ void ContainerPool::StartFailed(const Error& error) {
   next_start_ = Clock::now() + backoff_;
   if (++failures_in_a_row_ < kFailuresToGiveUp) return;
   failure_ = error;
+  // To whoever waits for a container it would say that waiting longer helps.
+  if (error.error_number == ETIMEDOUT) failure_->error_number = 0;
   for (Taker* const taker : takers_) Tell(*taker, error);
   takers_.clear();
   changed_.notify_all();

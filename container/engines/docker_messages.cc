@@ -119,6 +119,9 @@ Json HostConfig(const ContainerSpec& spec, bool for_podman) {
       {"AutoRemove", spec.leaves_nothing && !for_podman},
       {"Ulimits", std::move(limits)},
   };
+  // Docker otherwise writes the machine's name servers and search domains into resolv.conf.
+  if (!for_podman) host["Dns"] = {"127.0.0.1"};
+  if (!for_podman) host["DnsSearch"] = {"."};
   if (!spec.runtime.empty()) host["Runtime"] = spec.runtime;
   return host;
 }

@@ -21,14 +21,6 @@ Hello Expected(const GuestTerms& terms) {
           terms.profile,      terms.isolation, terms.language};
 }
 
-GuestError Stopped(std::string type, std::string message, std::string hint) {
-  GuestError error;
-  error.type = std::move(type);
-  error.message = std::move(message);
-  error.hint = std::move(hint);
-  return error;
-}
-
 }  // namespace
 
 GuestTerms GuestTerms::Of(const Profile& profile, std::string isolation, std::string language,

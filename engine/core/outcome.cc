@@ -1,6 +1,7 @@
 #include "engine/core/outcome.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "engine/core/base64.h"
 #include "engine/core/text.h"
@@ -142,6 +143,14 @@ Json ListOf(const std::vector<Item>& items) {
 }
 
 }  // namespace
+
+GuestError Stopped(std::string type, std::string message, std::string hint) {
+  GuestError error;
+  error.type = std::move(type);
+  error.message = std::move(message);
+  error.hint = std::move(hint);
+  return error;
+}
 
 bool HoldsText(const Artifact& artifact) {
   return artifact.content && IsTextual(artifact.media_type) && IsUtf8(*artifact.content);

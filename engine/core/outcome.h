@@ -48,6 +48,9 @@ struct GuestError {
   std::string hint;
 };
 
+// Of a run that was ended from outside: no line of the program is to blame.
+GuestError Stopped(std::string type, std::string message, std::string hint);
+
 // What a validated source looks like, from its syntax tree.
 struct Analysis {
   std::vector<std::string> imports;  // dotted names of modules, sorted, each once

@@ -38,14 +38,6 @@ std::string Metadata(const Request& request, std::string_view language) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-GuestError Stopped(std::string type, std::string message, std::string hint) {
-  GuestError error;
-  error.type = std::move(type);
-  error.message = std::move(message);
-  error.hint = std::move(hint);
-  return error;
-}
-
 std::string SignalName(int signal) {
   const char* name = sigabbrev_np(signal);
   return name ? "SIG" + std::string(name) : "signal " + std::to_string(signal);

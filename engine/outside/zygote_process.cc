@@ -183,10 +183,14 @@ Result<void> ZygoteProcess::FinishStart() {
   if (answer && answer->bytes == kZygoteReady) return {};
   if (answer && !answer->bytes.empty()) return MakeError("start zygote", answer->bytes);
   // It died without a word on the socket: its stderr is what there is.
-  process_.Destroy();
+  const ExitReport exit = process_.Destroy();
   lseek(errors_.get(), 0, SEEK_SET);
   Result<std::string> said = ReadAll(errors_.get(), 64 * 1024);
-  return MakeError("start zygote", said && !said->empty() ? *said : "it died without a word");
+  if (said && !said->empty()) return MakeError("start zygote", *said);
+  const std::string how = exit.exit_code >= 0
+                              ? "it called exit(" + std::to_string(exit.exit_code) + ")"
+                              : "it was killed";
+  return MakeError("start zygote", how + " without a word; a module that it loads may do that");
 }
 
 Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) {

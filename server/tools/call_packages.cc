@@ -47,7 +47,7 @@ std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& t
   }
   if (!in_container) {
     problems.push_back(
-        "packages are given to runs in containers only; set use_container to true as well");
+        "packages: given to runs in containers only; set use_container to true as well");
     return std::nullopt;
   }
   Result<Requirements> requirements = ParseRequirements(texts);

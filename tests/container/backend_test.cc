@@ -458,7 +458,7 @@ TEST(ContainerOwner, AnotherOneOfTheSamePidIsNotTheOwner) {
   const std::string own = *OwnerOfThisProcess();
   EXPECT_EQ(StateOfOwner(own), OwnerState::kLiving);
   EXPECT_EQ(StateOfOwner(ReplacePart(own, 3, "1")), OwnerState::kDead);
-  EXPECT_EQ(StateOfOwner(ReplacePart(own, 0, "another-boot")), OwnerState::kDead);
+  EXPECT_EQ(StateOfOwner(ReplacePart(own, 0, "another-boot")), OwnerState::kUnknown);
   EXPECT_EQ(StateOfOwner(ReplacePart(own, 1, "1")), OwnerState::kUnknown);
   for (const char* const none : {"", "x", "/", "///", "a/b/c/d", "1/2/../3"}) {
     EXPECT_EQ(StateOfOwner(none), OwnerState::kUnknown) << none;
@@ -478,14 +478,16 @@ TEST(ContainerOwner, OrphansAreThoseOfDeadOwners) {
   const std::string dead = ReplacePart(own, 3, "1");
   const std::vector<std::string> gone = {
       engine.AddLeftOver(labels(dead, now), true), engine.AddLeftOver(labels(dead, now), false),
-      engine.AddLeftOver(labels(ReplacePart(own, 0, "another-boot"), now), false),
+      engine.AddLeftOver(labels(ReplacePart(own, 0, "another-boot"), "1000"), false),
       engine.AddLeftOver(labels(elsewhere, "1000"), false)};
-  const std::vector<std::string> left = {engine.AddLeftOver(labels(own, "1000"), true),
-                                         engine.AddLeftOver(labels(own, "1000"), false),
-                                         engine.AddLeftOver(labels(elsewhere, "1000"), true),
-                                         engine.AddLeftOver(labels(elsewhere, now), false),
-                                         engine.AddLeftOver(labels(elsewhere, "soon"), false),
-                                         engine.AddLeftOver(labels(dead, now, "another"), false)};
+  const std::vector<std::string> left = {
+      engine.AddLeftOver(labels(own, "1000"), true),
+      engine.AddLeftOver(labels(own, "1000"), false),
+      engine.AddLeftOver(labels(elsewhere, "1000"), true),
+      engine.AddLeftOver(labels(ReplacePart(own, 0, "another-boot"), "1000"), true),
+      engine.AddLeftOver(labels(elsewhere, now), false),
+      engine.AddLeftOver(labels(elsewhere, "soon"), false),
+      engine.AddLeftOver(labels(dead, now, "another"), false)};
   const Result<size_t> removed = RemoveOrphans(engine, kInstance);
   ASSERT_TRUE(removed) << removed.error().ToString();
   EXPECT_EQ(*removed, gone.size());

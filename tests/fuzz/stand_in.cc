@@ -55,6 +55,10 @@ std::vector<MissingPackages> Installation::Missing(const Profile&) const { retur
 
 Result<void> ProbeNamespaces() { return {}; }
 
+Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions&) {
+  return std::unique_ptr<DoorService>();
+}
+
 std::vector<std::string> RequiredLayers(const SandboxOptions&) { return {"seccomp"}; }
 
 Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
