@@ -26,7 +26,7 @@ ROOT = HERE.parents[1]
 BELLJAR = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")) / "belljar"
 # Where tools/containers starts one.
 ENGINE_SOCKET = Path(
-    os.environ.get("CONTAINERS_SOCKET", BELLJAR.parents[1] / "containers/docker.sock")
+    os.environ.get("BELLJAR_DOCKER_SOCKET", BELLJAR.parents[1] / "containers/docker.sock")
 ).resolve()
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
 PROFILE = HERE / "attack.toml"
