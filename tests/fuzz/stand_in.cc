@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/door/door.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/probe.h"
