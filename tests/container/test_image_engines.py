@@ -7,6 +7,7 @@ import os
 import pty
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,8 +34,10 @@ def podman_service(folder: Path) -> Iterator[Path]:
         cannot("its images are kept by root only")
     (folder / "podman").mkdir()
     socket = folder / "podman/podman.sock"
+    # Podman takes no longer one than 50 characters.
+    running = tempfile.mkdtemp(prefix="podman-", dir="/tmp")
     service = subprocess.Popen(
-        [program, f"--root={folder}/data", f"--runroot={folder}/run", "--storage-driver=vfs"]
+        [program, f"--root={folder}/data", f"--runroot={running}", "--storage-driver=vfs"]
         + [f"--tmpdir={folder}/tmp", "system", "service", "--time=0", f"unix://{socket}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -51,6 +54,7 @@ def podman_service(folder: Path) -> Iterator[Path]:
     finally:
         service.terminate()
         service.communicate(timeout=30)
+        shutil.rmtree(running)
 
 
 @pytest.fixture(scope="module", params=ENGINES)
