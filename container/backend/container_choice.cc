@@ -227,20 +227,20 @@ std::string Described(const Reached& reached) {
   std::string text = facts.name + " " + facts.version + " at " + reached.place + ", with " +
                      Joined(facts.runtimes);
   if (facts.rootless) text += ", rootless";
-  std::vector<std::string> lacks;
-  const struct {
-    bool holds;
-    const char* name;
-  } kLimits[] = {
-      {facts.limits_memory, "memory"}, {facts.limits_pids, "processes"}, {facts.limits_cpu, "CPU"}};
-  for (const auto& limit : kLimits) {
-    if (!limit.holds) lacks.push_back(limit.name);
-  }
+  const std::vector<std::string> lacks = NotLimitedBy(facts);
   if (!lacks.empty()) text += "; it does not limit " + Joined(lacks);
   return text;
 }
 
 }  // namespace
+
+std::vector<std::string> NotLimitedBy(const EngineFacts& facts) {
+  std::vector<std::string> lacks;
+  if (!facts.limits_memory) lacks.push_back("memory");
+  if (!facts.limits_pids) lacks.push_back("processes");
+  if (!facts.limits_cpu) lacks.push_back("cpu");
+  return lacks;
+}
 
 std::vector<std::string> UsualSocketsOf(const std::string& engine) {
   const bool podman = engine == "podman";

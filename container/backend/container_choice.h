@@ -49,6 +49,10 @@ struct EngineCheck {
   std::string detail;  // what it is and which runtimes it has; why it is not, and what to do
 };
 
+// Of "memory", "processes", "cpu" what the engine limits for no container: one without root may
+// not. A program's own limits are held by its worker all the same.
+std::vector<std::string> NotLimitedBy(const EngineFacts& facts);
+
 // Where Docker ("docker") or Podman ("podman") usually listens for this user, in the order in which
 // to ask; where DOCKER_HOST says which, for "docker" that one and no other.
 std::vector<std::string> UsualSocketsOf(const std::string& engine);

@@ -29,6 +29,7 @@ ContainerReport ReportOf(const ContainerChoice& choice) {
   report.engine = choice.facts.name;
   report.runtime = choice.runtime;
   report.image_digest = choice.image.id;
+  report.not_limited = NotLimitedBy(choice.facts);
   return report;
 }
 

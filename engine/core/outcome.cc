@@ -132,6 +132,7 @@ Json ToJson(const ContainerReport& container) {
           {"image_digest", container.image_digest},
           {"warm", container.warm},
           {"started_in", Seconds(container.started_in)},
+          {"not_limited", container.not_limited},
           {"packages", container.packages}};
 }
 

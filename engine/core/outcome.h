@@ -140,6 +140,9 @@ struct ContainerReport {
   bool warm = false;         // it was waiting; else it was started for this run
   // How long it took to come up, from its creation until a worker waited in it.
   std::chrono::microseconds started_in{0};
+  // Of "memory", "processes", "cpu" what the engine cannot limit: the worker's limits are all there
+  // is.
+  std::vector<std::string> not_limited;
   std::vector<std::string> packages;  // installed for this run: "requests==2.31.0"
 };
 

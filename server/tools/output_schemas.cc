@@ -183,6 +183,7 @@ constexpr const char* kOutcome = R"({
         "image_digest": {"type": "string"},
         "warm": {"type": "boolean", "description": "Whether it was waiting; else it was started for this call"},
         "started_in": {"type": "number", "description": "Seconds until code could run in it"},
+        "not_limited": {"type": "array", "items": {"enum": ["memory", "processes", "cpu"]}, "description": "What the engine limits for no container: the limits of the worker in it are all there is"},
         "packages": {"type": "array", "items": {"type": "string"}, "description": "What was installed for this run, with what it needs: name==version"}
       },
       "required": ["engine", "runtime", "warm"]

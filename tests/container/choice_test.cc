@@ -243,6 +243,17 @@ TEST(ContainerEngineChoice, TheFolderOfRunsc) {
   EXPECT_EQ(UsualRunscFolder(), "");
 }
 
+TEST(ContainerEngineChoice, WhatItDoesNotLimitIsNamed) {
+  FakeEngine engine(Engine({.limits = false}));
+  Result<ContainerChoice> choice = ChooseContainer(WishFor(engine), BasicProfile());
+  ASSERT_TRUE(choice) << choice.error().ToString();
+  EXPECT_THAT(NotLimitedBy(choice->facts), ElementsAre("memory"));
+  FakeEngine other(Engine({}));
+  choice = ChooseContainer(WishFor(other), BasicProfile());
+  ASSERT_TRUE(choice) << choice.error().ToString();
+  EXPECT_THAT(NotLimitedBy(choice->facts), ::testing::IsEmpty());
+}
+
 TEST(ContainerEngineChoice, DoctorIsToldOfEach) {
   FakeEngine engine(Engine({.limits = false}));
   ContainerWish wish = WishFor(engine);

@@ -105,6 +105,7 @@ class Server:
         assert (container is not None) == self.place.is_container
         if container is not None:
             assert container["runtime"] == self.place.runtime
+            assert container["not_limited"] == []
         return outcome
 
     def close(self) -> None:
