@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import textwrap
 import threading
 import time
@@ -274,8 +275,8 @@ class Host:
 @pytest.fixture(scope="session")
 def host(tmp_path_factory):
     # Where anybody may look, so that only the jail is in the way.
-    folder = Path("/tmp") / f"belljar-test-{os.getpid()}"
-    folder.mkdir(mode=0o755)
+    folder = Path(tempfile.mkdtemp(prefix="belljar-test-", dir="/tmp"))
+    folder.chmod(0o755)
     (folder / "canary").write_text("the canary sings")
     (folder / "link").symlink_to(folder / "canary")
     (folder / "spoil").write_text("not yours")
@@ -283,7 +284,7 @@ def host(tmp_path_factory):
         (folder / name).chmod(0o666)
     connections: list = []
     servers = [socket.create_server(("127.0.0.1", 0))]
-    abstract, named = f"\0belljar-test-{os.getpid()}", str(folder / "socket")
+    abstract, named = f"\0{folder.name}", str(folder / "socket")
     for name in (abstract, named):
         server = socket.socket(socket.AF_UNIX)
         server.bind(name)
