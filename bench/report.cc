@@ -69,7 +69,8 @@ void PrintTable(const BenchReport& report) {
            row.series.median(), row.series.Quantile(0.99), ratio, row.series.count(),
            row.unit.c_str());
   }
-  printf("\nx floor: as a multiple of \"%s\"\n\n", report.base.c_str());
+  if (!report.base.empty()) printf("\nx floor: as a multiple of \"%s\"\n", report.base.c_str());
+  printf("\n");
   for (const Goal& goal : report.goals) {
     printf("%-58s %10.3f  goal %s %.3f %s  %s\n", goal.name.c_str(), goal.value,
            goal.at_least ? ">=" : "<=", goal.goal, goal.unit.c_str(),
