@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -56,8 +57,8 @@ struct BuiltImage {
   std::string id;
 };
 const BuiltImage& BasicImage() {
-  static const BuiltImage* const built = [] {
-    auto* image = new BuiltImage;
+  static const std::unique_ptr<const BuiltImage> built = [] {
+    auto image = std::make_unique<BuiltImage>();
     const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
     const Installation& installation = catalogue->installation();
     const Result<ImageFiles> files = CollectImageFiles({.installation = installation,

@@ -44,8 +44,8 @@ struct BuiltImage {
   std::string id;
 };
 const BuiltImage& NetworkImage() {
-  static const BuiltImage* const built = [] {
-    auto* image = new BuiltImage;
+  static const std::unique_ptr<const BuiltImage> built = [] {
+    auto image = std::make_unique<BuiltImage>();
     const Installation installation = ProfileCatalogue::Open()->installation();
     Profile profile = NetworkProfile();
     profile.packages.clear();
