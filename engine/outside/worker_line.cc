@@ -59,7 +59,7 @@ WorkerLine::Word WorkerLine::Judge() {
       signal_.value > request_.limits.result.count) {
     return Word::kNonsense;
   }
-  wanted_ += signal_.step + signal_.value;
+  wanted_ += size_t{signal_.step} + signal_.value;
   return Word::kNothing;
 }
 
