@@ -21,6 +21,7 @@ constexpr std::chrono::seconds kSpawnTimeout{10};
 constexpr std::chrono::seconds kSettleTimeout{2};
 constexpr std::chrono::seconds kHatchTimeout{20};
 constexpr int kFailuresToGiveUp = 3;
+constexpr std::chrono::milliseconds kCancelInterval{50};
 constexpr std::chrono::milliseconds kFirstBackoff{50};
 constexpr std::chrono::milliseconds kLongestBackoff{5000};
 
@@ -68,20 +69,40 @@ SparePool::~SparePool() {
   changed_.wait(lock, [&] { return takers_ == 0; });
 }
 
-Result<Worker> SparePool::Take(Deadline deadline) {
+Result<Worker> SparePool::Take(Deadline deadline, const RunOptions& run) {
   std::unique_lock lock(mutex_);
   ++takers_;
-  Result<Worker> taken = TakeLocked(lock, deadline);
+  Result<Worker> taken = TakeLocked(lock, deadline, run);
   // The destructor waits for the last one to have let go.
   if (--takers_ == 0 && closing_) changed_.notify_all();
   return taken;
 }
 
-Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline) {
+// Until there is a worker or none to be had; false: not by the deadline, or nobody wants it any
+// more. Where that may happen it looks now and then.
+bool SparePool::AwaitSpare(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                           const RunOptions& run) {
+  const auto decided = [&] { return !ready_.empty() || closing_ || failure_ || HasHadItsRun(); };
+  const bool looks = run.cancel_fd >= 0 || run.interrupted;
+  while (!decided()) {
+    const Deadline now = Clock::now();
+    if (now >= deadline) return false;
+    changed_.wait_until(lock, looks ? std::min(deadline, now + kCancelInterval) : deadline,
+                        decided);
+    if (!looks || decided()) continue;
+    lock.unlock();  // what is asked may take locks of its own
+    const bool cancelled = IsCancelled(run);
+    lock.lock();
+    if (cancelled) return false;
+  }
+  return true;
+}
+
+Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                                     const RunOptions& run) {
   // More takers than spares: the keeper makes more.
   if (ready_.empty()) WakeUp(wake_);
-  const auto decided = [&] { return !ready_.empty() || closing_ || failure_ || HasHadItsRun(); };
-  while (changed_.wait_until(lock, deadline, decided) && !ready_.empty()) {
+  while (AwaitSpare(lock, deadline, run) && !ready_.empty()) {
     Worker worker = std::move(ready_.front());
     ready_.pop_front();
     // The others wait for nothing any more.
@@ -96,6 +117,7 @@ Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadlin
   if (closing_) return MakeError("take a worker", "the sandbox is closing");
   if (HasHadItsRun()) return MakeError("take a worker", kOnlyOne);
   if (failure_) return *failure_;
+  if (Clock::now() < deadline) return SystemErrorOf(ECANCELED, "take a worker", "cancelled");
   return SystemErrorOf(ETIMEDOUT, "take a worker", "none became free in time");
 }
 

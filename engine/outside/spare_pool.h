@@ -52,10 +52,10 @@ class SparePool {
   SparePool(const SparePool&) = delete;
   ~SparePool();
 
-  // Fails with the keeper's reason when no zygote can be started or workers fail in a row, or at
-  // the deadline.
+  // Fails with the keeper's reason when no zygote can be started or workers fail in a row, at the
+  // deadline (ETIMEDOUT), or when the caller of the run has cancelled it (ECANCELED).
   // For a single run: also once its worker has been taken, at once.
-  Result<Worker> Take(Deadline deadline);
+  Result<Worker> Take(Deadline deadline, const RunOptions& run = {});
 
   // Until a worker waits, without taking it. Fails like Take. The pool outlives the call.
   Result<void> WaitForSpare(Deadline deadline);
@@ -75,7 +75,9 @@ class SparePool {
   void Keep();
   void LaunchZygoteWhenDue();
   LayerState CgroupLayer(pid_t pid) const;
-  Result<Worker> TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline);
+  Result<Worker> TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                            const RunOptions& run);
+  bool AwaitSpare(std::unique_lock<std::mutex>& lock, Deadline deadline, const RunOptions& run);
   void FinishZygoteStart();
   void RequestMissing();
   Result<Embryo> PrepareEmbryo(UniqueFd& socket) const;
