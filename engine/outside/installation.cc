@@ -30,13 +30,21 @@ std::string InstallCommand(const fs::path& packages, const std::string& set) {
          ShellQuoted(packages / set) + " -r " + ShellQuoted(requirements);
 }
 
-}  // namespace
-
-Result<Installation> Installation::Find() {
+Result<fs::path> FolderOfProgram() {
   std::error_code code;
   const fs::path program = fs::read_symlink("/proc/self/exe", code);
   if (code) return SystemErrorOf(code.value(), "find the running program");
-  const fs::path folder = program.parent_path();
+  return program.parent_path();
+}
+
+}  // namespace
+
+Result<Installation> Installation::Find(const InstallationPlace& place) {
+  std::error_code code;
+  const Result<fs::path> found =
+      place.folder.empty() ? FolderOfProgram() : Result<fs::path>(place.folder);
+  if (!found) return found.error();
+  const fs::path& folder = *found;
   const struct {
     fs::path zygote;
     fs::path share;
@@ -47,15 +55,15 @@ Result<Installation> Installation::Find() {
        folder.parent_path() / "share/belljar"},
       {folder / "belljar-zygote", folder.parent_path().parent_path() / "share/belljar"},
   };
-  for (const auto& place : kPlaces) {
-    if (!fs::exists(place.zygote, code) || !fs::exists(place.share, code)) continue;
-    return Installation{.zygote = place.zygote,
-                        .policy = place.share / "policy",
-                        .runner = place.share / "runner",
-                        .site_packages = place.share / "site-packages",
-                        .packages = place.share / "packages",
-                        .profiles = place.share / "profiles",
-                        .rules = place.share / "rules.json"};
+  for (const auto& each : kPlaces) {
+    if (!fs::exists(each.zygote, code) || !fs::exists(each.share, code)) continue;
+    return Installation{.zygote = each.zygote,
+                        .policy = each.share / "policy",
+                        .runner = each.share / "runner",
+                        .site_packages = each.share / "site-packages",
+                        .packages = each.share / "packages",
+                        .profiles = each.share / "profiles",
+                        .rules = each.share / "rules.json"};
   }
   return MakeError("find the installation",
                    "no belljar-zygote and share/belljar near " + folder.string());

@@ -28,6 +28,11 @@ struct InstalledPackage {
 // metadata: the host runs no Python to ask.
 std::vector<InstalledPackage> PackagesIn(const std::string& folder);
 
+// Whom to ask for an installation that is not beside the running program.
+struct InstallationPlace {
+  std::string folder;  // with the zygote and share/belljar in it; empty: looked for
+};
+
 struct Installation {
   std::string zygote;         // the program
   std::string policy;         // folder of the package belljar_policy
@@ -40,7 +45,7 @@ struct Installation {
   // Looks from the running program: <dir>/belljar-zygote with <dir>/share/belljar (build tree),
   // the folder above it (test programs), or <prefix>/libexec/belljar and <prefix>/share/belljar,
   // for a program in <prefix>/bin or beside the zygote.
-  static Result<Installation> Find();
+  static Result<Installation> Find(const InstallationPlace& place = {});
 
   // The real path of a set of packages; empty where it is not installed.
   std::string PackageSetPath(const std::string& set) const;

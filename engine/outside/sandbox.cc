@@ -10,7 +10,6 @@
 #include "engine/core/text.h"
 #include "engine/core/wire.h"
 #include "engine/door/door.h"
-#include "engine/outside/installation.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/workspace.h"
@@ -179,6 +178,10 @@ const char* LanguageName(Language language) {
 
 }  // namespace
 
+Result<Installation> InstallationOf(const SandboxOptions& options) {
+  return options.installation ? *options.installation : Installation::Find();
+}
+
 std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
   std::vector<std::string> required;
   for (const char* layer : kLayers) {
@@ -198,7 +201,7 @@ Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
 }
 
 Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
-  Result<Installation> installation = Installation::Find();
+  Result<Installation> installation = InstallationOf(options);
   if (!installation) return installation.error();
   Result<SealPlan> plan = Plan(options);
   if (!plan) return plan.error();

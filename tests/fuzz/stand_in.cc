@@ -43,7 +43,7 @@ class StandIn : public Backend {
 
 }  // namespace
 
-Result<Installation> Installation::Find() {
+Result<Installation> Installation::Find(const InstallationPlace&) {
   Installation installation;
   installation.profiles = BELLJAR_PROFILES_FOLDER;
   return installation;
