@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -207,10 +208,11 @@ def variable(argument: str, name: str) -> str:
     """A name that a program may be given a variable by."""
     if not isinstance(name, str):
         raise _wrong(f"{argument}: a name", name, "a str")
-    if not (name.isascii() and name.isidentifier() and name[0] != "_" and len(name) <= 256):
+    is_name = name.isascii() and name.isidentifier() and name[0] != "_" and len(name) <= 256
+    if not is_name or keyword.iskeyword(name):
         raise ValueError(
             f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits and "
-            "underscores, all of ASCII"
+            "underscores, all of ASCII, and no keyword"
         )
     return name
 

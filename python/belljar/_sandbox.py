@@ -254,7 +254,7 @@ class Sandbox:
         in this thread, such as KeyboardInterrupt, kills it at once and is raised.
 
         Args:
-            code: The program. bytes are decoded inside, as Python decodes a file.
+            code: The program. bytes are UTF-8, with or without a mark, and are decoded inside.
             timeout, memory, cpu, output: As of the sandbox; None: what that has.
             stdin: What it reads as standard input; None: `input()` raises EOFError.
             filename: As tracebacks and findings name it.
@@ -322,6 +322,9 @@ class Sandbox:
         if stream is not None and not callable(stream):
             raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
         callables = _functions.checked(functions)
+        variables = _options.inputs(inputs)
+        if twice := callables.keys() & dict(variables).keys():
+            raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
         usual = self._usual
         limits = [
             _options.seconds("timeout", timeout) or usual["timeout"],
@@ -343,7 +346,7 @@ class Sandbox:
             if allowed_domains is None
             else _options.texts("allowed_domains", allowed_domains),
             "files": _options.files(files),
-            "inputs": _options.inputs(inputs),
+            "inputs": variables,
             "functions": list(callables),
             "call": _functions.answering(callables) if callables else None,
             "stream": stream,
