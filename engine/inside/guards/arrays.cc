@@ -49,14 +49,24 @@ bool MakesView(PyObject* object) {
   return makes;
 }
 
-// _PyObject_LookupAttr as numpy calls it.
+// The function by which numpy asks for an attribute that may be missing. Python 3.13 made it
+// public, under another name, and numpy calls it by that one since.
+#if PY_VERSION_HEX >= 0x030D0000
+constexpr char kLookUpName[] = "PyObject_GetOptionalAttr";
+constexpr LookUp kLookUp = PyObject_GetOptionalAttr;
+#else
+constexpr char kLookUpName[] = "_PyObject_LookupAttr";
+constexpr LookUp kLookUp = _PyObject_LookupAttr;
+#endif
+
+// The same, as numpy calls it.
 int LookUpForArrays(PyObject* object, PyObject* name, PyObject** result) {
   if (state.guest_began && SaysWhereMemoryIs(name) && !LibraryAnswers(object, name) &&
       !MakesView(object)) {
     *result = nullptr;
     return 0;
   }
-  return _PyObject_LookupAttr(object, name, result);
+  return kLookUp(object, name, result);
 }
 
 // --- ndarray.resize
@@ -90,7 +100,7 @@ PyObject* GetResize(PyObject* /*descriptor*/, PyObject* array, PyObject* type) {
 }
 
 PyTypeObject resize_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "method_descriptor",
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -234,8 +244,7 @@ PyObject* GuardArrays(PyObject* /*module*/, PyObject* args) {
   scalar_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(scalars));
   LookUp replacement = LookUpForArrays;
   // A static type: numpy's own data, and thus inside its library.
-  if (!ReplaceImportedFunction(array_type, "_PyObject_LookupAttr",
-                               reinterpret_cast<void*>(replacement))) {
+  if (!ReplaceImportedFunction(array_type, kLookUpName, reinterpret_cast<void*>(replacement))) {
     PyErr_SetString(PyExc_RuntimeError,
                     "numpy looks attributes up in a way this build does not know");
     return nullptr;

@@ -156,7 +156,7 @@ PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyOb
 }
 
 PyTypeObject setter_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "method-wrapper",
     .tp_basicsize = sizeof(Setter),
     .tp_dealloc = SetterDealloc,
