@@ -112,6 +112,14 @@ def copy(x: Any) -> Any:
     return method(x) if method is not None else _rebuild(x, None)
 
 
+def replace(obj: Any, /, **changes: Any) -> Any:
+    """copy.replace, of Python 3.13: by the class's own __replace__, and no other."""
+    method = _special(obj, "__replace__")
+    if method is None:
+        raise TypeError(f"replace() does not support {type(obj).__name__} objects")
+    return method(obj, **changes)
+
+
 def deepcopy(x: Any, memo: Any = None) -> Any:
     """copy.deepcopy."""
     if memo is not None and type(memo) is not dict:  # one with methods of its own may lie
