@@ -205,7 +205,7 @@ ATTACKS = {
         loot = vars(string.Template)['substitute'].__globals__
         """,
     "annotations that change while they are read": """
-        # before 3.13: dataclass() takes a copy of the annotations
+        # before 3.12: dataclass() takes a copy of the annotations
         import dataclasses
         loot = []
         class D:

@@ -68,8 +68,8 @@ def _checks_fields(original: Callable, index: int) -> Callable:
 
 
 # The text of a generated method is not transformed: A.__init__(other, value) would set a name of
-# the guest's choice on anything, A.__repr__(other) would read one, and a frozen A.__setattr__ passes
-# any name on. So each begins with these lines, and is for instances of the program's classes.
+# the guest's choice on anything, A.__repr__(other) would read one, and a frozen A.__setattr__
+# passes any name on. So each begins with these lines, and is for instances of a program's classes.
 def _first_lines(name: str, own: str) -> tuple[list[str], dict[str, Any]]:
     lines, names = [f"__dataclass_own__({own})"], {"__dataclass_own__": guards.need_own}
     if name in ("__setattr__", "__delattr__"):
