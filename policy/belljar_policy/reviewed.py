@@ -92,6 +92,7 @@ SINCE: dict[str, tuple[int, int]] = {
     "copy.replace": (3, 13),
     "asyncio.QueueShutDown": (3, 13),
     "asyncio.eager_task_factory": (3, 12),
+    "os.path.splitroot": (3, 12),
 }
 
 # Packages that make and change classes while they run. Their own types stay unhardened, and classes

@@ -146,6 +146,38 @@ def test_sqlite_takes_no_addresses() -> None:
     assert ran.error == "PermissionError" and "[BJ502]" in ran.message, ran
 
 
+MODULE_OF_PATHS = {
+    "the module behind a path": "import pathlib\nloot = pathlib.Path.parser",
+    "the same, by an object": "import pathlib\nloot = pathlib.PurePosixPath('a').parser.os",
+    "the module behind the other system's paths": "import pathlib\nloot = pathlib.PureWindowsPath('a').parser",
+    "what is behind a function of it": "import pathlib\nloot = pathlib.Path.parser.splitroot.__self__",
+    "the module of a function of os.path": "import os.path\nloot = getattr(os.path.normpath, '__sel' + 'f__')",
+}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="of Python 3.13")
+@pytest.mark.parametrize("name", MODULE_OF_PATHS)
+def test_paths_lead_to_no_module(name: str) -> None:
+    source = MODULE_OF_PATHS[name]
+    assert run_plain(source).loot
+    ran = run(source, kind="restricted:filesystem")
+    assert not ran.loot and ran.error != "Died", ran
+
+
+def test_paths_work_without_their_module() -> None:
+    source = """
+        import pathlib
+        p = pathlib.PurePosixPath('/a/b/../c.txt')
+        w = pathlib.PureWindowsPath('C:/x', 'y')
+        print(p.parts, p / 'd', p.with_suffix('.py'), p == pathlib.PurePosixPath('/a/b/../c.txt'))
+        print(w.parts, w.drive, w == p, hash(w) == hash(pathlib.PureWindowsPath('c:\\\\X\\\\Y')))
+        print(pathlib.PurePosixPath(w), pathlib.PurePath('a').is_absolute(), p.match('*.txt'))
+        if hasattr(p, 'parser'):
+            print(p.parser.sep, w.parser.join('a', 'b'), p.parser.splitroot('/x'))
+        """
+    assert run(source, kind="restricted:filesystem").stdout == run_plain(source).stdout != ""
+
+
 # `self` of methods in modules that have become packages.
 STRANGERS = {
     "pathlib": (13, "import pathlib\npathlib.Path.exists(Target())"),

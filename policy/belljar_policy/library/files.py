@@ -19,6 +19,7 @@ import _belljar_guards as guards
 
 from . import logging, program
 from .objects import is_a, only_for_its_own
+from .os_path import in_python
 
 # Classes in Python, all those that a module has, and those of its inner modules: since 3.12 zipfile
 # is a package, and pathlib since 3.13.
@@ -33,6 +34,8 @@ def reduce() -> None:
     logging.reduce(has_files=True)
     _reduce_tarfile(importlib.import_module("tarfile"))
     _reduce_sqlite(importlib.import_module("sqlite3"))
+    importlib.import_module("pathlib")
+    _reduce_parsers(sys.modules.get("pathlib._local"))
     for name in _MODULES:
         importlib.import_module(name)
     for name, module in list(sys.modules.items()):
@@ -51,6 +54,32 @@ def _insist(cls: Any) -> None:
     for name, value in list(vars(cls).items()):
         if type(value) is FunctionType and name not in _GIVEN_THEIR_OWN:
             only_for_its_own(cls, name)
+
+
+# What paths ask of it: pathlib's ParserBase, and three names that only these two have.
+_OF_PARSERS = (
+    "altsep", "isabs", "isreserved", "join", "normcase", "sep", "split", "splitdrive", "splitext",
+    "splitroot",
+)  # fmt: skip
+
+
+def _reduce_parsers(pathlib: Any) -> None:
+    # Since 3.13 the module by which a path is taken apart stands in a public attribute of its class.
+    if pathlib is None:
+        return
+    classes = [value for value in vars(pathlib).values() if isinstance(value, type)]
+    for name in ("posixpath", "ntpath"):
+        module = getattr(pathlib, name)
+        names = {
+            each: staticmethod(in_python(value)) if callable(value) else value
+            for each, value in vars(module).items()
+            if each in _OF_PARSERS
+        }
+        parser = type(name, (), {"__slots__": (), "__module__": "pathlib", **names})()
+        setattr(pathlib, name, parser)  # they are compared with what is in the classes
+        for cls in classes:
+            if vars(cls).get("parser") is module:
+                cls.parser = parser
 
 
 def _reduce_sqlite(sqlite3: Any) -> None:
