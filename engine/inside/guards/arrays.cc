@@ -213,6 +213,10 @@ bool ReplaceSlots(PyTypeObject* type, PyObject* subclasses_of) {
   if (type->tp_as_buffer != nullptr && type->tp_as_buffer->bf_getbuffer == original_buffer) {
     type->tp_as_buffer->bf_getbuffer = ArrayBuffer;
   }
+  // Since 3.12 it has a name, __buffer__ (PEP 688), and what a program derives from ndarray takes
+  // its slot from the method of that name.
+  ReplaceWrapped(type, reinterpret_cast<void*>(original_buffer),
+                 reinterpret_cast<void*>(ArrayBuffer));
   PyObject* below = PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
   if (below == nullptr) return false;
   bool fine = true;
