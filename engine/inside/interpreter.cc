@@ -93,7 +93,9 @@ void Prepare(const InterpreterOptions& options) {
   // Entries of what was loaded: a worker that needs their place would write to each one's name.
   if (options.huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
-  // What the first clone would set up or clear away, for good.
+  // What the first clone would set up or clear away, for good. Both halves: since 3.13 the child's
+  // releases the lock of imports, and aborts where the other has not taken it.
+  PyOS_BeforeFork();
   PyOS_AfterFork_Child();
   runner.attr("reseed")();
   FillHeapHoles();
