@@ -17,9 +17,9 @@ GuestTerms TermsOf(const SandboxOptions& sandbox, DoorService* doors) {
                         sandbox.language == Language::kFull ? "full" : "restricted", doors);
 }
 
-Result<std::string> InstanceOf(const ContainerOptions& options) {
+Result<std::string> InstanceOf(const SandboxOptions& sandbox, const ContainerOptions& options) {
   if (!options.instance.empty()) return options.instance;
-  Result<Installation> installation = Installation::Find();
+  Result<Installation> installation = InstallationOf(sandbox);
   if (!installation) return installation.error();
   return UsualInstance(*installation);
 }
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
                                                       ContainerOptions options) {
   Result<ContainerChoice> choice = ChooseContainer(options.wish, sandbox.profile);
   if (!choice) return choice.error();
-  Result<std::string> instance = InstanceOf(options);
+  Result<std::string> instance = InstanceOf(sandbox, options);
   if (!instance) return instance.error();
   Result<std::unique_ptr<DoorService>> doors = StartDoors(sandbox);
   if (!doors) return doors.error();

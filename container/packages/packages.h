@@ -33,6 +33,7 @@
 namespace belljar {
 
 struct PackagesOptions {
+  std::optional<Installation> installation;  // nullopt: the running program's
   PackageSource source;
   InstallBounds bounds;
   std::string folder;  // of the cache; empty: this user's (PackageCache::UsualFolder)

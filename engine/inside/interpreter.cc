@@ -2,6 +2,9 @@
 
 #include <pybind11/embed.h>
 #include <signal.h>
+#include <sys/stat.h>
+
+#include <optional>
 
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
@@ -21,6 +24,9 @@ struct Runner {
   py::object keep_artifact;  // None: nothing is kept
 };
 Runner* g_runner = nullptr;
+
+// Where the standard library is looked for; the first is the library itself. Set once in the zygote.
+std::vector<std::string>* g_library_paths = nullptr;
 
 bool Append(PyWideStringList* list, const std::string& path) {
   wchar_t* wide = Py_DecodeLocale(path.c_str(), nullptr);
@@ -48,28 +54,71 @@ void IgnoreSignalsOfWrites() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+// Cleared when it goes.
+struct Config : PyConfig {
+  Config() { PyConfig_InitIsolatedConfig(this); }
+  ~Config() { PyConfig_Clear(this); }
+  Config(const Config&) = delete;
+};
+
+Result<void> Judge(const PyStatus& status) {
+  if (!PyStatus_Exception(status)) return {};
+  return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+}
+
+std::optional<std::string> Encoded(const wchar_t* text) {
+  char* const bytes = text ? Py_EncodeLocale(text, nullptr) : nullptr;
+  if (!bytes) return std::nullopt;
+  std::string encoded(bytes);
+  PyMem_Free(bytes);
+  return encoded;
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// As the interpreter `program` works them out when it is started itself (getpath.py), without what
+// is never there, as its archive of modules is. Nothing else counts: no environment, no site.
+Result<std::vector<std::string>> LibraryPathsOf(const std::string& program, PyConfig* config) {
+  const PyStatus named = PyConfig_SetBytesString(config, &config->program_name, program.c_str());
+  if (Result<void> done = Judge(named); !done) return done.error();
+  if (Result<void> done = Judge(PyConfig_Read(config)); !done) return done.error();
+  const std::optional<std::string> library = Encoded(config->stdlib_dir);
+  if (!library) return MakeError("start Python", program + " does not find its standard library");
+  std::vector<std::string> paths = {*library};
+  for (Py_ssize_t i = 0; i < config->module_search_paths.length; ++i) {
+    const std::optional<std::string> path = Encoded(config->module_search_paths.items[i]);
+    if (path && *path != *library && IsFolder(*path)) paths.push_back(*path);
+  }
+  return paths;
+}
+
 Result<void> Initialize(const InterpreterOptions& options) {
   IgnoreSignalsOfWrites();
-  PyConfig config;
-  PyConfig_InitIsolatedConfig(&config);
+  Config config;
   config.site_import = 0;
   config.write_bytecode = 0;
   config.install_signal_handlers = 0;
+  std::vector<std::string> library = {BELLJAR_PYTHON_STDLIB, BELLJAR_PYTHON_STDLIB "/lib-dynload"};
+  if (!options.program.empty()) {
+    Result<std::vector<std::string>> found = LibraryPathsOf(options.program, &config);
+    if (!found) return found.error();
+    library = std::move(*found);
+  }
+  const PyStatus emptied = PyConfig_SetWideStringList(&config, &config.module_search_paths, 0, nullptr);
+  if (Result<void> done = Judge(emptied); !done) return done;
   config.module_search_paths_set = 1;
   // The standard library first: nearly all that is imported is found there, at the first look.
-  bool ok = Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB);
-  ok &= Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB "/lib-dynload");
-  for (const auto* paths : {&options.package_paths, &options.profile_packages}) {
-    for (const std::string& path : *paths) ok &= Append(&config.module_search_paths, path);
+  for (const auto& paths : {library, options.package_paths}) {
+    for (const std::string& path : paths) {
+      if (Append(&config.module_search_paths, path)) continue;
+      return MakeError("start Python", "a package path cannot be decoded");
+    }
   }
-  if (ok) {
-    const PyStatus status = Py_InitializeFromConfig(&config);
-    PyConfig_Clear(&config);
-    if (!PyStatus_Exception(status)) return {};
-    return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
-  }
-  PyConfig_Clear(&config);
-  return MakeError("start Python", "a package path cannot be decoded");
+  g_library_paths = new std::vector<std::string>(std::move(library));
+  return Judge(Py_InitializeFromConfig(&config));
 }
 
 // bytes -> where they begin among the artifacts, or None where there is no room left.
@@ -82,6 +131,8 @@ py::object KeepArtifact(const py::bytes& content) {
 void Prepare(const InterpreterOptions& options) {
   const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
+  const py::object profile_folders =
+      runner.attr("add_package_folders")(loads(options.profile_packages));
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules));
   g_runner =
@@ -99,9 +150,8 @@ void Prepare(const InterpreterOptions& options) {
   // What is left to import is the standard library and the profile's packages, by their own code
   // and by --language full.
   py::list path;
-  path.append(BELLJAR_PYTHON_STDLIB);
-  path.append(BELLJAR_PYTHON_STDLIB "/lib-dynload");
-  for (const std::string& folder : options.profile_packages) path.append(folder);
+  for (const std::string& folder : *g_library_paths) path.append(folder);
+  for (const py::handle folder : profile_folders) path.append(folder);
   py::module_::import("sys").attr("path") = path;
 }
 
@@ -142,7 +192,7 @@ Result<void> StartInterpreter(const InterpreterOptions& options) {
   return Translate("prepare the profile", [&] { Prepare(options); });
 }
 
-std::string StandardLibraryPath() { return BELLJAR_PYTHON_STDLIB; }
+std::string StandardLibraryPath() { return g_library_paths->front(); }
 
 void FreezeInterpreter() {
   // Without a collection: all there is to find is some hundred objects, and looking at the other

@@ -11,8 +11,9 @@
 
 namespace belljar {
 
-Result<ProfileCatalogue> ProfileCatalogue::Open() {
-  Result<Installation> installation = Installation::Find();
+Result<ProfileCatalogue> ProfileCatalogue::Open(std::optional<Installation> given) {
+  Result<Installation> installation =
+      given ? Result<Installation>(std::move(*given)) : Installation::Find();
   if (!installation) return installation.error();
   Result<std::vector<Profile>> profiles = LoadProfiles(installation->profiles);
   if (!profiles) return profiles.error();

@@ -2,6 +2,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
 #define BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace belljar {
 
 class ProfileCatalogue {
  public:
-  // An error is this installation's failure.
-  static Result<ProfileCatalogue> Open();
+  // Of the installation that is given, or the running program's. An error is its failure.
+  static Result<ProfileCatalogue> Open(std::optional<Installation> installation = std::nullopt);
 
   const Installation& installation() const { return installation_; }
   const std::vector<Profile>& profiles() const { return profiles_; }

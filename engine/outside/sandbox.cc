@@ -8,7 +8,6 @@
 #include "engine/core/random.h"
 #include "engine/core/text.h"
 #include "engine/door/door.h"
-#include "engine/outside/installation.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/workspace.h"
@@ -146,6 +145,11 @@ const char* LanguageName(Language language) {
 
 }  // namespace
 
+Result<Installation> InstallationOf(const SandboxOptions& options) {
+  if (options.installation) return *options.installation;
+  return Installation::Find();
+}
+
 std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
   std::vector<std::string> required;
   for (const char* layer : kLayers) {
@@ -165,7 +169,7 @@ Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
 }
 
 Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
-  Result<Installation> installation = Installation::Find();
+  Result<Installation> installation = InstallationOf(options);
   if (!installation) return installation.error();
   Result<SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
@@ -173,10 +177,10 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
   pool.zygote.missing = installation->Missing(options.profile);
   for (const PackageSet& set : options.profile.packages) {
-    const std::string path = installation->PackageSetPath(set.name);
-    if (path.empty()) continue;
-    pool.zygote.packages.push_back(path);
-    plan->paths.push_back({path});
+    PackageFolder folder = installation->FolderOfSet(set.name);
+    if (folder.path.empty()) continue;
+    for (std::string& path : folder.Paths()) plan->paths.push_back({std::move(path)});
+    pool.zygote.packages.push_back(std::move(folder));
   }
   pool.zygote.environment = options.profile.environment;
   pool.zygote.huge_pages = options.profile.huge_pages;

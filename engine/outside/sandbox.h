@@ -13,6 +13,7 @@
 #define BELLJAR_ENGINE_OUTSIDE_SANDBOX_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "engine/core/request.h"
 #include "engine/core/result.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/installation.h"
 
 namespace belljar {
 
@@ -39,6 +41,7 @@ enum class Language {
 
 struct SandboxOptions {
   Profile profile;
+  std::optional<Installation> installation;  // nullopt: the running program's
   // Name -> modules of the other profiles: a refused import names the one that has it.
   std::string other_profiles = "{}";
   IsolationMode isolation = IsolationMode::kStrict;
@@ -57,6 +60,9 @@ struct SandboxOptions {
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };
+
+// The one that is given, or the running program's.
+Result<Installation> InstallationOf(const SandboxOptions& options);
 
 // The layers that must be seen on a worker before it gets a request: what the mode promises, less
 // what was left out by name. In the order of the seal.

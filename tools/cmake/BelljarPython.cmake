@@ -22,7 +22,12 @@ endif()
 set(BELLJAR_PYTHON_FOUND_FOR "${BELLJAR_PYTHON}" CACHE INTERNAL "")
 
 set(Python3_EXECUTABLE "${BELLJAR_PYTHON}")
-find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter Development.Module Development.Embed)
+# A wheel is loaded into an interpreter, which has its libpython already.
+set(python_parts Interpreter Development.Module)
+if(NOT BELLJAR_WHEEL)
+  list(APPEND python_parts Development.Embed)
+endif()
+find_package(Python3 3.11 REQUIRED COMPONENTS ${python_parts})
 # The policy changes the standard library function by function, and what it changes is that of one
 # minor version: its parts have other names in the next.
 if(NOT "${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}" STREQUAL "3.11")
@@ -30,7 +35,7 @@ if(NOT "${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}" STREQUAL "3.11")
                       "policy has been reviewed for 3.11 only, and does not start with another. "
                       "Set BELLJAR_PYTHON to a Python 3.11 (docs/policy.md, \"The surface\").")
 endif()
-if(Python3_LIBRARIES MATCHES "\\.a$")
+if(NOT BELLJAR_WHEEL AND Python3_LIBRARIES MATCHES "\\.a$")
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} has no shared libpython; "
                       "build it with --enable-shared or choose another")
 endif()
@@ -40,4 +45,13 @@ find_package(pybind11 CONFIG REQUIRED)
 
 set(BELLJAR_SITE_PACKAGES
     "${BELLJAR_VENV}/lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages")
+if(BELLJAR_WHEEL)
+  # The policy's own packages are among what pyproject.toml asks for to build with.
+  set(BELLJAR_SITE_PACKAGES "${CMAKE_BINARY_DIR}/site-packages")
+  execute_process(
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/tools/copy_packages.py"
+            --requirements "${CMAKE_SOURCE_DIR}/requirements/runtime.txt"
+            --target "${BELLJAR_SITE_PACKAGES}"
+    COMMAND_ERROR_IS_FATAL ANY)
+endif()
 message(STATUS "Embedding ${Python3_EXECUTABLE} ${Python3_VERSION} (${Python3_LIBRARIES})")
