@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include <optional>
-
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
 #include "engine/inside/memory.h"
@@ -66,33 +64,30 @@ Result<void> Judge(const PyStatus& status) {
   return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
 }
 
-std::optional<std::string> Encoded(const wchar_t* text) {
-  char* const bytes = text ? Py_EncodeLocale(text, nullptr) : nullptr;
-  if (!bytes) return std::nullopt;
-  std::string encoded(bytes);
-  PyMem_Free(bytes);
-  return encoded;
-}
-
 bool IsFolder(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// As the interpreter `program` works them out when it is started itself (getpath.py), without what
-// is never there, as its archive of modules is. Nothing else counts: no environment, no site.
-Result<std::vector<std::string>> LibraryPathsOf(const std::string& program, PyConfig* config) {
-  const PyStatus named = PyConfig_SetBytesString(config, &config->program_name, program.c_str());
-  if (Result<void> done = Judge(named); !done) return done.error();
-  if (Result<void> done = Judge(PyConfig_Read(config)); !done) return done.error();
-  const std::optional<std::string> library = Encoded(config->stdlib_dir);
-  if (!library) return MakeError("start Python", program + " does not find its standard library");
-  std::vector<std::string> paths = {*library};
-  for (Py_ssize_t i = 0; i < config->module_search_paths.length; ++i) {
-    const std::optional<std::string> path = Encoded(config->module_search_paths.items[i]);
-    if (path && *path != *library && IsFolder(*path)) paths.push_back(*path);
+// The standard library first: nearly all that is imported is found there, at the first look. Of the
+// program belljar-zygote it is the build's; an interpreter finds its own, as when it is started by
+// itself (getpath.py), with no environment and no site. What it names and there is not, as its
+// archive of modules, is left out.
+void ArrangePath(const InterpreterOptions& options) {
+  const py::module_ sys = py::module_::import("sys");
+  g_library_paths = new std::vector<std::string>{
+      options.program.empty() ? BELLJAR_PYTHON_STDLIB
+                              : sys.attr("_stdlib_dir").cast<std::string>()};
+  for (const py::handle each : sys.attr("path")) {
+    std::string path = each.cast<std::string>();
+    if (path != g_library_paths->front() && IsFolder(path)) {
+      g_library_paths->push_back(std::move(path));
+    }
   }
-  return paths;
+  py::list path;
+  for (const std::string& folder : *g_library_paths) path.append(folder);
+  for (const std::string& folder : options.package_paths) path.append(folder);
+  sys.attr("path") = path;
 }
 
 Result<void> Initialize(const InterpreterOptions& options) {
@@ -101,23 +96,16 @@ Result<void> Initialize(const InterpreterOptions& options) {
   config.site_import = 0;
   config.write_bytecode = 0;
   config.install_signal_handlers = 0;
-  std::vector<std::string> library = {BELLJAR_PYTHON_STDLIB, BELLJAR_PYTHON_STDLIB "/lib-dynload"};
-  if (!options.program.empty()) {
-    Result<std::vector<std::string>> found = LibraryPathsOf(options.program, &config);
-    if (!found) return found.error();
-    library = std::move(*found);
-  }
-  const PyStatus emptied = PyConfig_SetWideStringList(&config, &config.module_search_paths, 0, nullptr);
-  if (Result<void> done = Judge(emptied); !done) return done;
-  config.module_search_paths_set = 1;
-  // The standard library first: nearly all that is imported is found there, at the first look.
-  for (const auto& paths : {library, options.package_paths}) {
-    for (const std::string& path : paths) {
-      if (Append(&config.module_search_paths, path)) continue;
-      return MakeError("start Python", "a package path cannot be decoded");
+  if (options.program.empty()) {
+    config.module_search_paths_set = 1;
+    for (const char* path : {BELLJAR_PYTHON_STDLIB, BELLJAR_PYTHON_STDLIB "/lib-dynload"}) {
+      if (!Append(&config.module_search_paths, path)) return MakeError("start Python", "no memory");
     }
+  } else {
+    const PyStatus named =
+        PyConfig_SetBytesString(&config, &config.program_name, options.program.c_str());
+    if (Result<void> done = Judge(named); !done) return done;
   }
-  g_library_paths = new std::vector<std::string>(std::move(library));
   return Judge(Py_InitializeFromConfig(&config));
 }
 
@@ -186,6 +174,10 @@ Result<void> StartInterpreter(const InterpreterOptions& options) {
   }
   if (Result<void> done = Preinitialize(); !done) return done;
   if (Result<void> done = Initialize(options); !done) return done;
+  if (Result<void> done = Translate("find the standard library", [&] { ArrangePath(options); });
+      !done) {
+    return done;
+  }
   if (Result<void> done = InstallCaptureStreams(); !done) return done;
   // What is imported stays: until FreezeInterpreter() a collection would only look at it again.
   PyGC_Disable();
