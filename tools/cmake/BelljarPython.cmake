@@ -22,7 +22,12 @@ endif()
 set(BELLJAR_PYTHON_FOUND_FOR "${BELLJAR_PYTHON}" CACHE INTERNAL "")
 
 set(Python3_EXECUTABLE "${BELLJAR_PYTHON}")
-find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Module Development.Embed)
+# A wheel is loaded into an interpreter, which has its libpython already.
+set(python_parts Interpreter Development.Module)
+if(NOT BELLJAR_WHEEL)
+  list(APPEND python_parts Development.Embed)
+endif()
+find_package(Python3 REQUIRED COMPONENTS ${python_parts})
 # The policy changes the standard library function by function, and what it changes is that of one
 # minor version. Each of these was carried over and has its lists in profiles/surface.
 set(BELLJAR_PYTHONS 3.11 3.12 3.13)
@@ -41,7 +46,7 @@ if(gil_disabled)
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} is a free-threaded build; the guards are "
                       "written for one with the GIL. Choose python3.13 instead of python3.13t")
 endif()
-if(Python3_LIBRARIES MATCHES "\\.a$")
+if(NOT BELLJAR_WHEEL AND Python3_LIBRARIES MATCHES "\\.a$")
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} has no shared libpython; "
                       "build it with --enable-shared or choose another")
 endif()
@@ -51,4 +56,13 @@ find_package(pybind11 CONFIG REQUIRED)
 
 set(BELLJAR_SITE_PACKAGES
     "${BELLJAR_VENV}/lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages")
+if(BELLJAR_WHEEL)
+  # The policy's own packages are among what pyproject.toml asks for to build with.
+  set(BELLJAR_SITE_PACKAGES "${CMAKE_BINARY_DIR}/site-packages")
+  execute_process(
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/tools/copy_packages.py"
+            --requirements "${CMAKE_SOURCE_DIR}/requirements/runtime.txt"
+            --target "${BELLJAR_SITE_PACKAGES}"
+    COMMAND_ERROR_IS_FATAL ANY)
+endif()
 message(STATUS "Embedding ${Python3_EXECUTABLE} ${Python3_VERSION} (${Python3_LIBRARIES})")
