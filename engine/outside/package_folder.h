@@ -19,9 +19,6 @@ struct InstalledPackage {
 struct PackageFolder {
   std::string path;                  // real; empty: there is none
   std::vector<std::string> entries;  // below it; none: all of it
-
-  // Of each entry, or of the folder.
-  std::vector<std::string> Paths() const;
 };
 
 // What is installed into such a folder; in no order.

@@ -46,13 +46,16 @@ def _module_of(entry: str) -> str:
 
 
 def add_package_folders(folders: list[dict[str, Any]]) -> list[str]:
-    """Zygote, before the policy imports: each `path`, with its `entries`; none: all of it."""
+    """Zygote, before the policy imports: each `path`, with its `entries`; none: all of it. The paths
+    that sys.path has now, each once: several sets may lie in one folder.
+    """
+    chosen: dict[str, set[str]] = {}
     for folder in folders:
-        path = folder["path"]
-        if folder["entries"]:
-            # What sys.path_hooks would make of it, which ask nobody once this is there.
-            chosen = frozenset(map(_module_of, folder["entries"]))
-            sys.path_importer_cache[path] = _ChosenFinder(path, chosen)  # type: ignore[assignment]
-        if path not in sys.path:
-            sys.path.append(path)
-    return [folder["path"] for folder in folders]
+        chosen.setdefault(folder["path"], set()).update(map(_module_of, folder["entries"]))
+    for path, modules in chosen.items():
+        if modules:
+            # What sys.path_hooks would make of it, which nobody asks once this is there.
+            finder = _ChosenFinder(path, frozenset(modules))
+            sys.path_importer_cache[path] = finder  # type: ignore[assignment]
+        sys.path.append(path)
+    return list(chosen)
