@@ -72,16 +72,15 @@ Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
 
 std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals) {
   const Wishes wishes = WishesFrom(options);
-  const ProfileCatalogue catalogue =
-      OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
-        Result<Installation> installation = Installation::Find(Place());
-        if (!installation) return installation.error();
-        return ProfileCatalogue::Open(std::move(*installation));
-      }));
+  const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
+    Result<Installation> installation = Installation::Find(Place());
+    if (!installation) return installation.error();
+    return ProfileCatalogue::Open(std::move(*installation));
+  }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
-  Opened opened = OrHostFailure(
-      choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
-                       : WithoutGil([&] { return Open(std::move(choice), -1); }));
+  Opened opened =
+      OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
+                                     : WithoutGil([&] { return Open(std::move(choice), -1); }));
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened)), Drop);
   Engines().insert(engine.get());
   return engine;
@@ -90,8 +89,9 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
   if (engine.IsRunningHere()) {
-    throw HostFailure{MakeError("close a sandbox", "this is called from within a run of its own; "
-                                                   "let the run end first")};
+    throw HostFailure{MakeError("close a sandbox",
+                                "this is called from within a run of its own; "
+                                "let the run end first")};
   }
   WithoutGil([&] { engine.Close(Deadline::max()); });
 }
@@ -160,14 +160,13 @@ PYBIND11_MODULE(_host, module) {
       .def("counters", &CountersOf)
       .def_property_readonly("facts",
                              [](const Engine& engine) { return TextObject(engine.opened().facts); })
-      .def_property_readonly("packages", [](const Engine& engine) {
-        return py::cast(engine.opened().packages);
-      });
+      .def_property_readonly(
+          "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
 
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
-  module.def("look_from", [](const std::string& folder) { Place().folder = folder; },
-             py::arg("folder"));
+  module.def(
+      "look_from", [](const std::string& folder) { Place().folder = folder; }, py::arg("folder"));
   module.def("close_all", &CloseAll);
   module.def("after_fork_in_child", &belljar::CloseInheritedDescriptors);
 }

@@ -1,6 +1,7 @@
 // Parent: a process between this one and its children, for a program that has children of its own
-// and waits for whichever ends (os.wait, SIGCHLD). It would reap ours, be woken by them, or wait for
-// them where it should learn that it has none; with SIGCHLD ignored, the kernel would reap them.
+// and waits for whichever ends (os.wait, SIGCHLD). It would reap ours, be woken by them, or wait
+// for them where it should learn that it has none; with SIGCHLD ignored, the kernel would reap
+// them.
 //
 //   this process ──▶ parent: no exit signal,      ──▶ zygote, workers (CLONE_PARENT)
 //                    so wait() and SIGCHLD know nothing of it

@@ -134,7 +134,7 @@ ExitReport Process::Wait() {
   // By its pid it has ended already: another child that was given that pid is not waited for.
   // The parent serves others too, and is not kept waiting.
   if (parent_) AwaitReadable(ended_.get());
-  const bool waited = parent_     ? parent_->Reap(P_PIDFD, ended_.get(), &info, &usage)
+  const bool waited = parent_    ? parent_->Reap(P_PIDFD, ended_.get(), &info, &usage)
                       : by_pidfd ? AwaitEnd(P_PIDFD, ended_.get(), 0, &info, &usage)
                                  : AwaitEnd(P_PID, pid_, WNOHANG, &info, &usage);
   if (waited && info.si_pid != 0) {

@@ -47,8 +47,9 @@ struct ExitReport {
 class Process {
  public:
   Process() = default;
-  // An unreaped child: of `parent`, if there is one, else of this process. Without `pidfd` it is held by its pid; where not even that can be done
-  // (no descriptor, no thread left), the child ends and the owner is empty.
+  // An unreaped child: of `parent`, if there is one, else of this process. Without `pidfd` it is
+  // held by its pid; where not even that can be done (no descriptor, no thread left), the child
+  // ends and the owner is empty.
   Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<Parent> parent = nullptr);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
@@ -81,9 +82,9 @@ class Process {
   bool has_pidfd() const { return !waiter_.joinable(); }
 
   pid_t pid_ = -1;
-  UniqueFd ended_;      // the pidfd, or an eventfd that the waiter raises
+  UniqueFd ended_;                  // the pidfd, or an eventfd that the waiter raises
   std::shared_ptr<Parent> parent_;  // null: this process itself
-  std::thread waiter_;  // where there is no pidfd; returns once the child has ended
+  std::thread waiter_;              // where there is no pidfd; returns once the child has ended
 };
 
 }  // namespace belljar

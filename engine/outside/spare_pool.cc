@@ -206,8 +206,8 @@ void SparePool::LaunchZygoteWhenDue() {
       spawned_by_zygote_ >= options_.rotate_after_workers || Clock::now() >= rotate_at_;
   if (zygote_ && !due) return;
   if (Result<void> started = StartParent(); !started) return GiveUp(started.error());
-  Result<ZygoteProcess> launched = ZygoteProcess::Launch(
-      options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1, parent_);
+  Result<ZygoteProcess> launched =
+      ZygoteProcess::Launch(options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1, parent_);
   if (!launched) return GiveUp(launched.error());
   starting_.emplace(std::move(*launched));
 }

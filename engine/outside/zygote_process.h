@@ -68,8 +68,7 @@ class ZygoteProcess {
   pid_t pid() const { return process_.pid(); }
 
  private:
-  ZygoteProcess(Process process, UniqueFd control, UniqueFd errors,
-                std::shared_ptr<Parent> parent)
+  ZygoteProcess(Process process, UniqueFd control, UniqueFd errors, std::shared_ptr<Parent> parent)
       : parent_(std::move(parent)),
         process_(std::move(process)),
         control_(std::move(control)),
