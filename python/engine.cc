@@ -30,13 +30,14 @@ bool Engine::is_of_this_process() const { return getpid() == process_; }
 Engine::Flight::Flight(Engine& engine, const Cancellation& cancellation) : engine_(engine) {
   const std::lock_guard lock(engine_.mutex_);
   if (engine_.is_closing_) return;
-  record_ = engine_.flights_.insert(engine_.flights_.end(),
-                                    {&cancellation, std::this_thread::get_id()});
+  record_ =
+      engine_.flights_.insert(engine_.flights_.end(), {&cancellation, std::this_thread::get_id()});
   has_begun_ = true;
 }
 
 Engine::Flight::~Flight() {
-  // A child that was made from within a callback: the mutex may be held by a thread that is not here.
+  // A child that was made from within a callback: the mutex may be held by a thread that is not
+  // here.
   if (!has_begun_ || !engine_.is_of_this_process()) return;
   const std::lock_guard lock(engine_.mutex_);
   engine_.flights_.erase(record_);

@@ -33,8 +33,8 @@ struct FlightRecord {
   std::thread::id thread;
 };
 
-// Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a signal's
-// handler.
+// Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
+// signal's handler.
 class Cancellation {
  public:
   Cancellation();
@@ -58,8 +58,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool is_of_this_process() const;
   const Profile& profile() const { return opened_.profile; }
 
-  // One run, from before it is asked for until nothing of it is left on its thread: what Close waits
-  // for. Empty where the engine is closed.
+  // One run, from before it is asked for until nothing of it is left on its thread: what Close
+  // waits for. Empty where the engine is closed.
   class Flight {
    public:
     Flight(Engine& engine, const Cancellation& cancellation);
@@ -79,8 +79,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Result<void> WaitForSpare(Deadline deadline) const;
   Backend::Counters counters() const;
 
-  // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing. False:
-  // at the deadline something was still there, and the engine stays. Precondition:
+  // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing.
+  // False: at the deadline something was still there, and the engine stays. Precondition:
   // !IsRunningHere().
   bool Close(Deadline deadline);
   // Whether this thread is in a run of this engine's, as a callback is.

@@ -226,6 +226,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.zygote.plan = std::move(*plan);
   pool.zygote.single_run = options.single_run;
   pool.spares = options.spares;
+  pool.hides_children = options.hides_children;
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(pool);
   pool.required_layers = RequiredLayers(options);

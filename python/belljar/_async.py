@@ -77,7 +77,7 @@ class AsyncSandbox:
         self._most = most or min(32, len(os.sched_getaffinity(0)) + 4)
         self._threads = Threads(self._most)
 
-    # --- opening and closing -----------------------------------------------------------------------
+    # --- opening and closing ----------------------------------------------------------------------
 
     async def wait_until_ready(self, timeout: Seconds | None = None) -> None:
         """As `Sandbox.wait_until_ready`."""
@@ -114,7 +114,7 @@ class AsyncSandbox:
     def __repr__(self) -> str:
         return repr(self._sandbox).replace("belljar.Sandbox", "belljar.AsyncSandbox")
 
-    # --- running -----------------------------------------------------------------------------------
+    # --- running ----------------------------------------------------------------------------------
 
     async def run(
         self,
@@ -136,7 +136,8 @@ class AsyncSandbox:
     ) -> Result:
         """As `Sandbox.run`. Cancelling the task kills the program at once.
 
-        `stream` and `functions` are called in the loop's thread; functions may be coroutine functions.
+        `stream` and `functions` are called in the loop's thread; functions may be coroutine
+        functions.
         """
         calls = _Calls(asyncio.get_running_loop(), stream)
         asked = self._sandbox._program(
@@ -218,9 +219,7 @@ class AsyncSandbox:
     ) -> Validation:
         """As `Sandbox.validate`."""
         return await self._in_thread(
-            lambda: self._sandbox.validate(
-                code, filename=filename, allowed_imports=allowed_imports
-            )
+            lambda: self._sandbox.validate(code, filename=filename, allowed_imports=allowed_imports)
         )
 
     async def info(self) -> Info:

@@ -211,8 +211,8 @@ def variable(argument: str, name: str) -> str:
     is_name = name.isascii() and name.isidentifier() and name[0] != "_" and len(name) <= 256
     if not is_name or keyword.iskeyword(name):
         raise ValueError(
-            f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits and "
-            "underscores, all of ASCII, and no keyword"
+            f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits "
+            "and underscores, all of ASCII, and no keyword"
         )
     return name
 

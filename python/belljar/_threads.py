@@ -1,7 +1,7 @@
 """A bounded number of threads that do what they are given, in order.
 
-Not concurrent.futures: its threads are waited for at the interpreter's end, before anybody could kill
-what runs in them, and it takes long to import.
+Not concurrent.futures: its threads are waited for at the interpreter's end, before anybody could
+kill what runs in them, and it takes long to import.
 """
 
 from __future__ import annotations

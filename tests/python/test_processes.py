@@ -221,7 +221,7 @@ def test_it_pickles_as_its_options() -> None:
         assert again.run("import json").status == "refused"
 
 
-# --- signals ---------------------------------------------------------------------------------------
+# --- signals --------------------------------------------------------------------------------------
 
 INTERRUPTED = """
 import os, signal, threading, time
@@ -260,7 +260,8 @@ box.close()
         ),
         (
             {},
-            "box.wait_until_ready()\nos.kill(box._engine.counters()['zygote_pid'], signal.SIGSTOP)\n"
+            "box.wait_until_ready()\n"
+            "os.kill(box._engine.counters()['zygote_pid'], signal.SIGSTOP)\n"
             "time.sleep(0.2)\nwhile box._engine.counters()['waiting']: box.run('1')",
             "box.wait_until_ready()",
         ),
@@ -283,7 +284,9 @@ import os, signal, threading, time
 from belljar import Sandbox
 box = Sandbox()
 seen = []
-signal.signal(signal.SIGUSR1, lambda *_: seen.append(threading.current_thread() is threading.main_thread()))
+def is_main():
+    return threading.current_thread() is threading.main_thread()
+signal.signal(signal.SIGUSR1, lambda *_: seen.append(is_main()))
 for delay in (0.2, 0.4):
     threading.Timer(delay, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 assert box.run("import time\\ntime.sleep(0.8)\\n5").value == 5
@@ -317,7 +320,7 @@ def test_our_threads_take_no_signals() -> None:
         assert blocked[str(os.getpid())] & catchable == 0
 
 
-# --- the interpreter's end -------------------------------------------------------------------------
+# --- the interpreter's end ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("threads", [1, 8])
