@@ -1,5 +1,5 @@
-// Where an installation is looked for, which interpreter becomes its zygote, and which packages of an
-// environment are a profile's.
+// Where an installation is looked for, which interpreter becomes its zygote, and which packages of
+// an environment are a profile's.
 #include "engine/outside/installation.h"
 
 #include <gtest/gtest.h>
@@ -55,8 +55,7 @@ class Environment : public testing::Test {
 TEST_F(Environment, IsFoundFromItsPackage) {
   const Result<Installation> found = Find();
   ASSERT_TRUE(found) << found.error().ToString();
-  EXPECT_EQ(found->zygote,
-            packages_ / "belljar/_installation/libexec/belljar/belljar-zygote.so");
+  EXPECT_EQ(found->zygote, packages_ / "belljar/_installation/libexec/belljar/belljar-zygote.so");
   EXPECT_EQ(found->rules, Share() / "rules.json");
   EXPECT_EQ(found->environment, packages_);
 }
@@ -91,7 +90,8 @@ TEST_F(Environment, WithoutOneTheInterpreterIsTheFirstProgramOnPath) {
   fs::create_directories(root_ / "programs");
   fs::create_symlink("/bin/true", root_ / "programs" / kPython);
   const std::string before = getenv("PATH");
-  setenv("PATH", ("shims:" + (root_ / "shims").string() + ":" + (root_ / "programs").string()).c_str(), 1);
+  setenv("PATH",
+         ("shims:" + (root_ / "shims").string() + ":" + (root_ / "programs").string()).c_str(), 1);
   const Result<Installation> found = Find();
   setenv("PATH", (root_ / "shims").c_str(), 1);
   const Result<Installation> none = Find();
@@ -121,10 +121,11 @@ TEST_F(Environment, WithoutAnInstallationTheErrorNamesTheFolder) {
 
 TEST_F(Environment, OfASetOnlyItsOwnEntriesAreChosen) {
   Write(Share() / "requirements/numbers.pins", "numpy 2.4.6\npython-dateutil 4.0.0\nsix 1.17.0\n");
-  Install("numpy", "2.4.6",
-          "../../../bin/f2py,sha256=x,1\nnumpy/__init__.py,sha256=x,1\nnumpy/core/a.py,,\n"
-          "numpy.libs/libblas.so,,\nnumpy-2.4.6.dist-info/RECORD,,\nnumpy-2.4.6.dist-info/METADATA,,\n"
-          "/etc/passwd,,\nnumpy/../../outside.py,,\n");
+  Install(
+      "numpy", "2.4.6",
+      "../../../bin/f2py,sha256=x,1\nnumpy/__init__.py,sha256=x,1\nnumpy/core/a.py,,\n"
+      "numpy.libs/libblas.so,,\nnumpy-2.4.6.dist-info/RECORD,,\nnumpy-2.4.6.dist-info/METADATA,,\n"
+      "/etc/passwd,,\nnumpy/../../outside.py,,\n");
   Install("python_dateutil", "4.0.0",
           "shared/dateutil/__init__.py,,\n\"shared/a,\"\"b\"\".txt\",,\nstartup.pth,,\n");
   Install("six", "1.17.0", "six.py,,\n__pycache__/six.cpython-311.pyc,,\n");

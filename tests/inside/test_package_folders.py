@@ -1,4 +1,4 @@
-"""Of a folder that holds other things too, a zygote imports what its profile names and nothing else."""
+"""Of a folder that holds other things too, a zygote imports what its profile names alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # profile's: a module, and a package of that same folder.
 FOLDER = {
     "single.py": "import sys",
-    "whole/__init__.py": "from . import part\ntry:\n import secret\nexcept ImportError: secret = None",
+    "whole/__init__.py": "from . import part\n"
+    "try:\n    import secret\nexcept ImportError:\n    secret = None\n",
     "whole/part.py": "",
     "shared/ours/__init__.py": "",
     "secret.py": "",
@@ -34,7 +35,7 @@ for name in names:
     except ImportError:
         pass
 import whole
-print(json.dumps([found, added, sys.path[-1], whole.secret is None if hasattr(whole, "secret") else ""]))
+print(json.dumps([found, added, sys.path[-1], whole.secret is None]))
 """
 NAMES = ["single", "whole.part", "shared.ours", "secret", "secret_package"]
 

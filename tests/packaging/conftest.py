@@ -1,6 +1,5 @@
 """Belljar as pip installs it: a source distribution of this tree, a wheel of that, and empty
-environments with the wheel in them, of the interpreter under test and of a second one that has its
-libpython elsewhere.
+environments with the wheel in them, of the interpreter under test and of a second build of it.
 
 It is compiled once. A compiler's cache that the build of this tree has filled makes that a minute
 (CCACHE_BASEDIR: see ./dev)."""
@@ -27,7 +26,7 @@ NOBODY = 65534
 
 
 def ask(python: str | Path, expression: str) -> str:
-    code = f"import sys, sysconfig; print({expression})"
+    code = f"import sys; print({expression})"
     return subprocess.run(
         [python, "-I", "-c", code], capture_output=True, check=True, text=True
     ).stdout.strip()
@@ -37,16 +36,14 @@ MINOR = ask(PYTHON, "'%d.%d' % sys.version_info[:2]")
 
 
 def second_python() -> str | None:
-    """One of the same minor version that is another build: with a shared libpython, say."""
-    shared = ask(PYTHON, "sysconfig.get_config_var('Py_ENABLE_SHARED')")
-    program = Path(ask(PYTHON, "sys._base_executable")).resolve()
+    """One of the same minor version that is another build, as pyenv's with a shared libpython is
+    beside Debian's with one that is linked in."""
+    version = ask(PYTHON, "sys.version")
     folders = [Path("/usr/local/bin"), Path("/usr/bin"), *Path("/opt").glob("*/bin")]
     folders += sorted(Path.home().glob(f".pyenv/versions/{MINOR}.*/bin"), reverse=True)
     for folder in folders:
         other = folder / f"python{MINOR}"
-        if not other.is_file() or other.resolve() == program:
-            continue
-        if ask(other, "sysconfig.get_config_var('Py_ENABLE_SHARED')") != shared:
+        if other.is_file() and ask(other, "sys.version") != version:
             return str(other)
     return None
 
@@ -121,7 +118,16 @@ def dist(scratch: Path) -> Path:
         "TMPDIR": str(scratch),
     }
     built = subprocess.run(
-        [frontend, "-I", "-m", "build", "-Ccmake.define.BELLJAR_WERROR=ON", "-o", scratch / "dist", ROOT],
+        [
+            frontend,
+            "-I",
+            "-m",
+            "build",
+            "-Ccmake.define.BELLJAR_WERROR=ON",
+            "-o",
+            scratch / "dist",
+            ROOT,
+        ],
         env=environment,
         capture_output=True,
         check=False,
@@ -160,7 +166,7 @@ def make_environment(python: str, folder: Path, wheel: Path) -> Environment:
 def environment(request: pytest.FixtureRequest, scratch: Path, wheel: Path) -> Environment:
     python = PYTHON if request.param == "first" else second_python()
     if python is None:
-        pytest.skip(f"there is no second Python {MINOR} here with its libpython elsewhere")
+        pytest.skip(f"there is no second build of Python {MINOR} here")
     return make_environment(python, scratch / f"{request.param} environment", wheel)
 
 
@@ -168,5 +174,6 @@ def environment(request: pytest.FixtureRequest, scratch: Path, wheel: Path) -> E
 def spare_environment(scratch: Path, wheel: Path) -> Iterator[Environment]:
     """One that a test may break."""
     folder = Path(tempfile.mkdtemp(dir=scratch))
+    folder.chmod(0o755)
     yield make_environment(PYTHON, folder, wheel)
     shutil.rmtree(folder)

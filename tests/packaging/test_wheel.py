@@ -1,5 +1,4 @@
-"""What an environment has from a wheel: the command, whole, and nothing else of the environment for a
-guest."""
+"""What an environment has from a wheel: the command, whole. A guest has nothing of it."""
 
 from __future__ import annotations
 
@@ -23,7 +22,8 @@ INSTALLATION = "belljar/_installation"
 
 # A package of the environment's, for a profile; and what its owner has beside it.
 TOY = {
-    "toy/__init__.py": "from . import part\ntry:\n    import secret\nexcept ImportError:\n    secret = 0\n"
+    "toy/__init__.py": "from . import part\n"
+    "try:\n    import secret\nexcept ImportError:\n    secret = 0\n"
     "answer = 42 if secret == 0 else secret\n",
     "toy/part.py": "",
     "toy-1.0.dist-info/METADATA": "Name: toy\nVersion: 1.0\n",
@@ -66,7 +66,7 @@ def with_toy(spare_environment: Environment) -> Environment:
         path.write_text(text)
     share = spare_environment.installation / "share/belljar"
     (share / "requirements/toy.pins").write_text("toy 1.0\n")
-    (spare_environment.folder / "own.toml").write_text(PROFILE)
+    (share / "profiles/own.toml").write_text(PROFILE)
     return spare_environment
 
 
@@ -82,7 +82,13 @@ def result_of(done: subprocess.CompletedProcess[str]) -> object:
 def test_the_sdist_is_what_a_build_takes(sdist):
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "requirements/runtime.txt"} <= names
+    assert {
+        "CMakeLists.txt",
+        "LICENSE",
+        "README.md",
+        "pyproject.toml",
+        "requirements/runtime.txt",
+    } <= names
     tops = {name.partition("/")[0] for name in names if name}
     assert not tops & {"build", "tests", "docs", "bench", "examples", "deploy"}
     assert not [name for name in names if name.endswith((".pyc", ".so", ".o"))]
@@ -147,12 +153,20 @@ def test_all_layers_hold(environment):
 
 def test_the_interpreter_is_the_environments(environment):
     done = environment.run(
-        "run", "--language", "full", "--json", "-c", "import sys; [sys.version, sys.path, sys.flags.isolated]"
+        "run",
+        "--language",
+        "full",
+        "--json",
+        "-c",
+        "import sys; [sys.version, sys.path, sys.flags.isolated]",
     )
     version, path, isolated = result_of(done)
     code = "import sys, sysconfig; print(sys.version); print(sysconfig.get_path('stdlib'))"
     own = subprocess.run(
-        [environment.folder / "bin/python", "-I", "-c", code], capture_output=True, check=True, text=True
+        [environment.folder / "bin/python", "-I", "-c", code],
+        capture_output=True,
+        check=True,
+        text=True,
     ).stdout.rstrip("\n")
     assert own == f"{version}\n{path[0]}"
     assert isolated == 1
@@ -223,11 +237,12 @@ def test_the_preloaded_library_is_no_program(environment):
 
 
 def test_a_profile_takes_its_packages_from_the_environment(with_toy):
-    profile = with_toy.folder / "own.toml"
-    run = ("run", "--profile", profile, "--json")
+    run = ("run", "--profile", "own", "--json")
     # 42: the package's own import of what is not the profile's has failed, before the seal too.
     assert result_of(with_toy.run(*run, "-c", "import toy\ntoy.answer")) == 42
-    paths = [str(with_toy.packages / name) for name in ("toy/part.py", "secret.py", "pip/__init__.py")]
+    paths = [
+        str(with_toy.packages / name) for name in ("toy/part.py", "secret.py", "pip/__init__.py")
+    ]
     for option in ((), ("--without", "namespaces")):
         done = with_toy.run(*run, *option, "--language", "full", "-c", LOOK.format(paths=paths))
         seen = result_of(done)
@@ -239,10 +254,10 @@ def test_a_profile_takes_its_packages_from_the_environment(with_toy):
 def test_packages_of_other_versions_are_missing(with_toy):
     share = with_toy.installation / "share/belljar"
     (share / "requirements/toy.pins").write_text("toy 2.0\n")
-    done = with_toy.run("run", "--profile", with_toy.folder / "own.toml", "-c", "import toy")
+    done = with_toy.run("run", "--profile", "own", "-c", "import toy")
     assert done.returncode != 0
     assert 'pip install "belljar[toy]"' in done.stderr
-    told = with_toy.run("info", "--profile", with_toy.folder / "own.toml").stdout
+    told = " ".join(with_toy.run("info").stdout.split())
     assert "There is toy 1.0, where 2.0 is needed." in told
 
 
