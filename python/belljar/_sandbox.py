@@ -430,9 +430,9 @@ class Sandbox:
                 ahead.append(pending)
                 threads.do(pending.do)
                 if len(ahead) >= 2 * most:
-                    yield ahead.popleft().result()
+                    yield _taken(ahead)
             while ahead:
-                yield ahead.popleft().result()
+                yield _taken(ahead)
         finally:
             for pending in ahead:
                 pending.cancel()
@@ -508,6 +508,13 @@ class _Pending:
             raise self._error
         assert self._result is not None
         return self._result
+
+
+def _taken(ahead: deque[_Pending]) -> Result:
+    """The first one's result. It stays among those that are to be cancelled until it is there."""
+    result = ahead[0].result()
+    ahead.popleft()
+    return result
 
 
 def _unopened(
