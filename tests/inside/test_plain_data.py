@@ -364,6 +364,10 @@ def test_exact_forms():
     )
     assert encode(frozenset({1}), MIB, exact=True)[0] == '{"$type":"frozenset","items":[1]}'
     assert encode({1}, MIB, exact=True)[0] == '{"$type":"set","items":[1]}'
+    assert encode({"a": 1, "b": 2}, MIB, exact=True)[0] == '{"a":1,"b":2}'
+    ordered = '{"$type":"dict","items":[["b",1],["a",2]]}'
+    assert encode({"b": 1, "a": 2}, MIB, exact=True)[0] == ordered
+    assert encode({"b": 1, "a": 2}, MIB)[0] == '{"b":1,"a":2}'
 
 
 @pytest.mark.parametrize("seed", range(300))

@@ -17,6 +17,7 @@ guest's is ever called to make one.
       frozenset, exact                          {"$type": "frozenset", "items": […]}
     dict with only plain keys                   object
     any other dict                              {"$type": "dict", "items": [[key, value], …]}
+      exact: where its keys are not sorted too
     numpy's bool, integers and floats           as bool, int, float; an array of them as lists
     pandas.Timestamp                            str, ISO 8601; NaT and NA: null
     str with lone surrogates                    {"$type": "str",
@@ -24,7 +25,7 @@ guest's is ever called to make one.
 
 A plain key is a str without lone surrogates that does not start with "$", so no guest's dict can
 pass for one of the tagged forms. The JSON nests at most 64 deep. "exact" is for readers that have
-tuples and frozensets of their own.
+tuples and frozensets of their own, and dicts in an order.
 """
 
 import sys
@@ -165,7 +166,9 @@ class _Writer:
         if depth < 1:
             raise _NotPlain
         self._require(5 * len(items))
-        if not all(map(_is_plain_key, items)):
+        is_plain = all(map(_is_plain_key, items))
+        # Readers of JSON, the host's own among them, may put an object's keys in another order.
+        if not is_plain or (self.exact and list(items) != sorted(items)):
             self._emit('{"$type":"dict","items":')
             self._pairs(items, depth - 1)
             self._emit("}")
