@@ -32,7 +32,7 @@ def spelled_out(text: str) -> str:
     return text.translate(_HOSTILE)
 
 
-def shown(text: str) -> str:
+def bounded(text: str) -> str:
     """The same, and bounded."""
     cut = text[:_MOST_TEXT]
     rest = "" if len(text) <= _MOST_TEXT else f"\n… {len(text) - _MOST_TEXT:,} characters more"
@@ -56,7 +56,7 @@ def _texts(result: Result) -> list[str]:
     ]
     if result.value_repr is not None:
         texts.append(result.value_repr)
-    return [shown(text.rstrip("\n")) for text in texts if text]
+    return [bounded(text.rstrip("\n")) for text in texts if text]
 
 
 def _pictures(result: Result) -> list[Artifact]:
@@ -79,5 +79,5 @@ def bundle(result: Result) -> dict[str, str]:
         f'<img src="data:image/png;base64,{b64encode(each.content or b"").decode()}">'
         for each in pictures
     ]
-    plain = texts + [f"[{shown(each.name)}: {each.size:,} bytes of PNG]" for each in pictures]
+    plain = texts + [f"[{bounded(each.name)}: {each.size:,} bytes of PNG]" for each in pictures]
     return {"text/plain": "\n".join(plain), "text/html": "\n".join(shown)}

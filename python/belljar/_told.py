@@ -38,10 +38,10 @@ def _parts(result: Result) -> Iterator[tuple[str, str]]:
         if dropped := getattr(result, f"{name}_dropped"):
             text += f"\n[{dropped:,} bytes more were over the limit of output]"
         yield name, text
-    if result.has_value:
-        yield "value", repr(result.value)
-    elif result.value_repr:
-        yield "value (its repr: it is not plain data)", result.value_repr
+    # Its repr of there: ours of a value of theirs may take long, or raise, as of an int of 5,000 digits.
+    if result.value_repr:
+        plain = "" if result.has_value else " (its repr: it is not plain data)"
+        yield f"value{plain}", result.value_repr
     if not result.ok:
         yield f"error ({result.status})", failure(result)
     yield "files", "\n".join(f"{each.name}, {each.size:,} bytes" for each in result.artifacts)

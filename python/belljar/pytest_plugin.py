@@ -158,12 +158,12 @@ def pytest_runtest_makereport(
     report = yield
     runner = item.stash.get(_RUNNER, None)
     if runner is not None and report.when == "call" and report.failed:
-        from belljar._notebook import shown
+        from belljar._notebook import bounded
         from belljar._told import told
 
         for number, result in enumerate(runner.results, 1):
             report.sections.append(
-                (f"untrusted program {number}: {result.status}", shown(told(result)))
+                (f"untrusted program {number}: {result.status}", bounded(told(result)))
             )
     return report
 

@@ -110,7 +110,7 @@ class BelljarExecutor(PythonExecutor):  # type: ignore[misc]
             code_action,
             **self._limits,
             filename="action.py",
-            inputs={name: self.variables[name] for name in self.variables.keys() - self._tools},
+            inputs={n: value for n, value in self.variables.items() if n not in self._tools},
             functions=self._tools,
             stream=lambda _, text: said.append(text),
             take=left.take,
@@ -130,8 +130,10 @@ class BelljarExecutor(PythonExecutor):  # type: ignore[misc]
         logs = self._logs(said)
         if not result.ok:
             self._fail(result)
-        value = result.value if result.has_value else result.value_repr
-        return CodeOutput(value, logs, is_final_answer=False)
+        value = result.value if _is_printable(result.value) else None
+        return CodeOutput(
+            result.value_repr if value is None else value, logs, is_final_answer=False
+        )
 
     def _logs(self, said: list[str]) -> str:
         logs = self.state["_print_outputs"] = cut("".join(said), self._most)
@@ -178,8 +180,20 @@ class _Left:
         self.variables[name] = value[0]
 
 
+def _is_printable(value: object) -> bool:
+    """Agents print what comes back, and Python prints no int of more than 4,300 digits."""
+    try:
+        str(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _ending(tool: Callable[..., Any]) -> Callable[..., Any]:
     def final_answer(*args: Any, **kwargs: Any) -> NoReturn:
-        raise _FinalAnswer(tool(*args, **kwargs))
+        value = tool(*args, **kwargs)
+        if not _is_printable(value):
+            raise ValueError("final_answer(): an int in it has more digits than Python prints")
+        raise _FinalAnswer(value)
 
     return final_answer

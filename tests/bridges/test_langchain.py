@@ -61,6 +61,11 @@ def test_what_fails_is_told_with_its_line_and_a_hint(tool):
     assert "hint: " in refused.content
 
 
+def test_a_value_that_python_cannot_print_is_shown_as_it_was_there(tool):
+    message = tool.invoke(call("[10 ** 5000]"))
+    assert message.content.startswith("value:\n[") and message.artifact.value == [10**5000]
+
+
 def test_a_limit_kills(box):
     message = BelljarTool(sandbox=box, timeout="200ms").invoke(call("print(1)\nwhile True: pass"))
     assert message.artifact.status == "timeout"

@@ -1,5 +1,6 @@
 """belljar.smolagents under smolagents' own CodeAgent, with a model that says what it is told to."""
 
+import dataclasses
 import time
 
 import pytest
@@ -7,7 +8,7 @@ from smolagents import CodeAgent, LocalPythonExecutor, tool
 from smolagents.local_python_executor import InterpreterError
 from smolagents.models import ChatMessage, MessageRole, Model
 
-from belljar import ContainerOptions, Sandbox
+from belljar import Sandbox
 from belljar.smolagents import BelljarExecutor
 
 
@@ -91,6 +92,15 @@ def test_the_last_value_and_what_was_printed_come_back(executor):
     assert executor("x = 1").output is None
     assert executor("lambda: 1").output.startswith("<function <lambda>")
     assert executor.last_result.ok
+
+
+def test_what_python_cannot_print_does_not_reach_the_agent(executor):
+    output = executor("10 ** 5000").output
+    assert isinstance(output, str) and output
+    with pytest.raises(InterpreterError, match="more digits than Python prints"):
+        executor("final_answer([10 ** 5000])")
+    assert executor("n = 10 ** 5000\nn % 7").output == 10**5000 % 7
+    assert executor.variables["n"] == 10**5000
 
 
 def test_variables_of_plain_data_are_kept_as_they_are(executor):
@@ -213,7 +223,7 @@ def test_state_is_bounded(box):
     executor = BelljarExecutor(box)
     source = "\n".join(f"v{n} = 'a' * 900_000" for n in range(24))
     done = executor(source)
-    assert len(executor.variables) == 16 << 20 // 900_000 or 15 < len(executor.variables) < 20
+    assert len(executor.variables) == (16 << 20) // 900_002
     assert "not kept" in done.logs
     executor("v0")  # and what was kept can be given
 
@@ -236,14 +246,11 @@ def test_cleanup_closes_only_its_own(box):
         own("1")
 
 
-def test_in_containers_it_says_that_it_cannot(monkeypatch):
-    box = Sandbox()
-    with box:
-        info = box.info()
-        monkeypatch.setattr(Sandbox, "info", lambda self: type("I", (), {"container": True})())
-        with pytest.raises(ValueError, match="containers, which can call no tools"):
-            BelljarExecutor(box)
-    assert not info.container and ContainerOptions()
+def test_in_containers_it_says_that_it_cannot(box, monkeypatch):
+    contained = dataclasses.replace(box.info(), container=True)
+    monkeypatch.setattr(Sandbox, "info", lambda self: contained)
+    with pytest.raises(ValueError, match="containers, which can call no tools"):
+        BelljarExecutor(box)
 
 
 def test_an_action_cannot_read_the_hosts_files(box, full, secret):
@@ -275,20 +282,15 @@ def say(text):
             return value["call_host"]("@variable", text)
     raise LookupError("call_host")
 """
-    for arguments in (
-        "[5, 1]",
-        '[["x"], 1]',
-        '["a b", 1]',
-        '["__class__", 1]',
-        '["ok", 1, 2]',
-        "[null, 1]",
+    for arguments, name in (
+        ('["planted", 1]', "planted"),  # it is said, and heard
+        ("[5, 1]", 5),
+        ('[["x"], 1]', None),
+        ('["a b", 1]', "a b"),
+        ('["__class__", 1]', "__class__"),
+        ('["ok", 1, 2]', None),
+        ("[null, 1]", None),
     ):
-        code = (
-            lies
-            + f'answer = say(\'{{"args":{arguments},"kwargs":{{}}}}\')\ndel say, runner, gc, json'
-        )
-        try:
-            executor(code)
-        except InterpreterError as error:
-            assert "LookupError" not in str(error)
-        assert not {"a b", "__class__", None, 5} & executor.variables.keys()
+        text = f'{{"args":{arguments},"kwargs":{{}}}}'
+        assert executor(f"{lies}\nsay({text!r})").output is not None
+        assert (name in executor.variables) == (name == "planted")
