@@ -38,7 +38,7 @@ def _parts(result: Result) -> Iterator[tuple[str, str]]:
         if dropped := getattr(result, f"{name}_dropped"):
             text += f"\n[{dropped:,} bytes more were over the limit of output]"
         yield name, text
-    # Its repr of there: ours of a value of theirs may take long, or raise, as of an int of 5,000 digits.
+    # Its repr of there: ours may take long, or raise, as for an int of 5,000 digits.
     if result.value_repr:
         plain = "" if result.has_value else " (its repr: it is not plain data)"
         yield f"value{plain}", result.value_repr

@@ -46,7 +46,7 @@ class BelljarMagics(Magics):  # type: ignore[misc]
     )  # fmt: skip
     @argument(
         "--output", "-o", action="append", default=[], metavar="NAME",
-        help="A variable of the cell's, of plain data, that becomes yours. May be given several times.",
+        help="A variable of the cell's, of plain data, that becomes yours. Likewise.",
     )  # fmt: skip
     @argument("--result", "-r", metavar="NAME", help="A variable that gets the belljar.Result.")
     @argument("--raise", dest="raises", action="store_true", help="Raise what the cell fails of.")

@@ -1,8 +1,8 @@
 """A tool for LangChain: the programs that a model writes, run sealed.
 
-    tool = BelljarTool(timeout=5)                         # or BelljarTool(sandbox=box), to share one
+    tool = BelljarTool(timeout=5)              # or BelljarTool(sandbox=box), to share one
     agent = create_agent(model, tools=[tool])
-    tool.invoke({"code": "6 * 7"})                        # 'value:\\n42'
+    tool.invoke({"code": "6 * 7"})             # 'value:\\n42'
 
 The model reads output, value and error as text; the message's `artifact` is the `Result`. What a
 program does wrong is an answer for the model to mend; a BelljarError is raised.
@@ -23,7 +23,8 @@ from belljar._told import MOST, surroundings, told
 
 _DESCRIPTION = (
     "Runs a Python program and returns what it printed, the value of its last expression, and its "
-    "error with a hint. Each call is a fresh process: variables and imports of earlier calls are gone. "
+    "error with a hint. Each call is a fresh process: variables and imports of earlier calls are "
+    "gone. "
 )
 
 

@@ -7,8 +7,8 @@
     def test_adds(run_untrusted):
         assert run_untrusted.call(Path("student.py"), "add", 2, 3) == 5
 
-A test that fails shows what the programs had to say. Loaded by every pytest of an environment that has
-Belljar: it imports nothing of it before a fixture is asked for.
+A test that fails shows what the programs had to say. Every pytest of an environment that has
+Belljar loads this module: it imports nothing of Belljar before a fixture is asked for.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Runner:
     def call(self, program: str | Path, function: str, /, *args: Any, **kwargs: Any) -> Any:
         """What a function of the program returns; plain data both ways.
 
-        The test fails if the program does, if it has no such function, or if what that returns is no
-        plain data. The program runs first, as the module `__main__`.
+        The test fails if the program does, if it has no such function, or if what that returns is
+        no plain data. The program runs first, as the module `__main__`.
         """
         __tracebackhide__ = True
         if not all(part.isidentifier() for part in function.split(".")):
@@ -91,8 +91,11 @@ class Runner:
             from belljar._told import failure
 
             pytest.fail(f"{function}() could not be called: {failure(result)}")
+        if result.exit_code is not None:
+            pytest.fail(f"{function}() did not return: the program has called exit()")
         if not result.has_value:
-            pytest.fail(f"{function}() returned what is no plain data: {result.value_repr}")
+            what = "too much" if "value" in result.truncated else "what is no plain data"
+            pytest.fail(f"{function}() returned {what}: {result.value_repr}")
         return result.value[0]
 
 

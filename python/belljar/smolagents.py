@@ -3,9 +3,9 @@
     executor = BelljarExecutor(timeout=10)
     agent = CodeAgent(tools, model, executor=executor, instructions=executor.instructions)
 
-Each action is a program in a process of its own. Variables that are plain data go on to the next one;
-modules, functions, classes and other objects do not, and the agent is told which. An action that is
-stopped, by a limit or by `final_answer`, leaves the variables as they were before it. Tools run here,
+Each action is a program in a process of its own. Variables that are plain data go on to the next;
+modules, functions, classes and other objects do not, and the agent is told which. An action that
+is stopped, by a limit or by `final_answer`, leaves the variables as they were before it. Tools run
 outside, with the rights of this process: what they are asked comes from the model's program.
 """
 
@@ -25,10 +25,10 @@ from belljar._told import MOST, cut, failure, surroundings
 _MOST_STATE = 16 << 20  # characters of JSON, of all variables together
 
 _INSTRUCTIONS = (
-    "Each code action runs in a fresh Python process. Variables that hold plain data (None, bool, int, "
-    "float, str, bytes, list, tuple, dict, set) are kept for the next action; modules, functions, "
-    "classes and other objects are not, whatever is said elsewhere: import and define them again in "
-    "each action that uses them. "
+    "Each code action runs in a fresh Python process. Variables that hold plain data (None, bool, "
+    "int, float, str, bytes, list, tuple, dict, set) are kept for the next action; modules, "
+    "functions, classes and other objects are not, whatever is said elsewhere: import and define "
+    "them again in each action that uses them. "
 )
 
 

@@ -1,5 +1,5 @@
-"""Tests of the bridges run in the environment that has the libraries, build/venv-bridges, by a pytest
-of its own: here each of them stands for what came of it there.
+"""Tests of the bridges run in the environment that has the libraries, build/venv-bridges, by a
+pytest of its own: here each of them stands for what came of it there.
 """
 
 import ast
@@ -24,7 +24,7 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 class Elsewhere(pytest.File):
-    """A file of tests. All of it runs there, once, when the first of its tests is asked for here."""
+    """A file of tests. All of it runs there, once, when the first of them is asked for here."""
 
     _cases: dict[str, list[ElementTree.Element]] | None = None
     output = ""

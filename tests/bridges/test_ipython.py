@@ -6,10 +6,10 @@ import threading
 import time
 
 import pytest
+from belljar import Result, Sandbox
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from belljar import Result, Sandbox
 from tests.bridges.conftest import cannot
 
 

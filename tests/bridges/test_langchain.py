@@ -5,12 +5,11 @@ import copy
 import time
 
 import pytest
+from belljar import Result, Sandbox
+from belljar.langchain import BelljarTool
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool as as_tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-
-from belljar import Result, Sandbox
-from belljar.langchain import BelljarTool
 
 
 @pytest.fixture(scope="module")

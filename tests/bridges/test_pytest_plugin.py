@@ -45,7 +45,8 @@ def test_code(run_untrusted):
 def test_function(run_untrusted):
     assert run_untrusted.call(Path("student.py"), "add", 2, b=3) == 5
     assert run_untrusted.call("def f(): pass", "f") is None
-    assert run_untrusted.call("class C:\\n    @staticmethod\\n    def f(): return (1,)", "C.f") == (1,)
+    code = "class C:\\n    @staticmethod\\n    def f(): return (1,)"
+    assert run_untrusted.call(code, "C.f") == (1,)
 
 def test_sandbox(belljar_sandbox):
     assert belljar_sandbox.run("1").value == 1
@@ -86,6 +87,12 @@ def test_missing(run_untrusted):
 def test_not_plain(run_untrusted):
     run_untrusted.call(Path("student.py"), "machine")
 
+def test_too_much(run_untrusted):
+    run_untrusted.call("def f(): return 'a' * 2_000_000", "f")
+
+def test_exit(run_untrusted):
+    run_untrusted.call("def f(): return 1\\nresult = (1,)\\nexit()", "f")
+
 def test_no_name(run_untrusted):
     with pytest.raises(ValueError, match="is not the name of one"):
         run_untrusted.call(Path("student.py"), "add(1, 2) or add")
@@ -94,11 +101,12 @@ def test_no_program(run_untrusted):
     with pytest.raises(TypeError, match="give a Path, or code as a str"):
         run_untrusted(1)
 """)
-    done.assert_outcomes(failed=3, passed=2)
+    done.assert_outcomes(failed=5, passed=2)
     done.stdout.fnmatch_lines([
         "*broken() could not be called: *", "*line 8, in broken", "*IndexError*",
         "*NameError: name 'subtract' is not defined*",
-        "*machine() returned what is no plain data: *",
+        "*machine() returned what is no plain data: *", "*f() returned too much: *",
+        "*f() did not return: the program has called exit()*",
     ])  # fmt: skip
 
 
@@ -152,7 +160,8 @@ import sys
 
 def test_nothing_is_loaded(pytestconfig):
     assert pytestconfig.pluginmanager.has_plugin("belljar.pytest_plugin")
-    assert [name for name in sys.modules if name.startswith("belljar.")] == ["belljar.pytest_plugin"]
+    loaded = [name for name in sys.modules if name.startswith("belljar.")]
+    assert loaded == ["belljar.pytest_plugin"]
 """)
     done.assert_outcomes(passed=1)
 

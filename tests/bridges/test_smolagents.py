@@ -4,12 +4,11 @@ import dataclasses
 import time
 
 import pytest
+from belljar import Sandbox
+from belljar.smolagents import BelljarExecutor
 from smolagents import CodeAgent, LocalPythonExecutor, tool
 from smolagents.local_python_executor import InterpreterError
 from smolagents.models import ChatMessage, MessageRole, Model
-
-from belljar import Sandbox
-from belljar.smolagents import BelljarExecutor
 
 
 class Scripted(Model):
