@@ -166,7 +166,11 @@ PYBIND11_MODULE(_host, module) {
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
   module.def(
-      "look_from", [](const std::string& folder) { Place().folder = folder; }, py::arg("folder"));
+      "look_from",
+      [](const std::string& folder, const std::string& interpreter) {
+        Place() = {folder, interpreter};
+      },
+      py::arg("folder"), py::arg("interpreter"));
   module.def("close_all", &CloseAll);
   module.def("after_fork_in_child", &belljar::CloseInheritedDescriptors);
 }

@@ -28,7 +28,7 @@ struct ZygoteOptions {
   Installation installation;
   std::string profile_document;          // JSON
   std::string other_profiles;            // JSON: profile name -> module names
-  std::vector<std::string> packages;     // folders of packages that the profile has beside ours
+  std::vector<PackageFolder> packages;   // what the profile has beside ours
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<MissingPackages> missing;  // what it names and has not got
   bool huge_pages = false;               // for the interpreter's heap

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import errno
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,14 +27,12 @@ Stream = Callable[[str, str], object]
 """Called with "stdout" or "stderr", and a text."""
 
 
-def _folder() -> str:
-    """Where the other parts of Belljar are, seen from this package."""
-    package = os.path.dirname(os.path.abspath(__file__))
-    # In a build tree the package is staged two folders below.
-    return os.path.dirname(os.path.dirname(package))
-
-
-_host.look_from(_folder())
+# Where the other parts of Belljar are, seen from this package; and the interpreter that its zygotes
+# are loaded into, where they are no program of their own. Not a virtual environment's link to it.
+_host.look_from(
+    os.path.dirname(os.path.abspath(__file__)),
+    getattr(sys, "_base_executable", None) or sys.executable or "",
+)
 # Kills what still runs in daemon threads, and waits until nothing of ours is on their stacks.
 atexit.register(_host.close_all)
 
