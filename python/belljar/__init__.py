@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from belljar._errors import BelljarError, GuestFailed
 from belljar._host import VERSION as __version__
-from belljar._info import Info
 from belljar._options import ContainerOptions
 from belljar._result import (
     Analysis,
@@ -37,6 +36,7 @@ from belljar._sandbox import Sandbox
 
 if TYPE_CHECKING:
     from belljar._async import AsyncSandbox
+    from belljar._info import Info
 
 __all__ = [
     "Analysis",
@@ -68,6 +68,10 @@ def __getattr__(name: str) -> Any:
         from belljar._async import AsyncSandbox
 
         return AsyncSandbox
+    if name == "Info":
+        from belljar._info import Info
+
+        return Info
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

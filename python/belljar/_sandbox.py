@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 from belljar import _forks, _functions, _host, _options
 from belljar._errors import BelljarError
 from belljar._functions import Functions
-from belljar._info import Info, info_of
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation, result_of, validation_of
 from belljar._threads import Threads, usual_concurrency
 
 if TYPE_CHECKING:
+    from belljar._info import Info
     from belljar._wire import Asked, Wishes
 
 Stream = Callable[[str, str], object]
@@ -456,6 +456,8 @@ class Sandbox:
         ...     "math" in box.info().modules
         True
         """
+        from belljar._info import info_of
+
         wishes = self._wishes
         is_container = wishes["container"] is not None
         return info_of(
