@@ -49,7 +49,8 @@ Result<std::optional<ContainerOptions>> ResolveContainer(const ContainerArgument
                                   .socket = "--engine-socket",
                                   .runtime = "--runtime ",
                                   .require_gvisor = "--require-gvisor"};
-  if (Result<void> checked = CheckTogether(options.wish, kOptions); !checked) return checked.error();
+  if (Result<void> checked = CheckTogether(options.wish, kOptions); !checked)
+    return checked.error();
   // A run that is the only one waits for its own container, and keeps no other waiting.
   options.spares = 0;
   options.most = 1;

@@ -31,8 +31,14 @@ MachineCheck CheckInstallation(const Result<ProfileCatalogue>& catalogue) {
                      catalogue.ok(),
                      "",
                      "belljar-zygote, and share/belljar with the policy and the profiles",
-                     "build with ./dev build, or install with cmake --install"};
-  check.detail = catalogue ? catalogue->installation().zygote : catalogue.error().ToString();
+                     "build with ./dev build, or install with pip or cmake --install"};
+  if (!catalogue) {
+    check.detail = catalogue.error().ToString();
+    return check;
+  }
+  const Installation& installation = catalogue->installation();
+  check.detail = installation.zygote;
+  if (!installation.interpreter.empty()) check.detail += ", in " + installation.interpreter;
   return check;
 }
 

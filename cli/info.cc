@@ -97,6 +97,9 @@ std::string PackagesText(const Profile& profile, const Installation& installatio
     }
     missing.push_back("the packages of " + each.set + " are not installed, so an import of " +
                       modules + " fails. To install them:");
+    for (const std::string& differing : each.differing) {
+      missing.back().insert(missing.back().rfind(" To install"), " There is " + differing + ".");
+    }
     missing.push_back(each.command);
   }
   return text + ListText("missing", missing);

@@ -19,24 +19,19 @@ bool Cancellation::is_cancelled() const {
 
 Engine::Engine(Opened opened) : process_(getpid()), opened_(std::move(opened)) {}
 
-Engine::~Engine() {
-  // Its threads are not here to be joined, its workers are the parent's, and its descriptors have
-  // been closed (CloseInheritedDescriptors).
-  if (!is_of_this_process()) (void)opened_.sandbox.release();
-}
-
 bool Engine::is_of_this_process() const { return getpid() == process_; }
 
 Engine::Flight::Flight(Engine& engine, const Cancellation& cancellation) : engine_(engine) {
   const std::lock_guard lock(engine_.mutex_);
   if (engine_.is_closing_) return;
-  record_ = engine_.flights_.insert(engine_.flights_.end(),
-                                    {&cancellation, std::this_thread::get_id()});
+  record_ =
+      engine_.flights_.insert(engine_.flights_.end(), {&cancellation, std::this_thread::get_id()});
   has_begun_ = true;
 }
 
 Engine::Flight::~Flight() {
-  // A child that was made from within a callback: the mutex may be held by a thread that is not here.
+  // A child that was made from within a callback: the mutex may be held by a thread that is not
+  // here.
   if (!has_begun_ || !engine_.is_of_this_process()) return;
   const std::lock_guard lock(engine_.mutex_);
   engine_.flights_.erase(record_);
@@ -55,7 +50,10 @@ Result<void> Engine::WaitForSpare(Deadline deadline) const {
   return opened_.sandbox->WaitForSpare(deadline);
 }
 
-Backend::Counters Engine::counters() const { return opened_.sandbox->counters(); }
+Backend::Counters Engine::counters() const {
+  const std::lock_guard lock(mutex_);
+  return opened_.sandbox ? opened_.sandbox->counters() : Backend::Counters();
+}
 
 bool Engine::IsRunningHere() const {
   const std::lock_guard lock(mutex_);

@@ -33,8 +33,8 @@ struct FlightRecord {
   std::thread::id thread;
 };
 
-// Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a signal's
-// handler.
+// Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
+// signal's handler.
 class Cancellation {
  public:
   Cancellation();
@@ -47,19 +47,20 @@ class Cancellation {
   UniqueFd event_;
 };
 
+// Never destroyed in a child that fork has made: its threads are not there to be joined, and
+// waiters that are not there keep a condition variable from being destroyed.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   explicit Engine(Opened opened);
   Engine(const Engine&) = delete;
-  ~Engine();
 
   const Opened& opened() const { return opened_; }
   // False in a child that fork has made.
   bool is_of_this_process() const;
   const Profile& profile() const { return opened_.profile; }
 
-  // One run, from before it is asked for until nothing of it is left on its thread: what Close waits
-  // for. Empty where the engine is closed.
+  // One run, from before it is asked for until nothing of it is left on its thread: what Close
+  // waits for. Empty where the engine is closed.
   class Flight {
    public:
     Flight(Engine& engine, const Cancellation& cancellation);
@@ -73,14 +74,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::list<FlightRecord>::iterator record_;
   };
 
-  // These within a flight. Run sets the cancellation's descriptor in `options`.
+  // The first two within a flight. Run sets the cancellation's descriptor in `options`.
   Result<Outcome> Run(const Request& request, RunOptions options,
                       const Cancellation& cancellation) const;
   Result<void> WaitForSpare(Deadline deadline) const;
   Backend::Counters counters() const;
 
-  // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing. False:
-  // at the deadline something was still there, and the engine stays. Precondition:
+  // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing.
+  // False: at the deadline something was still there, and the engine stays. Precondition:
   // !IsRunningHere().
   bool Close(Deadline deadline);
   // Whether this thread is in a run of this engine's, as a callback is.

@@ -2,8 +2,8 @@
 //
 // CPython up to 3.13 ends a thread that wants the GIL while the interpreter is torn down by
 // pthread_exit, which unwinds the frames of C++ below it: through a destructor that ends the whole
-// process with std::terminate. Such a thread is kept where it is instead, until the process ends, as
-// CPython 3.14 does it itself.
+// process with std::terminate. Such a thread is kept where it is instead, until the process ends,
+// as CPython 3.14 does it itself.
 #ifndef BELLJAR_PYTHON_GIL_H_
 #define BELLJAR_PYTHON_GIL_H_
 

@@ -47,9 +47,16 @@ std::set<Engine*>& Engines() {
   return *engines;
 }
 
+// Set once, with the GIL: nothing is opened any more.
+bool& IsEnding() {
+  static bool is_ending = false;
+  return is_ending;
+}
+
 // The holder of an Engine in Python. Ending workers takes some milliseconds, in which others run.
 void Drop(Engine* engine) {
   Engines().erase(engine);
+  if (!engine->is_of_this_process()) return;
   WithoutGil([&] { delete engine; });
 }
 
@@ -71,17 +78,17 @@ Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
 }
 
 std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals) {
+  if (IsEnding()) throw HostFailure{MakeError("open a sandbox", "the interpreter is ending")};
   const Wishes wishes = WishesFrom(options);
-  const ProfileCatalogue catalogue =
-      OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
-        Result<Installation> installation = Installation::Find(Place());
-        if (!installation) return installation.error();
-        return ProfileCatalogue::Open(std::move(*installation));
-      }));
+  const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
+    Result<Installation> installation = Installation::Find(Place());
+    if (!installation) return installation.error();
+    return ProfileCatalogue::Open(std::move(*installation));
+  }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
-  Opened opened = OrHostFailure(
-      choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
-                       : WithoutGil([&] { return Open(std::move(choice), -1); }));
+  Opened opened =
+      OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
+                                     : WithoutGil([&] { return Open(std::move(choice), -1); }));
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened)), Drop);
   Engines().insert(engine.get());
   return engine;
@@ -90,15 +97,20 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
   if (engine.IsRunningHere()) {
-    throw HostFailure{MakeError("close a sandbox", "this is called from within a run of its own; "
-                                                   "let the run end first")};
+    throw HostFailure{MakeError("close a sandbox",
+                                "this is called from within a run of its own; "
+                                "let the run end first")};
   }
-  WithoutGil([&] { engine.Close(Deadline::max()); });
+  // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
+  while (!WithoutGil([&] { return engine.Close(Clock::now() + kLook); })) {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
 }
 
 // The interpreter ends: what still runs, in threads that nobody waits for, is killed, and has left
 // our frames before Python takes itself apart.
 void CloseAll() {
+  IsEnding() = true;
   const Deadline deadline = Clock::now() + kPatienceAtExit;
   std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
   for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());
@@ -160,14 +172,17 @@ PYBIND11_MODULE(_host, module) {
       .def("counters", &CountersOf)
       .def_property_readonly("facts",
                              [](const Engine& engine) { return TextObject(engine.opened().facts); })
-      .def_property_readonly("packages", [](const Engine& engine) {
-        return py::cast(engine.opened().packages);
-      });
+      .def_property_readonly(
+          "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
 
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
-  module.def("look_from", [](const std::string& folder) { Place().folder = folder; },
-             py::arg("folder"));
+  module.def(
+      "look_from",
+      [](const std::string& folder, const std::string& interpreter) {
+        Place() = {folder, interpreter};
+      },
+      py::arg("folder"), py::arg("interpreter"));
   module.def("close_all", &CloseAll);
   module.def("after_fork_in_child", &belljar::CloseInheritedDescriptors);
 }

@@ -109,6 +109,7 @@ Result<Choice> Choose(const ProfileCatalogue& catalogue, const Wishes& wishes) {
   Result<Profile> profile = catalogue.Choose(wishes.profile);
   if (!profile) return CallersError("profile: " + profile.error().ToString());
   Choice choice;
+  choice.sandbox.hides_children = true;
   choice.sandbox.installation = catalogue.installation();
   choice.facts = ProfileToJson(*profile, catalogue.installation());
   choice.sandbox.profile = std::move(*profile);

@@ -60,8 +60,8 @@ struct Opened {
 Result<Choice> Choose(const ProfileCatalogue& catalogue, const Wishes& wishes);
 
 // Returns before the first worker is ready; with packages, once they are installed. Threads that
-// this starts take no signals: those of the process are for its interpreter, whose handlers want the
-// main thread.
+// this starts take no signals: those of the process are for its interpreter, whose handlers want
+// the main thread.
 Result<Opened> Open(Choice choice, int cancel_fd);
 
 }  // namespace belljar::python

@@ -61,8 +61,8 @@ py::tuple IsolationObject(const Isolation& isolation) {
 }
 
 py::tuple SecurityEventObject(const SecurityEvent& event) {
-  return py::make_tuple(TextObject(event.layer), TextObject(event.action),
-                        TextObject(event.detail), event.count);
+  return py::make_tuple(TextObject(event.layer), TextObject(event.action), TextObject(event.detail),
+                        event.count);
 }
 
 py::tuple ArtifactObject(const Artifact& artifact) {

@@ -1,5 +1,6 @@
-// An Outcome as objects of Python's: a dict of plain ones, which _result.py makes a Result of. Every
-// text in it may be the guest's: bytes that are not UTF-8 become U+FFFD, nothing is evaluated.
+// An Outcome as objects of Python's: a dict of plain ones, which _result.py makes a Result of.
+// Every text in it may be the guest's: bytes that are not UTF-8 become U+FFFD, nothing is
+// evaluated.
 #ifndef BELLJAR_PYTHON_OUTCOME_OBJECTS_H_
 #define BELLJAR_PYTHON_OUTCOME_OBJECTS_H_
 

@@ -82,9 +82,8 @@ class Callbacks {
   // Empty where there is no answer, and no run any more.
   std::string Call(std::string_view name, std::string_view arguments) {
     std::string answer;
-    InPython([&] {
-      answer = py::cast<std::string>(call_(TextObject(name), TextObject(arguments)));
-    });
+    InPython(
+        [&] { answer = py::cast<std::string>(call_(TextObject(name), TextObject(arguments))); });
     return answer;
   }
 

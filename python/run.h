@@ -12,7 +12,8 @@ namespace belljar::python {
 // the run and is thrown on.
 pybind11::dict Run(Engine& engine, const Cancellation& cancellation, const pybind11::dict& asked);
 
-// Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise meanwhile.
+// Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise
+// meanwhile.
 bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals);
 
 }  // namespace belljar::python

@@ -11,6 +11,7 @@ import filecmp
 import json
 import os
 import py_compile
+import re
 import runpy
 import shutil
 import sys
@@ -65,10 +66,11 @@ def copy_if_different(source: Path, target: Path) -> bool:
     return True
 
 
-def compile_ahead(path: Path) -> None:
-    # The path stored in the byte code is what a traceback shows; keep the staged one.
+def compile_ahead(path: Path, shown: str | None = None) -> None:
+    """`shown`: the path that tracebacks have, which the byte code holds; None: `path`."""
     py_compile.compile(
         str(path),
+        dfile=shown,
         doraise=True,
         invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
     )
@@ -81,6 +83,7 @@ def byte_code_of(path: Path) -> Path:
 def remove_leftovers(share: Path, wanted: dict[Path, Path]) -> None:
     keep = {share / name for name in wanted}
     keep |= {byte_code_of(path) for path in keep if path.suffix == ".py"}
+    keep |= {path.with_suffix(".pins") for path in keep if path.parent.name == "requirements"}
     for room in ("policy", "runner", "profiles", "installer", "requirements"):
         for path in sorted((share / room).rglob("*"), reverse=True):
             if path.is_dir():
@@ -97,6 +100,30 @@ def write_rules(source: Path, share: Path) -> None:
     scratch = share / "rules.json.new"
     scratch.write_text(json.dumps(rules, indent=1, ensure_ascii=False) + "\n")
     os.replace(scratch, share / "rules.json")
+
+
+def pins_of(requirements: str, origin: str) -> str:
+    """A line "name version" for each pin of a file that pip-compile wrote."""
+    lines = []
+    for line in requirements.splitlines():
+        pin = re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)\s*(;?)", line)
+        if pin is None:
+            continue
+        if pin[3]:
+            sys.exit(f"stage_share: {origin}: nobody here can tell when {pin[1]} is needed: {line}")
+        lines.append(f"{pin[1]} {pin[2]}\n")
+    return "".join(lines)
+
+
+def write_pins(share: Path) -> None:
+    """What sets are made of, for the host where they lie among other packages."""
+    for path in (share / "requirements").glob("*.txt"):
+        text = pins_of(path.read_text(encoding="utf-8"), path.name)
+        pins = path.with_suffix(".pins")
+        if not pins.is_file() or pins.read_text() != text:
+            scratch = path.with_suffix(".new")
+            scratch.write_text(text)
+            os.replace(scratch, pins)
 
 
 def link_to(link: Path, target: Path) -> None:
@@ -118,7 +145,10 @@ def link_package_sets(folder: Path, sets: list[str], packages: str) -> None:
             path.unlink()
 
 
-def stage(source: Path, share: Path, site_packages: Path, set_packages: str) -> int:
+def stage(
+    source: Path, share: Path, site_packages: Path, set_packages: str, shown: str | None = None
+) -> int:
+    """`shown`: what tracebacks have in place of `share`; None: its path."""
     share.mkdir(parents=True, exist_ok=True)
     wanted = wanted_files(source)
     changed = 0
@@ -126,9 +156,10 @@ def stage(source: Path, share: Path, site_packages: Path, set_packages: str) -> 
         copied = copy_if_different(origin, share / name)
         changed += copied
         if name.suffix == ".py" and (copied or not byte_code_of(share / name).is_file()):
-            compile_ahead(share / name)
+            compile_ahead(share / name, f"{shown}/{name}" if shown else None)
     remove_leftovers(share, wanted)
     write_rules(source, share)
+    write_pins(share)
     if not site_packages.is_dir():
         print(f"stage_share: {site_packages} is missing: `./dev setup` makes it", file=sys.stderr)
     link_to(share / "site-packages", site_packages)
@@ -142,9 +173,12 @@ def main() -> None:
     parser.add_argument("--share", type=Path, required=True)
     parser.add_argument("--site-packages", type=Path, required=True)
     parser.add_argument("--set-packages", required=True, help="of a set, with {set} for its name")
+    parser.add_argument("--shown", help="what tracebacks have in place of the share's path")
     parser.add_argument("--stamp", type=Path, required=True)
     options = parser.parse_args()
-    stage(options.source, options.share, options.site_packages, options.set_packages)
+    stage(
+        options.source, options.share, options.site_packages, options.set_packages, options.shown
+    )
     options.stamp.write_text("")
 
 

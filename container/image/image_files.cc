@@ -22,7 +22,19 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kLargestFile = size_t{1} << 30;
-constexpr char kStandardLibrary[] = BELLJAR_PYTHON_STDLIB;
+// Of an interpreter of its own: where the environment has it; of all others that of the build.
+std::string StandardLibraryOf(const Installation& installation) {
+  return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
+}
+
+// The program that a zygote is, whatever is loaded into it.
+const std::string& ZygoteProgram(const Installation& installation) {
+  return installation.interpreter.empty() ? installation.zygote : installation.interpreter;
+}
+
+// "python3.11", the name of its program and of its library's folder.
+std::string PythonName() { return fs::path(BELLJAR_PYTHON_STDLIB).filename(); }
+
 constexpr char kTimeZones[] = "/usr/share/zoneinfo";
 constexpr char kCertificates[] = "/etc/ssl/certs";
 constexpr char kSystemRoots[] = "/etc/ssl/certs/ca-certificates.crt";
@@ -85,19 +97,27 @@ class Collection {
   static Error Failure(const std::string& detail) { return MakeError("build an image", detail); }
 
   Result<void> AddPrograms() {
-    const struct {
-      const char* name;
-      std::string path;
-    } kPrograms[] = {{kZygoteProgram, request_.installation.zygote},
-                     {kGuestProgram, request_.guest}};
+    const Installation& from = request_.installation;
+    std::vector<std::pair<std::string, std::string>> programs = {
+        {Below(kImagePrefix, kGuestProgram), request_.guest}};
+    if (from.interpreter.empty()) {
+      programs.push_back({Below(kImagePrefix, kZygoteProgram), from.zygote});
+    } else {
+      // The interpreter stays where it is, for it looks for its library from there.
+      const fs::path folder = fs::path(from.zygote).parent_path();
+      programs.push_back({ImagePath(from.interpreter), from.interpreter});
+      programs.push_back({Below(kImagePrefix, kZygoteModule), from.zygote});
+      programs.push_back({Below(kImagePrefix, kPreloadModule), folder / kPreloadModule});
+      AddText(Below(kImagePrefix, kInterpreterFile), from.interpreter + "\n");
+    }
     std::error_code code;
-    for (const auto& program : kPrograms) {
-      if (!fs::is_regular_file(program.path, code)) {
-        return Failure("there is no " + program.path +
+    for (const auto& [place, path] : programs) {
+      if (!fs::is_regular_file(path, code)) {
+        return Failure("there is no " + path +
                        ", which every container starts; build with ./dev build, or install with "
-                       "cmake --install");
+                       "cmake --install or pip");
       }
-      ImageFile& file = Add(Below(kImagePrefix, program.name), program.path);
+      ImageFile& file = Add(place, path);
       file.form = ImageFile::Form::kProgram;
       file.is_program = true;
     }
@@ -137,12 +157,29 @@ class Collection {
     }
     for (const PackageSet& set : request_.profile.packages) {
       const auto given = request_.package_paths.find(set.name);
-      const std::string path =
-          given == request_.package_paths.end() ? from.PackageSetPath(set.name) : given->second;
-      if (Result<void> done = AddTree(path, share + "/packages/" + set.name, WantsOfPackages);
-          !done) {
-        return done;
+      const PackageFolder folder = given == request_.package_paths.end()
+                                       ? from.FolderOfSet(set.name)
+                                       : PackageFolder{given->second, {}};
+      const std::string target = share + "/packages/" + set.name;
+      if (Result<void> done = AddPackageFolder(folder, target); !done) return done;
+    }
+    return {};
+  }
+
+  Result<void> AddPackageFolder(const PackageFolder& folder, const std::string& target) {
+    if (folder.entries.empty()) return AddTree(folder.path, target, WantsOfPackages);
+    std::error_code code;
+    for (const std::string& entry : folder.entries) {
+      const std::string source = Below(folder.path, entry);
+      if (fs::is_regular_file(source, code)) {
+        if (WantsOfPackages(entry)) AddWithByteCode(Below(target, entry), source);
+        continue;
       }
+      // By its whole path: what is wanted depends on the package that it is in.
+      const Selection wants = [&](const std::string& path) {
+        return WantsOfPackages(Below(entry, path));
+      };
+      if (Result<void> done = AddTree(source, Below(target, entry), wants); !done) return done;
     }
     return {};
   }
@@ -151,7 +188,8 @@ class Collection {
   Result<void> AddPaths() {
     for (const PathRule& rule : request_.profile.paths) {
       const bool is_library = rule.path == "{stdlib}";
-      const std::string path = is_library ? kStandardLibrary : rule.path;
+      const std::string path =
+          is_library ? StandardLibraryOf(request_.installation) : rule.path;
       std::error_code code;
       if (rule.optional && (!fs::exists(path, code) || IsSourceOfCertificates(path))) continue;
       if (fs::is_regular_file(path, code)) {
@@ -181,9 +219,10 @@ class Collection {
 
   // Where ld.so looks without a cache: beside libc, which each build of it has built in.
   Result<void> AddLibraries() {
-    Result<std::optional<ElfFile>> zygote = ReadElfFile(request_.installation.zygote);
+    const std::string& program = ZygoteProgram(request_.installation);
+    Result<std::optional<ElfFile>> zygote = ReadElfFile(program);
     if (!zygote) return zygote.error();
-    if (!*zygote) return Failure(request_.installation.zygote + " is no program");
+    if (!*zygote) return Failure(program + " is no program");
     files_.architecture = ArchitectureName((*zygote)->kind);
     if (files_.architecture.empty()) return Failure("images have no name for this processor");
     Result<LibrarySearch> search = LibrarySearch::OfThisMachine();
@@ -203,7 +242,7 @@ class Collection {
     Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, strangers);
     if (!linked) return linked.error();
     for (const char* name : kLoadedByName) {
-      const std::string path = search->Find(name, **zygote, request_.installation.zygote, {});
+      const std::string path = search->Find(name, **zygote, program, {});
       if (!path.empty()) linked->paths[name] = path;
     }
     if (Result<void> judged = JudgeMissing(*linked); !judged) return judged;
@@ -226,6 +265,7 @@ class Collection {
     for (const MissingLibrary& missing : linked.missing) {
       const std::string what = missing.name + ", which " + missing.needed_by + " needs";
       if (missing.needed_by == request_.installation.zygote ||
+          missing.needed_by == request_.installation.interpreter ||
           missing.needed_by == request_.guest) {
         return Failure("there is no " + what);
       }
@@ -334,7 +374,8 @@ ImagePart PartOf(const std::string& path) {
   }
   if (is_below(share)) return ImagePart::kPolicy;
   if (is_below(kImagePrefix)) return ImagePart::kPrograms;
-  if (is_below(ImagePath(kStandardLibrary))) return ImagePart::kStandardLibrary;
+  if (path.find("lib/" + PythonName() + "/") != path.npos) return ImagePart::kStandardLibrary;
+  if (path.ends_with("bin/" + PythonName())) return ImagePart::kPrograms;
   if (path.starts_with("lib") || is_below("usr/lib") || is_below("usr/lib64")) {
     return ImagePart::kLibraries;
   }

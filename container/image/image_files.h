@@ -21,6 +21,10 @@ namespace belljar {
 inline constexpr char kImagePrefix[] = "opt/belljar";
 inline constexpr char kGuestProgram[] = "belljar-guest";
 inline constexpr char kZygoteProgram[] = "belljar-zygote";
+// In place of it, what an interpreter becomes the zygote by, and a file with that one's path.
+inline constexpr char kZygoteModule[] = "belljar-zygote.so";
+inline constexpr char kPreloadModule[] = "belljar-preload.so";
+inline constexpr char kInterpreterFile[] = "interpreter";
 
 // The user that nothing belongs to.
 inline constexpr unsigned kImageUser = 65534;

@@ -21,6 +21,7 @@ struct ModuleExports {
 struct PathRule {
   std::string path;
   bool optional = false;  // a machine without it still starts
+  std::vector<std::string> without = {};  // folders in it that are not shown, by their names
 };
 
 // What one argument of a system call has to be: (args[argument] & mask) equal to `value`, or

@@ -23,6 +23,10 @@ namespace belljar {
 
 // Descriptor of the control socket in a new zygote.
 inline constexpr int kZygoteControlFd = 3;
+// In one that is to be an interpreter's own program: belljar-preload.so, by whose path in /proc the
+// dynamic linker takes it. Its own may hold a space or a colon, which end a name in LD_PRELOAD.
+inline constexpr int kZygotePreloadFd = 4;
+inline constexpr char kZygotePreload[] = "LD_PRELOAD=/proc/self/fd/4";
 
 // In answer to the start message the zygote sends one text message: this word, or what went wrong.
 inline constexpr std::string_view kZygoteReady = "ready";

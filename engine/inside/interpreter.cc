@@ -3,6 +3,7 @@
 #include <pybind11/embed.h>
 #include <pybind11/functional.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
@@ -22,6 +23,9 @@ struct Runner {
   py::object keep_artifact;  // None: nothing is kept
 };
 Runner* g_runner = nullptr;
+
+// Where the standard library is looked for; the first is the library itself. Set once in the zygote.
+std::vector<std::string>* g_library_paths = nullptr;
 
 bool Append(PyWideStringList* list, const std::string& path) {
   wchar_t* wide = Py_DecodeLocale(path.c_str(), nullptr);
@@ -49,28 +53,61 @@ void IgnoreSignalsOfWrites() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+// Cleared when it goes.
+struct Config : PyConfig {
+  Config() { PyConfig_InitIsolatedConfig(this); }
+  ~Config() { PyConfig_Clear(this); }
+  Config(const Config&) = delete;
+};
+
+Result<void> Judge(const PyStatus& status) {
+  if (!PyStatus_Exception(status)) return {};
+  return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// The standard library first: nearly all that is imported is found there, at the first look. Of the
+// program belljar-zygote it is the build's; an interpreter finds its own, as when it is started by
+// itself (getpath.py), with no environment and no site. What it names and there is not, as its
+// archive of modules, is left out.
+void ArrangePath(const InterpreterOptions& options) {
+  const py::module_ sys = py::module_::import("sys");
+  g_library_paths = new std::vector<std::string>{
+      options.program.empty() ? BELLJAR_PYTHON_STDLIB
+                              : sys.attr("_stdlib_dir").cast<std::string>()};
+  for (const py::handle each : sys.attr("path")) {
+    std::string path = each.cast<std::string>();
+    if (path != g_library_paths->front() && IsFolder(path)) {
+      g_library_paths->push_back(std::move(path));
+    }
+  }
+  py::list path;
+  for (const std::string& folder : *g_library_paths) path.append(folder);
+  for (const std::string& folder : options.package_paths) path.append(folder);
+  sys.attr("path") = path;
+}
+
 Result<void> Initialize(const InterpreterOptions& options) {
   IgnoreSignalsOfWrites();
-  PyConfig config;
-  PyConfig_InitIsolatedConfig(&config);
+  Config config;
   config.site_import = 0;
   config.write_bytecode = 0;
   config.install_signal_handlers = 0;
-  config.module_search_paths_set = 1;
-  // The standard library first: nearly all that is imported is found there, at the first look.
-  bool ok = Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB);
-  ok &= Append(&config.module_search_paths, BELLJAR_PYTHON_STDLIB "/lib-dynload");
-  for (const auto* paths : {&options.package_paths, &options.profile_packages}) {
-    for (const std::string& path : *paths) ok &= Append(&config.module_search_paths, path);
+  if (options.program.empty()) {
+    config.module_search_paths_set = 1;
+    for (const char* path : {BELLJAR_PYTHON_STDLIB, BELLJAR_PYTHON_STDLIB "/lib-dynload"}) {
+      if (!Append(&config.module_search_paths, path)) return MakeError("start Python", "no memory");
+    }
+  } else {
+    const PyStatus named =
+        PyConfig_SetBytesString(&config, &config.program_name, options.program.c_str());
+    if (Result<void> done = Judge(named); !done) return done;
   }
-  if (ok) {
-    const PyStatus status = Py_InitializeFromConfig(&config);
-    PyConfig_Clear(&config);
-    if (!PyStatus_Exception(status)) return {};
-    return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
-  }
-  PyConfig_Clear(&config);
-  return MakeError("start Python", "a package path cannot be decoded");
+  return Judge(Py_InitializeFromConfig(&config));
 }
 
 // bytes -> where they begin among the artifacts, or None where there is no room left.
@@ -83,6 +120,8 @@ py::object KeepArtifact(const py::bytes& content) {
 void Prepare(const InterpreterOptions& options) {
   const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
+  const py::object profile_folders =
+      runner.attr("add_package_folders")(loads(options.profile_packages));
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules));
   g_runner =
@@ -93,16 +132,17 @@ void Prepare(const InterpreterOptions& options) {
   // Entries of what was loaded: a worker that needs their place would write to each one's name.
   if (options.huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
-  // What the first clone would set up or clear away, for good.
+  // What the first clone would set up or clear away, for good. Both halves: since 3.13 the child's
+  // releases the lock of imports, and aborts where the other has not taken it.
+  PyOS_BeforeFork();
   PyOS_AfterFork_Child();
   runner.attr("reseed")();
   FillHeapHoles();
   // What is left to import is the standard library and the profile's packages, by their own code
   // and by --language full.
   py::list path;
-  path.append(BELLJAR_PYTHON_STDLIB);
-  path.append(BELLJAR_PYTHON_STDLIB "/lib-dynload");
-  for (const std::string& folder : options.profile_packages) path.append(folder);
+  for (const std::string& folder : *g_library_paths) path.append(folder);
+  for (const py::handle folder : profile_folders) path.append(folder);
   py::module_::import("sys").attr("path") = path;
 }
 
@@ -144,13 +184,17 @@ Result<void> StartInterpreter(const InterpreterOptions& options) {
   }
   if (Result<void> done = Preinitialize(); !done) return done;
   if (Result<void> done = Initialize(options); !done) return done;
+  if (Result<void> done = Translate("find the standard library", [&] { ArrangePath(options); });
+      !done) {
+    return done;
+  }
   if (Result<void> done = InstallCaptureStreams(); !done) return done;
   // What is imported stays: until FreezeInterpreter() a collection would only look at it again.
   PyGC_Disable();
   return Translate("prepare the profile", [&] { Prepare(options); });
 }
 
-std::string StandardLibraryPath() { return BELLJAR_PYTHON_STDLIB; }
+std::string StandardLibraryPath() { return g_library_paths->front(); }
 
 void FreezeInterpreter() {
   // Without a collection: all there is to find is some hundred objects, and looking at the other

@@ -14,20 +14,21 @@
 namespace belljar {
 
 struct InterpreterOptions {
-  std::vector<std::string> package_paths;     // where belljar_runner, belljar_policy, … are
-  std::vector<std::string> profile_packages;  // the profile's own: a guest's imports read there too
-  bool huge_pages = false;                    // for the heap
-  bool keeps_artifacts = false;               // figures and tables of a run are taken along
-  std::string missing_modules;                // JSON: of the profile's -> what installs it
-  std::string profile;                        // JSON
-  std::string other_profiles;                 // JSON: profile name -> module names
+  std::string program;  // the interpreter that this process is; empty: the program belljar-zygote
+  std::vector<std::string> package_paths;  // where belljar_runner, belljar_policy, … are
+  std::string profile_packages;            // JSON: the profile's own, see runner/package_folders.py
+  bool huge_pages = false;                 // for the heap
+  bool keeps_artifacts = false;            // figures and tables of a run are taken along
+  std::string missing_modules;             // JSON: of the profile's -> what installs it
+  std::string profile;                     // JSON
+  std::string other_profiles;              // JSON: profile name -> module names
 };
 
 // Zygote: starts an isolated interpreter (no environment, no site, random hash seed), imports the
 // profile's modules and builds the policy. The error holds the Python exception.
 Result<void> StartInterpreter(const InterpreterOptions& options);
 
-// The directory of the standard library, as the interpreter found it.
+// The directory of the standard library. Once the interpreter has started.
 std::string StandardLibraryPath();
 
 // Zygote, last before the first clone: freezes what is there, so that a worker's collector never

@@ -43,6 +43,7 @@ Result<Start> ReceiveStart(int control) {
   try {
     const nlohmann::json json = nlohmann::json::parse(*text);
     Start start;
+    json.at("interpreter").get_to(start.interpreter.program);
     json.at("package_paths").get_to(start.interpreter.package_paths);
     json.at("profile_packages").get_to(start.interpreter.profile_packages);
     json.at("missing_modules").get_to(start.interpreter.missing_modules);

@@ -1,9 +1,5 @@
 // The program belljar-zygote. Not for people: the host starts it with its control socket.
-#include <sys/socket.h>
-
-#include <cstdio>
-
-#include "engine/core/wire.h"
+#include "engine/inside/control_socket.h"
 #include "engine/inside/zygote.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -14,14 +10,6 @@ extern "C" const char* __asan_default_options() { return "detect_leaks=0:abort_o
 #endif
 
 int main() {
-  int type = 0;
-  socklen_t size = sizeof type;
-  if (getsockopt(belljar::kZygoteControlFd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
-      type != SOCK_SEQPACKET) {
-    fprintf(stderr,
-            "belljar-zygote is started by belljar and is not a command of its own.\n"
-            "Try: belljar run --help\n");
-    return 2;
-  }
+  if (!belljar::HasControlSocket()) return 2;
   return belljar::RunZygote(belljar::UniqueFd(belljar::kZygoteControlFd));
 }

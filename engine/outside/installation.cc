@@ -1,7 +1,12 @@
 #include "engine/outside/installation.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 #include "engine/core/text.h"
 
@@ -10,6 +15,19 @@ namespace belljar {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr char kPython[] = "python" BELLJAR_PYTHON_MINOR;
+constexpr char kProgram[] = "belljar-zygote";
+constexpr char kModule[] = "belljar-zygote.so";
+constexpr char kInEnvironment[] = "belljar/_installation";
+// Beside the zygote of an image: the path of its interpreter.
+constexpr char kInterpreterFile[] = "interpreter";
+
+struct Place {
+  fs::path programs;
+  fs::path share;
+  fs::path environment = {};  // the folder of packages that it lies in
+};
 
 std::string ShellQuoted(const std::string& text) {
   constexpr std::string_view kPlain =
@@ -30,77 +48,181 @@ std::string InstallCommand(const fs::path& packages, const std::string& set) {
          ShellQuoted(packages / set) + " -r " + ShellQuoted(requirements);
 }
 
-Result<fs::path> FolderOfProgram() {
+// Of a program in `folder`.
+std::vector<Place> PlacesOfProgram(const fs::path& folder) {
+  const fs::path prefix = folder.parent_path();
+  return {{folder, folder / "share/belljar"},
+          {prefix, prefix / "share/belljar"},  // of tests, in a build tree
+          {prefix / "libexec/belljar", prefix / "share/belljar"},
+          {folder, prefix.parent_path() / "share/belljar"}};
+}
+
+Place PlaceInEnvironment(const fs::path& packages) {
+  const fs::path root = packages / kInEnvironment;
+  return {root / "libexec/belljar", root / "share/belljar", packages};
+}
+
+// Of <prefix>/bin/belljar, as pip puts it: into an environment, a prefix of Debian's or Fedora's, or
+// with --target beside the packages themselves.
+std::vector<Place> PlacesOfCommand(const fs::path& folder) {
+  const fs::path prefix = folder.parent_path();
+  return {PlaceInEnvironment(prefix / "lib" / kPython / "site-packages"),
+          PlaceInEnvironment(prefix / "lib64" / kPython / "site-packages"),
+          PlaceInEnvironment(prefix / "lib" / kPython / "dist-packages"),
+          PlaceInEnvironment(prefix)};
+}
+
+bool IsElfProgram(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[4] = {};
+  file.read(magic, sizeof magic);
+  return file && std::string_view(magic, sizeof magic) == "\177ELF" &&
+         access(path.c_str(), X_OK) == 0;
+}
+
+// The program that `path` leads to; empty where it is a script, as pyenv's are, or nothing.
+fs::path ProgramBehind(const fs::path& path) {
   std::error_code code;
-  const fs::path program = fs::read_symlink("/proc/self/exe", code);
-  if (code) return SystemErrorOf(code.value(), "find the running program");
-  return program.parent_path();
+  const fs::path real = fs::canonical(path, code);
+  return code || !IsElfProgram(real) ? fs::path() : real;
+}
+
+fs::path InterpreterOnPath() {
+  const char* path = getenv("PATH");
+  for (const std::string_view folder : SplitAt(path ? path : "", ':')) {
+    // What is not absolute depends on where we are called.
+    if (!folder.starts_with('/')) continue;
+    fs::path program = ProgramBehind(fs::path(folder) / kPython);
+    if (!program.empty()) return program;
+  }
+  return {};
+}
+
+Error NoInterpreter(const std::string& detail) {
+  return MakeError("find the interpreter of this installation", detail);
+}
+
+// The interpreter that the zygote of `place` is loaded into: the one that is given or written down,
+// else that of the environment, else the first on PATH, as for `pip install --user`.
+Result<std::string> InterpreterOf(const Place& place, const fs::path& command_folder,
+                                  const std::string& given) {
+  std::string named = given;
+  std::ifstream file(place.programs / kInterpreterFile);
+  if (named.empty() && file) std::getline(file, named);
+  if (!named.empty()) {
+    const fs::path program = ProgramBehind(named);
+    if (program.empty()) return NoInterpreter(Quoted(named) + " is no program");
+    return program.string();
+  }
+  // <prefix>/lib/pythonX.Y/site-packages
+  const fs::path prefix = place.environment.parent_path().parent_path().parent_path();
+  for (const fs::path& folder : {command_folder, prefix / "bin"}) {
+    const fs::path program = ProgramBehind(folder / kPython);
+    if (!program.empty()) return program.string();
+  }
+  const fs::path program = InterpreterOnPath();
+  if (!program.empty()) return program.string();
+  return NoInterpreter("there is no " + std::string(kPython) + " in " + (prefix / "bin").string() +
+                       " and none on PATH");
+}
+
+std::optional<Installation> InstallationAt(const Place& place) {
+  std::error_code code;
+  if (!fs::exists(place.share, code)) return std::nullopt;
+  fs::path zygote = place.programs / kProgram;
+  if (!fs::exists(zygote, code)) zygote = place.programs / kModule;
+  if (!fs::exists(zygote, code)) return std::nullopt;
+  return Installation{.zygote = zygote,
+                      .interpreter = "",
+                      .policy = place.share / "policy",
+                      .runner = place.share / "runner",
+                      .site_packages = place.share / "site-packages",
+                      .packages = place.share / "packages",
+                      .environment = place.environment,
+                      .profiles = place.share / "profiles",
+                      .rules = place.share / "rules.json"};
+}
+
+std::string PinsFile(const Installation& installation, const std::string& set) {
+  return fs::path(installation.packages).parent_path() / "requirements" / (set + ".pins");
+}
+
+ChosenPackages ChosenOf(const Installation& installation, const std::string& set) {
+  const Result<std::vector<InstalledPackage>> pins = ReadPins(PinsFile(installation, set));
+  return pins ? ChoosePackages(installation.environment, *pins) : ChosenPackages();
 }
 
 }  // namespace
 
 Result<Installation> Installation::Find(const InstallationPlace& place) {
-  std::error_code code;
-  const Result<fs::path> found =
-      place.folder.empty() ? FolderOfProgram() : Result<fs::path>(place.folder);
-  if (!found) return found.error();
-  const fs::path& folder = *found;
-  const struct {
-    fs::path zygote;
-    fs::path share;
-  } kPlaces[] = {
-      {folder / "belljar-zygote", folder / "share/belljar"},
-      {folder.parent_path() / "belljar-zygote", folder.parent_path() / "share/belljar"},
-      {folder.parent_path() / "libexec/belljar/belljar-zygote",
-       folder.parent_path() / "share/belljar"},
-      {folder / "belljar-zygote", folder.parent_path().parent_path() / "share/belljar"},
-  };
-  for (const auto& each : kPlaces) {
-    if (!fs::exists(each.zygote, code) || !fs::exists(each.share, code)) continue;
-    return Installation{.zygote = each.zygote,
-                        .policy = each.share / "policy",
-                        .runner = each.share / "runner",
-                        .site_packages = each.share / "site-packages",
-                        .packages = each.share / "packages",
-                        .profiles = each.share / "profiles",
-                        .rules = each.share / "rules.json"};
+  fs::path folder = place.folder;
+  std::vector<Place> places;
+  if (folder.empty()) {
+    std::error_code code;
+    folder = fs::read_symlink("/proc/self/exe", code).parent_path();
+    if (code) return SystemErrorOf(code.value(), "find the running program");
+    places = PlacesOfProgram(folder);
+    for (Place& each : PlacesOfCommand(folder)) places.push_back(std::move(each));
+  } else {
+    // In a build tree the package is staged two folders below.
+    const fs::path tree = folder.parent_path().parent_path();
+    places = {PlaceInEnvironment(folder.parent_path()), {tree, tree / "share/belljar"}};
+  }
+  for (const Place& each : places) {
+    std::optional<Installation> found = InstallationAt(each);
+    if (!found) continue;
+    if (found->zygote.ends_with(kModule)) {
+      Result<std::string> interpreter =
+          InterpreterOf(each, place.folder.empty() ? folder : fs::path(), place.interpreter);
+      if (!interpreter) return interpreter.error();
+      found->interpreter = std::move(*interpreter);
+    }
+    return std::move(*found);
   }
   return MakeError("find the installation",
                    "no belljar-zygote and share/belljar near " + folder.string());
 }
 
-std::string Installation::PackageSetPath(const std::string& set) const {
+// <prefix>/bin/python3.11 and <prefix>/lib/python3.11/os.py: the landmark that getpath.py looks for.
+std::string Installation::StandardLibrary() const {
+  std::error_code code;
+  const fs::path prefix = fs::path(interpreter).parent_path().parent_path();
+  for (const char* lib : {"lib", "lib64"}) {
+    const fs::path folder = prefix / lib / kPython;
+    if (!interpreter.empty() && fs::exists(folder / "os.py", code)) return folder;
+  }
+  return "";
+}
+
+PackageFolder Installation::FolderOfSet(const std::string& set) const {
+  if (!environment.empty()) return ChosenOf(*this, set).folder;
   std::error_code code;
   const fs::path real = fs::canonical(fs::path(packages) / set, code);
-  return code || !fs::is_directory(real, code) ? std::string() : real.string();
+  return code || !fs::is_directory(real, code) ? PackageFolder() : PackageFolder{real, {}};
+}
+
+std::vector<InstalledPackage> Installation::PackagesOfSet(const std::string& set) const {
+  const PackageFolder folder = FolderOfSet(set);
+  if (folder.path.empty()) return {};
+  if (environment.empty()) return PackagesIn(folder.path);
+  Result<std::vector<InstalledPackage>> pins = ReadPins(PinsFile(*this, set));
+  return pins ? std::move(*pins) : std::vector<InstalledPackage>();
 }
 
 std::vector<MissingPackages> Installation::Missing(const Profile& profile) const {
   std::vector<MissingPackages> missing;
   for (const PackageSet& set : profile.packages) {
-    if (!PackageSetPath(set.name).empty()) continue;
-    missing.push_back({set.name, set.modules, InstallCommand(packages, set.name)});
+    if (environment.empty()) {
+      if (!FolderOfSet(set.name).path.empty()) continue;
+      missing.push_back({set.name, set.modules, InstallCommand(packages, set.name)});
+      continue;
+    }
+    ChosenPackages chosen = ChosenOf(*this, set.name);
+    if (!chosen.folder.path.empty()) continue;
+    missing.push_back({set.name, set.modules, "pip install \"belljar[" + set.name + "]\"",
+                       std::move(chosen.differing)});
   }
   return missing;
-}
-
-std::vector<InstalledPackage> PackagesIn(const std::string& folder) {
-  constexpr std::string_view kEnding = ".dist-info";
-  std::vector<InstalledPackage> packages;
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(folder, code)) {
-    const std::string name = entry.path().filename();
-    if (!name.ends_with(kEnding)) continue;
-    const std::string_view both = std::string_view(name).substr(0, name.size() - kEnding.size());
-    // "scikit_learn-1.4.2": neither part holds a hyphen of its own.
-    const size_t hyphen = both.find('-');
-    if (hyphen == std::string_view::npos) continue;
-    InstalledPackage package{std::string(both.substr(0, hyphen)),
-                             std::string(both.substr(hyphen + 1))};
-    std::replace(package.name.begin(), package.name.end(), '_', '-');
-    packages.push_back(std::move(package));
-  }
-  return packages;
 }
 
 std::string Installation::PackageVersion(std::string_view package) const {

@@ -1,5 +1,13 @@
-// Where the parts of this installation are: beside the program in a build tree, or below its
-// prefix.
+// Where the parts of this installation are: beside the program in a build tree, below its prefix, or
+// in an environment of Python's, as pip installs it.
+//
+//   <build>/      belljar, belljar-zygote, belljar-guest, share/belljar/
+//   <prefix>/     bin/belljar, libexec/belljar/belljar-{zygote,guest}, share/belljar/
+//   <env>/        bin/belljar, and below lib/pythonX.Y/site-packages/:
+//     belljar/_installation/   libexec/belljar/belljar-{zygote.so,preload.so,guest}, share/belljar/
+//     numpy/, …                packages of the environment, among them those that profiles name
+//
+// In an environment the zygote is its own interpreter (inside/preload.cc).
 #ifndef BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_
 #define BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_
 
@@ -9,46 +17,46 @@
 
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
+#include "engine/outside/package_folder.h"
 
 namespace belljar {
 
-// A set of packages that a profile names and that is not installed.
+// A set of packages that a profile names and that is not installed, or not as it was reviewed.
 struct MissingPackages {
   std::string set;
   std::vector<std::string> modules;  // what cannot be imported without it
   std::string command;               // installs it, as typed into a shell
+  // What is there instead: "numpy 2.0.0, where 2.4.6 is needed".
+  std::vector<std::string> differing = {};
 };
-
-struct InstalledPackage {
-  std::string name;  // as its own metadata has it: "scikit-learn"
-  std::string version;
-};
-
-// What is installed into such a folder as site-packages; in no order. From the names of folders of
-// metadata: the host runs no Python to ask.
-std::vector<InstalledPackage> PackagesIn(const std::string& folder);
 
 // Whom to ask for an installation that is not beside the running program.
 struct InstallationPlace {
-  std::string folder;  // with the zygote and share/belljar in it; empty: looked for
+  std::string folder;       // the package `belljar` in an environment; empty: the running program's
+  std::string interpreter;  // of that environment, not a virtual one's link; empty: looked for
 };
 
 struct Installation {
-  std::string zygote;         // the program
+  std::string zygote;         // the program, or what is loaded into `interpreter`
+  std::string interpreter;    // the program that becomes the zygote; empty: `zygote` itself
   std::string policy;         // folder of the package belljar_policy
   std::string runner;         // folder of the module belljar_runner
-  std::string site_packages;  // third-party packages that the policy and the profiles need
+  std::string site_packages;  // third-party packages that the policy needs
   std::string packages;       // folder of the sets of packages that profiles name
+  std::string environment;    // in place of that: the folder that holds them among others
   std::string profiles;       // folder of *.toml
   std::string rules;          // the policy's rules.json
 
-  // Looks from the running program: <dir>/belljar-zygote with <dir>/share/belljar (build tree),
-  // the folder above it (test programs), or <prefix>/libexec/belljar and <prefix>/share/belljar,
-  // for a program in <prefix>/bin or beside the zygote.
   static Result<Installation> Find(const InstallationPlace& place = {});
 
-  // The real path of a set of packages; empty where it is not installed.
-  std::string PackageSetPath(const std::string& set) const;
+  // Of `interpreter`, as it finds that itself; empty where there is none.
+  std::string StandardLibrary() const;
+
+  // A set of packages; without a path where it is not installed.
+  PackageFolder FolderOfSet(const std::string& set) const;
+
+  // What is in it; in no order.
+  std::vector<InstalledPackage> PackagesOfSet(const std::string& set) const;
 
   // What `profile` names and is not there: it starts without.
   std::vector<MissingPackages> Missing(const Profile& profile) const;

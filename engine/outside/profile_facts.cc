@@ -29,7 +29,7 @@ std::vector<InstalledPackage> InstalledPackages(const Profile& profile,
                                                 const Installation& installation) {
   std::vector<InstalledPackage> packages;
   for (const PackageSet& set : profile.packages) {
-    for (InstalledPackage& each : PackagesIn(installation.PackageSetPath(set.name))) {
+    for (InstalledPackage& each : installation.PackagesOfSet(set.name)) {
       packages.push_back(std::move(each));
     }
   }

@@ -181,7 +181,8 @@ const char* LanguageName(Language language) {
 }  // namespace
 
 Result<Installation> InstallationOf(const SandboxOptions& options) {
-  return options.installation ? *options.installation : Installation::Find();
+  if (options.installation) return *options.installation;
+  return Installation::Find();
 }
 
 std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
@@ -211,10 +212,10 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
   pool.zygote.missing = installation->Missing(options.profile);
   for (const PackageSet& set : options.profile.packages) {
-    const std::string path = installation->PackageSetPath(set.name);
-    if (path.empty()) continue;
-    pool.zygote.packages.push_back(path);
-    plan->paths.push_back({path});
+    PackageFolder folder = installation->FolderOfSet(set.name);
+    if (folder.path.empty()) continue;
+    for (std::string& path : folder.Paths()) plan->paths.push_back({std::move(path)});
+    pool.zygote.packages.push_back(std::move(folder));
   }
   pool.zygote.environment = options.profile.environment;
   pool.zygote.huge_pages = options.profile.huge_pages;
@@ -227,6 +228,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.zygote.plan = std::move(*plan);
   pool.zygote.single_run = options.single_run;
   pool.spares = options.spares;
+  pool.hides_children = options.hides_children;
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(pool);
   pool.required_layers = RequiredLayers(options);

@@ -36,12 +36,11 @@ void WakeUp(const UniqueFd& event) {
 // A zygote that dies between a clone and its answer takes the pid of our child with it. The worker
 // tells by being sealed: the kernel says who sent that. Where there is none, the other end of its
 // socket has gone with the zygote.
-void ReapUntold(int socket) {
+void ReapUntold(int socket, Parent* parent) {
   if (!WaitReadable(socket, Clock::now() + kSettleTimeout)) return;
   const Result<pid_t> worker = SenderOfNext(socket);
   if (!worker || *worker <= 0) return;
-  kill(*worker, SIGKILL);
-  waitpid(*worker, nullptr, __WALL);
+  KillAndReap(*worker, parent);
 }
 
 bool IsAlive(const Worker& worker) {
@@ -197,14 +196,29 @@ bool SparePool::IsComplete() const {
 
 void SparePool::LaunchZygoteWhenDue() {
   if (IsComplete()) return;
+  // Its workers are gone with the parent, and new ones would be another's.
+  if (parent_ && !parent_->IsAlive()) {
+    starting_.reset();
+    DropZygote();
+  }
   if (starting_ || Clock::now() < next_attempt_) return;
   const bool due =
       spawned_by_zygote_ >= options_.rotate_after_workers || Clock::now() >= rotate_at_;
   if (zygote_ && !due) return;
+  if (Result<void> started = StartParent(); !started) return GiveUp(started.error());
   Result<ZygoteProcess> launched =
-      ZygoteProcess::Launch(options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1);
+      ZygoteProcess::Launch(options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1, parent_);
   if (!launched) return GiveUp(launched.error());
   starting_.emplace(std::move(*launched));
+}
+
+// Again where somebody has killed it.
+Result<void> SparePool::StartParent() {
+  if (!options_.hides_children || (parent_ && parent_->IsAlive())) return {};
+  Result<std::shared_ptr<Parent>> parent = Parent::Start();
+  if (!parent) return parent.error();
+  parent_ = std::move(*parent);
+  return {};
 }
 
 void SparePool::FinishZygoteStart() {
@@ -352,7 +366,7 @@ void SparePool::DropZygote() {
   }
   zygote_.reset();
   // It makes one after the other, so no later one can have been begun.
-  if (!requested_.empty()) ReapUntold(requested_.front().worker.socket.get());
+  if (!requested_.empty()) ReapUntold(requested_.front().worker.socket.get(), parent_.get());
   requested_.clear();
 }
 
@@ -470,7 +484,7 @@ Result<void> SparePool::Hatch(Worker& worker) {
   worker.status_fd = std::move(*status);
   Result<std::vector<LayerState>> layers =
       ObserveSeal(*own_seal_, worker.process.pid(), worker.status_fd.get(), signal.value,
-                  options_.zygote.plan.zygote_filter.empty() ? 1 : 2);
+                  options_.zygote.plan.zygote_filter.empty() ? 1 : 2, worker.process.parent_pid());
   if (!layers) return MakeError("seal a worker", layers.error().ToString());
   // In the order of the seal: before seccomp, which is last.
   layers->insert(layers->end() - 1, CgroupLayer(worker.process.pid()));

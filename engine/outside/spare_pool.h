@@ -44,6 +44,8 @@ struct SparePoolOptions {
   std::string no_cgroup;             // why there is none
   // Layers without which a worker is refused. Their names are LayerState's.
   std::vector<std::string> required_layers;
+  // Zygote and workers are the children of a Parent: for a program with children of its own.
+  bool hides_children = false;
 };
 
 class SparePool {
@@ -74,6 +76,7 @@ class SparePool {
 
   void Keep();
   void LaunchZygoteWhenDue();
+  Result<void> StartParent();
   LayerState CgroupLayer(pid_t pid) const;
   Result<Worker> TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline,
                             const RunOptions& run);
@@ -104,6 +107,7 @@ class SparePool {
   UniqueFd wake_;  // eventfd: a worker was taken, or the pool is closing
 
   // Keeper's own.
+  std::shared_ptr<Parent> parent_;
   std::optional<OwnSeal> own_seal_;
   std::optional<ZygoteProcess> zygote_;
   std::optional<ZygoteProcess> starting_;

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -32,9 +34,15 @@ struct Descriptors {
   int maps_written;  // read end of a pipe: one byte once the id maps stand
 };
 
-// `environment` ends in a null.
-[[noreturn]] void ExecZygote(const char* program, const Descriptors& fds, bool namespaces,
-                             const char* const* environment) {
+// What the zygote is made of. Lists end in a null.
+struct ZygoteProgram {
+  const char* path;
+  std::vector<const char*> arguments;
+  std::vector<const char*> environment;
+  UniqueFd preload;  // none: it is a program of its own
+};
+
+[[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds, bool namespaces) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -47,15 +55,17 @@ struct Descriptors {
   const int control = fcntl(fds.control, F_DUPFD_CLOEXEC, 10);
   const int errors = fcntl(fds.errors, F_DUPFD_CLOEXEC, 10);
   const int null = fcntl(fds.null, F_DUPFD_CLOEXEC, 10);
+  const int preload = program.preload ? fcntl(program.preload.get(), F_DUPFD_CLOEXEC, 10) : -1;
   if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(errors, 2) < 0 ||
       dup2(control, kZygoteControlFd) < 0) {
     _exit(1);
   }
   // gVisor of 2022 takes no larger descriptor than the largest int.
   close_range(kZygoteControlFd + 1, std::numeric_limits<int>::max(), CLOSE_RANGE_CLOEXEC);
-  const char* const arguments[] = {"belljar-zygote", nullptr};
-  execve(program, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
-  dprintf(2, "exec %s: %s", program, strerrordesc_np(errno));
+  if (program.preload && dup2(preload, kZygotePreloadFd) < 0) _exit(1);
+  execve(program.path, const_cast<char* const*>(program.arguments.data()),
+         const_cast<char* const*>(program.environment.data()));
+  dprintf(2, "exec %s: %s", program.path, strerrordesc_np(errno));
   _exit(1);
 }
 
@@ -75,8 +85,25 @@ void RaisePinLimit(pid_t zygote) {
 std::vector<const char*> Environment(const ZygoteOptions& options) {
   std::vector<const char*> variables = {"LC_ALL=C.UTF-8", "TZ=UTC"};
   for (const std::string& variable : options.environment) variables.push_back(variable.c_str());
-  variables.push_back(nullptr);
   return variables;
+}
+
+// Points into `options`.
+Result<ZygoteProgram> ProgramOf(const ZygoteOptions& options) {
+  const Installation& from = options.installation;
+  ZygoteProgram program{from.zygote.c_str(), {"belljar-zygote"}, Environment(options), {}};
+  if (!from.interpreter.empty()) {
+    const std::string preload =
+        std::filesystem::path(from.zygote).parent_path() / "belljar-preload.so";
+    program.preload = UniqueFd(open(preload.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!program.preload) return SystemError("open " + preload, "install Belljar again");
+    program.path = from.interpreter.c_str();
+    program.arguments.push_back(from.zygote.c_str());
+    program.environment.push_back(kZygotePreload);
+  }
+  program.arguments.push_back(nullptr);
+  program.environment.push_back(nullptr);
+  return program;
 }
 
 // JSON: module -> the command that installs what it is in.
@@ -88,12 +115,22 @@ std::string MissingModules(const ZygoteOptions& options) {
   return commands.dump();
 }
 
+// JSON: see inside/runner/package_folders.py.
+std::string ProfilePackages(const ZygoteOptions& options) {
+  nlohmann::json folders = nlohmann::json::array();
+  for (const PackageFolder& folder : options.packages) {
+    folders.push_back({{"path", folder.path}, {"entries", folder.entries}});
+  }
+  return folders.dump();
+}
+
 Result<std::string> StartMessage(const ZygoteOptions& options) {
   try {
-    return nlohmann::json{{"package_paths",
+    return nlohmann::json{{"interpreter", options.installation.interpreter},
+                          {"package_paths",
                            {options.installation.runner, options.installation.policy,
                             options.installation.site_packages}},
-                          {"profile_packages", options.packages},
+                          {"profile_packages", ProfilePackages(options)},
                           {"missing_modules", MissingModules(options)},
                           {"huge_pages", options.huge_pages},
                           {"single_run", options.single_run},
@@ -126,7 +163,8 @@ std::string Advice(int error_number) {
 
 }  // namespace
 
-Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd) {
+Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd,
+                                            std::shared_ptr<Parent> parent) {
   auto pair = CreateSocketPair(SOCK_SEQPACKET);
   if (!pair) return pair.error();
   UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -138,7 +176,8 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
   const UniqueFd pipe_read(pipe_ends[0]);
   UniqueFd pipe_write(pipe_ends[1]);
 
-  const std::vector<const char*> environment = Environment(options);
+  const Result<ZygoteProgram> program = ProgramOf(options);
+  if (!program) return program.error();
   int pidfd = -1;
   clone_args arguments{};
   arguments.flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | NamespaceFlags(options);
@@ -148,19 +187,21 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = static_cast<uint64_t>(cgroup_fd);
   }
-  const pid_t pid = CloneProcess(arguments);
+  const int write_end = pipe_write.get();
+  const std::function<void()> become_zygote = [&] {
+    close(write_end);
+    ExecZygote(*program, {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
+               options.plan.namespaces);
+  };
+  const pid_t pid = parent ? parent->Clone(arguments, become_zygote) : CloneProcess(arguments);
   if (pid < 0) {
     return SystemError("clone a zygote", options.plan.namespaces ? Advice(errno) : "");
   }
-  if (pid == 0) {
-    close(pipe_write.Release());
-    ExecZygote(options.installation.zygote.c_str(),
-               {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
-               options.plan.namespaces, environment.data());
-  }
-  Process process(pid, UniqueFd(pidfd));
+  if (pid == 0) become_zygote();
+  Process process(pid, UniqueFd(pidfd), parent);
   if (!process) return SystemErrorOf(EAGAIN, "hold a zygote", "no descriptor or thread is left");
-  ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors));
+  ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors),
+                       std::move(parent));
   RaisePinLimit(pid);
   if (options.plan.namespaces) {
     if (Result<void> done = WriteIdMaps(pid); !done) return done.error();
@@ -210,8 +251,7 @@ Result<Process> ZygoteProcess::ReceiveWorker() {
   if (!message && message.error().error_number == EMSGSIZE && peeked == sizeof reply) {
     // There was no descriptor left for the pidfd. The worker is our child all the same, and until
     // it is reaped its pid is nobody else's.
-    kill(reply.pid, SIGKILL);
-    waitpid(reply.pid, nullptr, __WALL);
+    KillAndReap(reply.pid, parent_.get());
     return SystemErrorOf(EMFILE, kCloneRefused, "no descriptor is left to hold it by");
   }
   if (!message) return message.error();
@@ -224,7 +264,7 @@ Result<Process> ZygoteProcess::ReceiveWorker() {
     return MakeError("spawn worker",
                      "this kernel gives no pidfd (gVisor of 2022): only a single run "
                      "can be had here, as in a container of belljar's");
-  return Process(reply.pid, std::move(message->descriptors[0]));
+  return Process(reply.pid, std::move(message->descriptors[0]), parent_);
 }
 
 }  // namespace belljar

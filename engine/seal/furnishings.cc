@@ -31,7 +31,8 @@ bool MountPrivate(const char* path, const WorkspaceRule& rule) {
 // A tree as a mount that is attached nowhere, before its path is covered.
 UniqueFd Keep(const std::string& path) {
   return UniqueFd(static_cast<int>(
-      syscall(SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
+      syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
+              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
 }
 
 bool MakeDirectories(const std::string& path) {
@@ -41,8 +42,17 @@ bool MakeDirectories(const std::string& path) {
   }
 }
 
+// What a tree is mounted on: a directory, or a file for the tree that is one.
+bool MakeMountPoint(const UniqueFd& tree, const std::string& path) {
+  struct stat status;
+  if (fstat(tree.get(), &status) != 0) return false;
+  if (S_ISDIR(status.st_mode)) return MakeDirectories(path);
+  if (!MakeDirectories(path.substr(0, path.rfind('/')))) return false;
+  return static_cast<bool>(UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444)));
+}
+
 bool ShowAgain(const UniqueFd& tree, const std::string& path) {
-  return MakeDirectories(path) && syscall(SYS_move_mount, tree.get(), "", AT_FDCWD, path.c_str(),
+  return MakeMountPoint(tree, path) && syscall(SYS_move_mount, tree.get(), "", AT_FDCWD, path.c_str(),
                                           MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
 

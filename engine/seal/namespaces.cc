@@ -40,6 +40,7 @@ struct Tree {
   std::string path;
   bool is_directory = false;
   UniqueFd mount;
+  std::vector<std::string> covered;  // folders in it
 };
 
 Result<void> Restrict(int mount, uint64_t attributes, unsigned flags) {
@@ -66,9 +67,23 @@ Result<std::vector<Tree>> CloneTrees(const std::vector<PathRule>& paths) {
     if (Result<void> done = Restrict(mount.get(), kReadOnly, AT_RECURSIVE); !done) {
       return done.error();
     }
-    trees.push_back({rule.path, S_ISDIR(status.st_mode), std::move(mount)});
+    Tree tree{rule.path, S_ISDIR(status.st_mode), std::move(mount), {}};
+    for (const std::string& name : rule.without) {
+      const std::string path = rule.path + "/" + name;
+      if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) tree.covered.push_back(path);
+    }
+    trees.push_back(std::move(tree));
   }
   return trees;
+}
+
+// An empty folder in place of `path`, which can still be added to.
+Result<void> Cover(const std::string& path) {
+  const std::string target = kStage + path;
+  if (mount("belljar", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=0755") == 0) {
+    return {};
+  }
+  return SystemError("cover " + path);
 }
 
 // Shows the tree at its own path below kStage.
@@ -157,8 +172,16 @@ Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths,
   if (mount("belljar", kStage, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=0755") != 0) {
     return SystemError("mount private root");
   }
+  std::vector<UniqueFd> covers;
   for (const Tree& tree : *trees) {
     if (Result<void> done = Attach(tree); !done) return done;
+    for (const std::string& path : tree.covered) {
+      if (Result<void> done = Cover(path); !done) return done;
+      covers.emplace_back(open((kStage + path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    }
+  }
+  for (const UniqueFd& cover : covers) {
+    if (Result<void> done = Restrict(cover.get(), MOUNT_ATTR_RDONLY, 0); !done) return done;
   }
   for (const std::string& directory : empty) {
     // It is there if a tree is shown below it.

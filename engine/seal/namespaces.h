@@ -37,7 +37,8 @@ bool KeepCapabilitiesAcrossExec();
 
 // Zygote: takes the uid and gid that the maps gave it, replaces the root by a tmpfs that holds just
 // `paths`, read-only, nosuid, nodev, and detaches the old one. A missing path that is not optional
-// is an error that names it. `empty` are directories for a worker to mount on.
+// is an error that names it. What a path is without is covered; other paths below it are shown all
+// the same, if they come later. `empty` are directories for a worker to mount on.
 Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths,
                               const std::vector<std::string>& empty);
 

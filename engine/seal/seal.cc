@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "engine/seal/landlock.h"
@@ -61,11 +63,39 @@ std::vector<sock_filter> Decode(const std::vector<uint64_t>& words) {
   return filter;
 }
 
+// What is installed into an interpreter's own folders lies in its library, and is no part of it: a
+// guest has what its profile names (Debian calls the folder by the second name).
+constexpr const char* kInstalledPackages[] = {"site-packages", "dist-packages"};
+
 std::vector<PathRule> Resolve(std::vector<PathRule> paths, const std::string& stdlib) {
   for (PathRule& rule : paths) {
-    if (rule.path == "{stdlib}") rule.path = stdlib;
+    if (rule.path != "{stdlib}") continue;
+    rule.path = stdlib;
+    rule.without.assign(std::begin(kInstalledPackages), std::end(kInstalledPackages));
   }
   return paths;
+}
+
+// Landlock knows no exception from a tree: one that is to be without something is taken apart.
+Result<std::vector<PathRule>> TakenApart(const std::vector<PathRule>& paths) {
+  std::vector<PathRule> parts;
+  for (const PathRule& rule : paths) {
+    const auto is_left_out = [&](const std::string& name) {
+      return std::find(rule.without.begin(), rule.without.end(), name) != rule.without.end();
+    };
+    if (rule.without.empty()) {
+      parts.push_back(rule);
+      continue;
+    }
+    std::error_code code;
+    std::filesystem::directory_iterator entries(rule.path, code);
+    for (; !code && entries != std::filesystem::directory_iterator(); entries.increment(code)) {
+      // A link that leads nowhere is nothing to read.
+      if (!is_left_out(entries->path().filename())) parts.push_back({entries->path(), true});
+    }
+    if (code) return SystemErrorOf(code.value(), "list " + rule.path);
+  }
+  return parts;
 }
 
 uint16_t DoorPort(const SealPlan& plan) { return plan.door ? plan.door->port : uint16_t{0}; }
@@ -77,7 +107,10 @@ Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<PathRule>& 
     return SystemErrorOf(ENOSYS, "Landlock",
                          "this kernel has none; it needs Linux 5.13 with lsm=landlock");
   }
-  Result<std::vector<ReadableTree>> readable = OpenReadableTrees(paths);
+  // In a private root it is covered.
+  Result<std::vector<PathRule>> parts = plan.namespaces ? paths : TakenApart(paths);
+  if (!parts) return parts.error();
+  Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
   if (!readable) return readable.error();
   prepared.landlock_readable = std::move(*readable);
   // A workspace is another one in each worker, and rules are about what is there.
@@ -103,11 +136,15 @@ bool IsBelow(const std::string& path, const std::string& directory) {
   return path.starts_with(directory + "/");
 }
 
-// Those that there are, by their paths.
+// Those that there are, by their paths. One that is shown in another comes back with that.
 std::vector<std::string> CoveredByWorkspace(const std::vector<PathRule>& paths) {
   std::vector<std::string> covered;
   for (const PathRule& rule : paths) {
     if (!IsBelow(rule.path, kWorkspacePath) && !IsBelow(rule.path, kTemporaryPath)) continue;
+    const bool is_in_another =
+        std::any_of(covered.begin(), covered.end(),
+                    [&](const std::string& other) { return IsBelow(rule.path, other); });
+    if (is_in_another) continue;
     if (access(rule.path.c_str(), F_OK) == 0) covered.push_back(rule.path);
   }
   return covered;

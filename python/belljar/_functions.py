@@ -32,8 +32,8 @@ def checked(functions: Functions | None) -> dict[str, Callable[..., Any]]:
 def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str], str]:
     """For `_host`: name and arguments, as the program has sent them, to the answer.
 
-    What it raises, and what a function returns that is not plain data, is the program's to see; only
-    what is no Exception, as KeyboardInterrupt, ends the run.
+    What it raises, and what a function returns that is not plain data, is the program's to see;
+    only what is no Exception, as KeyboardInterrupt, ends the run.
     """
 
     def answer(name: str, arguments: str) -> str:

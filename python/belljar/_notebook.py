@@ -1,10 +1,10 @@
 """How a notebook shows a result.
 
 What the program printed, its value and its pictures, all as text or as PNG. HTML of its making, a
-table's for instance, is never handed on, not even in a sandboxed frame: a notebook runs scripts with
-the rights of whoever reads it, is saved, converted and shown by other programs, and each of these
-would have to honour the frame. Tables are shown by their text instead. Control characters are spelled
-out: this is printed to terminals as well.
+table's for instance, is never handed on, not even in a sandboxed frame: a notebook runs scripts
+with the rights of whoever reads it, is saved, converted and shown by other programs, and each of
+these would have to honour the frame. Tables are shown by their text instead. Control characters are
+spelled out: this is printed to terminals as well.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ _MOST_TEXT = 100_000  # characters
 
 # Spelled out: all control characters but newline and tab, and what turns the direction of text.
 _HOSTILE = {
-    number: f"\\x{number:02x}"
-    for number in (*range(9), *range(11, 32), *range(127, 160))
+    number: f"\\x{number:02x}" for number in (*range(9), *range(11, 32), *range(127, 160))
 } | {number: f"\\u{number:04x}" for number in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 

@@ -215,8 +215,8 @@ def variable(argument: str, name: str) -> str:
         raise _wrong(f"{argument}: a name", name, "a str")
     if not is_variable(name):
         raise ValueError(
-            f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits and "
-            "underscores, all of ASCII, and no keyword"
+            f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits "
+            "and underscores, all of ASCII, and no keyword"
         )
     return name
 

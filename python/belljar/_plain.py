@@ -3,8 +3,9 @@
 Plain data is None, bool, int, float, str, bytes, list, tuple, dict, set and frozenset, of exactly
 these types, all the way down. Its form is the one of Belljar's results (docs/python.md, "Values").
 
-What `decode` reads was written by whoever ran in the sandbox. It builds these types and nothing else,
-in time and memory in proportion to the text, or raises `MalformedError`: never a part of a value.
+What `decode` reads was written by whoever ran in the sandbox. It builds these types and nothing
+else, in time and memory in proportion to the text, or raises `MalformedError`: never a part of a
+value.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class MalformedError(ValueError):
     """Not the JSON of plain data."""
 
 
-# --- reading ---------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def decode(text: str) -> Any:
@@ -229,7 +230,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-# --- writing ---------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def encode(value: object, what: str) -> str:
@@ -261,8 +262,8 @@ class _NotPlainError(Exception):
         if self.type is None:
             return ValueError(f"{place} nests more than {MAX_DEPTH} deep, or holds itself")
         return TypeError(
-            f"{place} is a {self.type.__qualname__}; only plain data crosses: None, bool, int, float, "
-            "str, bytes, list, tuple, dict, set and frozenset, and no subclass of them"
+            f"{place} is a {self.type.__qualname__}; only plain data crosses: None, bool, int, "
+            "float, str, bytes, list, tuple, dict, set and frozenset, and no subclass of them"
         )
 
 

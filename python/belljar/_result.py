@@ -14,9 +14,7 @@ from typing import Any, Literal
 from belljar import _plain
 from belljar._errors import GuestFailed
 
-Status = Literal[
-    "ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"
-]
+Status = Literal["ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"]
 """How a run ended. `killed` is any other end from outside: a signal, a hostile system call, a
 cancellation."""
 
@@ -153,7 +151,8 @@ class Container:
 class Artifact:
     """A file that the program made or changed, or a figure or table that it showed.
 
-    Name and content are the program's: do not source, unpack or open them where that runs something.
+    Name and content are the program's: do not source, unpack or open them where that runs
+    something.
     """
 
     name: str
@@ -182,8 +181,8 @@ class Artifact:
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> str:
         """Writes it below `folder`, under its own name, and returns the path of the file.
 
-        The folder is made if it is not there, as are folders in the name. Nothing is written outside
-        of it or through a symbolic link below it.
+        The folder is made if it is not there, as are folders in the name. Nothing is written
+        outside of it or through a symbolic link below it.
 
             >>> import tempfile
             >>> from belljar import Sandbox
@@ -233,8 +232,8 @@ class Result:
     """Whether the program ran to its end: `status` is "ok"."""
     status: Status
     value: Any
-    """The last expression's value unless that is None, else that of a variable `result`: plain data,
-    or None."""
+    """The last expression's value unless that is None, else that of a variable `result`: plain
+    data, or None."""
     has_value: bool
     """Whether `value` is what the program left. False: there was nothing, or it was not plain data
     (then `value_repr` shows it)."""
@@ -263,8 +262,8 @@ class Result:
     network_left_out: int
     container: Container | None
     truncated: tuple[str, ...]
-    """What was cut: "stdout", "stderr", "value", "value_repr", "traceback", "findings", "variables",
-    "message", "artifacts", "network"."""
+    """What was cut: "stdout", "stderr", "value", "value_repr", "traceback", "findings",
+    "variables", "message", "artifacts", "network"."""
     execution_id: str
     """A UUID."""
 
@@ -274,7 +273,7 @@ class Result:
             raise GuestFailed(self)
 
     def __repr__(self) -> str:
-        parts = [self.status]
+        parts: list[str] = [self.status]
         if self.has_value:
             shown = repr(self.value)
             parts.append(f"value={shown if len(shown) <= 60 else shown[:57] + '...'}")
@@ -287,9 +286,7 @@ class Result:
             parts.append(f"artifacts={len(self.artifacts)}")
         return f"<belljar.Result {' '.join(parts)}>"
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """For notebooks: output, value and figures. Nothing of it is run there."""
         from belljar._notebook import bundle
 

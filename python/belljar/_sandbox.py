@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import errno
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,26 +15,24 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 from belljar import _forks, _functions, _host, _options
 from belljar._errors import BelljarError
 from belljar._functions import Functions
-from belljar._info import Info, info_of
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation, result_of, validation_of
 from belljar._threads import Threads, usual_concurrency
 
 if TYPE_CHECKING:
+    from belljar._info import Info
     from belljar._wire import Asked, Wishes
 
 Stream = Callable[[str, str], object]
 """Called with "stdout" or "stderr", and a text."""
 
 
-def _folder() -> str:
-    """Where the other parts of Belljar are, seen from this package."""
-    package = os.path.dirname(os.path.abspath(__file__))
-    # In a build tree the package is staged two folders below.
-    return os.path.dirname(os.path.dirname(package))
-
-
-_host.look_from(_folder())
+# Where the other parts of Belljar are, seen from this package; and the interpreter that its zygotes
+# are loaded into, where they are no program of their own. Not a virtual environment's link to it.
+_host.look_from(
+    os.path.dirname(os.path.abspath(__file__)),
+    getattr(sys, "_base_executable", None) or sys.executable or "",
+)
 # Kills what still runs in daemon threads, and waits until nothing of ours is on their stacks.
 atexit.register(_host.close_all)
 
@@ -68,8 +67,8 @@ class Sandbox:
         ...     box.run("sum(range(10))").value
         45
 
-    Returns before the first worker is ready; `run` waits for one. Any thread may use it, several at a
-    time. In a forked child it opens anew on first use, and it pickles as its options.
+    Returns before the first worker is ready; `run` waits for one. Any thread may use it, several at
+    a time. In a forked child it opens anew on first use, and it pickles as its options.
 
     Args:
         profile: What programs may use: a profile's name, several with "+" between them, or the path
@@ -150,9 +149,7 @@ class Sandbox:
                 "memory": _options.size("memory", memory),
                 "output": _options.size("output", output),
             },
-            None
-            if allowed_imports is None
-            else _options.texts("allowed_imports", allowed_imports),
+            None if allowed_imports is None else _options.texts("allowed_imports", allowed_imports),
         )
 
     def _prepare(
@@ -172,7 +169,7 @@ class Sandbox:
         self._lock = threading.Lock()
         self._engine: _host.Engine | None = None
 
-    # --- opening and closing -----------------------------------------------------------------------
+    # --- opening and closing ----------------------------------------------------------------------
 
     def _open(self) -> _host.Engine:
         """The engine of this process."""
@@ -192,7 +189,8 @@ class Sandbox:
             timeout: Seconds, or "5s"; None: as long as it takes.
 
         Raises:
-            BelljarError: There is none by then (its `errno` is ETIMEDOUT), or none to be had, and why.
+            BelljarError: There is none by then (its `errno` is ETIMEDOUT), or none to be had, and
+            why.
         """
         milliseconds = _options.seconds("timeout", timeout)
         seconds = 1e9 if milliseconds is None else milliseconds / 1000
@@ -201,7 +199,7 @@ class Sandbox:
             raise BelljarError(what, f"{what}: none became ready in time", errno.ETIMEDOUT)
 
     def close(self) -> None:
-        """Kills what runs and ends the workers. What is run afterwards is an error. Twice is once."""
+        """Kills what runs and ends the workers. Runs afterwards are errors. Twice is once."""
         with self._lock:
             self._is_closed = True
             engine, self._engine = self._engine, None
@@ -226,7 +224,7 @@ class Sandbox:
         state = " closed" if self._is_closed else ""
         return f"<belljar.Sandbox {self._wishes['profile']!r}{state}>"
 
-    # --- running -----------------------------------------------------------------------------------
+    # --- running ----------------------------------------------------------------------------------
 
     def run(
         self,
@@ -255,8 +253,8 @@ class Sandbox:
             >>> result.stdout
             'sum: 4.0\\n'
 
-        What the program does, raising and being stopped by a limit too, is in the result. An exception
-        in this thread, such as KeyboardInterrupt, kills it at once and is raised.
+        What the program does, raising and being stopped by a limit too, is in the result. An
+        exception in this thread, such as KeyboardInterrupt, kills it at once and is raised.
 
         Args:
             code: The program. bytes are UTF-8, with or without a mark, and are decoded inside.
@@ -372,8 +370,8 @@ class Sandbox:
         for module in asked if given is not None else ():
             if not any(module == each or module.startswith(f"{each}.") for each in given or ()):
                 raise ValueError(
-                    f"allowed_imports: {module!r} is none of the modules that this sandbox was made "
-                    "with"
+                    f"allowed_imports: {module!r} is none of the modules that this sandbox was "
+                    "made with"
                 )
         return asked
 
@@ -391,8 +389,8 @@ class Sandbox:
             [2, 4, 6]
 
         Programs are taken as results are: at most twice as many as run at a time are begun ahead.
-        Closing the iterator, and an exception in `programs`, kill what runs. `stream` and `functions`
-        are called in threads of the iterator's, several at a time.
+        Closing the iterator, and an exception in `programs`, kill what runs. `stream` and
+        `functions` are called in threads of the iterator's, several at a time.
 
         Args:
             programs: As `code` of `run`, any number of them.
@@ -405,8 +403,9 @@ class Sandbox:
         most = _options.count("concurrency", concurrency, 1)
         if isinstance(programs, str | bytes):
             raise TypeError("programs is a single program; give several, as a list")
-        raise_on_error = options.pop("raise_on_error", False)
-        template = self._program(b"", **options)
+        given: dict[str, Any] = {**options}
+        raise_on_error = given.pop("raise_on_error", False)
+        template = self._program(b"", **given)
         return self._many(
             iter(programs),
             most or usual_concurrency(self._wishes["spares"]),
@@ -468,6 +467,8 @@ class Sandbox:
         ...     "math" in box.info().modules
         True
         """
+        from belljar._info import info_of
+
         wishes = self._wishes
         is_container = wishes["container"] is not None
         return info_of(

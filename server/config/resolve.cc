@@ -118,8 +118,10 @@ Result<Strings> EnabledProfiles(Loading& loading, const ProfileCatalogue& catalo
 void WarnOfMissingPackages(Loading& loading, const Profile& profile,
                            const Installation& installation) {
   for (const MissingPackages& missing : installation.Missing(profile)) {
-    loading.warnings.push_back("profile " + profile.name + ": the packages of " + missing.set +
-                               " are not installed; to install them: " + missing.command);
+    std::string warning = "profile " + profile.name + ": the packages of " + missing.set +
+                          " are not installed; to install them: " + missing.command;
+    for (const std::string& differing : missing.differing) warning += "; there is " + differing;
+    loading.warnings.push_back(std::move(warning));
     for (const Tier& tier : kTiers) {
       if (tier.profile == profile.name && loading.draft.*tier.enabled == true) {
         loading.notes[tier.key] = "its packages are not installed";

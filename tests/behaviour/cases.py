@@ -1,8 +1,8 @@
 """What programs come to, whichever way they go in: as data.
 
 A case is a program, what it is asked for with, and parts of its outcome as `belljar run --json` has
-them. Asked: `timeout` (seconds), `memory` (text), `stdin` (text), `allowed_imports`. Wanted: keys of
-the outcome; "error.type" and its like look into one; a set holds what it may be.
+them. Asked: `timeout` (seconds), `memory` (text), `stdin` (text), `allowed_imports`. Wanted: keys
+of the outcome; "error.type" and its like look into one; a set holds what it may be.
 """
 
 from __future__ import annotations

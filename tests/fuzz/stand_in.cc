@@ -49,9 +49,8 @@ Result<Installation> Installation::Find(const InstallationPlace&) {
   return installation;
 }
 
-std::vector<InstalledPackage> PackagesIn(const std::string&) { return {}; }
 std::string Installation::PackageVersion(std::string_view) const { return ""; }
-std::string Installation::PackageSetPath(const std::string&) const { return ""; }
+std::vector<InstalledPackage> Installation::PackagesOfSet(const std::string&) const { return {}; }
 std::vector<MissingPackages> Installation::Missing(const Profile&) const { return {}; }
 
 Result<void> ProbeNamespaces() { return {}; }

@@ -52,7 +52,9 @@ def environment() -> dict[str, str]:
 def script() -> Script:
     """Runs a program in a Python of its own, in which nothing has been imported or forked."""
 
-    def run(code: str, *, timeout: float = 60, **options: object) -> subprocess.CompletedProcess[str]:
+    def run(
+        code: str, *, timeout: float = 60, **options: object
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-X", "dev", "-W", "ignore::DeprecationWarning", "-c", code],
             env=environment(),

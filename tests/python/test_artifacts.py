@@ -72,7 +72,7 @@ def test_text() -> None:
     assert len(repr(artifact("a", b"x" * 1000))) < 200
 
 
-# --- notebooks -------------------------------------------------------------------------------------
+# --- notebooks ------------------------------------------------------------------------------------
 
 PNG = (
     b"\x89PNG\r\n\x1a\n"
@@ -92,7 +92,10 @@ def shown(box: Sandbox, code: str, *artifacts: Artifact) -> dict[str, str]:
 
 def test_output_and_value(box: Sandbox) -> None:
     bundle = shown(box, "print('a < b')\n[1]")
-    assert bundle == {"text/plain": "a < b\n[1]", "text/html": "<pre>a &lt; b</pre>\n<pre>[1]</pre>"}
+    assert bundle == {
+        "text/plain": "a < b\n[1]",
+        "text/html": "<pre>a &lt; b</pre>\n<pre>[1]</pre>",
+    }
     assert shown(box, "x = 1") == {"text/plain": "<belljar.Result ok>"}
     assert "ZeroDivisionError" in shown(box, "1 / 0")["text/plain"]
     assert "BJ201" in shown(box, "import os")["text/plain"]

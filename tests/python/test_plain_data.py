@@ -22,15 +22,19 @@ SCALARS = (
     | st.text(st.characters(categories=["Cs", "Ll"]))
     | st.binary()
 )
-HASHABLE = st.recursive(SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner), max_leaves=5)
+HASHABLE = st.recursive(
+    SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner), max_leaves=5
+)
 VALUES = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner)
-    | st.tuples(inner)
-    | st.dictionaries(st.text(), inner)
-    | st.dictionaries(HASHABLE, inner)
-    | st.sets(HASHABLE)
-    | st.frozensets(HASHABLE),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner)
+        | st.dictionaries(st.text(), inner)
+        | st.dictionaries(HASHABLE, inner)
+        | st.sets(HASHABLE)
+        | st.frozensets(HASHABLE)
+    ),
     max_leaves=10,
 )
 
@@ -54,13 +58,17 @@ def test_what_is_written_is_read(value: object) -> None:
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["$type", "items"]),
-        lambda inner: st.lists(inner)
-        | st.dictionaries(st.text() | st.sampled_from(["$type", "items", "value", "hex"]), inner)
-        | st.fixed_dictionaries(
-            {"$type": st.sampled_from(sorted(_plain._READERS)), "items": inner}
-        )
-        | st.fixed_dictionaries(
-            {"$type": st.sampled_from(sorted(_plain._READERS)), "value": inner}
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.text() | st.sampled_from(["$type", "items", "value", "hex"]), inner
+            )
+            | st.fixed_dictionaries(
+                {"$type": st.sampled_from(sorted(_plain._READERS)), "items": inner}
+            )
+            | st.fixed_dictionaries(
+                {"$type": st.sampled_from(sorted(_plain._READERS)), "value": inner}
+            )
         ),
         max_leaves=20,
     )
@@ -129,7 +137,10 @@ def test_malformed(name: str) -> None:
 
 
 def test_brackets_in_texts_do_not_count() -> None:
-    assert _plain.decode(json.dumps(["[" * 500, '\\"' + "{" * 500])) == ["[" * 500, '\\"' + "{" * 500]
+    assert _plain.decode(json.dumps(["[" * 500, '\\"' + "{" * 500])) == [
+        "[" * 500,
+        '\\"' + "{" * 500,
+    ]
 
 
 def test_depth_does_not_lean_on_pythons_limit() -> None:
@@ -145,11 +156,13 @@ def test_depth_does_not_lean_on_pythons_limit() -> None:
 def test_time_is_in_proportion() -> None:
     hostile = {
         "hex": '{"$type": "int", "hex": "0x%s"}' % ("f" * 4_000_000),
-        "decimals": "[%s]" % ",".join(
-            ['{"$type": "int", "value": "%s"}' % ("9" * 4300)] * 200
+        "decimals": "[{}]".format(
+            ",".join(['{"$type": "int", "value": "%s"}' % ("9" * 4300)] * 200)
         ),
-        "hashes": '{"$type": "set", "items": [%s]}' % ",".join(
-            '{"$type": "int", "hex": "%#x"}' % (n * (2**61 - 1)) for n in range(1, 100_000)
+        "hashes": '{{"$type": "set", "items": [{}]}}'.format(
+            ",".join(
+                '{"$type": "int", "hex": "%#x"}' % (n * (2**61 - 1)) for n in range(1, 100_000)
+            )
         ),
         "lists": "[" + "[]," * 1_000_000 + "[]]",
         "quotes": '"' + '\\"' * 2_000_000,
@@ -166,7 +179,7 @@ def test_time_is_in_proportion() -> None:
 
 def test_digits_of_ints_whatever_the_applications_limit() -> None:
     number = -(10**4299)
-    text = '{"$type": "int", "value": "%s"}' % number
+    text = f'{{"$type": "int", "value": "{number}"}}'
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(640)
     try:
@@ -223,4 +236,8 @@ def test_no_other_types(value: object) -> None:
 
 def test_floats() -> None:
     assert math.isnan(_plain.decode(_plain.encode(math.nan, "it")))
-    assert _plain.decode(_plain.encode([math.inf, -math.inf, -0.0], "it")) == [math.inf, -math.inf, 0]
+    assert _plain.decode(_plain.encode([math.inf, -math.inf, -0.0], "it")) == [
+        math.inf,
+        -math.inf,
+        0,
+    ]

@@ -221,7 +221,7 @@ def test_it_pickles_as_its_options() -> None:
         assert again.run("import json").status == "refused"
 
 
-# --- signals ---------------------------------------------------------------------------------------
+# --- signals --------------------------------------------------------------------------------------
 
 INTERRUPTED = """
 import os, signal, threading, time
@@ -260,17 +260,28 @@ box.close()
         ),
         (
             {},
-            "box.wait_until_ready()\nos.kill(box._engine.counters()['zygote_pid'], signal.SIGSTOP)\n"
+            "box.wait_until_ready()\n"
+            "os.kill(box._engine.counters()['zygote_pid'], signal.SIGSTOP)\n"
             "time.sleep(0.2)\nwhile box._engine.counters()['waiting']: box.run('1')",
             "box.wait_until_ready()",
         ),
+        (
+            {},
+            "begun = threading.Event()\n"
+            "hangs = lambda: (begun.set(), time.sleep(5))\n"
+            "threading.Thread(target=box.run, args=('f()',),"
+            " kwargs={'functions': {'f': hangs}}).start()\nbegun.wait()",
+            "box.close()",
+        ),
         ({}, "box.run('1')", 'box.run("f()", functions={"f": lambda: time.sleep(60)})'),
     ],
-    ids=["sleeps", "loops", "many", "waits-for-a-worker", "wait_until_ready", "function"],
+    ids=["sleeps", "loops", "many", "waits-for-a-worker", "wait_until_ready", "close", "function"],
 )
 def test_ctrl_c(script: Script, options: dict[str, int], before: str, call: str) -> None:
     after = "os.kill(box._engine.counters()['zygote_pid'], signal.SIGCONT)"
-    if "SIGSTOP" not in before:
+    if call == "box.close()":
+        after = ""
+    elif "SIGSTOP" not in before:
         after = "assert box.run('1').value == 1"
     code = INTERRUPTED.format(options=options, before=before, call=call, after=after)
     done = script(code)
@@ -283,7 +294,9 @@ import os, signal, threading, time
 from belljar import Sandbox
 box = Sandbox()
 seen = []
-signal.signal(signal.SIGUSR1, lambda *_: seen.append(threading.current_thread() is threading.main_thread()))
+def is_main():
+    return threading.current_thread() is threading.main_thread()
+signal.signal(signal.SIGUSR1, lambda *_: seen.append(is_main()))
 for delay in (0.2, 0.4):
     threading.Timer(delay, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 assert box.run("import time\\ntime.sleep(0.8)\\n5").value == 5
@@ -317,7 +330,7 @@ def test_our_threads_take_no_signals() -> None:
         assert blocked[str(os.getpid())] & catchable == 0
 
 
-# --- the interpreter's end -------------------------------------------------------------------------
+# --- the interpreter's end ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("threads", [1, 8])

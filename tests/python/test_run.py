@@ -159,7 +159,9 @@ print("err", file=sys.stderr, flush=True)
     def wait() -> None:
         assert seen, "it was to be shown before the program went on"
 
-    result = box.run(code, stream=lambda name, text: seen.append((name, text)), functions={"wait": wait})
+    result = box.run(
+        code, stream=lambda name, text: seen.append((name, text)), functions={"wait": wait}
+    )
     assert result.ok, result.error
     assert "".join(text for name, text in seen if name == "stdout") == result.stdout
     assert seen[-1] == ("stderr", "err\n")
@@ -172,9 +174,7 @@ def test_functions(box: Sandbox) -> None:
         calls.append((key, default))
         return {"a": (1, b"x")}.get(key, default)
 
-    result = box.run(
-        "[look_up('a'), look_up('b', default={1})]", functions={"look_up": look_up}
-    )
+    result = box.run("[look_up('a'), look_up('b', default={1})]", functions={"look_up": look_up})
     assert result.value == [(1, b"x"), {1}]
     assert calls == [("a", None), ("b", {1})]
 
@@ -231,7 +231,12 @@ def test_files(files: Sandbox, tmp_path: Path) -> None:
     )
     assert result.value == ["text ü", b"\xff", b"\0\1"]
     (made,) = result.artifacts
-    assert (made.name, made.origin, made.content, made.text) == ("out/a.txt", "file", "ü".encode(), "ü")
+    assert (made.name, made.origin, made.content, made.text) == (
+        "out/a.txt",
+        "file",
+        "ü".encode(),
+        "ü",
+    )
     assert made.size == 2
     path = made.save(tmp_path / "saved")
     assert Path(path).read_text() == "ü"

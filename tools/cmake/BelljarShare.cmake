@@ -9,6 +9,7 @@
 #   share/belljar/site-packages            link to the virtual environment's packages
 #   share/belljar/packages/SET             link to those of a set that profiles name, there or not
 #   share/belljar/requirements/SET.txt     what such a set is made of
+#   share/belljar/requirements/SET.pins    the same, by names and versions alone
 
 set(BELLJAR_SHARE_DIR "${CMAKE_BINARY_DIR}/share/belljar")
 
@@ -30,13 +31,19 @@ set(BELLJAR_SET_PACKAGES
     "${BELLJAR_VENV}-{set}/lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages")
 file(GLOB share_requirements CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/requirements/*.txt")
 
+# A wheel shows the same paths wherever it was built.
+set(share_shown "")
+if(BELLJAR_WHEEL)
+  set(share_shown --shown belljar)
+endif()
+
 set(share_stamp "${CMAKE_BINARY_DIR}/share/stamp")
 add_custom_command(
   OUTPUT "${share_stamp}"
   COMMAND "${Python3_EXECUTABLE}" -I "${CMAKE_SOURCE_DIR}/tools/stage_share.py"
           --source "${CMAKE_SOURCE_DIR}" --share "${BELLJAR_SHARE_DIR}"
           --site-packages "${BELLJAR_SITE_PACKAGES}" --set-packages "${BELLJAR_SET_PACKAGES}"
-          --stamp "${share_stamp}"
+          ${share_shown} --stamp "${share_stamp}"
   DEPENDS ${share_sources} ${share_requirements} "${CMAKE_SOURCE_DIR}/tools/stage_share.py"
   COMMENT "Laying out share/belljar"
   VERBATIM)
@@ -87,11 +94,19 @@ add_custom_command(
   VERBATIM)
 add_custom_target(belljar_surface ALL DEPENDS "${surface_stamp}")
 
+# A wheel's environment has the packages of profiles beside it, installed by pip by extras' pins.
+set(share_left_out "")
+if(BELLJAR_WHEEL)
+  set(share_left_out REGEX "/share/belljar/requirements/[^/]*\\.txt$" EXCLUDE)
+endif()
 install(DIRECTORY "${BELLJAR_SHARE_DIR}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/belljar"
-        PATTERN site-packages EXCLUDE REGEX "/share/belljar/packages$" EXCLUDE)
+        PATTERN site-packages EXCLUDE REGEX "/share/belljar/packages$" EXCLUDE ${share_left_out})
 # The links become copies: an installation does not depend on the build tree.
 install(DIRECTORY "${BELLJAR_SITE_PACKAGES}/"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/belljar/site-packages")
+if(BELLJAR_WHEEL)
+  return()
+endif()
 install(CODE "
   file(GLOB sets \"${BELLJAR_SHARE_DIR}/packages/*\")
   foreach(set IN LISTS sets)

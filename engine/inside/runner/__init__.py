@@ -2,9 +2,10 @@
 
 Theory of operation
 -------------------
-C++ (`engine/inside/interpreter.cc`) calls five functions, in this order and each once:
+C++ (`engine/inside/interpreter.cc`) calls six functions, in this order and each once:
 
-    zygote   prepare()   before any guest code: builds the policy and imports all that a request
+    zygote   add_package_folders()  where the profile's packages are
+             prepare()   before any guest code: builds the policy and imports all that a request
                          may need, because a sealed worker should read no file on its way
              specialise() brings the bytecode of a request's path into its final form
     a clone  rehearse()  shows the zygote which pages a request writes to (hot_pages.h)
@@ -64,6 +65,7 @@ patterns.load()  # before the imports that compile them
 forking.pass_over_needless_handlers()  # before the imports that register them
 
 from .execute import execute, prepare, rehearse, specialise  # noqa: E402
+from .package_folders import add_package_folders  # noqa: E402
 from .randomness import reseed  # noqa: E402
 
-__all__ = ["execute", "prepare", "rehearse", "reseed", "specialise"]
+__all__ = ["add_package_folders", "execute", "prepare", "rehearse", "reseed", "specialise"]

@@ -1,0 +1,29 @@
+// Whether this process was started as a zygote: for the two programs that may become one.
+#ifndef BELLJAR_ENGINE_INSIDE_CONTROL_SOCKET_H_
+#define BELLJAR_ENGINE_INSIDE_CONTROL_SOCKET_H_
+
+#include <sys/socket.h>
+
+#include <cstdio>
+
+#include "engine/core/wire.h"
+
+namespace belljar {
+
+// False, and a word to whoever typed the program's name, where there is no control socket.
+inline bool HasControlSocket() {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (getsockopt(kZygoteControlFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+      type == SOCK_SEQPACKET) {
+    return true;
+  }
+  fprintf(stderr,
+          "belljar-zygote is started by belljar and is not a command of its own.\n"
+          "Try: belljar run --help\n");
+  return false;
+}
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_INSIDE_CONTROL_SOCKET_H_

@@ -1,0 +1,74 @@
+// belljar-preload.so: makes an interpreter's own program the zygote.
+//
+// Where Belljar is installed into an environment of Python's, that environment's interpreter is the
+// one to embed, and its libpython may be linked into its program, with no library to load elsewhere.
+// So the host executes that very program with this preloaded:
+//
+//   execve(".../bin/python3.11", {"belljar-zygote", ".../belljar-zygote.so"}, LD_PRELOAD=this)
+//     ld.so        loads the program, its libraries and this
+//     _start       calls __libc_start_main: the one below, as ours comes first in the search
+//     libc         calls RunInPlaceOfPython instead of the program's main
+//     zygote.so    is loaded, for itself alone, and does all that the program belljar-zygote does
+//
+// Nothing of Python has run until then. It is a library of its own, of C alone, so that nothing else
+// is seen by the interpreter's own extension modules, and so that it loads into any Python and can
+// say which one it was. The kernel does not call the exec privileged (AT_SECURE), in which ld.so
+// would not preload: the capabilities that the host leaves over it are ambient, and those it has
+// gained by nothing (cap_bprm_creds_from_file, security/commoncap.c of Linux 6.12).
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "engine/inside/control_socket.h"
+
+namespace {
+
+using Main = int (*)(int, char**, char**);
+using StartMain = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+
+// "3.11", and not "3.1" of "3.11.2".
+bool IsOurPython(const char* version) {
+  const size_t size = strlen(BELLJAR_PYTHON_MINOR);
+  return strncmp(version, BELLJAR_PYTHON_MINOR, size) == 0 && version[size] == '.';
+}
+
+bool CheckPython() {
+  const auto version = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
+  if (version == nullptr) {
+    fprintf(stderr, "the interpreter of this installation is no program of CPython's");
+    return false;
+  }
+  if (IsOurPython(version())) return true;
+  fprintf(stderr,
+          "this installation of Belljar is for CPython " BELLJAR_PYTHON_MINOR
+          ", and its interpreter is %.*s; install Belljar into an environment of that one",
+          static_cast<int>(strcspn(version(), " ")), version());
+  return false;
+}
+
+int RunInPlaceOfPython(int count, char** arguments, char**) {
+  if (!belljar::HasControlSocket()) return 2;
+  unsetenv("LD_PRELOAD");
+  close(belljar::kZygotePreloadFd);
+  prctl(PR_SET_NAME, "belljar-zygote");
+  if (count != 2 || !CheckPython()) return 1;
+  void* const zygote = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+  void* const run = zygote == nullptr ? nullptr : dlsym(zygote, "belljar_zygote_main");
+  if (run == nullptr) {
+    fprintf(stderr, "load the zygote: %s", dlerror());
+    return 1;
+  }
+  return reinterpret_cast<int (*)()>(run)();
+}
+
+}  // namespace
+
+// What a program that was linked before glibc 2.34 hands over beside its main is passed on.
+extern "C" [[gnu::visibility("default")]] int __libc_start_main(Main, int count, char** arguments,
+                                                                 void (*init)(), void (*fini)(),
+                                                                 void (*unload)(), void* stack) {
+  const auto start = reinterpret_cast<StartMain>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  return start(RunInPlaceOfPython, count, arguments, init, fini, unload, stack);
+}

@@ -1,0 +1,7 @@
+// belljar-zygote.so: the zygote as belljar-preload.so loads it into an interpreter's own program.
+#include "engine/core/wire.h"
+#include "engine/inside/zygote.h"
+
+extern "C" int belljar_zygote_main() {
+  return belljar::RunZygote(belljar::UniqueFd(belljar::kZygoteControlFd));
+}

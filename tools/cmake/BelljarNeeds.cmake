@@ -1,0 +1,48 @@
+# What the build takes from the system, looked for before anything is configured: who installs by pip
+# hears at once, and in one line, all that is missing.
+
+find_package(PkgConfig)
+if(PkgConfig_FOUND)
+  pkg_check_modules(seccomp QUIET IMPORTED_TARGET libseccomp)  # PkgConfig::seccomp
+endif()
+find_package(Boost 1.74 QUIET)
+foreach(package IN ITEMS nlohmann_json tomlplusplus CLI11 pugixml spdlog)
+  find_package(${package} QUIET)
+endforeach()
+find_package(prometheus-cpp QUIET COMPONENTS core)
+find_package(Threads REQUIRED)
+# Static: a few functions, and nothing more for the dynamic linker to do before every `belljar run`.
+# SHA-256, of artifacts and for the fingerprints of findings, on the host alone.
+find_library(BELLJAR_LIBCRYPTO NAMES libcrypto.a)
+find_path(BELLJAR_LIBCRYPTO_INCLUDE NAMES openssl/sha.h)
+find_library(BELLJAR_LIBELF NAMES libelf.a)
+# Code that is made for a program, as that library has it, is no part of the Python extension.
+find_library(BELLJAR_LIBELF_SHARED NAMES elf)
+find_path(BELLJAR_LIBELF_INCLUDE NAMES gelf.h)
+find_library(BELLJAR_LIBZ NAMES libz.a)
+
+# found, by which name, in which package of Debian's
+set(missing "")
+macro(belljar_need found package)
+  if(NOT ${found})
+    list(APPEND missing "${package}")
+  endif()
+endmacro()
+belljar_need(PkgConfig_FOUND pkg-config)
+belljar_need(seccomp_FOUND libseccomp-dev)
+belljar_need(Boost_FOUND libboost-dev)
+belljar_need(nlohmann_json_FOUND nlohmann-json3-dev)
+belljar_need(tomlplusplus_FOUND libtomlplusplus-dev)
+belljar_need(CLI11_FOUND libcli11-dev)
+belljar_need(pugixml_FOUND libpugixml-dev)
+belljar_need(spdlog_FOUND libspdlog-dev)
+belljar_need(prometheus-cpp_FOUND prometheus-cpp-dev)
+belljar_need(BELLJAR_LIBCRYPTO libssl-dev)
+belljar_need(BELLJAR_LIBELF libelf-dev)
+belljar_need(BELLJAR_LIBZ zlib1g-dev)
+if(missing)
+  list(JOIN missing " " missing)
+  message(FATAL_ERROR "Belljar is compiled here, and these libraries of the system are missing. "
+                      "On Debian 12:\n  apt-get install --no-install-recommends ${missing}\n"
+                      "All that a build takes is in tools/packages.txt.\n")
+endif()

@@ -1,0 +1,19 @@
+# A wheel, as pip builds it by pyproject.toml (scikit-build-core, which sets SKBUILD): the same
+# programs, laid out for an environment of Python's, and the zygote as what its interpreter loads.
+#
+#   SCRIPTS/belljar                        <env>/bin/belljar
+#   belljar/_installation/libexec/belljar  belljar-zygote.so, belljar-preload.so, belljar-guest
+#   belljar/_installation/share/belljar    as everywhere
+
+set(BELLJAR_WHEEL OFF)
+if(NOT SKBUILD)
+  return()
+endif()
+set(BELLJAR_WHEEL ON)
+
+# For the environment that pip builds it for, and no other.
+set(BELLJAR_PYTHON "${Python3_EXECUTABLE}")
+set(BELLJAR_WHEEL_ROOT "belljar/_installation")
+set(CMAKE_INSTALL_BINDIR "${SKBUILD_SCRIPTS_DIR}")
+set(CMAKE_INSTALL_LIBEXECDIR "${BELLJAR_WHEEL_ROOT}/libexec")
+set(CMAKE_INSTALL_DATADIR "${BELLJAR_WHEEL_ROOT}/share")

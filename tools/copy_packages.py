@@ -1,0 +1,62 @@
+"""Copies the packages of a requirements file out of the environment of the Python that runs this.
+
+    copy_packages.py --requirements requirements/runtime.txt --target FOLDER
+
+For a wheel: pip makes an environment to build in, of what pyproject.toml asks for, and that is where
+the packages that the policy needs come from. Not with pip from here: that environment has none, and
+whoever builds has said to their pip already from where to install. Refuses another version than the
+one that was reviewed.
+"""
+
+import argparse
+import importlib.metadata
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from stage_share import compile_ahead
+
+PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
+
+
+def pins(requirements: str) -> dict[str, str]:
+    """Name -> version of a file as pip-compile writes it: each at the beginning of a line."""
+    return dict(
+        match.groups() for line in requirements.splitlines() if (match := PIN.match(line))
+    )
+
+
+def copy_package(name: str, version: str, target: Path) -> None:
+    try:
+        package = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        sys.exit(
+            f"copy_packages: {name} is not in the environment of {sys.executable}; without build "
+            f"isolation it has to be installed first: pip install {name}=={version}"
+        )
+    if package.version != version:
+        sys.exit(f"copy_packages: {name} is {package.version} here, and {version} is needed")
+    for file in package.files or ():
+        # What is outside is the installer's, and its byte code names the environment.
+        if ".." in file.parts or file.suffix == ".pyc":
+            continue
+        copy = target / file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file.locate(), copy)
+        if copy.suffix == ".py":
+            compile_ahead(copy, str(file))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requirements", type=Path, required=True)
+    parser.add_argument("--target", type=Path, required=True)
+    options = parser.parse_args()
+    shutil.rmtree(options.target, ignore_errors=True)
+    for name, version in pins(options.requirements.read_text(encoding="utf-8")).items():
+        copy_package(name, version, options.target)
+
+
+if __name__ == "__main__":
+    main()
