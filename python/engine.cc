@@ -19,12 +19,6 @@ bool Cancellation::is_cancelled() const {
 
 Engine::Engine(Opened opened) : process_(getpid()), opened_(std::move(opened)) {}
 
-Engine::~Engine() {
-  // Its threads are not here to be joined, its workers are the parent's, and its descriptors have
-  // been closed (CloseInheritedDescriptors).
-  if (!is_of_this_process()) (void)opened_.sandbox.release();
-}
-
 bool Engine::is_of_this_process() const { return getpid() == process_; }
 
 Engine::Flight::Flight(Engine& engine, const Cancellation& cancellation) : engine_(engine) {
@@ -56,7 +50,10 @@ Result<void> Engine::WaitForSpare(Deadline deadline) const {
   return opened_.sandbox->WaitForSpare(deadline);
 }
 
-Backend::Counters Engine::counters() const { return opened_.sandbox->counters(); }
+Backend::Counters Engine::counters() const {
+  const std::lock_guard lock(mutex_);
+  return opened_.sandbox ? opened_.sandbox->counters() : Backend::Counters();
+}
 
 bool Engine::IsRunningHere() const {
   const std::lock_guard lock(mutex_);

@@ -47,11 +47,12 @@ class Cancellation {
   UniqueFd event_;
 };
 
+// Never destroyed in a child that fork has made: its threads are not there to be joined, and
+// waiters that are not there keep a condition variable from being destroyed.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   explicit Engine(Opened opened);
   Engine(const Engine&) = delete;
-  ~Engine();
 
   const Opened& opened() const { return opened_; }
   // False in a child that fork has made.
@@ -73,7 +74,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::list<FlightRecord>::iterator record_;
   };
 
-  // These within a flight. Run sets the cancellation's descriptor in `options`.
+  // The first two within a flight. Run sets the cancellation's descriptor in `options`.
   Result<Outcome> Run(const Request& request, RunOptions options,
                       const Cancellation& cancellation) const;
   Result<void> WaitForSpare(Deadline deadline) const;

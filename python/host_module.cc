@@ -47,9 +47,16 @@ std::set<Engine*>& Engines() {
   return *engines;
 }
 
+// Set once, with the GIL: nothing is opened any more.
+bool& IsEnding() {
+  static bool is_ending = false;
+  return is_ending;
+}
+
 // The holder of an Engine in Python. Ending workers takes some milliseconds, in which others run.
 void Drop(Engine* engine) {
   Engines().erase(engine);
+  if (!engine->is_of_this_process()) return;
   WithoutGil([&] { delete engine; });
 }
 
@@ -71,6 +78,7 @@ Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
 }
 
 std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals) {
+  if (IsEnding()) throw HostFailure{MakeError("open a sandbox", "the interpreter is ending")};
   const Wishes wishes = WishesFrom(options);
   const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
     Result<Installation> installation = Installation::Find(Place());
@@ -93,12 +101,16 @@ void CloseEngine(Engine& engine) {
                                 "this is called from within a run of its own; "
                                 "let the run end first")};
   }
-  WithoutGil([&] { engine.Close(Deadline::max()); });
+  // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
+  while (!WithoutGil([&] { return engine.Close(Clock::now() + kLook); })) {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
 }
 
 // The interpreter ends: what still runs, in threads that nobody waits for, is killed, and has left
 // our frames before Python takes itself apart.
 void CloseAll() {
+  IsEnding() = true;
   const Deadline deadline = Clock::now() + kPatienceAtExit;
   std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
   for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());

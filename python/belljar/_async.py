@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
 from belljar import _host, _options
+from belljar._errors import BelljarError
 from belljar._info import Info
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation
@@ -76,6 +77,7 @@ class AsyncSandbox:
         most = _options.count("concurrency", concurrency, 1)
         self._most = most or min(32, len(os.sched_getaffinity(0)) + 4)
         self._threads = Threads(self._most)
+        self._running: set[_Calls] = set()
 
     # --- opening and closing ----------------------------------------------------------------------
 
@@ -85,6 +87,8 @@ class AsyncSandbox:
 
     async def close(self) -> None:
         """Kills what runs and ends the workers. Twice is once."""
+        for calls in self._running:
+            calls.end_answers(BelljarError("run in a sandbox", "run in a sandbox: it is closed"))
 
         # Not in a thread of ours, which may all be busy with what this is to end.
         def close() -> None:
@@ -163,11 +167,15 @@ class AsyncSandbox:
         def run() -> Result:
             return self._sandbox._run(asked, calls.cancellation, raise_on_error=raise_on_error)
 
+        self._running.add(calls)
         try:
             result = await self._in_thread(run)
         except BaseException:
-            calls.cancel()
+            calls.cancellation.cancel()
+            calls.end_answers(asyncio.CancelledError())
             raise
+        finally:
+            self._running.discard(calls)
         calls.raise_failure()
         return result
 
@@ -288,14 +296,14 @@ class _Calls:
         # Answers that the run's thread waits for, and the tasks that make them.
         self._awaited: set[Future[Any]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._is_cancelled = False
+        self._end: BaseException | None = None
 
     def show(self, name: str, text: str) -> None:
         """From the run's thread."""
         _soon(self._loop, self._show, name, text)
 
     def _show(self, name: str, text: str) -> None:
-        if self._failure is not None or self._is_cancelled or self._stream is None:
+        if self._failure is not None or self._end is not None or self._stream is None:
             return
         try:
             self._stream(name, text)
@@ -327,8 +335,8 @@ class _Calls:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
-        if self._is_cancelled:
-            answer.set_exception(asyncio.CancelledError())
+        if self._end is not None:
+            answer.set_exception(self._end)
             return
         try:
             value = function(*args, **kwargs)
@@ -355,14 +363,13 @@ class _Calls:
         task.add_done_callback(self._tasks.discard)
         answer.add_done_callback(self._awaited.discard)
 
-    def cancel(self) -> None:
-        """In the loop's thread: the run, and what it waits for."""
-        self._is_cancelled = True
-        self.cancellation.cancel()
+    def end_answers(self, error: BaseException) -> None:
+        """In the loop's thread: the run is ending, so its thread is to wait for nothing more."""
+        self._end = error
+        for answer in list(self._awaited):
+            _settle(answer, None, error)
         for task in list(self._tasks):
             task.cancel()
-        for answer in list(self._awaited):
-            _settle(answer, None, asyncio.CancelledError())
 
 
 def _settle(answer: Future[Any], value: Any, error: BaseException | None) -> None:
@@ -374,10 +381,16 @@ def _settle(answer: Future[Any], value: Any, error: BaseException | None) -> Non
         answer.set_result(value)
 
 
+def around(sandbox: Sandbox) -> AsyncSandbox:
+    """One that shares what `sandbox` has opened, and is closed with it."""
+    return _remade(AsyncSandbox, sandbox, None, min(32, len(os.sched_getaffinity(0)) + 4))
+
+
 def _remade(
     kind: type[AsyncSandbox], sandbox: Sandbox, spares: int | None, most: int
 ) -> AsyncSandbox:
     made = kind.__new__(kind)
     made._sandbox, made._spares, made._most = sandbox, spares, most
     made._threads = Threads(most)
+    made._running = set()
     return made

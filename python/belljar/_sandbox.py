@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 from belljar import _forks, _functions, _host, _options
 from belljar._errors import BelljarError
 from belljar._functions import Functions
-from belljar._info import Info, info_of
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation, result_of, validation_of
 from belljar._threads import Threads, usual_concurrency
 
 if TYPE_CHECKING:
+    from belljar._info import Info
     from belljar._wire import Asked, Wishes
 
 Stream = Callable[[str, str], object]
@@ -35,6 +35,11 @@ _host.look_from(
 )
 # Kills what still runs in daemon threads, and waits until nothing of ours is on their stacks.
 atexit.register(_host.close_all)
+
+
+Take = Callable[..., None]
+"""When a program has ended by itself or by an exception: called with name and value of each of its
+variables that is plain data, with the name of each other one, and at last with nothing."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -315,14 +320,20 @@ class Sandbox:
         allowed_domains: Iterable[str] | None = None,
         stream: Stream | None = None,
         validate: bool = False,
+        take: Take | None = None,
     ) -> Asked:
-        """The arguments of `run`, checked as far as that goes without knowing the profile."""
+        """The arguments of `run`, checked as far as that goes without knowing the profile.
+
+        `take` is told what the program leaves: for bridges that carry it to another program.
+        """
         if stream is not None and not callable(stream):
             raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
         callables = _functions.checked(functions)
         variables = _options.inputs(inputs)
         if twice := callables.keys() & dict(variables).keys():
             raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
+        if take is not None:
+            callables[_functions.TAKES_VARIABLES] = take
         usual = self._usual
         limits = [
             _options.seconds("timeout", timeout) or usual["timeout"],
@@ -456,6 +467,8 @@ class Sandbox:
         ...     "math" in box.info().modules
         True
         """
+        from belljar._info import info_of
+
         wishes = self._wishes
         is_container = wishes["container"] is not None
         return info_of(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 from belljar import _forks
+from belljar._errors import BelljarError
 
 Task = Callable[[], None]
 
@@ -39,7 +40,7 @@ class Threads:
     def do(self, task: Task) -> None:
         with self._lock:
             if self._is_closed:
-                raise RuntimeError("these threads have ended")
+                raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
             self._tasks.put(task)
             if self._idle > 0:
                 self._idle -= 1

@@ -265,13 +265,23 @@ box.close()
             "time.sleep(0.2)\nwhile box._engine.counters()['waiting']: box.run('1')",
             "box.wait_until_ready()",
         ),
+        (
+            {},
+            "begun = threading.Event()\n"
+            "hangs = lambda: (begun.set(), time.sleep(5))\n"
+            "threading.Thread(target=box.run, args=('f()',),"
+            " kwargs={'functions': {'f': hangs}}).start()\nbegun.wait()",
+            "box.close()",
+        ),
         ({}, "box.run('1')", 'box.run("f()", functions={"f": lambda: time.sleep(60)})'),
     ],
-    ids=["sleeps", "loops", "many", "waits-for-a-worker", "wait_until_ready", "function"],
+    ids=["sleeps", "loops", "many", "waits-for-a-worker", "wait_until_ready", "close", "function"],
 )
 def test_ctrl_c(script: Script, options: dict[str, int], before: str, call: str) -> None:
     after = "os.kill(box._engine.counters()['zygote_pid'], signal.SIGCONT)"
-    if "SIGSTOP" not in before:
+    if call == "box.close()":
+        after = ""
+    elif "SIGSTOP" not in before:
         after = "assert box.run('1').value == 1"
     code = INTERRUPTED.format(options=options, before=before, call=call, after=after)
     done = script(code)
