@@ -14,7 +14,7 @@ from tests.policy.fuzz.mutations import known_programs
 # What no source is parsed to, or what is not Python any more.
 _NEVER_PARSED = {
     "AugLoad", "AugStore", "Bytes", "Ellipsis", "Expression", "ExtSlice", "FunctionType", "Index",
-    "Interactive", "NameConstant", "Num", "Param", "Str", "Suite", "TypeIgnore",
+    "Interactive", "NameConstant", "Num", "Param", "Str", "Suite", "TypeIgnore", "_ast_Ellipsis",
 }  # fmt: skip
 
 

@@ -414,8 +414,8 @@ def _note_lines(error: BaseException) -> list[str]:
         if notes is None:
             return []
         if not isinstance(notes, (list, tuple)):
-            # CPython's C code, which was asked before 3.13, ends no line here.
-            return [_bounded(repr(notes)) + ("\n" if sys.version_info >= (3, 13) else "")]
+            # Before 3.12 CPython ends no line here.
+            return [_bounded(repr(notes)) + ("\n" if sys.version_info >= (3, 12) else "")]
         notes = list(itertools.islice(notes, 100))
     except BaseException:
         return ["<__notes__ repr() failed>\n"]

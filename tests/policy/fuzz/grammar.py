@@ -1,4 +1,4 @@
-"""Any program at all: Python 3.11's grammar as templates, filled in with names worth trying.
+"""Any program at all: this Python's grammar as templates, filled in with names worth trying.
 
 What comes out is mostly Python, hardly ever makes sense, and is never run. The first alternative of
 each kind is the simplest one: Hypothesis shrinks towards it.
@@ -8,6 +8,7 @@ each kind is the simplest one: Hypothesis shrinks towards it.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -111,6 +112,14 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "{target} = [await ({expr}) async for {target} in {expr}]", "yield {expr}",
     ),
 }  # fmt: skip
+
+if sys.version_info >= (3, 12):
+    TEMPLATES["compound"] += (
+        "def {name}[{name}]({typed}) -> {expr}:{function}",
+        "class {name}[{name}: {expr}, *{name}]({arguments}):{block}",
+        "async def {name}[**{name}]():{coroutine}",
+    )
+    TEMPLATES["simple"] += ("type {name} = {expr}", "type {name}[{name}: {expr}] = {expr}")
 
 _PART = re.compile(r"\{\{|\}\}|\{([a-z]+)\}")
 _BLOCKS = {
