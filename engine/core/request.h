@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/limits.h"
@@ -22,6 +23,11 @@ struct InputVariable {
   std::string name;
   std::string json;
 };
+
+// Among Request::functions, and in no program's reach, since none can spell it: called when a program
+// has ended by itself, or by an exception, once for each of its variables with the name and, where
+// that is plain data, the value; and then, that being all of them, with nothing.
+inline constexpr std::string_view kTakesVariables = "@variable";
 
 struct Request {
   enum class Mode { kRun, kValidate };

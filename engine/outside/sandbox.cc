@@ -149,7 +149,9 @@ bool IsVariable(std::string_view name) {
 
 // Of the variables and functions that a request brings.
 Result<void> CheckNames(const Request& request) {
-  std::vector<std::string_view> names(request.functions.begin(), request.functions.end());
+  std::vector<std::string_view> names;
+  std::ranges::copy_if(request.functions, std::back_inserter(names),
+                       [](const std::string& name) { return name != kTakesVariables; });
   for (const InputVariable& input : request.inputs) {
     names.push_back(input.name);
     if (std::holds_alternative<JsonFailure>(ReadJson(input.json, {.depth = kMaxCallDepth}))) {
@@ -212,7 +214,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   for (const PackageSet& set : options.profile.packages) {
     PackageFolder folder = installation->FolderOfSet(set.name);
     if (folder.path.empty()) continue;
-    for (std::string& path : folder.Paths()) plan->paths.push_back({std::move(path)});
+    plan->paths.push_back({.path = folder.path, .only = folder.entries});
     pool.zygote.packages.push_back(std::move(folder));
   }
   pool.zygote.environment = options.profile.environment;

@@ -6,37 +6,37 @@
     >>> result.value, result.stdout
     (42, 'hello\\n')
 
-`Sandbox` runs programs, `AsyncSandbox` does so for asyncio; both return a `Result`. What the
-program did is a result; what Belljar or this machine failed to do is a `BelljarError`.
+`Sandbox` runs programs, `AsyncSandbox` does so for asyncio; both return a `Result`. What the program
+did is a result; what Belljar or this machine failed to do is a `BelljarError`.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from belljar._errors import BelljarError, GuestFailed
-from belljar._host import VERSION as __version__
-from belljar._options import ContainerOptions
-from belljar._result import (
-    Analysis,
-    Artifact,
-    Container,
-    ErrorReport,
-    Finding,
-    Isolation,
-    Layer,
-    Limits,
-    NetworkEvent,
-    Result,
-    SecurityEvent,
-    Usage,
-    Validation,
-)
-from belljar._sandbox import Sandbox
 
 if TYPE_CHECKING:
     from belljar._async import AsyncSandbox
+    from belljar._errors import BelljarError, GuestFailed
+    from belljar._host import VERSION as __version__
     from belljar._info import Info
+    from belljar._options import ContainerOptions
+    from belljar._result import (
+        Analysis,
+        Artifact,
+        Container,
+        ErrorReport,
+        Finding,
+        Isolation,
+        Layer,
+        Limits,
+        NetworkEvent,
+        Result,
+        SecurityEvent,
+        Usage,
+        Validation,
+    )
+    from belljar._sandbox import Sandbox
 
 __all__ = [
     "Analysis",
@@ -62,17 +62,42 @@ __all__ = [
 ]
 
 
+# Imported on first use: pytest loads belljar.pytest_plugin in every run of its own, the engine has
+# milliseconds of linking in it, and asyncio takes longer to import than all the rest.
+_MODULES = {
+    "_async": ("AsyncSandbox",),
+    "_errors": ("BelljarError", "GuestFailed"),
+    "_info": ("Info",),
+    "_options": ("ContainerOptions",),
+    "_result": (
+        "Analysis",
+        "Artifact",
+        "Container",
+        "ErrorReport",
+        "Finding",
+        "Isolation",
+        "Layer",
+        "Limits",
+        "NetworkEvent",
+        "Result",
+        "SecurityEvent",
+        "Usage",
+        "Validation",
+    ),
+    "_sandbox": ("Sandbox",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
 def __getattr__(name: str) -> Any:
-    # asyncio takes longer to import than all the rest, and most programs do without.
-    if name == "AsyncSandbox":
-        from belljar._async import AsyncSandbox
-
-        return AsyncSandbox
-    if name == "Info":
-        from belljar._info import Info
-
-        return Info
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__version__":
+        value = import_module("belljar._host").VERSION
+    elif name in _HOMES:
+        value = getattr(import_module(f"belljar.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,9 @@ from typing import Any
 from belljar import _plain
 from belljar._options import variable
 
+# The engine's own (engine/core/request.h), which no program can call by name.
+TAKES_VARIABLES = "@variable"
+
 Functions = Mapping[str, Callable[..., Any]]
 
 

@@ -26,10 +26,16 @@ _HOSTILE = {
 } | {number: f"\\u{number:04x}" for number in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
-def _shown(text: str) -> str:
+def spelled_out(text: str) -> str:
+    """Without what a terminal would obey."""
+    return text.translate(_HOSTILE)
+
+
+def bounded(text: str) -> str:
+    """The same, and bounded."""
     cut = text[:_MOST_TEXT]
     rest = "" if len(text) <= _MOST_TEXT else f"\n… {len(text) - _MOST_TEXT:,} characters more"
-    return cut.translate(_HOSTILE) + rest
+    return spelled_out(cut) + rest
 
 
 def _texts(result: Result) -> list[str]:
@@ -49,7 +55,7 @@ def _texts(result: Result) -> list[str]:
     ]
     if result.value_repr is not None:
         texts.append(result.value_repr)
-    return [_shown(text.rstrip("\n")) for text in texts if text]
+    return [bounded(text.rstrip("\n")) for text in texts if text]
 
 
 def _pictures(result: Result) -> list[Artifact]:
@@ -72,5 +78,5 @@ def bundle(result: Result) -> dict[str, str]:
         f'<img src="data:image/png;base64,{b64encode(each.content or b"").decode()}">'
         for each in pictures
     ]
-    plain = texts + [f"[{_shown(each.name)}: {each.size:,} bytes of PNG]" for each in pictures]
+    plain = texts + [f"[{bounded(each.name)}: {each.size:,} bytes of PNG]" for each in pictures]
     return {"text/plain": "\n".join(plain), "text/html": "\n".join(shown)}

@@ -204,12 +204,16 @@ def inputs(value: Mapping[str, object] | None) -> list[tuple[str, str]]:
     ]
 
 
+def is_variable(name: str) -> bool:
+    is_name = name.isascii() and name.isidentifier() and name[0] != "_" and len(name) <= 256
+    return is_name and not keyword.iskeyword(name)
+
+
 def variable(argument: str, name: str) -> str:
     """A name that a program may be given a variable by."""
     if not isinstance(name, str):
         raise _wrong(f"{argument}: a name", name, "a str")
-    is_name = name.isascii() and name.isidentifier() and name[0] != "_" and len(name) <= 256
-    if not is_name or keyword.iskeyword(name):
+    if not is_variable(name):
         raise ValueError(
             f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits "
             "and underscores, all of ASCII, and no keyword"

@@ -37,6 +37,11 @@ _host.look_from(
 atexit.register(_host.close_all)
 
 
+Take = Callable[..., None]
+"""When a program has ended by itself or by an exception: called with name and value of each of its
+variables that is plain data, with the name of each other one, and at last with nothing."""
+
+
 class RunOptions(TypedDict, total=False):
     """What `run` takes by name; see there."""
 
@@ -315,14 +320,20 @@ class Sandbox:
         allowed_domains: Iterable[str] | None = None,
         stream: Stream | None = None,
         validate: bool = False,
+        take: Take | None = None,
     ) -> Asked:
-        """The arguments of `run`, checked as far as that goes without knowing the profile."""
+        """The arguments of `run`, checked as far as that goes without knowing the profile.
+
+        `take` is told what the program leaves: for bridges that carry it to another program.
+        """
         if stream is not None and not callable(stream):
             raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
         callables = _functions.checked(functions)
         variables = _options.inputs(inputs)
         if twice := callables.keys() & dict(variables).keys():
             raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
+        if take is not None:
+            callables[_functions.TAKES_VARIABLES] = take
         usual = self._usual
         limits = [
             _options.seconds("timeout", timeout) or usual["timeout"],

@@ -14,6 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "python/belljar").glob("*.py"))
 PAGE = (ROOT / "docs/python.md").read_text()
+# Imported on first use, so they are not in vars(belljar).
+PUBLIC = {name: getattr(belljar, name) for name in belljar.__all__}
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
 
 
@@ -27,7 +29,7 @@ def test_docstrings(name: str) -> None:
         found = module(name)
     except ImportError as error:
         pytest.skip(f"a bridge, whose library is not here: {error}")
-    names = {**vars(belljar), "AsyncSandbox": belljar.AsyncSandbox, **vars(found)}
+    names = {**PUBLIC, **vars(found)}
     assert doctest.testmod(found, extraglobs=names).failed == 0
 
 
@@ -41,7 +43,7 @@ def test_every_public_method_has_an_example() -> None:
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_the_page(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names = {**vars(belljar), "AsyncSandbox": belljar.AsyncSandbox}
+    names = dict(PUBLIC)
     block = BLOCKS[number]
     if ">>>" not in block:
         exec(compile(block, f"docs/python.md, example {number}", "exec"), names)

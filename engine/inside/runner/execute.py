@@ -43,6 +43,7 @@ from .tracebacks import (
 )
 
 MAX_REPR = 4096
+_MAX_NAME = 256  # of a variable that is handed over
 
 _exit_argument_of = vars(SystemExit)["code"].__get__
 
@@ -274,6 +275,10 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
         report = _failed("exception", failure, text, filename, request)
     _flush()
     report.variables = _variables(namespace, given)
+    functions = request.get("functions", ())
+    if host_functions.TAKES_VARIABLES in functions:
+        left = _left_behind(namespace, functions)
+        host_functions.hand_over(left, request["call_host"], request["max_result"])
     value = None
     if failure is None or report.exit_code is not None:
         value = _add_result(report, namespace, request)
@@ -289,6 +294,8 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
 def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
     variables = {name: decode_value(form) for name, form in request.get("inputs", {}).items()}
     for name in request.get("functions", ()):
+        if name == host_functions.TAKES_VARIABLES:
+            continue
         variables[name] = host_functions.make(name, request["call_host"], request["max_result"])
     return variables
 
@@ -350,6 +357,18 @@ def _variables(namespace: dict[str, Any], given: frozenset[str]) -> list[str]:
             if len(names) == reports.MAX_VARIABLES:
                 break
     return names
+
+
+def _left_behind(namespace: dict[str, Any], functions: Sequence[str]) -> dict[str, Any]:
+    """What another program could be given by the same names; what was given may have changed."""
+    return {
+        name: value
+        for name, value in list(namespace.items())
+        if type(name) is str
+        and name[:1] not in {"_", "@"}
+        and len(name) <= _MAX_NAME
+        and name not in functions
+    }
 
 
 def _add_result(report: Report, namespace: dict[str, Any], request: dict[str, Any]) -> Any:

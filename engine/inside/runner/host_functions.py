@@ -9,6 +9,10 @@ from typing import Any
 
 from .plain_data import decode, encode
 
+# Among the functions, and no program's: it is told of what a program leaves (Request in
+# engine/core/request.h).
+TAKES_VARIABLES = "@variable"
+
 # (name, arguments as JSON) to the answer as JSON
 CallHost = Callable[[str, str], str]
 
@@ -43,6 +47,17 @@ def make(name: str, call_host: CallHost, max_bytes: int) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     return function
+
+
+def hand_over(variables: dict[str, Any], call_host: CallHost, max_bytes: int) -> None:
+    """Tells the host each name, and its value where that is plain data of at most `max_bytes`."""
+    for name, value in variables.items():
+        for args in ([name, value], [name]):
+            text, _ = encode({"args": args, "kwargs": {}}, max_bytes, exact=True)
+            if text is not None:
+                call_host(TAKES_VARIABLES, text)
+                break
+    call_host(TAKES_VARIABLES, '{"args":[],"kwargs":{}}')
 
 
 def _exception(error: dict[str, str]) -> Exception:

@@ -1,0 +1,143 @@
+"""A cell magic for IPython and notebooks: cells that run sealed, in a process of their own.
+
+    %load_ext belljar.ipython
+
+    %%belljar --timeout 5 --input prices --output total
+    total = sum(prices)
+    print(total)
+
+Output arrives while the cell runs; then its value and its figures are shown. Interrupting kills it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+
+from belljar import _host, _options
+from belljar._notebook import spelled_out
+from belljar._result import Result
+from belljar._sandbox import Sandbox
+
+
+@magics_class
+class BelljarMagics(Magics):  # type: ignore[misc]
+    """Keeps a sandbox for each profile until the extension is unloaded."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._sandboxes: dict[str, Sandbox] = {}
+
+    @magic_arguments()  # type: ignore[untyped-decorator]
+    @argument("--profile", "-p", default="basic", help='What the cell may use; usually "basic".')
+    @argument("--timeout", "-t", help='Wall clock: seconds, or "500ms".')
+    @argument("--memory", "-m", help='As in "64m".')
+    @argument("--stdin", metavar="NAME", help="A variable of yours: what input() reads.")
+    @argument(
+        "--input", "-i", action="append", default=[], metavar="NAME",
+        help="A variable of yours, of plain data, that the cell finds. May be given several times.",
+    )  # fmt: skip
+    @argument(
+        "--output", "-o", action="append", default=[], metavar="NAME",
+        help="A variable of the cell's, of plain data, that becomes yours. Likewise.",
+    )  # fmt: skip
+    @argument("--result", "-r", metavar="NAME", help="A variable that gets the belljar.Result.")
+    @argument("--raise", dest="raises", action="store_true", help="Raise what the cell fails of.")
+    @cell_magic  # type: ignore[untyped-decorator]
+    def belljar(self, line: str, cell: str) -> None:
+        """Runs the cell sealed; nothing of it is kept but what you ask for."""
+        asked = parse_argstring(self.belljar, line)
+        mine = self.shell.user_ns
+        left: dict[str, Any] = {}
+
+        def take(name: str | None = None, *value: Any) -> None:
+            if name in asked.output and value:
+                left[name] = value[0]
+
+        try:
+            program = self._sandbox(asked.profile)._program(
+                cell,
+                timeout=_number(asked.timeout),
+                memory=_number(asked.memory),
+                filename="cell.py",
+                stdin=None if asked.stdin is None else self._mine(asked.stdin),
+                inputs={name: self._mine(name) for name in asked.input},
+                stream=_show,
+                take=take if asked.output else None,
+            )
+            for name in filter(None, [*asked.output, asked.result]):
+                _options.variable("--output, --result", name)
+            result = self._sandbox(asked.profile)._run(
+                program, _host.Cancellation(), raise_on_error=False
+            )
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"%%belljar: {error}") from None
+        # It has been shown as it came.
+        rest = dataclasses.replace(result, stdout="", stderr="")
+        if not result.ok or result.value_repr is not None or result.artifacts:
+            display(rest)
+        self._hand_over(result, asked.output, left)
+        if asked.result:
+            mine[asked.result] = result
+        if asked.raises:
+            result.raise_for_status()
+
+    def _sandbox(self, profile: str) -> Sandbox:
+        if profile not in self._sandboxes:
+            self._sandboxes[profile] = Sandbox(profile)
+        return self._sandboxes[profile]
+
+    def _mine(self, name: str) -> Any:
+        try:
+            return self.shell.user_ns[name]
+        except KeyError:
+            raise UsageError(f"%%belljar: you have no variable {name!r}") from None
+
+    def _hand_over(self, result: Result, names: list[str], left: dict[str, Any]) -> None:
+        self.shell.user_ns.update(left)
+        for name in names:
+            if name in left:
+                continue
+            why = "is no plain data" if name in result.variables else "was not left by the cell"
+            print(f"%%belljar: {name} {why}; yours is as it was", file=sys.stderr)
+
+    def close(self) -> None:
+        for sandbox in self._sandboxes.values():
+            sandbox.close()
+        self._sandboxes.clear()
+
+
+def _number(text: str | None) -> float | str | None:
+    """As sandboxes take it: "5" is seconds or bytes, "500ms" and "64m" speak for themselves."""
+    return int(text) if text is not None and text.isdecimal() else text
+
+
+def _show(name: str, text: str) -> None:
+    stream = sys.stderr if name == "stderr" else sys.stdout
+    # A stranger's text, and terminals obey control characters.
+    stream.write(spelled_out(text))
+    stream.flush()
+
+
+_KEY = "belljar_magics"
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    magics = BelljarMagics(shell)
+    shell.register_magics(magics)
+    setattr(shell, _KEY, magics)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    magics = getattr(shell, _KEY, None)
+    if magics is not None:
+        magics.close()
+        shell.magics_manager.magics["cell"].pop("belljar", None)
+        delattr(shell, _KEY)

@@ -1,0 +1,199 @@
+"""A Python executor for smolagents: the actions of a CodeAgent, each run sealed.
+
+    executor = BelljarExecutor(timeout=10)
+    agent = CodeAgent(tools, model, executor=executor, instructions=executor.instructions)
+
+Each action is a program in a process of its own. Variables that are plain data go on to the next;
+modules, functions, classes and other objects do not, and the agent is told which. An action that
+is stopped, by a limit or by `final_answer`, leaves the variables as they were before it. Tools run
+outside, with the rights of this process: what they are asked comes from the model's program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
+
+from belljar import _host, _options, _plain
+from belljar._result import Result
+from belljar._sandbox import Sandbox
+from belljar._told import MOST, cut, failure, surroundings
+
+_MOST_STATE = 16 << 20  # characters of JSON, of all variables together
+
+_INSTRUCTIONS = (
+    "Each code action runs in a fresh Python process. Variables that hold plain data (None, bool, "
+    "int, float, str, bytes, list, tuple, dict, set) are kept for the next action; modules, "
+    "functions, classes and other objects are not, whatever is said elsewhere: import and define "
+    "them again in each action that uses them. "
+)
+
+
+class _FinalAnswer(BaseException):
+    """No Exception: it ends the run, and the program cannot catch it."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class BelljarExecutor(PythonExecutor):  # type: ignore[misc]
+    """For `CodeAgent(executor=…)`. Opens a sandbox unless it is given one, and closes only its own.
+
+    Args:
+        sandbox: One to share with others; its profile is what actions get.
+        profile: Of the sandbox that is opened where none is given; None: "basic".
+        timeout, memory: Of an action, as of `Sandbox.run`; None: the sandbox's.
+        most_characters: Of the logs that the model reads; the middle is left out.
+
+    Raises:
+        ValueError: Both a sandbox and a profile, or a sandbox whose programs run in containers: no
+            tool could be called from there.
+
+    Attributes:
+        variables: What the next action finds, by name. `send_variables` adds to it.
+        lost: Names that the last actions left and that could not be kept.
+        last_result: Of the last action that was run; None if `final_answer` has ended it.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox | None = None,
+        *,
+        profile: str | None = None,
+        timeout: float | str | None = None,
+        memory: int | str | None = None,
+        most_characters: int = MOST,
+    ) -> None:
+        if sandbox is not None and profile is not None:
+            raise ValueError("profile: the sandbox that is given has one; give either")
+        milliseconds = _options.seconds("timeout", timeout)
+        _options.size("memory", memory)
+        self._is_ours = sandbox is None
+        self._sandbox = Sandbox(profile or "basic") if sandbox is None else sandbox
+        self._info = self._sandbox.info()
+        if self._info.container:
+            raise ValueError("sandbox: its programs run in containers, which can call no tools")
+        self._limits: dict[str, Any] = {"timeout": timeout, "memory": memory}
+        self._seconds = None if milliseconds is None else milliseconds / 1000
+        self._most = most_characters
+        self._tools: dict[str, Callable[..., Any]] = {}
+        self.variables: dict[str, Any] = {}
+        self.lost: set[str] = set()
+        self.last_result: Result | None = None
+        # CodeAgent reads it when an action has failed.
+        self.state: dict[str, Any] = {"_print_outputs": ""}
+
+    @property
+    def instructions(self) -> str:
+        """For CodeAgent's argument of that name: what its own prompt does not know."""
+        return _INSTRUCTIONS + surroundings(self._info, self._seconds)
+
+    def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
+        self._tools = {
+            _options.variable("tools", name): _ending(tool) if name == "final_answer" else tool
+            for name, tool in tools.items()
+        }
+
+    def send_variables(self, variables: Mapping[str, Any]) -> None:
+        for name, value in variables.items():
+            _plain.encode(value, f"variables[{_options.variable('variables', name)!r}]")
+        self.variables.update(variables)
+
+    def __call__(self, code_action: str) -> CodeOutput:
+        self.last_result = None
+        said: list[str] = []
+        left = _Left()
+        asked = self._sandbox._program(
+            code_action,
+            **self._limits,
+            filename="action.py",
+            inputs={n: value for n, value in self.variables.items() if n not in self._tools},
+            functions=self._tools,
+            stream=lambda _, text: said.append(text),
+            take=left.take,
+        )
+        try:
+            result = self._sandbox._run(asked, _host.Cancellation(), raise_on_error=False)
+        except _FinalAnswer as answer:
+            return CodeOutput(answer.value, self._logs(said), is_final_answer=True)
+        self.last_result = result
+        if left.is_all:
+            self.variables = left.variables
+            self.lost = (self.lost | left.lost) - left.variables.keys()
+            if left.lost:
+                names = ", ".join(sorted(left.lost))
+                said.append(f"\n[not kept for the next action, not being plain data: {names}]")
+        said += [f"\n[file: {each.name}, {each.size:,} bytes]" for each in result.artifacts]
+        logs = self._logs(said)
+        if not result.ok:
+            self._fail(result)
+        value = result.value if _is_printable(result.value) else None
+        return CodeOutput(
+            result.value_repr if value is None else value, logs, is_final_answer=False
+        )
+
+    def _logs(self, said: list[str]) -> str:
+        logs = self.state["_print_outputs"] = cut("".join(said), self._most)
+        return logs
+
+    def _fail(self, result: Result) -> NoReturn:
+        text = cut(failure(result), self._most)
+        missing = re.match(
+            r"name '(\w+)' is not defined", result.error.message if result.error else ""
+        )
+        if missing and missing[1] in self.lost:
+            text += (
+                f"\nhint: {missing[1]!r} of an earlier action is no plain data and was not kept; "
+            )
+            text += "import or define it again in this action."
+        raise InterpreterError(text)
+
+    def cleanup(self) -> None:
+        """Ends the sandbox, if it is this executor's own. CodeAgent calls it."""
+        if self._is_ours:
+            self._sandbox.close()
+
+
+class _Left:
+    """What an action leaves, as it is told of it."""
+
+    def __init__(self) -> None:
+        self.variables: dict[str, Any] = {}
+        self.lost: set[str] = set()
+        self.is_all = False
+        self._size = 0
+
+    def take(self, name: str | None = None, *value: Any) -> None:
+        if name is None:
+            self.is_all = True
+            return
+        if not isinstance(name, str):
+            return  # the worker that says so is no longer ours
+        size = len(_plain.encode(value[0], name)) if value else 0
+        if not value or not _options.is_variable(name) or self._size + size > _MOST_STATE:
+            self.lost.add(name)
+            return
+        self._size += size
+        self.variables[name] = value[0]
+
+
+def _is_printable(value: object) -> bool:
+    """Agents print what comes back, and Python prints no int of more than 4,300 digits."""
+    try:
+        str(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _ending(tool: Callable[..., Any]) -> Callable[..., Any]:
+    def final_answer(*args: Any, **kwargs: Any) -> NoReturn:
+        value = tool(*args, **kwargs)
+        if not _is_printable(value):
+            raise ValueError("final_answer(): an int in it has more digits than Python prints")
+        raise _FinalAnswer(value)
+
+    return final_answer
