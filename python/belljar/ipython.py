@@ -58,7 +58,7 @@ class BelljarMagics(Magics):  # type: ignore[misc]
         left: dict[str, Any] = {}
 
         def take(name: str | None = None, *value: Any) -> None:
-            if name in asked.output and value:
+            if name is not None and name in asked.output and value:
                 left[name] = value[0]
 
         try:
@@ -114,7 +114,7 @@ class BelljarMagics(Magics):  # type: ignore[misc]
         self._sandboxes.clear()
 
 
-def _number(text: str | None) -> float | str | None:
+def _number(text: str | None) -> int | str | None:
     """As sandboxes take it: "5" is seconds or bytes, "500ms" and "64m" speak for themselves."""
     return int(text) if text is not None and text.isdecimal() else text
 
