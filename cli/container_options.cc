@@ -38,16 +38,6 @@ Result<std::optional<ContainerOptions>> ResolveContainer(const ContainerArgument
     }
     return std::optional<ContainerOptions>();
   }
-  if (arguments.require_gvisor && arguments.runtime == "runc") {
-    return UsersError("--require-gvisor and --runtime runc: runc is not gVisor; give one of them");
-  }
-  if (arguments.engine == "runsc" && arguments.runtime == "runc") {
-    return UsersError(
-        "--engine runsc starts containers by runsc alone: --runtime runc needs docker");
-  }
-  if (arguments.engine == "runsc" && arguments.socket) {
-    return UsersError("--engine runsc has no socket: --engine-socket is Docker's or Podman's");
-  }
   ContainerOptions options;
   options.wish = {.engine = arguments.engine,
                   .socket = arguments.socket.value_or(""),
@@ -55,6 +45,12 @@ Result<std::optional<ContainerOptions>> ResolveContainer(const ContainerArgument
                   .require_gvisor = arguments.require_gvisor,
                   .image = arguments.image.value_or(""),
                   .folder = ""};
+  constexpr WishNames kOptions = {.engine = "--engine ",
+                                  .socket = "--engine-socket",
+                                  .runtime = "--runtime ",
+                                  .require_gvisor = "--require-gvisor"};
+  if (Result<void> checked = CheckTogether(options.wish, kOptions); !checked)
+    return checked.error();
   // A run that is the only one waits for its own container, and keeps no other waiting.
   options.spares = 0;
   options.most = 1;

@@ -8,7 +8,6 @@
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
-#include "engine/core/outcome.h"
 #include "engine/core/text.h"
 #include "engine/core/version.h"
 #include "engine/outside/machine.h"
@@ -146,17 +145,6 @@ int PrintText(const ProfileCatalogue& catalogue, bool names) {
   return Answer(text, kExitOk);
 }
 
-Json ToJson(const Profile& profile, const Installation& installation) {
-  Json modules = Json::object();
-  for (const ModuleExports& module : profile.modules) modules[module.name] = module.exports;
-  Json json = {{"name", profile.name}, {"summary", profile.summary}};
-  json.update(Json::parse(ProfileFactsToJson(profile, installation)));
-  json["limits"] = {{"default", Json::parse(LimitsToJson(profile.default_limits))},
-                    {"maximum", Json::parse(LimitsToJson(profile.maximum_limits))}};
-  json["modules"] = std::move(modules);
-  return json;
-}
-
 int PrintJson(const ProfileCatalogue& catalogue) {
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
   Json layers = Json::array();
@@ -165,7 +153,7 @@ int PrintJson(const ProfileCatalogue& catalogue) {
   }
   Json profiles = Json::array();
   for (const Profile& profile : catalogue.profiles()) {
-    profiles.push_back(ToJson(profile, catalogue.installation()));
+    profiles.push_back(Json::parse(ProfileToJson(profile, catalogue.installation())));
   }
   const Json object = {{"version", kBelljarVersion},
                        {"python", kPythonVersion},

@@ -1,9 +1,5 @@
 #include "cli/sandbox_choice.h"
 
-#include <algorithm>
-
-#include "engine/core/suggest.h"
-#include "engine/core/text.h"
 #include "profiles/loader.h"
 
 namespace belljar {
@@ -34,18 +30,6 @@ Result<SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
       choice.isolation == "strict" ? IsolationMode::kStrict : IsolationMode::kStandard;
   options.spares = 1;
   return options;
-}
-
-Result<void> CheckAllowedImports(const std::vector<std::string>& modules, const Profile& profile,
-                                 const std::string& what) {
-  const std::vector<std::string> known = ModuleNames(profile);
-  for (const std::string& module : modules) {
-    if (std::find(known.begin(), known.end(), module) != known.end()) continue;
-    return MakeError(what + ": profile " + profile.name + " has no module " + Quoted(module) +
-                         Suggestion(module, known),
-                     "");
-  }
-  return {};
 }
 
 }  // namespace belljar

@@ -26,11 +26,6 @@ void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>&
 Result<SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                       const ProfileCatalogue& catalogue);
 
-// Whether the profile has all of `modules`. The error is the user's and begins with `what`, which
-// says where they were given.
-Result<void> CheckAllowedImports(const std::vector<std::string>& modules, const Profile& profile,
-                                 const std::string& what);
-
 }  // namespace belljar
 
 #endif  // BELLJAR_CLI_SANDBOX_CHOICE_H_

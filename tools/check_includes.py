@@ -56,7 +56,7 @@ ROOMS: dict[str, set[str]] = {
     "server": ENGINE | {"container/backend", *SERVER_PARTS},
     "cli": ENGINE
     | {"engine/door", "engine/seal", "server", "server/core", "server/config", *CONTAINER_PARTS},
-    "python": ENGINE | {"container/backend"},
+    "python": ENGINE | {"engine/door", "container/backend", "container/packages"},
 }
 
 # Tests and benchmarks look at any room, but one program does not hold both sides.

@@ -24,9 +24,9 @@ HEAD = """\
 Made from `policy/belljar_policy/constructs.py` and `tables.py` by `tools/language_page.py`; do not
 edit by hand.
 
-Restricted Python is CPython 3.11 with names, attributes and modules left out, and no other
-language: what is accepted runs as it does in plain CPython, with the same output, exceptions and
-order of evaluation. This page says what was decided about every construct. [policy.md](policy.md)
+Restricted Python is CPython (3.11, 3.12 or 3.13, whichever was built in) with names, attributes and
+modules left out, and no other language: what is accepted runs as it does in plain CPython of that
+version, with the same output, exceptions and order of evaluation. This page says what was decided about every construct. [policy.md](policy.md)
 says how it is enforced, [rules.md](rules.md) what each rule refuses and what to write instead.
 
 | decision | |

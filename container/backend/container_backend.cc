@@ -33,14 +33,21 @@ ContainerBackend::ContainerBackend(ContainerBackendOptions options)
 
 Result<Outcome> ContainerBackend::Run(const Request& request, const RunOptions& options) {
   // The caller's mistake costs no container.
+  if (!request.functions.empty()) {
+    return MakeError(
+        "run in a container",
+        "functions of the caller's cannot be called from a container; run without one, "
+        "or hand in what they give as inputs");
+  }
   const Result<std::optional<AllowList>> narrower = Narrower(options_.doors.get(), request);
   if (!narrower) return narrower.error();
   const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd};
   for (int tries = 1;; ++tries) {
     Result<PooledContainer> container = pool_.Take(wait);
     if (!container) {
-      if (container.error().error_number == ECANCELED) return CancelledBefore(request);
-      return container.error();
+      if (container.error().error_number != ECANCELED) return container.error();
+      const GuestTerms& terms = options_.pool.terms;
+      return CancelledBefore(request, terms.isolation, terms.language);
     }
     Result<Outcome> outcome = RunIn(*container, request, options);
     const bool has_died = HasDiedBefore(outcome);
@@ -89,16 +96,6 @@ void ContainerBackend::Leave(PooledContainer container, Afterwards* afterwards) 
   if (!afterwards) return pool_.Retire(std::move(container));
   auto spent = std::make_shared<PooledContainer>(std::move(container));
   afterwards->Add([this, spent] { pool_.Retire(std::move(*spent)); });
-}
-
-Outcome ContainerBackend::CancelledBefore(const Request& request) const {
-  Outcome outcome;
-  outcome.status = Status::kKilled;
-  outcome.error = Stopped("Cancelled", "cancelled", "");
-  outcome.limits = request.limits;
-  outcome.isolation.mode = options_.pool.terms.isolation;
-  outcome.isolation.language = options_.pool.terms.language;
-  return outcome;
 }
 
 }  // namespace belljar

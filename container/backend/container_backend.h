@@ -39,7 +39,6 @@ class ContainerBackend : public Backend {
                         const RunOptions& options) const;
   void ExplainEnd(const PooledContainer& container, Outcome& outcome) const;
   void Leave(PooledContainer container, Afterwards* afterwards);
-  Outcome CancelledBefore(const Request& request) const;
   void SetOutOfMemory(Outcome& outcome) const;
 
   const ContainerBackendOptions options_;

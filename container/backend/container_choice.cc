@@ -234,6 +234,23 @@ std::string Described(const Reached& reached) {
 
 }  // namespace
 
+Result<void> CheckTogether(const ContainerWish& wish, const WishNames& names) {
+  const std::string runc = std::string(names.runtime) + "runc";
+  const std::string runsc = std::string(names.engine) + "runsc";
+  if (wish.require_gvisor && wish.runtime == "runc") {
+    return MakeError(std::string(names.require_gvisor) + " and " + runc +
+                         ": runc is not gVisor; give one of them",
+                     "");
+  }
+  if (wish.engine == "runsc" && wish.runtime == "runc") {
+    return MakeError(runsc + " starts containers by runsc alone: " + runc + " needs docker", "");
+  }
+  if (wish.engine == "runsc" && !wish.socket.empty()) {
+    return MakeError(runsc + " has no socket: " + names.socket + " is Docker's or Podman's", "");
+  }
+  return {};
+}
+
 std::vector<std::string> NotLimitedBy(const EngineFacts& facts) {
   std::vector<std::string> lacks;
   if (!facts.limits_memory) lacks.push_back("memory");

@@ -27,6 +27,17 @@ struct ContainerWish {
   std::string folder;  // of runsc alone: images and state; empty: a place of this user's
 };
 
+// How the parts of a wish are spelled where they were given, up to their values: "--engine ".
+struct WishNames {
+  const char* engine;
+  const char* socket;
+  const char* runtime;
+  const char* require_gvisor;
+};
+
+// Whether its parts go together. The error is the user's.
+Result<void> CheckTogether(const ContainerWish& wish, const WishNames& names);
+
 struct ContainerChoice {
   std::shared_ptr<ContainerEngine> engine;
   EngineFacts facts;

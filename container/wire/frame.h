@@ -47,7 +47,7 @@
 
 namespace belljar {
 
-inline constexpr uint32_t kContainerProtocol = 2;
+inline constexpr uint32_t kContainerProtocol = 3;
 
 enum class FrameKind : uint32_t {
   kHello = 1,

@@ -91,13 +91,16 @@ class ContentPlan {
   uint64_t total_ = 0;
 };
 
-void ReadFiles(const json& list, Request& request, ContentPlan& plan) {
+// Of the request's inputs or files: what each is called, and how large it is.
+template <typename Part>
+void ReadParts(const json& list, std::string Part::*name, std::string Part::*content,
+               std::vector<Part>& parts, ContentPlan& plan) {
   // Not to move any more: the plan points to their contents.
-  request.files.resize(list.size());
+  parts.resize(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     Fields fields(list[i]);
-    request.files[i].path = fields.Text("path", kLongestName);
-    plan.Add(&request.files[i].content, fields.Number("size", kMaxRequestContent.count));
+    parts[i].*name = fields.Text("name", kLongestName);
+    plan.Add(&(parts[i].*content), fields.Number("size", kMaxRequestContent.count));
     fields.End();
   }
 }
@@ -105,9 +108,13 @@ void ReadFiles(const json& list, Request& request, ContentPlan& plan) {
 }  // namespace
 
 Result<std::string> RequestToText(const Request& request, const DoorBounds& door) {
+  json inputs = json::array();
+  for (const InputVariable& input : request.inputs) {
+    inputs.push_back({{"name", input.name}, {"size", input.json.size()}});
+  }
   json files = json::array();
   for (const InputFile& file : request.files) {
-    files.push_back({{"path", file.path}, {"size", file.content.size()}});
+    files.push_back({{"name", file.path}, {"size", file.content.size()}});
   }
   json form = {{"mode", request.mode == Request::Mode::kRun ? "run" : "validate"},
                {"filename", request.filename},
@@ -115,18 +122,20 @@ Result<std::string> RequestToText(const Request& request, const DoorBounds& door
                {"stdin_size", nullptr},
                {"allowed_imports", OrNull(request.allowed_imports)},
                {"allowed_domains", OrNull(request.allowed_domains)},
+               {"inputs", std::move(inputs)},
                {"files", std::move(files)},
                {"limits", LimitsForm(request.limits)},
                {"door", {{"at_a_time", door.at_a_time}, {"in_all", door.in_all}}},
                {"analysis", request.wants_analysis},
-               {"comments", request.wants_comments}};
+               {"comments", request.wants_comments},
+               {"exact_types", request.exact_types}};
   if (request.standard_input) form["stdin_size"] = request.standard_input->size();
   uint64_t total = 0;
   for (const std::string_view part : RequestContent(request)) total += part.size();
   std::string text = FormText(form);
   if (text.size() > kMaxRequestText || total > kMaxRequestContent.count) {
     return MakeError("send a request to a container",
-                     "source, standard input and files are more than the " +
+                     "source, standard input, inputs and files are more than the " +
                          kMaxRequestContent.ToString() + " that go into one; leave some out");
   }
   return text;
@@ -135,6 +144,7 @@ Result<std::string> RequestToText(const Request& request, const DoorBounds& door
 std::vector<std::string_view> RequestContent(const Request& request) {
   std::vector<std::string_view> content = {request.source};
   if (request.standard_input) content.push_back(*request.standard_input);
+  for (const InputVariable& input : request.inputs) content.push_back(input.json);
   for (const InputFile& file : request.files) content.push_back(file.content);
   return content;
 }
@@ -152,11 +162,15 @@ Result<void> ReadRequestText(std::string_view text, Request& request, DoorBounds
     }
     request.allowed_imports = fields.TextsOrNull("allowed_imports", kMostNames, kLongestName);
     request.allowed_domains = fields.TextsOrNull("allowed_domains", kMostNames, kLongestName);
-    ReadFiles(fields.List("files", kMostFiles), request, plan);
+    ReadParts(fields.List("inputs", kMostNames), &InputVariable::name, &InputVariable::json,
+              request.inputs, plan);
+    ReadParts(fields.List("files", kMostFiles), &InputFile::path, &InputFile::content,
+              request.files, plan);
     request.limits = ReadLimits(fields.Any("limits"));
     door = ReadDoorBounds(fields.Any("door"));
     request.wants_analysis = fields.Flag("analysis");
     request.wants_comments = fields.Flag("comments");
+    request.exact_types = fields.Flag("exact_types");
     fields.End();
   });
   if (read) plan.Announce(content);

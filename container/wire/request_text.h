@@ -1,5 +1,5 @@
 // A request as the host sends it: a text, with what its door may do beside it, and content in this
-// order: the source, the standard input, the files.
+// order: the source, the standard input, the inputs, the files. Functions do not cross this wall.
 #ifndef BELLJAR_CONTAINER_WIRE_REQUEST_TEXT_H_
 #define BELLJAR_CONTAINER_WIRE_REQUEST_TEXT_H_
 
@@ -17,7 +17,7 @@
 namespace belljar {
 
 inline constexpr size_t kMaxRequestText = 16 * 1024 * 1024;
-// Source, standard input and files together: what a guest may be made to hold.
+// Source, standard input, inputs and files together: what a guest may be made to hold.
 inline constexpr Bytes kMaxRequestContent = Bytes::Mebi(512);
 
 // Precondition: the paths of the files are UTF-8, as CheckFiles (engine/outside/workspace.h) has

@@ -6,13 +6,49 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
 
 namespace belljar {
+namespace {
+
+// A bit for each number. Words and no lock: a child of fork may read them whatever the threads of
+// its parent were doing. Higher numbers than these are closed by their owners alone.
+constexpr size_t kBits = 64;
+constexpr size_t kNoted = 1 << 16;
+std::array<std::atomic<uint64_t>, kNoted / kBits> g_owned{};
+
+bool IsNoted(int fd) { return fd >= 0 && static_cast<size_t>(fd) < kNoted; }
+uint64_t BitOf(int fd) { return uint64_t{1} << (static_cast<size_t>(fd) % kBits); }
+std::atomic<uint64_t>& WordOf(int fd) { return g_owned[static_cast<size_t>(fd) / kBits]; }
+
+}  // namespace
+
+void UniqueFd::Note(int fd) {
+  if (IsNoted(fd)) WordOf(fd).fetch_or(BitOf(fd), std::memory_order_relaxed);
+}
+
+bool UniqueFd::Forget(int fd) {
+  if (!IsNoted(fd)) return true;
+  return (WordOf(fd).fetch_and(~BitOf(fd), std::memory_order_relaxed) & BitOf(fd)) != 0;
+}
 
 void UniqueFd::Reset(int fd) {
-  // Linux closes the descriptor even where close() reports EINTR: never repeat it.
-  if (fd_ >= 0) close(fd_);
+  // Forgotten first: afterwards the number may be another's. Linux closes the descriptor even where
+  // close() reports EINTR: never repeat it.
+  if (fd_ >= 0 && Forget(fd_)) close(fd_);
   fd_ = fd;
+  Note(fd);
+}
+
+void CloseInheritedDescriptors() {
+  for (size_t word = 0; word < g_owned.size(); ++word) {
+    for (uint64_t owned = g_owned[word].exchange(0); owned != 0; owned &= owned - 1) {
+      close(static_cast<int>(word * kBits) + std::countr_zero(owned));
+    }
+  }
 }
 
 Result<UniqueFd> CreateSealedMemory(const char* name, size_t size) {

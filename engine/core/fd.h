@@ -15,10 +15,13 @@ namespace belljar {
 class UniqueFd {
  public:
   UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(other.Release()) {}
+  explicit UniqueFd(int fd) : fd_(fd) { Note(fd); }
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   UniqueFd& operator=(UniqueFd&& other) noexcept {
-    if (this != &other) Reset(other.Release());
+    if (this != &other) {
+      Reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
     return *this;
   }
   UniqueFd(const UniqueFd&) = delete;
@@ -27,12 +30,24 @@ class UniqueFd {
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  int Release() { return std::exchange(fd_, -1); }
+  int Release() {
+    (void)Forget(fd_);
+    return std::exchange(fd_, -1);
+  }
   void Reset(int fd = -1);
 
  private:
+  // All that is owned in this process, for CloseInheritedDescriptors.
+  static void Note(int fd);
+  static bool Forget(int fd);  // false: it is not owned any more
+
   int fd_ = -1;
 };
+
+// In a child that fork made of a process that goes on with these descriptors: closes what UniqueFds
+// own, so that the child keeps nothing alive that is the parent's. They own nothing afterwards: one
+// that is still destroyed closes no number that has become another file's. Takes no lock.
+void CloseInheritedDescriptors();
 
 // An anonymous file of exactly `size` bytes that no holder can shrink or grow: a peer that
 // truncated it would make every reader of a mapping take SIGBUS.

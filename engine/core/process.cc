@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "engine/core/parent.h"
+
 namespace belljar {
 namespace {
 
@@ -31,6 +33,11 @@ bool AwaitEnd(idtype_t type, int id, int options, siginfo_t* info, rusage* usage
   return waited == 0;
 }
 
+void AwaitReadable(int fd) {
+  pollfd readable = {fd, POLLIN, 0};
+  while (poll(&readable, 1, -1) < 0 && errno == EINTR) continue;
+}
+
 bool HasEnded(int ended_fd) {
   pollfd ended = {ended_fd, POLLIN, 0};
   return poll(&ended, 1, 0) > 0;
@@ -46,10 +53,19 @@ pid_t CloneProcess(const clone_args& arguments) {
   return static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, arguments.pidfd, nullptr, nullptr));
 }
 
-Process::Process(pid_t pid, UniqueFd pidfd) : pid_(pid), ended_(std::move(pidfd)) {
-  if (ended_ || pid_ <= 0 || HoldByPid()) return;
-  kill(pid_, SIGKILL);
-  AwaitEnd(P_PID, pid_, 0, nullptr, nullptr);
+void KillAndReap(pid_t pid, Parent* parent) {
+  kill(pid, SIGKILL);
+  if (parent) {
+    (void)parent->Reap(P_PID, pid, nullptr, nullptr);
+  } else {
+    (void)AwaitEnd(P_PID, pid, 0, nullptr, nullptr);
+  }
+}
+
+Process::Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<Parent> parent)
+    : pid_(pid), ended_(std::move(pidfd)), parent_(std::move(parent)) {
+  if (ended_ || pid_ <= 0 || (!parent_ && HoldByPid())) return;
+  KillAndReap(pid_, parent_.get());
   ended_.Reset();
   pid_ = -1;
 }
@@ -75,6 +91,7 @@ bool Process::HoldByPid() {
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       ended_(std::move(other.ended_)),
+      parent_(std::move(other.parent_)),
       waiter_(std::move(other.waiter_)) {}
 
 Process& Process::operator=(Process&& other) noexcept {
@@ -82,6 +99,7 @@ Process& Process::operator=(Process&& other) noexcept {
     Destroy();
     pid_ = std::exchange(other.pid_, -1);
     ended_ = std::move(other.ended_);
+    parent_ = std::move(other.parent_);
     waiter_ = std::move(other.waiter_);
   }
   return *this;
@@ -101,9 +119,10 @@ void Process::Kill() const {
 void Process::Stop() const {
   if (!ended_) return;
   Kill();
-  pollfd ended = {ended_.get(), POLLIN, 0};
-  while (poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
+  AwaitReadable(ended_.get());
 }
+
+pid_t Process::parent_pid() const { return parent_ ? parent_->pid() : getpid(); }
 
 ExitReport Process::Wait() {
   ExitReport report;
@@ -113,8 +132,11 @@ ExitReport Process::Wait() {
   const bool by_pidfd = has_pidfd();
   if (!by_pidfd) waiter_.join();
   // By its pid it has ended already: another child that was given that pid is not waited for.
-  const bool waited = by_pidfd ? AwaitEnd(P_PIDFD, ended_.get(), 0, &info, &usage)
-                               : AwaitEnd(P_PID, pid_, WNOHANG, &info, &usage);
+  // The parent serves others too, and is not kept waiting.
+  if (parent_) AwaitReadable(ended_.get());
+  const bool waited = parent_    ? parent_->Reap(P_PIDFD, ended_.get(), &info, &usage)
+                      : by_pidfd ? AwaitEnd(P_PIDFD, ended_.get(), 0, &info, &usage)
+                                 : AwaitEnd(P_PID, pid_, WNOHANG, &info, &usage);
   if (waited && info.si_pid != 0) {
     report.known = true;
     if (info.si_code == CLD_EXITED) {

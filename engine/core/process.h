@@ -4,7 +4,8 @@
 // is reaped, and only the owner reaps; a thread waits for its end, in place of poll.
 //
 // Its end is the end of the child: the destructor kills and reaps. In the host a Process is a
-// zygote or a worker; both are the host's own children (workers are cloned with CLONE_PARENT).
+// zygote or a worker; both are the host's own children (workers are cloned with CLONE_PARENT), or,
+// where a program around it waits for children of its own, those of a Parent.
 #ifndef BELLJAR_ENGINE_CORE_PROCESS_H_
 #define BELLJAR_ENGINE_CORE_PROCESS_H_
 
@@ -12,6 +13,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -22,10 +24,16 @@ struct clone_args;  // <linux/sched.h>
 
 namespace belljar {
 
+class Parent;
+
 // clone3, or clone where there is none: Docker's filter answers ENOSYS to clone3, whose flags a
 // filter cannot see. What clone has no room for (CLONE_CLEAR_SIGHAND, CLONE_INTO_CGROUP) is left
 // out then. Returns the child's pid, 0 in the child, or -1 with errno. Async-signal-safe.
 pid_t CloneProcess(const clone_args& arguments);
+
+// Of a child that nobody holds: until it is reaped its pid is nobody else's. `parent` as for
+// Process.
+void KillAndReap(pid_t pid, Parent* parent);
 
 // How a child ended, as the kernel told its parent.
 struct ExitReport {
@@ -39,9 +47,10 @@ struct ExitReport {
 class Process {
  public:
   Process() = default;
-  // An unreaped child. Without `pidfd` it is held by its pid; where not even that can be done
-  // (no descriptor, no thread left), the child ends and the owner is empty.
-  Process(pid_t pid, UniqueFd pidfd);
+  // An unreaped child: of `parent`, if there is one, else of this process. Without `pidfd` it is
+  // held by its pid; where not even that can be done (no descriptor, no thread left), the child
+  // ends and the owner is empty.
+  Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<Parent> parent = nullptr);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
   ~Process() { Destroy(); }
@@ -52,6 +61,9 @@ class Process {
   // Readable once the child has ended; borrowed, and good for nothing but waiting for that.
   int ended_fd() const { return ended_.get(); }
   explicit operator bool() const { return static_cast<bool>(ended_); }
+
+  // Whose child it is, as its status names it.
+  pid_t parent_pid() const;
 
   void Kill() const;
   // Kill, and blocks until nothing of the child runs any more, nor of what is below it where it is
@@ -70,8 +82,9 @@ class Process {
   bool has_pidfd() const { return !waiter_.joinable(); }
 
   pid_t pid_ = -1;
-  UniqueFd ended_;      // the pidfd, or an eventfd that the waiter raises
-  std::thread waiter_;  // where there is no pidfd; returns once the child has ended
+  UniqueFd ended_;                  // the pidfd, or an eventfd that the waiter raises
+  std::shared_ptr<Parent> parent_;  // null: this process itself
+  std::thread waiter_;              // where there is no pidfd; returns once the child has ended
 };
 
 }  // namespace belljar

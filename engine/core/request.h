@@ -16,6 +16,13 @@ struct InputFile {
   std::string content;
 };
 
+// A variable that the program finds. Its value is plain data, as JSON of the form that results have
+// (plain_data.py).
+struct InputVariable {
+  std::string name;
+  std::string json;
+};
+
 struct Request {
   enum class Mode { kRun, kValidate };
 
@@ -26,6 +33,11 @@ struct Request {
   // Narrows the profile's modules; nullopt: all of them.
   std::optional<std::vector<std::string>> allowed_imports;
   std::vector<InputFile> files;  // only in a profile with a workspace
+  std::vector<InputVariable> inputs;
+  // Names of functions that the program may call; RunOptions::call answers them.
+  std::vector<std::string> functions;
+  // The result tells tuples from lists, and frozensets from sets.
+  bool exact_types = false;
   // Narrows the hosts that the operator allows; nullopt: all of them. Only in a profile with a
   // door.
   std::optional<std::vector<std::string>> allowed_domains;

@@ -4,7 +4,10 @@
 //   host ──SpawnMessage + {socket, capture}──▶ zygote ──SpawnReply + {pidfd}──▶ host   per worker;
 //                                               a zygote for a single run answers nothing: it is
 //                                               the worker from then on
-//   host ──RequestHeader, metadata, source, stdin──▶ worker ──WorkerSignal──▶ host     once each
+//   host ──RequestHeader, metadata, inputs, source, stdin──▶ worker ──WorkerSignal──▶ host  once
+//   each worker ──WorkerSignal kCall, name, arguments──▶ host ──size (uint32), answer──▶ worker
+//   while it
+//                                               runs, for each call of a function of the request's
 //
 // Host and zygote talk over SOCK_SEQPACKET, host and worker over SOCK_STREAM. All structures are
 // the same binary on both sides (one build, one machine); the host checks every field it receives.
@@ -41,6 +44,7 @@ struct SpawnReply {
 struct RequestHeader {
   uint32_t magic = 0x424a5251;  // "BJRQ"
   uint32_t metadata_size = 0;   // JSON: what the Python half needs
+  uint64_t inputs_size = 0;     // JSON: variable -> value
   uint64_t source_size = 0;
   uint64_t stdin_size = 0;  // plus one; 0: no standard input was given
   uint64_t memory_limit = 0;
@@ -56,11 +60,16 @@ struct WorkerSignal {
     kSealed = 0x424a4f4b,
     kFailed = 0x424a4641,  // a step of the seal failed; step and errno
     kDone = 0x424a444e,    // the report is in the capture region
+    kCall = 0x424a434c,    // step: bytes of the name; value: bytes of the arguments, JSON
   };
   uint32_t kind = 0;
   uint32_t step = 0;
   uint32_t value = 0;
 };
+
+inline constexpr size_t kMaxFunctionName = 256;
+// A value nests at most 64 deep (plain_data.py), in the list or object of the arguments.
+inline constexpr size_t kMaxCallDepth = 72;
 
 template <typename T>
 std::string_view AsBytes(const T& message) {

@@ -1,6 +1,7 @@
 #include "engine/inside/interpreter.h"
 
 #include <pybind11/embed.h>
+#include <pybind11/functional.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -132,7 +133,9 @@ void Prepare(const InterpreterOptions& options) {
   // Entries of what was loaded: a worker that needs their place would write to each one's name.
   if (options.huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
-  // What the first clone would set up or clear away, for good.
+  // What the first clone would set up or clear away, for good. Both halves: since 3.13 the child's
+  // releases the lock of imports, and aborts where the other has not taken it.
+  PyOS_BeforeFork();
   PyOS_AfterFork_Child();
   runner.attr("reseed")();
   FillHeapHoles();
@@ -154,10 +157,17 @@ Result<void> Translate(const char* operation, Call call) {
   }
 }
 
-py::dict MakeRequest(std::string_view metadata, const std::string* standard_input) {
-  py::dict request = g_runner->loads(py::str(metadata.data(), metadata.size()));
-  request["stdin"] = standard_input ? py::object(py::bytes(*standard_input)) : py::none();
+py::object Loaded(std::string_view json) {
+  return g_runner->loads(py::str(json.data(), json.size()));
+}
+
+py::dict MakeRequest(const RequestParts& parts) {
+  py::dict request = Loaded(parts.metadata);
+  const std::string* const input = parts.standard_input;
+  request["stdin"] = input ? py::object(py::bytes(*input)) : py::none();
   request["keep_artifact"] = g_runner->keep_artifact;
+  if (!parts.inputs.empty()) request["inputs"] = Loaded(parts.inputs);
+  if (request.contains("functions")) request["call_host"] = py::cpp_function(parts.call_host);
   return request;
 }
 
@@ -204,16 +214,16 @@ Result<void> AfterCloneInWorker() {
 
 Result<void> RehearseRequest() {
   return Translate("rehearse", [] {
-    MakeRequest(kSampleMetadata, nullptr);
+    MakeRequest({.metadata = kSampleMetadata});
     g_runner->rehearse();
   });
 }
 
-std::string ExecuteRequest(std::string_view metadata, std::string_view source,
-                           const std::string* standard_input) {
+std::string ExecuteRequest(const RequestParts& parts) {
   try {
-    const py::dict request = MakeRequest(metadata, standard_input);
-    return g_runner->execute(request, py::bytes(source.data(), source.size())).cast<py::bytes>();
+    const py::dict request = MakeRequest(parts);
+    const py::bytes source(parts.source.data(), parts.source.size());
+    return g_runner->execute(request, source).cast<py::bytes>();
   } catch (const std::exception&) {
     return {};
   }

@@ -4,6 +4,7 @@
 #define BELLJAR_ENGINE_INSIDE_INTERPRETER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,10 +46,20 @@ Result<void> AfterCloneInWorker();
 // A clone that is thrown away: does all that a request does, for no one (hot_pages.h).
 Result<void> RehearseRequest();
 
-// Worker: runs one request and returns the report (UTF-8 JSON). `metadata` is a JSON object; see
-// runner.py for its keys. An empty report means that the Python half itself failed.
-std::string ExecuteRequest(std::string_view metadata, std::string_view source,
-                           const std::string* standard_input);
+// Name and arguments (JSON) of a call of the host's functions, to its answer (JSON).
+using HostCall = std::function<std::string(std::string_view, std::string_view)>;
+
+struct RequestParts {
+  std::string_view metadata;  // a JSON object; belljar_runner has its keys
+  std::string_view inputs;    // JSON: variable -> value; empty: none
+  std::string_view source;
+  const std::string* standard_input = nullptr;  // null: none was given
+  HostCall call_host;
+};
+
+// Worker: runs one request and returns the report (UTF-8 JSON). An empty report means that the
+// Python half itself failed.
+std::string ExecuteRequest(const RequestParts& parts);
 
 }  // namespace belljar
 

@@ -20,6 +20,9 @@ constexpr int kUnused = 0;       // the host closed the socket before it sent a 
 constexpr int kSealFailed = 87;  // the host was told why
 constexpr int kReportFailed = 88;
 
+// For the host to take what is said: it ends a run long before.
+constexpr std::chrono::hours kCallTimeout{24};
+
 void Signal(int socket, const WorkerSignal& signal) {
   const std::string_view parts[] = {AsBytes(signal)};
   // The host being gone shows at the next read.
@@ -45,6 +48,7 @@ void SignalSealed(int socket, OwnWord word, Furnishings furnishings) {
 struct ReceivedRequest {
   RequestHeader header;
   std::string metadata;
+  std::string inputs;
   std::string source;
   std::optional<std::string> standard_input;
 };
@@ -60,6 +64,8 @@ ReceivedRequest ReceiveRequest(int socket) {
   if (header.magic != RequestHeader{}.magic) _exit(kUnused);
   request.metadata.resize(header.metadata_size);
   ReceiveOrExit(socket, request.metadata.data(), request.metadata.size());
+  request.inputs.resize(header.inputs_size);
+  ReceiveOrExit(socket, request.inputs.data(), request.inputs.size());
   request.source.resize(header.source_size);
   ReceiveOrExit(socket, request.source.data(), request.source.size());
   if (header.stdin_size > 0) {
@@ -67,6 +73,19 @@ ReceivedRequest ReceiveRequest(int socket) {
     ReceiveOrExit(socket, request.standard_input->data(), request.standard_input->size());
   }
   return request;
+}
+
+// The program waits meanwhile; that the host is gone ends it.
+std::string CallHost(int socket, std::string_view name, std::string_view arguments) {
+  const WorkerSignal signal{WorkerSignal::kCall, static_cast<uint32_t>(name.size()),
+                            static_cast<uint32_t>(arguments.size())};
+  const std::string_view parts[] = {AsBytes(signal), name, arguments};
+  if (!SendAll(socket, parts, Clock::now() + kCallTimeout)) _exit(kUnused);
+  uint32_t size = 0;
+  ReceiveOrExit(socket, &size, sizeof size);
+  std::string answer(size, '\0');
+  ReceiveOrExit(socket, answer.data(), answer.size());
+  return answer;
 }
 
 // Lowers what the seal set at the zygote's ceiling to what this request asks for.
@@ -103,8 +122,11 @@ void RunWorker(const WorkerStart& start, UniqueFd socket, UniqueFd capture_memor
   }
   SetOutputLimit(request.header.output_limit);
   const std::string report =
-      ExecuteRequest(request.metadata, request.source,
-                     request.standard_input ? &*request.standard_input : nullptr);
+      ExecuteRequest({request.metadata, request.inputs, request.source,
+                      request.standard_input ? &*request.standard_input : nullptr,
+                      [&](std::string_view name, std::string_view arguments) {
+                        return CallHost(socket.get(), name, arguments);
+                      }});
   if (report.empty() || !WriteReport(report)) _exit(kReportFailed);
   Signal(socket.get(), {WorkerSignal::kDone, 0, 0});
   // The host kills; EOF means that it died first.

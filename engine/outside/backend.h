@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "engine/core/afterwards.h"
@@ -29,17 +30,35 @@ struct OutputSink {
 // in this process's network namespace, and what listens there is already its own.
 using DoorKeeper = std::function<Result<void>(UniqueFd listener)>;
 
+// Answers a call of one of the request's functions, and is called on the thread that called Run,
+// while the program waits. What is said there is plain data in its JSON form (plain_data.py);
+// `arguments` is the guest's word, of bounded size and depth and well-formed:
+//   {"args": [...], "kwargs": {...}}
+// The answer: {"value": ...}, or {"error": {"type": "KeyError", "message": "..."}}, which the
+// program gets as an exception.
+using FunctionCall = std::function<std::string(std::string_view name, std::string_view arguments)>;
+
 struct RunOptions {
   const OutputSink* sink = nullptr;  // borrowed; null: output comes with the outcome only
   // Whether the sink also gets what is left when the run is over; the outcome has all of it anyway.
   bool sink_gets_the_rest = true;
   int cancel_fd = -1;  // borrowed; becoming readable kills the run
+  // Asked when a signal's handler has run on this thread, and now and then; true kills the run. For
+  // callers whose handlers only leave a note, as Python's do. Not asked by containers.
+  std::function<bool()> interrupted;
+  FunctionCall call;  // of the request's functions
   // Borrowed: where the end of the worker is left to; null: it ends before Run returns. Either way
   // the guest has nothing left to run by then, or has been killed.
   Afterwards* afterwards = nullptr;
   // How long to wait for a free worker, before the request's own time begins.
   std::chrono::milliseconds queue_timeout{30'000};
 };
+
+// Whether the caller of a run wants no more of it, by either way.
+bool IsCancelled(const RunOptions& run);
+
+// The outcome of a run that was cancelled before it had a worker.
+Outcome CancelledBefore(const Request& request, std::string mode, std::string language);
 
 class Backend {
  public:

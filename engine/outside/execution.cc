@@ -2,10 +2,8 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/wire.h"
@@ -17,6 +15,8 @@ namespace belljar {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
+// A signal may come between two looks, when it wakes no poll.
+constexpr std::chrono::milliseconds kInterruptInterval{50};
 // Beyond the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
@@ -33,9 +33,22 @@ std::string Metadata(const Request& request, std::string_view language) {
       {"max_report", MaxReport(request)},
       {"analysis", request.wants_analysis},
       {"comments", request.wants_comments},
+      {"exact_types", request.exact_types},
   };
   if (request.allowed_imports) json["allowed_imports"] = *request.allowed_imports;
+  if (!request.functions.empty()) json["functions"] = request.functions;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What they are called has been checked (Sandbox::Run), and what they hold is JSON already.
+std::string InputsText(const Request& request) {
+  if (request.inputs.empty()) return "";
+  std::string text;
+  for (const InputVariable& input : request.inputs) {
+    text += text.empty() ? "{\"" : ",\"";
+    text += input.name + "\":" + input.json;
+  }
+  return text + "}";
 }
 
 std::string SignalName(int signal) {
@@ -47,7 +60,11 @@ std::string SignalName(int signal) {
 
 Execution::Execution(Worker worker, const Request& request, const RunOptions& options,
                      std::string_view language)
-    : worker_(std::move(worker)), request_(request), options_(options), language_(language) {}
+    : worker_(std::move(worker)),
+      request_(request),
+      options_(options),
+      language_(language),
+      line_(worker_.socket.get(), request, options.call) {}
 
 void Execution::StartClock() {
   start_ = Clock::now();
@@ -55,6 +72,7 @@ void Execution::StartClock() {
   // One thread cannot use CPU time faster than the clock runs.
   cpu_check_ = start_ + request_.limits.cpu;
   next_stream_ = start_ + kStreamInterval;
+  next_interrupt_check_ = start_ + kInterruptInterval;
 }
 
 void Execution::ServeDoor(DoorService& service, std::optional<AllowList> narrower) {
@@ -73,8 +91,10 @@ Result<Outcome> Execution::Run() {
 
 Result<void> Execution::SendRequest() {
   const std::string metadata = Metadata(request_, language_);
+  const std::string inputs = InputsText(request_);
   RequestHeader header;
   header.metadata_size = static_cast<uint32_t>(metadata.size());
+  header.inputs_size = inputs.size();
   header.source_size = request_.source.size();
   header.stdin_size = request_.standard_input ? request_.standard_input->size() + 1 : 0;
   header.memory_limit = request_.limits.memory.count;
@@ -83,7 +103,7 @@ Result<void> Execution::SendRequest() {
   header.cpu_limit_seconds =
       static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
   const std::string_view parts[] = {
-      AsBytes(header), metadata, request_.source,
+      AsBytes(header), metadata, inputs, request_.source,
       request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
   Result<void> sent = SendAll(worker_.socket.get(), parts, deadline_);
   if (!sent) return MakeError("send request", "the worker died: " + sent.error().ToString());
@@ -93,14 +113,28 @@ Result<void> Execution::SendRequest() {
 Deadline Execution::NextCheck() const {
   Deadline next = std::min(deadline_, cpu_check_);
   if (options_.sink) next = std::min(next, next_stream_);
+  if (options_.interrupted) next = std::min(next, next_interrupt_check_);
   return next;
 }
 
-// Any bytes at all end the run: what they claim is judged by the report alone.
-bool Execution::Reported() {
-  WorkerSignal signal;
-  const ssize_t got = recv(worker_.socket.get(), &signal, sizeof signal, MSG_DONTWAIT);
-  return got == sizeof signal && signal.kind == WorkerSignal::kDone;
+std::optional<Execution::End> Execution::Hear() {
+  switch (line_.Move()) {
+    case WorkerLine::Word::kNothing: return std::nullopt;
+    case WorkerLine::Word::kDone: return End::kReported;
+    // As good as a death: Collect kills what is left.
+    case WorkerLine::Word::kNonsense: return End::kDied;
+    case WorkerLine::Word::kCall: break;
+  }
+  Stream();  // what was printed before the call comes before what the call does
+  line_.Answer();
+  // It may have taken any time, and have been interrupted itself.
+  next_interrupt_check_ = Clock::now();
+  return std::nullopt;
+}
+
+bool Execution::Interrupted() {
+  next_interrupt_check_ = Clock::now() + kInterruptInterval;
+  return options_.interrupted && options_.interrupted();
 }
 
 Result<Execution::End> Execution::Watch() {
@@ -108,16 +142,20 @@ Result<Execution::End> Execution::Watch() {
                       {worker_.process.ended_fd(), POLLIN, 0},
                       {options_.cancel_fd, POLLIN, 0}};
   for (;;) {
+    watched[0].events = line_.events();
     const int ready = poll(watched, 3, PollTimeout(NextCheck()));
-    if (ready < 0 && errno != EINTR) return SystemError("watch a worker");
+    const bool had_signal = ready < 0;
+    if (had_signal && errno != EINTR) return SystemError("watch a worker");
     if (ready > 0) {
-      if (watched[0].revents & POLLIN && Reported()) return End::kReported;
+      if (watched[0].revents) {
+        if (const std::optional<End> end = Hear()) return *end;
+      }
       if (watched[2].revents) return End::kCancelled;
-      // A closed socket or a nonsense message is as good as a death: Collect kills what is left.
-      if (watched[0].revents || watched[1].revents) return End::kDied;
+      if (watched[1].revents) return End::kDied;
     }
     const Deadline now = Clock::now();
     if (now >= deadline_) return End::kTimeout;
+    if ((had_signal || now >= next_interrupt_check_) && Interrupted()) return End::kCancelled;
     if (now >= cpu_check_) {
       const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
       if (left <= left.zero()) return End::kCpuLimit;

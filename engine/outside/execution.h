@@ -24,6 +24,7 @@
 #include "engine/door/door.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/worker.h"
+#include "engine/outside/worker_line.h"
 
 namespace belljar {
 
@@ -46,7 +47,8 @@ class Execution {
   void StartClock();
   Result<void> SendRequest();
   Result<End> Watch();
-  bool Reported();
+  std::optional<End> Hear();
+  bool Interrupted();
   Deadline NextCheck() const;
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
@@ -61,10 +63,12 @@ class Execution {
   const Request& request_;
   const RunOptions& options_;
   const std::string_view language_;
+  WorkerLine line_;
   Deadline start_;
   Deadline deadline_;
   Deadline cpu_check_;
   Deadline next_stream_;
+  Deadline next_interrupt_check_;
   uint64_t streamed_stdout_ = 0;
   uint64_t streamed_stderr_ = 0;
 };

@@ -164,7 +164,9 @@ Result<Installation> Installation::Find(const InstallationPlace& place) {
     places = PlacesOfProgram(folder);
     for (Place& each : PlacesOfCommand(folder)) places.push_back(std::move(each));
   } else {
-    places = {PlaceInEnvironment(folder.parent_path())};
+    // In a build tree the package is staged two folders below.
+    const fs::path tree = folder.parent_path().parent_path();
+    places = {PlaceInEnvironment(folder.parent_path()), {tree, tree / "share/belljar"}};
   }
   for (const Place& each : places) {
     std::optional<Installation> found = InstallationAt(each);

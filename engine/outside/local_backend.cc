@@ -1,5 +1,6 @@
 #include "engine/outside/local_backend.h"
 
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -22,8 +23,11 @@ Result<Outcome> LocalBackend::Run(const Request& request, const RunOptions& opti
     if (!judged) return judged.error();
     narrower = std::move(*judged);
   }
-  Result<Worker> worker = pool_.Take(Clock::now() + options.queue_timeout);
-  if (!worker) return worker.error();
+  Result<Worker> worker = pool_.Take(Clock::now() + options.queue_timeout, options);
+  if (!worker) {
+    if (worker.error().error_number == ECANCELED) return CancelledBefore(request, mode_, language_);
+    return worker.error();
+  }
   const bool runs = request.mode == Request::Mode::kRun;
   if (keeper_ && runs) {
     Result<void> kept = keeper_(std::move(worker->furnishings.door));

@@ -176,11 +176,11 @@ Result<OwnSeal> OwnSeal::Read() {
 }
 
 Result<std::vector<LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid, int status_fd,
-                                            OwnWord word, int filters) {
+                                            OwnWord word, int filters, pid_t parent) {
   const std::string folder = "/proc/" + std::to_string(pid);
   Result<std::string> status = ReadAll(status_fd, kMaxProcFile);
   if (!status) return status.error();
-  if (Field(*status, "PPid:") != std::to_string(getpid())) {
+  if (Field(*status, "PPid:") != std::to_string(parent > 0 ? parent : getpid())) {
     return MakeError("observe worker", "process " + std::to_string(pid) + " is not our child");
   }
   Result<LayerState> rlimits = RlimitLayer(pid);

@@ -27,13 +27,14 @@ struct OwnSeal {
   static Result<OwnSeal> Read();
 };
 
-// `pid` must be a child of this process that has said that it is sealed. Reads `status_fd`, its
-// /proc/<pid>/status, and its ns and limits. `filters` is how many seccomp filters it must have
-// beyond those of `own`. `word` is what it said of itself while it ran only our code: it counts for
-// Landlock, which leaves no mark, and where this kernel's /proc has no field for what is looked
-// for; the detail says so. One entry a layer, in the order of the seal, but for the cgroup.
+// `pid` must be a child of `parent` (0: of this process) that has said that it is sealed. Reads
+// `status_fd`, its /proc/<pid>/status, and its ns and limits. `filters` is how many seccomp filters
+// it must have beyond those of `own`. `word` is what it said of itself while it ran only our code:
+// it counts for Landlock, which leaves no mark, and where this kernel's /proc has no field for what
+// is looked for; the detail says so. One entry a layer, in the order of the seal, but for the
+// cgroup.
 Result<std::vector<LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid, int status_fd,
-                                            OwnWord word, int filters = 1);
+                                            OwnWord word, int filters = 1, pid_t parent = 0);
 
 // Whether the process is in the cgroup v2 leaf of this name.
 bool IsInCgroup(pid_t pid, const std::string& leaf);

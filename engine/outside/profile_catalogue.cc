@@ -71,4 +71,16 @@ std::vector<std::string> ModuleNames(const Profile& profile) {
   return names;
 }
 
+Result<void> CheckAllowedImports(const std::vector<std::string>& modules, const Profile& profile,
+                                 const std::string& what) {
+  const std::vector<std::string> known = ModuleNames(profile);
+  for (const std::string& module : modules) {
+    if (std::find(known.begin(), known.end(), module) != known.end()) continue;
+    return MakeError(what + ": profile " + profile.name + " has no module " + Quoted(module) +
+                         Suggestion(module, known),
+                     "");
+  }
+  return {};
+}
+
 }  // namespace belljar

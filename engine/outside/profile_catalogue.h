@@ -38,6 +38,11 @@ class ProfileCatalogue {
 // Names of all modules of `profile`.
 std::vector<std::string> ModuleNames(const Profile& profile);
 
+// Whether the profile has all of `modules`. The error is the user's and begins with `what`, which
+// says where they were given.
+Result<void> CheckAllowedImports(const std::vector<std::string>& modules, const Profile& profile,
+                                 const std::string& what);
+
 }  // namespace belljar
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/core/outcome.h"
 #include "engine/core/text.h"
 
 namespace belljar {
@@ -55,6 +56,17 @@ std::string ProfileFactsToJson(const Profile& profile, const Installation& insta
                       {"workspace", WorkspaceJson(profile)},
                       {"network", NetworkJson(profile)}};
   return facts.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string ProfileToJson(const Profile& profile, const Installation& installation) {
+  Json modules = Json::object();
+  for (const ModuleExports& module : profile.modules) modules[module.name] = module.exports;
+  Json json = {{"name", profile.name}, {"summary", profile.summary}};
+  json.update(Json::parse(ProfileFactsToJson(profile, installation)));
+  json["limits"] = {{"default", Json::parse(LimitsToJson(profile.default_limits))},
+                    {"maximum", Json::parse(LimitsToJson(profile.maximum_limits))}};
+  json["modules"] = std::move(modules);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<const ModuleExports*> OwnModules(const Profile& profile, const Profile* basic) {

@@ -1,5 +1,5 @@
-// What there is to say of a profile on this installation beside its modules and limits: the same
-// for `belljar info` and for get_sandbox_info.
+// What there is to say of a profile on this installation: the same for `belljar info`, for
+// get_sandbox_info and for Python's Sandbox.info().
 #ifndef BELLJAR_ENGINE_OUTSIDE_PROFILE_FACTS_H_
 #define BELLJAR_ENGINE_OUTSIDE_PROFILE_FACTS_H_
 
@@ -11,12 +11,15 @@
 
 namespace belljar {
 
+// The text of the JSON object that `belljar info --json` has for a profile.
+std::string ProfileToJson(const Profile& profile, const Installation& installation);
+
 // Everything in the sets of packages that `profile` names and that are installed, what they need
 // among it: sorted by name.
 std::vector<InstalledPackage> InstalledPackages(const Profile& profile,
                                                 const Installation& installation);
 
-// The text of a JSON object: tiers, attack_surface, packages, missing, workspace, network.
+// Beside its modules and limits, the text of a JSON object: tiers, attack_surface, packages, missing, workspace, network.
 std::string ProfileFactsToJson(const Profile& profile, const Installation& installation);
 
 // The modules that it has and `basic` lacks, or gives less of; all of them where `basic` is null or

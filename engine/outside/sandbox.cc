@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <iterator>
 
+#include "engine/core/json_reader.h"
 #include "engine/core/random.h"
 #include "engine/core/text.h"
+#include "engine/core/wire.h"
 #include "engine/door/door.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
@@ -136,6 +138,37 @@ void PlaceInCgroup(SparePoolOptions& pool) {
   }
 }
 
+// An ASCII identifier: Python would take others in another spelling than they are given in. One
+// that begins with an underscore is the policy's business.
+bool IsVariable(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && name.size() <= kMaxFunctionName && is_letter(name.front()) &&
+         std::ranges::all_of(
+             name, [&](char c) { return is_letter(c) || c == '_' || (c >= '0' && c <= '9'); });
+}
+
+// Of the variables and functions that a request brings.
+Result<void> CheckNames(const Request& request) {
+  std::vector<std::string_view> names(request.functions.begin(), request.functions.end());
+  for (const InputVariable& input : request.inputs) {
+    names.push_back(input.name);
+    if (std::holds_alternative<JsonFailure>(ReadJson(input.json, {.depth = kMaxCallDepth}))) {
+      return MakeError("take input " + Quoted(input.name),
+                       "its value is not JSON, or nests too deep");
+    }
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string_view name : names) {
+    if (IsVariable(name)) continue;
+    return MakeError("take input or function " + Quoted(name),
+                     "a name is a letter, and then letters, digits and underscores, all of ASCII");
+  }
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
+    return MakeError("take inputs and functions", Quoted(*twice) + " is there twice");
+  }
+  return {};
+}
+
 const char* ModeName(IsolationMode mode) {
   return mode == IsolationMode::kStrict ? "strict" : "standard";
 }
@@ -193,6 +226,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.zygote.plan = std::move(*plan);
   pool.zygote.single_run = options.single_run;
   pool.spares = options.spares;
+  pool.hides_children = options.hides_children;
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(pool);
   pool.required_layers = RequiredLayers(options);
@@ -236,11 +270,15 @@ Result<void> Sandbox::Check(const Request& request) const {
   for (const auto& size : kSizes) {
     if (size.asked > size.most) return over(size.name, size.asked.ToString(), size.most.ToString());
   }
+  if (Result<void> named = CheckNames(request); !named) return named;
   return CheckFiles(request.files, options_.profile);
 }
 
 Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) {
   if (Result<void> checked = Check(request); !checked) return checked.error();
+  if (!request.functions.empty() && !options.call) {
+    return MakeError("take functions", "nobody is there to answer their calls");
+  }
   Result<Outcome> outcome = backend_->Run(request, options);
   if (outcome) outcome->execution_id = NewExecutionId();
   return outcome;

@@ -57,6 +57,8 @@ struct SandboxOptions {
   // opens a sandbox per run anyway (container/guest). A second Run fails. `spares` counts for
   // nothing then.
   bool single_run = false;
+  // For a program that waits for children of its own (engine/core/parent.h).
+  bool hides_children = false;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };

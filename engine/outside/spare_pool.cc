@@ -21,6 +21,7 @@ constexpr std::chrono::seconds kSpawnTimeout{10};
 constexpr std::chrono::seconds kSettleTimeout{2};
 constexpr std::chrono::seconds kHatchTimeout{20};
 constexpr int kFailuresToGiveUp = 3;
+constexpr std::chrono::milliseconds kCancelInterval{50};
 constexpr std::chrono::milliseconds kFirstBackoff{50};
 constexpr std::chrono::milliseconds kLongestBackoff{5000};
 
@@ -35,12 +36,11 @@ void WakeUp(const UniqueFd& event) {
 // A zygote that dies between a clone and its answer takes the pid of our child with it. The worker
 // tells by being sealed: the kernel says who sent that. Where there is none, the other end of its
 // socket has gone with the zygote.
-void ReapUntold(int socket) {
+void ReapUntold(int socket, Parent* parent) {
   if (!WaitReadable(socket, Clock::now() + kSettleTimeout)) return;
   const Result<pid_t> worker = SenderOfNext(socket);
   if (!worker || *worker <= 0) return;
-  kill(*worker, SIGKILL);
-  waitpid(*worker, nullptr, __WALL);
+  KillAndReap(*worker, parent);
 }
 
 bool IsAlive(const Worker& worker) {
@@ -68,20 +68,40 @@ SparePool::~SparePool() {
   changed_.wait(lock, [&] { return takers_ == 0; });
 }
 
-Result<Worker> SparePool::Take(Deadline deadline) {
+Result<Worker> SparePool::Take(Deadline deadline, const RunOptions& run) {
   std::unique_lock lock(mutex_);
   ++takers_;
-  Result<Worker> taken = TakeLocked(lock, deadline);
+  Result<Worker> taken = TakeLocked(lock, deadline, run);
   // The destructor waits for the last one to have let go.
   if (--takers_ == 0 && closing_) changed_.notify_all();
   return taken;
 }
 
-Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline) {
+// Until there is a worker or none to be had; false: not by the deadline, or nobody wants it any
+// more. Where that may happen it looks now and then.
+bool SparePool::AwaitSpare(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                           const RunOptions& run) {
+  const auto decided = [&] { return !ready_.empty() || closing_ || failure_ || HasHadItsRun(); };
+  const bool looks = run.cancel_fd >= 0 || run.interrupted;
+  while (!decided()) {
+    const Deadline now = Clock::now();
+    if (now >= deadline) return false;
+    changed_.wait_until(lock, looks ? std::min(deadline, now + kCancelInterval) : deadline,
+                        decided);
+    if (!looks || decided()) continue;
+    lock.unlock();  // what is asked may take locks of its own
+    const bool cancelled = IsCancelled(run);
+    lock.lock();
+    if (cancelled) return false;
+  }
+  return true;
+}
+
+Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                                     const RunOptions& run) {
   // More takers than spares: the keeper makes more.
   if (ready_.empty()) WakeUp(wake_);
-  const auto decided = [&] { return !ready_.empty() || closing_ || failure_ || HasHadItsRun(); };
-  while (changed_.wait_until(lock, deadline, decided) && !ready_.empty()) {
+  while (AwaitSpare(lock, deadline, run) && !ready_.empty()) {
     Worker worker = std::move(ready_.front());
     ready_.pop_front();
     // The others wait for nothing any more.
@@ -96,6 +116,7 @@ Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadlin
   if (closing_) return MakeError("take a worker", "the sandbox is closing");
   if (HasHadItsRun()) return MakeError("take a worker", kOnlyOne);
   if (failure_) return *failure_;
+  if (Clock::now() < deadline) return SystemErrorOf(ECANCELED, "take a worker", "cancelled");
   return SystemErrorOf(ETIMEDOUT, "take a worker", "none became free in time");
 }
 
@@ -175,14 +196,29 @@ bool SparePool::IsComplete() const {
 
 void SparePool::LaunchZygoteWhenDue() {
   if (IsComplete()) return;
+  // Its workers are gone with the parent, and new ones would be another's.
+  if (parent_ && !parent_->IsAlive()) {
+    starting_.reset();
+    DropZygote();
+  }
   if (starting_ || Clock::now() < next_attempt_) return;
   const bool due =
       spawned_by_zygote_ >= options_.rotate_after_workers || Clock::now() >= rotate_at_;
   if (zygote_ && !due) return;
+  if (Result<void> started = StartParent(); !started) return GiveUp(started.error());
   Result<ZygoteProcess> launched =
-      ZygoteProcess::Launch(options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1);
+      ZygoteProcess::Launch(options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1, parent_);
   if (!launched) return GiveUp(launched.error());
   starting_.emplace(std::move(*launched));
+}
+
+// Again where somebody has killed it.
+Result<void> SparePool::StartParent() {
+  if (!options_.hides_children || (parent_ && parent_->IsAlive())) return {};
+  Result<std::shared_ptr<Parent>> parent = Parent::Start();
+  if (!parent) return parent.error();
+  parent_ = std::move(*parent);
+  return {};
 }
 
 void SparePool::FinishZygoteStart() {
@@ -330,7 +366,7 @@ void SparePool::DropZygote() {
   }
   zygote_.reset();
   // It makes one after the other, so no later one can have been begun.
-  if (!requested_.empty()) ReapUntold(requested_.front().worker.socket.get());
+  if (!requested_.empty()) ReapUntold(requested_.front().worker.socket.get(), parent_.get());
   requested_.clear();
 }
 
@@ -448,7 +484,7 @@ Result<void> SparePool::Hatch(Worker& worker) {
   worker.status_fd = std::move(*status);
   Result<std::vector<LayerState>> layers =
       ObserveSeal(*own_seal_, worker.process.pid(), worker.status_fd.get(), signal.value,
-                  options_.zygote.plan.zygote_filter.empty() ? 1 : 2);
+                  options_.zygote.plan.zygote_filter.empty() ? 1 : 2, worker.process.parent_pid());
   if (!layers) return MakeError("seal a worker", layers.error().ToString());
   // In the order of the seal: before seccomp, which is last.
   layers->insert(layers->end() - 1, CgroupLayer(worker.process.pid()));

@@ -44,6 +44,8 @@ struct SparePoolOptions {
   std::string no_cgroup;             // why there is none
   // Layers without which a worker is refused. Their names are LayerState's.
   std::vector<std::string> required_layers;
+  // Zygote and workers are the children of a Parent: for a program with children of its own.
+  bool hides_children = false;
 };
 
 class SparePool {
@@ -52,10 +54,10 @@ class SparePool {
   SparePool(const SparePool&) = delete;
   ~SparePool();
 
-  // Fails with the keeper's reason when no zygote can be started or workers fail in a row, or at
-  // the deadline.
+  // Fails with the keeper's reason when no zygote can be started or workers fail in a row, at the
+  // deadline (ETIMEDOUT), or when the caller of the run has cancelled it (ECANCELED).
   // For a single run: also once its worker has been taken, at once.
-  Result<Worker> Take(Deadline deadline);
+  Result<Worker> Take(Deadline deadline, const RunOptions& run = {});
 
   // Until a worker waits, without taking it. Fails like Take. The pool outlives the call.
   Result<void> WaitForSpare(Deadline deadline);
@@ -74,8 +76,11 @@ class SparePool {
 
   void Keep();
   void LaunchZygoteWhenDue();
+  Result<void> StartParent();
   LayerState CgroupLayer(pid_t pid) const;
-  Result<Worker> TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline);
+  Result<Worker> TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                            const RunOptions& run);
+  bool AwaitSpare(std::unique_lock<std::mutex>& lock, Deadline deadline, const RunOptions& run);
   void FinishZygoteStart();
   void RequestMissing();
   Result<Embryo> PrepareEmbryo(UniqueFd& socket) const;
@@ -102,6 +107,7 @@ class SparePool {
   UniqueFd wake_;  // eventfd: a worker was taken, or the pool is closing
 
   // Keeper's own.
+  std::shared_ptr<Parent> parent_;
   std::optional<OwnSeal> own_seal_;
   std::optional<ZygoteProcess> zygote_;
   std::optional<ZygoteProcess> starting_;

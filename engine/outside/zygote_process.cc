@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -163,7 +164,8 @@ std::string Advice(int error_number) {
 
 }  // namespace
 
-Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd) {
+Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd,
+                                            std::shared_ptr<Parent> parent) {
   auto pair = CreateSocketPair(SOCK_SEQPACKET);
   if (!pair) return pair.error();
   UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -186,18 +188,21 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = static_cast<uint64_t>(cgroup_fd);
   }
-  const pid_t pid = CloneProcess(arguments);
+  const int write_end = pipe_write.get();
+  const std::function<void()> become_zygote = [&] {
+    close(write_end);
+    ExecZygote(*program, {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
+               options.plan.namespaces);
+  };
+  const pid_t pid = parent ? parent->Clone(arguments, become_zygote) : CloneProcess(arguments);
   if (pid < 0) {
     return SystemError("clone a zygote", options.plan.namespaces ? Advice(errno) : "");
   }
-  if (pid == 0) {
-    close(pipe_write.Release());
-    ExecZygote(*program, {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
-               options.plan.namespaces);
-  }
-  Process process(pid, UniqueFd(pidfd));
+  if (pid == 0) become_zygote();
+  Process process(pid, UniqueFd(pidfd), parent);
   if (!process) return SystemErrorOf(EAGAIN, "hold a zygote", "no descriptor or thread is left");
-  ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors));
+  ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors),
+                       std::move(parent));
   RaisePinLimit(pid);
   if (options.plan.namespaces) {
     if (Result<void> done = WriteIdMaps(pid); !done) return done.error();
@@ -247,8 +252,7 @@ Result<Process> ZygoteProcess::ReceiveWorker() {
   if (!message && message.error().error_number == EMSGSIZE && peeked == sizeof reply) {
     // There was no descriptor left for the pidfd. The worker is our child all the same, and until
     // it is reaped its pid is nobody else's.
-    kill(reply.pid, SIGKILL);
-    waitpid(reply.pid, nullptr, __WALL);
+    KillAndReap(reply.pid, parent_.get());
     return SystemErrorOf(EMFILE, kCloneRefused, "no descriptor is left to hold it by");
   }
   if (!message) return message.error();
@@ -261,7 +265,7 @@ Result<Process> ZygoteProcess::ReceiveWorker() {
     return MakeError("spawn worker",
                      "this kernel gives no pidfd (gVisor of 2022): only a single run "
                      "can be had here, as in a container of belljar's");
-  return Process(reply.pid, std::move(message->descriptors[0]));
+  return Process(reply.pid, std::move(message->descriptors[0]), parent_);
 }
 
 }  // namespace belljar

@@ -5,11 +5,13 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_
 #define BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
+#include "engine/core/parent.h"
 #include "engine/core/process.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
@@ -39,7 +41,9 @@ class ZygoteProcess {
  public:
   // Clones and execs, and returns while the zygote still loads.
   // Into the cgroup whose directory `cgroup_fd` is; -1: our own.
-  static Result<ZygoteProcess> Launch(const ZygoteOptions& options, int cgroup_fd = -1);
+  // A child of `parent`, if there is one, and so are its workers.
+  static Result<ZygoteProcess> Launch(const ZygoteOptions& options, int cgroup_fd = -1,
+                                      std::shared_ptr<Parent> parent = nullptr);
 
   // Readable when the zygote has answered its start message or has died.
   int control_fd() const { return control_.get(); }
@@ -64,9 +68,13 @@ class ZygoteProcess {
   pid_t pid() const { return process_.pid(); }
 
  private:
-  ZygoteProcess(Process process, UniqueFd control, UniqueFd errors)
-      : process_(std::move(process)), control_(std::move(control)), errors_(std::move(errors)) {}
+  ZygoteProcess(Process process, UniqueFd control, UniqueFd errors, std::shared_ptr<Parent> parent)
+      : parent_(std::move(parent)),
+        process_(std::move(process)),
+        control_(std::move(control)),
+        errors_(std::move(errors)) {}
 
+  std::shared_ptr<Parent> parent_;  // of its workers too; null: this process
   Process process_;
   UniqueFd control_;
   UniqueFd errors_;  // what the zygote wrote to its stderr before it was sealed

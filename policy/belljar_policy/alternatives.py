@@ -68,7 +68,7 @@ ALTERNATIVES: dict[str, str] = {
     "pydantic": "dataclasses are here; check values in __post_init__",
     "pytz": "zoneinfo has the time zones",
     "dateutil": "datetime.fromisoformat reads dates; zoneinfo has the time zones",
-    "typing_extensions": "typing has what Python 3.11 has of it",
+    "typing_extensions": "typing has what this Python has of it",
     "simplejson": "json is here",
     "ujson": "json is here",
     "orjson": "json is here",

@@ -217,7 +217,9 @@ class ModuleTable:
         live: dict[str, Any] = {}
         for export in entry.get("exports", ()):
             original = getattr(real, export, None)
-            if export in replace or synthetic:
+            if sys.version_info < reviewed.SINCE.get(f"{name}.{export}", ()):
+                self.missing.append(f"{name}.{export}")
+            elif export in replace or synthetic:
                 found = _ours(name, export)
                 if export in asked:
                     live[export] = found

@@ -53,7 +53,7 @@ SUBCLASSABLE: dict[str, str] = {
     "os": "PathLike",
     "asyncio": (
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
-        "PriorityQueue Queue QueueEmpty QueueFull Semaphore"
+        "PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore"
     ),
     "unittest": "TestCase TestLoader TestResult TestSuite TextTestResult TextTestRunner",
     "logging": (
@@ -85,6 +85,14 @@ WRITABLE: dict[str, str] = {
 # Asked at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
     "sys": "argv stderr stdin stdout",
+}
+
+# Replaced names that only later Pythons have: a profile names them for all.
+SINCE: dict[str, tuple[int, int]] = {
+    "copy.replace": (3, 13),
+    "asyncio.QueueShutDown": (3, 13),
+    "asyncio.eager_task_factory": (3, 12),
+    "os.path.splitroot": (3, 12),
 }
 
 # Packages that make and change classes while they run. Their own types stay unhardened, and classes

@@ -268,7 +268,7 @@ RULES: dict[str, Rule] = {
         "A construct that nobody has judged",
         COMPILE,
         "{0} is not known to this policy",
-        "Write it with the statements of Python 3.11.",
+        "Write it with statements that docs/language.md has.",
         "Every construct stands in a table (docs/language.md). A newer Python may parse one that "
         "does not: it is refused until it has been judged.",
         "",

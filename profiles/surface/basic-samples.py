@@ -402,3 +402,14 @@ with asyncio.Runner() as running["runner"]:
     running["runner"].run(asyncio.sleep(0))
 variable = contextvars.ContextVar("variable")
 variables = [contextvars.copy_context(), variable.set(1)]
+
+# what later Pythons brought
+if hasattr(itertools, "batched"):
+    batches = itertools.batched("abc", 2)
+if hasattr(typing, "TypeAliasType"):
+    named_alias = typing.TypeAliasType("Alias", list[int])
+    of_named_alias = typing.TypeAliasType("Of", list, type_params=(typing.TypeVar("T"),))[int]
+if hasattr(asyncio, "eager_task_factory"):
+    eager = asyncio.eager_task_factory
+if hasattr(typing, "NoDefault"):
+    nothing = typing.NoDefault

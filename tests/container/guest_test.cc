@@ -152,6 +152,16 @@ TEST_F(Guest, AValidation) {
   EXPECT_EQ(outcome.comments.size(), 1u);
 }
 
+TEST_F(Guest, InputsAndExactTypes) {
+  const Outcome outcome = ExpectSame("inputs", [](Request& request) {
+    request.source = "(number + 1, names)";
+    request.inputs = {{"number", "7"}, {"names", R"({"$type":"tuple","items":["a"]})"}};
+    request.exact_types = true;
+  });
+  EXPECT_EQ(outcome.result_json,
+            R"({"$type":"tuple","items":[8,{"$type":"tuple","items":["a"]}]})");
+}
+
 TEST_F(Guest, FewerModules) {
   const Outcome outcome = ExpectSame("imports", [](Request& request) {
     request.source = "import json";

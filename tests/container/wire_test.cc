@@ -71,9 +71,11 @@ Request FullRequest() {
   request.allowed_imports = std::vector<std::string>{"math", "json"};
   request.allowed_domains = std::vector<std::string>{};
   request.files = {{"a/b.txt", "content"}, {"empty", ""}, {"c", std::string(200'000, 'c')}};
+  request.inputs = {{"number", "7"}, {"text", "\"" + std::string(100'000, 't') + "\""}};
   request.limits.timeout = milliseconds(1234);
   request.limits.processes = 7;
   request.wants_comments = true;
+  request.exact_types = true;
   return request;
 }
 
@@ -110,9 +112,14 @@ TEST(HostReader, ARequestComesAsItWent) {
     EXPECT_EQ(got.files[0].content, "content");
     EXPECT_EQ(got.files[1].content, "");
     EXPECT_EQ(got.files[2].content, sent.files[2].content);
+    ASSERT_EQ(got.inputs.size(), 2u);
+    EXPECT_EQ(got.inputs[0].name, "number");
+    EXPECT_EQ(got.inputs[0].json, "7");
+    EXPECT_EQ(got.inputs[1].json, sent.inputs[1].json);
     EXPECT_EQ(LimitsToJson(got.limits), LimitsToJson(sent.limits));
     EXPECT_TRUE(got.wants_analysis);
     EXPECT_TRUE(got.wants_comments);
+    EXPECT_TRUE(got.exact_types);
     EXPECT_FALSE(reader.cancelled());
     ASSERT_TRUE(reader.Take(FrameBytes(FrameKind::kCancel)));
     EXPECT_TRUE(reader.cancelled());
@@ -224,7 +231,7 @@ TEST(GuestReader, AnotherVersionIsAnErrorThatSaysWhatToDo) {
     std::function<void(Hello&)> change;
     const char* text;
   };
-  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 2"},
+  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 3"},
                         Case{[](Hello& h) { h.belljar = "0.0.9"; }, "Belljar \"0.0.9\", not"},
                         Case{[](Hello& h) { h.python = "3.9.1"; }, "Python \"3.9.1\", not"},
                         Case{[](Hello& h) { h.profile = "network"; }, "profile \"network\", not"},

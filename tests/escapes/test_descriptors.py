@@ -205,6 +205,7 @@ ATTACKS = {
         loot = vars(string.Template)['substitute'].__globals__
         """,
     "annotations that change while they are read": """
+        # before 3.12: dataclass() takes a copy of the annotations
         import dataclasses
         loot = []
         class D:
@@ -233,6 +234,7 @@ ATTACKS = {
         repr(dataclasses.dataclass(init=False, eq=False)(A)())
         """,
     "a classmethod hands a cached_property any object: its __dict__ is read": """
+        # before 3.13: a classmethod hands its argument on to no other descriptor
         import enum, functools
         class A: _convert_ = functools.cached_property(lambda self: None)
         convert = classmethod(A._convert_).__get__(None, enum.EnumMeta)
@@ -241,12 +243,14 @@ ATTACKS = {
         loot = 'escaped' if 'system' in got else None
         """,
     "a classmethod hands a cached_property any object: its __dict__ is written": """
+        # before 3.13: a classmethod hands its argument on to no other descriptor
         import functools, json
         class A: extra = functools.cached_property(lambda self: 'escaped')
         classmethod(A.extra).__get__(None, json.dumps)
         loot = json.dumps.extra
         """,
     "a classmethod around a partialmethod around a cached_property": """
+        # before 3.13: a classmethod hands its argument on to no other descriptor
         import functools, json
         class A: extra = functools.cached_property(lambda self: print)
         around = classmethod(functools.partialmethod(A.extra))
@@ -254,6 +258,7 @@ ATTACKS = {
         loot = 'escaped' if json.dumps.extra is print else None
         """,
     "singledispatchmethod hands a cached_property any object": """
+        # before 3.13: a classmethod hands its argument on to no other descriptor
         import functools, json
         class A: extra = functools.cached_property(lambda self: print)
         class S:

@@ -49,7 +49,7 @@ ATTACKS = {
     "an enum's metaclass on a class of another": """
         import enum
         class F: pass
-        loot = enum.EnumMeta.__getattr__.__globals__
+        loot = enum.EnumMeta.__iter__.__globals__
         """,
     "the stack's callbacks of a stranger": """
         import contextlib

@@ -163,6 +163,7 @@ ATTACKS = {
         loot = X.encode.__globals__
         """,
     "an enum's metaclass that makes something else": """
+        # before 3.13: the namespace that EnumType makes has no __getattribute__
         import enum, functools, textwrap
         got = []
         class X(type):

@@ -73,7 +73,7 @@ ATTACKS = {
         import typing
         loot = typing.ForwardRef('__import__("os")')._evaluate({}, {}, frozenset()) if 0 else None
         got = []
-        try: typing.ForwardRef('got.append(1)')._evaluate({'got': got}, {}, frozenset())
+        try: typing.ForwardRef('got.append(1)')._evaluate({'got': got}, {}, recursive_guard=frozenset())
         except TypeError: pass
         loot = 'escaped' if got else None
         """,
@@ -144,6 +144,7 @@ ATTACKS = {
         loot = a.__dict__['__forward_code__']
         """,
     "a function of a code object, made by library code": """
+        # before 3.12: functions take attributes for type parameters, which update_wrapper() sets
         import functools, types, typing
         class A: pass
         a = A()

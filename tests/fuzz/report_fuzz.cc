@@ -1,10 +1,17 @@
-// report_fuzz: what a worker says of its run, which hostile code may have written.
+// report_fuzz: what a worker says of its run, which hostile code may have written: its report, and
+// the calls of functions on its way there.
+#include <sys/socket.h>
+
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "engine/core/outcome.h"
+#include "engine/core/socket.h"
 #include "engine/outside/report.h"
+#include "engine/outside/worker_line.h"
 #include "tests/fuzz/invariant.h"
 
 namespace belljar {
@@ -38,10 +45,36 @@ void Try(std::string_view report) {
   Require(Json::parse(findings, nullptr, false).is_array(), "findings are no list", findings);
 }
 
+// The same bytes as what comes over the line, for as long as it goes.
+void TryLine(std::string_view bytes) {
+  auto pair = CreateSocketPair(SOCK_STREAM);
+  Require(pair.ok(), "no sockets", "");
+  const std::string_view parts[] = {bytes};
+  Require(SendAll(pair->second.get(), parts, Clock::now() + std::chrono::seconds(5)).ok(),
+          "more than a socket holds", "");
+  shutdown(pair->second.get(), SHUT_WR);
+  Request request;
+  request.functions = {"f", "lookup"};
+  request.limits.result = Bytes{200};
+  const FunctionCall call = [](std::string_view name, std::string_view arguments) {
+    Require(name == "f" || name == "lookup", "a function that is not the request's", name);
+    Require(arguments.size() <= 200, "longer than the limit", arguments);
+    Require(Json::accept(arguments), "not valid JSON", arguments);
+    return std::string("{}");
+  };
+  WorkerLine line(pair->first.get(), request, call);
+  for (WorkerLine::Word word = line.Move();; word = line.Move()) {
+    if (word == WorkerLine::Word::kCall) line.Answer();
+    if (word == WorkerLine::Word::kDone || word == WorkerLine::Word::kNonsense) return;
+  }
+}
+
 }  // namespace
 }  // namespace belljar
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  belljar::Try({reinterpret_cast<const char*>(data), size});
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  belljar::Try(bytes);
+  belljar::TryLine(bytes);
   return 0;
 }

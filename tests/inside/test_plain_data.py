@@ -12,6 +12,7 @@ import time
 import pytest
 from belljar_runner.bounded_repr import bounded_repr
 from belljar_runner.plain_data import MAX_DEPTH, encode
+from belljar_runner.plain_data import decode as decode_exactly
 
 MIB = 1 << 20
 
@@ -332,6 +333,41 @@ def test_round_trip(seed):
     assert not too_large
     assert decode(json.loads(text.encode("utf-8"))) == as_decoded(value)
     assert encode(value, len(text.encode()) - 1) == (None, True)
+
+
+def the_same(one, other):
+    """Equality that tells 1 from True and 1.0, and lets nan be nan."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, float):
+        return repr(one) == repr(other)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(the_same, one, other))
+    if isinstance(one, dict):
+        return the_same(list(one.items()), list(other.items()))
+    if isinstance(one, set | frozenset):
+        return sorted(map(repr, one)) == sorted(map(repr, other))
+    return one == other
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_exact_round_trip(seed):
+    value = random_value(random.Random(seed), 5)
+    text, _ = encode(value, MIB, exact=True)
+    assert the_same(decode_exactly(json.loads(text)), value)
+
+
+def test_exact_forms():
+    assert encode((1, ()), MIB, exact=True) == (
+        '{"$type":"tuple","items":[1,{"$type":"tuple","items":[]}]}',
+        False,
+    )
+    assert encode(frozenset({1}), MIB, exact=True)[0] == '{"$type":"frozenset","items":[1]}'
+    assert encode({1}, MIB, exact=True)[0] == '{"$type":"set","items":[1]}'
+    assert encode({"a": 1, "b": 2}, MIB, exact=True)[0] == '{"a":1,"b":2}'
+    ordered = '{"$type":"dict","items":[["b",1],["a",2]]}'
+    assert encode({"b": 1, "a": 2}, MIB, exact=True)[0] == ordered
+    assert encode({"b": 1, "a": 2}, MIB)[0] == '{"b":1,"a":2}'
 
 
 @pytest.mark.parametrize("seed", range(300))

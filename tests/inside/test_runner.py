@@ -528,7 +528,7 @@ def test_source_too_large(run, language, mode):
     [
         "-" * 100_000 + "1",
         "x" + ".a" * 50_000,
-        "x" + "()" * 5_000,
+        "x" + "()" * 50_000,
         "not " * 100_000 + "1",
         "lambda:" * 10_000 + "1",
         "+".join(["x"] * 100_000),
@@ -611,8 +611,10 @@ def test_a_request_imports_and_opens_nothing():
     """
     done = in_a_process_of_its_own(script, json.dumps(PROGRAMS))
     touched = json.loads(done.stdout)
-    # CPython looks for the line of a SyntaxError in a file of that name, whatever it compiled.
-    assert [t for t in touched if t[1:] != ["open", "main.py"]] == [], done.stderr
+    # CPython looks for the line of a SyntaxError in a file of that name, whatever it compiled. The
+    # second is what `traceback` calls the piece of a line that it parses to mark a place in it.
+    looks = [["open", "main.py"], ["open", "<unknown>"]]
+    assert [t for t in touched if t[1:] not in looks] == [], done.stderr
 
 
 @pytest.mark.parametrize(
@@ -620,9 +622,17 @@ def test_a_request_imports_and_opens_nothing():
     [
         (
             "x = 1\nx is 1\n",
-            'main.py:2: SyntaxWarning: "is" with a literal. Did you mean "=="?\n  x is 1\n',
+            'main.py:2: SyntaxWarning: "is" with '
+            + ("'int'" if sys.version_info >= (3, 12) else "a")
+            + ' literal. Did you mean "=="?\n  x is 1\n',
         ),
-        ("'\\d'\n", ""),
+        # Hidden before 3.12, where it is a DeprecationWarning.
+        (
+            "'\\d'\n",
+            "main.py:1: SyntaxWarning: invalid escape sequence '\\d'\n  '\\d'\n"
+            if sys.version_info >= (3, 12)
+            else "",
+        ),
         (
             "async def f(): pass\ndef g():\n    f()\ng()\n",
             "main.py:3: RuntimeWarning: coroutine 'f' was never awaited\n  f()\n"
@@ -668,8 +678,9 @@ def test_input_without_stdin(run, language):
         "Traceback (most recent call last):\n"
         '  File "main.py", line 2, in <module>\n'
         "    name = input('name? ')\n"
-        "           ^^^^^^^^^^^^^^^\n"
-        "EOFError: no standard input was given\n"
+        # 3.13 marks nothing where it would mark all that the line does.
+        + ("" if sys.version_info >= (3, 13) else "           ^^^^^^^^^^^^^^^\n")
+        + "EOFError: no standard input was given\n"
     )
 
 

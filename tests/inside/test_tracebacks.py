@@ -166,9 +166,14 @@ def test_place_of_syntax_error(run):
     assert [error[k] for k in ("line", "column", "end_line", "end_column")] == [2, 9, 2, 10]
 
 
+def without_carets(text):
+    """A traceback without what marks the place in a line: each version of Python marks another."""
+    return "".join(line for line in text.splitlines(True) if line.strip(" ^~\n"))
+
+
 def test_frames_of_the_library_are_dropped(run):
     report = run("import json\ndef f():\n    json.loads('{')\nf()\n")
-    assert report["error"]["traceback"] == (
+    assert without_carets(report["error"]["traceback"]) == (
         "Traceback (most recent call last):\n"
         '  File "main.py", line 4, in <module>\n'
         "    f()\n"

@@ -34,11 +34,18 @@ def still_alive(request, attack):
     return not attack.victim or request.getfixturevalue("victim")[0].poll() is None
 
 
+def skip_if_no_such_module(ran):
+    """Debian's Python has the C parts of its library built in, others in files: no worker maps one."""
+    if "failed to map segment" in str(ran.error):
+        pytest.skip("the attack needs a part of the library that this Python has in a file")
+
+
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
 def test_fails_inside(attack, facts, host, jail, request):
     before = host.state()
     ran = belljar(program(attack.body, facts), *attack.options)
     assert "WON" not in ran.stdout, ran.outcome
+    skip_if_no_such_module(ran)
     assert ran.status == attack.status, ran.outcome
     assert ran.exit_code == {"ok": 0, "killed": 4}[attack.status]
     assert ran.reason == attack.reason
@@ -91,6 +98,7 @@ def test_fails_with_a_layer_less(attack, layer, facts, host, jail, request):
     ran = belljar(program(attack.body, facts), *attack.options, "--without", layer)
     assert ran.outcome, ran.stderr
     assert "WON" not in ran.stdout, ran.outcome
+    skip_if_no_such_module(ran)
     assert ran.status in ("ok", "killed"), ran.outcome
     assert held_layers(ran) == set(ALL_LAYERS) - {layer}
     assert host.state() == before

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -30,7 +32,8 @@ def report(*classes):
 def normal(text: str) -> str:
     """Without times, and without the library's own frames, which only plain Python shows."""
     text = re.sub(r"in [0-9.]+s", "in 0.000s", text)
-    return re.sub(r'  File "/usr[^\n]*\n(?:    [^\n]*\n)*', "", text)
+    library = re.escape(sysconfig.get_path("stdlib"))
+    return re.sub(rf'  File "{library}/[^\n]*\n(?:    [^\n]*\n)*', "", text)
 
 
 def assert_same_report(source: str) -> str:
@@ -171,6 +174,9 @@ report(T, Other, Broken, Late)
     assert "setUpModule" in shown and "never" not in shown
 
 
+@pytest.mark.skipif(
+    sys.version_info[:3] == (3, 12, 1), reason="3.12.1 counts skipped tests as no other does"
+)
 def test_skips_and_expected_failures() -> None:
     assert_same_report("""
 class T(unittest.TestCase):
@@ -327,7 +333,8 @@ def test_in_the_sandbox() -> None:
     )
     assert done.returncode == 1
     assert done.stdout == ""
-    shown = normal(done.stderr)
+    # 3.13 marks the call.
+    shown = re.sub(r"\n +~*\^+\n", "\n", normal(done.stderr))
     assert shown.startswith("F.\n" + "=" * 70 + "\nFAIL: test_fails (__main__.T.test_fails)\n")
     assert "line 7, in test_fails\n    self.assertEqual(2, 3)\nAssertionError: 2 != 3\n" in shown
     assert shown.endswith("Ran 2 tests in 0.000s\n\nFAILED (failures=1)\n"), shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -173,11 +174,21 @@ def assert_escapes_in_plain_python(source: str, **more: Any) -> None:
     assert ran.loot, (ran.error, ran.traceback)
 
 
+_BEFORE = re.compile(r"^\s*# before 3\.(\d+): ", re.MULTILINE)
+
+
 def check_attack(source: str, **more: Any) -> Ran:
     """For an attack that ends with `loot`, what it gets: in plain Python something that no guest
     may hold (`is_loot` in zygote.py), under the policy never that.
+
+    One that a Python has closed by itself says so in a line `# before 3.13: why`, and gets nothing
+    in plain Python from that version on.
     """
-    assert_escapes_in_plain_python(source, **more)
+    closed = _BEFORE.search(source)
+    if closed is None or sys.version_info < (3, int(closed[1])):
+        assert_escapes_in_plain_python(source, **more)
+    else:
+        assert not run_plain(source, **more).loot, "not closed: take the line out"
     return assert_contained(source, **more)
 
 

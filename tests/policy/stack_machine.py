@@ -1,4 +1,4 @@
-"""CPython 3.11's stack, interpreted over marks instead of objects.
+"""The stack of CPython 3.11, 3.12 and 3.13, interpreted over marks instead of objects.
 
 `Machine(code).run(hear)` follows every path of one code object, once per state of its stack, and
 tells `hear` what each instruction consumes. A mark says what is known of a value; of `OTHER`
@@ -6,7 +6,7 @@ nothing is known. What an instruction pushes is what `hear` returns.
 
 A mark that is a str is never forgotten: where two paths meet they must agree on it. Others are.
 
-It knows 3.11 and refuses the rest: opcodes and their effects change with every version.
+It knows these and refuses the rest: opcodes and their effects change with every version.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable, Hashable
 from types import CodeType
 
-KNOWN_VERSION = (3, 11)
+KNOWN_VERSIONS = ((3, 11), (3, 12), (3, 13))
+_VERSION = sys.version_info[:2]
 
 OTHER = None
 NULL = "NULL"
@@ -51,7 +52,8 @@ class Instruction:
 
 
 # What an instruction takes from the stack and what it puts there. COPY, SWAP, jumps and the ends of
-# blocks are below. `import *` and the interactive PRINT_EXPR are missing: refused.
+# blocks are below, and so is what later versions have otherwise. `import *` and the interactive
+# PRINT_EXPR are missing: refused.
 _FIXED: dict[str, tuple[int, int]] = {
     **dict.fromkeys(
         "RESUME NOP SETUP_ANNOTATIONS PRECALL KW_NAMES MAKE_CELL COPY_FREE_VARS DELETE_FAST "
@@ -111,11 +113,12 @@ _BY_ARGUMENT: dict[str, Callable[[int], tuple[int, int]]] = {
 
 # Jumps: what is taken and put when it falls through, and when it jumps (None: it never does).
 _Effects = tuple[tuple[int, int] | None, tuple[int, int]]
+_TESTS = ("TRUE", "FALSE", "NONE", "NOT_NONE")
 _JUMPS: dict[str, _Effects] = {
     **{
         f"POP_JUMP_{way}_IF_{test}": ((1, 0), (1, 0))
         for way in ("FORWARD", "BACKWARD")
-        for test in ("TRUE", "FALSE", "NONE", "NOT_NONE")
+        for test in _TESTS
     },
     "JUMP_FORWARD": (None, (0, 0)),
     "JUMP_BACKWARD": (None, (0, 0)),
@@ -126,6 +129,50 @@ _JUMPS: dict[str, _Effects] = {
     "SEND": ((2, 2), (2, 1)),
 }
 _ENDS = {"RETURN_VALUE": 1, "RERAISE": 1, "RAISE_VARARGS": 0}
+
+if _VERSION >= (3, 12):
+    _FIXED |= {
+        "LOAD_LOCALS": (0, 1),
+        "LOAD_FAST_CHECK": (0, 1),
+        "LOAD_FAST_AND_CLEAR": (0, 1),
+        "LOAD_FROM_DICT_OR_GLOBALS": (1, 1),
+        "LOAD_FROM_DICT_OR_DEREF": (1, 1),
+        "CALL_INTRINSIC_1": (1, 1),
+        "CALL_INTRINSIC_2": (2, 1),
+        "BINARY_SLICE": (3, 1),
+        "STORE_SLICE": (4, 0),
+        "END_FOR": (2, 0),
+        "END_SEND": (2, 1),
+        "CLEANUP_THROW": (3, 2),
+    }
+    del _FIXED["LOAD_ATTR"], _FIXED["LOAD_METHOD"]
+    _BY_ARGUMENT |= {
+        "LOAD_ATTR": lambda flags: (1, 1 + (flags & 1)),
+        "LOAD_SUPER_ATTR": lambda flags: (3, 1 + (flags & 1)),
+    }
+    _JUMPS |= {
+        **{f"POP_JUMP_IF_{test}": ((1, 0), (1, 0)) for test in _TESTS},
+        "FOR_ITER": ((1, 2), (1, 2)),
+        "SEND": ((2, 2), (2, 2)),
+    }
+    _ENDS["RETURN_CONST"] = 0
+if _VERSION >= (3, 13):
+    _FIXED |= {
+        "TO_BOOL": (1, 1),
+        "CONVERT_VALUE": (1, 1),
+        "FORMAT_SIMPLE": (1, 1),
+        "FORMAT_WITH_SPEC": (2, 1),
+        "MAKE_FUNCTION": (1, 1),
+        "SET_FUNCTION_ATTRIBUTE": (2, 1),
+        "LOAD_FAST_LOAD_FAST": (0, 2),
+        "STORE_FAST_LOAD_FAST": (1, 1),
+        "STORE_FAST_STORE_FAST": (2, 0),
+        "END_FOR": (1, 0),
+    }
+    del _BY_ARGUMENT["MAKE_FUNCTION"]
+    _BY_ARGUMENT["CALL_KW"] = lambda count: (count + 3, 1)
+# What CALL_INTRINSIC_1 does that a statement of its own did before 3.12: as refused as that.
+_REFUSED_INTRINSICS = {1: "PRINT_EXPR", 2: "IMPORT_STAR"}
 _KNOWN = frozenset({"COPY", "SWAP", *_FIXED, *_BY_ARGUMENT, *_JUMPS, *_ENDS})
 _BACKWARD = frozenset(name for name in _JUMPS if "BACKWARD" in name)
 
@@ -157,10 +204,11 @@ class Machine:
     """Walks one code object. Used once."""
 
     def __init__(self, code: CodeType) -> None:
-        if sys.version_info[:2] != KNOWN_VERSION:
+        if sys.version_info[:2] not in KNOWN_VERSIONS:
+            known = ", ".join(f"{major}.{minor}" for major, minor in KNOWN_VERSIONS)
             raise UnknownVersion(
                 f"this is Python {sys.version_info[0]}.{sys.version_info[1]}; "
-                f"only the bytecode of {KNOWN_VERSION[0]}.{KNOWN_VERSION[1]} is known here"
+                f"only the bytecode of {known} is known here"
             )
         self._code = code
         self._instructions = _decode(code.co_code)
@@ -242,6 +290,8 @@ class Machine:
                 if self._jump(instruction, stack, hear):
                     return
             else:
+                if name == "CALL_INTRINSIC_1":
+                    name = _REFUSED_INTRINSICS.get(instruction.argument, name)
                 if name not in _KNOWN:
                     raise UnknownBytecode(f"opcode {name} is not known here", offset)
                 takes, puts = effect(name, instruction.argument)
@@ -255,7 +305,7 @@ class Machine:
                 elif puts == 1:
                     stack.append(mark)
                 elif name == "LOAD_GLOBAL":
-                    stack += (NULL, mark)
+                    stack += (NULL, mark) if _VERSION < (3, 13) else (mark, NULL)
                 elif name == "IMPORT_FROM":  # `import a.b.c as d` takes `c` from what it took
                     stack += (mark, mark)
                 elif name == "PUSH_EXC_INFO":  # what was handled before, what is handled now

@@ -272,7 +272,7 @@ def test_a_module_has_no_namespace() -> None:
         "import collections\nloot = collections._sys",
         "import dataclasses\nloot = dataclasses.dataclass.__globals__['sys']",
         "import functools\nloot = functools.wraps.__globals__['__builtins__']",
-        "import urllib.parse as p\nimport urllib\nloot = urllib.parse.sys",
+        "import urllib.parse as p\nimport urllib\nloot = urllib.parse.re",
     ],
 )
 def test_no_module_leads_to_a_real_one(attack: str) -> None:
@@ -330,9 +330,15 @@ with open(root + "/profiles/basic.toml", "rb") as file:
 table = ModuleTable(profile, {})
 for module, entry in profile["modules"].items():
     for name in entry.get("replace", ()):
+        if f"{module}.{name}" in table.missing:  # of a later Python
+            continue
         original = getattr(importlib.import_module(module), name)
         ours = getattr(table.proxies[module], name)
         if original is ours or isinstance(ours, type):  # a class says itself what it takes
+            continue
+        try:
+            inspect.signature(original)
+        except ValueError:  # warnings.warn of Python 3.13.0 has a text that is no signature
             continue
         for which in (original, ours):
             shown = [p for p in inspect.signature(which).parameters.values() if p.name[0] != "_"]

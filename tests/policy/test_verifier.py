@@ -33,9 +33,10 @@ def test_effects_on_the_stack_are_those_of_cpython() -> None:
     # 3.11 counts a call's arguments with PRECALL; a generator is sent its first None after
     # RETURN_GENERATOR, which the compiler does not count.
     apart = {"PRECALL", "CALL", "RETURN_GENERATOR"}
-    for name in stack_machine.known_opcodes() - apart - {"COPY", "SWAP"}:
+    for name in (stack_machine.known_opcodes() & dis.opmap.keys()) - apart - {"COPY", "SWAP"}:
         opcode = dis.opmap[name]
-        takes_argument = opcode >= dis.HAVE_ARGUMENT
+        has_argument = getattr(dis, "hasarg", ())  # since 3.12
+        takes_argument = opcode in has_argument if has_argument else opcode >= dis.HAVE_ARGUMENT
         for argument in (2, 3) if name == "BUILD_SLICE" else range(12) if takes_argument else (0,):
             for jump in (False, True):
                 takes, puts = stack_machine.effect(name, argument, jump=jump)
@@ -43,29 +44,45 @@ def test_effects_on_the_stack_are_those_of_cpython() -> None:
                 assert puts - takes == expected, (name, argument, jump)
     for count in range(5):
         takes, puts = stack_machine.effect("CALL", count)
-        expected = sum(dis.stack_effect(dis.opmap[name], count) for name in ("PRECALL", "CALL"))
+        calls = dis.opmap.keys() & {"PRECALL", "CALL"}
+        expected = sum(dis.stack_effect(dis.opmap[name], count) for name in calls)
         assert puts - takes == expected
 
 
 def test_every_opcode_is_known_but_those_of_refused_statements() -> None:
     unknown = set(dis.opmap) - stack_machine.known_opcodes() - {"CACHE", "EXTENDED_ARG"}
-    assert unknown == {"IMPORT_STAR", "PRINT_EXPR"}
+    if sys.version_info >= (3, 12):
+        # What only the interpreter writes, and what the compiler replaces by others at its end.
+        made = {"INTERPRETER_EXIT", "RESERVED", "EXIT_INIT_CHECK", "ENTER_EXECUTOR"}
+        unknown = {
+            name
+            for name in unknown - made
+            if dis.opmap[name] < 256 and not name.startswith("INSTRUMENTED_")
+        }
+        assert unknown == set()
+        # Those two statements are arguments of another opcode.
+        for source, mode in (("from math import *", "exec"), ("1", "single")):
+            code = compile(source, "main.py", mode, dont_inherit=True)
+            assert "is not known here" in verifier.verify(code)[0].reason
+    else:
+        assert unknown == {"IMPORT_STAR", "PRINT_EXPR"}
 
 
 def test_another_version_of_python_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "version_info", (3, 12, 0, "final", 0))
-    with pytest.raises(stack_machine.UnknownVersion, match=r"3\.12.*3\.11"):
+    monkeypatch.setattr(sys, "version_info", (3, 10, 0, "final", 0))
+    with pytest.raises(stack_machine.UnknownVersion, match=r"3\.10.*3\.11"):
         verifier.verify(_bytecode("1"))
 
 
 # --- code that no policy has seen ---------------------------------------------------------------
 
+_LOADS_METHODS = "LOAD_METHOD" if sys.version_info < (3, 12) else "LOAD_ATTR"
 UNGUARDED = {
     "store": ("o.x = 1", "STORE_ATTR of 'x' through no hook, not @write"),
     "delete": ("del o.x", "DELETE_ATTR of 'x' through no hook, not @write"),
     "augmented": ("o.x += 1", "STORE_ATTR of 'x' through no hook"),
     "private load": ("o._x", "LOAD_ATTR of '_x' through no hook, not @private"),
-    "private method": ("o._x()", "LOAD_METHOD of '_x' through no hook"),
+    "private method": ("o._x()", f"{_LOADS_METHODS} of '_x' through no hook"),
     "mangled": ("class A:\n def f(self): return self.__x", "LOAD_ATTR of '_A__x'"),
     "dict": ("o.__dict__", "LOAD_ATTR of '__dict__' through no hook, not @dunder"),
     "order of bases": ("o.mro = 1", "STORE_ATTR of 'mro' through no hook, not @dunder"),
@@ -463,7 +480,11 @@ def test_humaneval() -> None:
 def test_the_standard_library() -> None:
     """Code of many hands. What it imports is not judged: hardly a file would be left."""
     verified = 0
-    for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
+    library = Path(sysconfig.get_path("stdlib"))
+    for path in sorted(library.rglob("*.py")):
+        # Its tests are not everywhere, and ask generators for what the verifier calls theirs.
+        if path.relative_to(library).parts[0] in ("test", "site-packages", "dist-packages"):
+            continue
         try:
             tree = ast.parse(path.read_bytes())
         except (SyntaxError, ValueError):  # made to be wrong, for its own tests
@@ -485,4 +506,7 @@ def _despite_imports(tree: ast.Module) -> CodeType | None:
         return None
     if any(isinstance(node, ast.alias) and node.name == "*" for node in ast.walk(tree)):
         return None  # of a module that is not here: nothing spells it out
-    return _bytecode(tree)
+    try:
+        return _bytecode(tree)
+    except SyntaxError:  # made to be wrong where only the compiler sees it
+        return None

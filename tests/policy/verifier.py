@@ -6,7 +6,7 @@ What the policy promises is stated again here, from the language's reference and
 own types; belljar_policy is not imported. So a name that becomes safe to load has to be added
 twice, by two decisions. What is promised of values ("the target of this store is what @write
 returned") is proven by following the stack along every path: see stack_machine.py, which knows
-CPython 3.11 and nothing else.
+the versions of CPython that it names and nothing else.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import dis
 import inspect
 import keyword
+import sys
 import types
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -156,7 +157,10 @@ def verify(code: CodeType, exports: Mapping[str, Collection[str]] | None = None)
     return found
 
 
-_NAME_LOADS = frozenset({"LOAD_NAME", "LOAD_GLOBAL"})
+_VERSION = sys.version_info[:2]
+_NAME_LOADS = frozenset({"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"})
+# How many low bits of the argument are no part of the name's number.
+_FLAG_BITS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1 if _VERSION >= (3, 12) else 0, "LOAD_SUPER_ATTR": 2}
 _NAME_BINDINGS = frozenset({"STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
 _ATTRIBUTE_LOADS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _ATTRIBUTE_STORES = frozenset({"STORE_ATTR", "DELETE_ATTR"})
@@ -168,6 +172,12 @@ def _result_of(hook: str) -> str:
 
 
 _RESULTS = {_result_of(hook): hook for hook in HOOKS}
+# A class's namespace: of its own body, and as annotations in it see it (PEP 695).
+_LOCALS, _CLASS_DICT = "the namespace of the class", "the namespace of the class around"
+_NAMESPACES = (_LOCALS, _CLASS_DICT)
+# Variables of the compiler's own, which no source can spell.
+_OF_COMPREHENSIONS = frozenset({".0"})
+_OF_TYPE_PARAMETERS = frozenset({".type_params", ".generic_base", ".defaults", ".kwdefaults"})
 # The mark of an exception that @plain_group has seen, and of what is left of it.
 _SEEN_GROUP = ("an exception that", PLAIN_GROUP, "has seen")
 
@@ -204,14 +214,26 @@ class _Reader:
 
     def _own_names(self) -> Iterator[str]:
         code = self._code
-        varnames = code.co_varnames
-        if varnames[:1] == (".0",):  # the iterator of a comprehension
-            varnames = varnames[1:]
-        yield from varnames
+        yield from code.co_varnames
         yield from code.co_cellvars
         yield from code.co_freevars
 
     def _judge_own_name(self, name: str) -> None:
+        if name in _OF_COMPREHENSIONS:
+            return
+        if _VERSION >= (3, 12) and name in _OF_TYPE_PARAMETERS:
+            return
+        if _VERSION >= (3, 12) and name == "__classdict__":
+            # A class has it for the annotations in it, nobody else binds it.
+            if name in self._code.co_varnames or (
+                name in self._code.co_cellvars and not self._is_class
+            ):
+                self._report(0, "__classdict__ is bound")
+            return
+        if name in HOOKS and _VERSION >= (3, 12) and self._is_class:
+            # A comprehension is part of the class since 3.12, and saves each name of its own. A
+            # name that the class declares global counts as one: it is put away and put back, empty.
+            return
         if not is_spelled(name):
             self._report(0, f"the variable {name!r} is none that source can spell")
         elif name == "__class__":
@@ -229,6 +251,13 @@ class _Reader:
         name = instruction.name
         if name == "CALL":
             return self._call(instruction, consumed)
+        if name == "CALL_KW":
+            self._argument_names(instruction, consumed[-1])
+            self._keywords = True
+            return self._call(instruction, consumed[:-1])
+        if name == "LOAD_SUPER_ATTR":
+            self._must_be_free(instruction, consumed)
+            return self._attribute(instruction, OTHER, stores=False)
         if name in _ATTRIBUTE_LOADS:
             return self._attribute(instruction, consumed[0], stores=False)
         if name in _ATTRIBUTE_STORES:
@@ -241,15 +270,24 @@ class _Reader:
             ends = (consumed[0], consumed[-1])
             self._must_be_free(instruction, ends, (*HOOKS, PLAIN_GROUP))
             return OTHER
-        self._must_be_free(instruction, consumed)
+        if "FAST" in name or name == "LOAD_CLOSURE":
+            return self._fast(instruction, consumed)
+        if name in ("LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"):
+            if consumed[0] not in _NAMESPACES:
+                self._report(instruction.offset, f"{name} looks in what is no class's namespace")
+        elif not (name == "STORE_DEREF" and consumed == (_LOCALS,)):
+            self._must_be_free(instruction, consumed)
         if name in _NAME_LOADS:
             return self._load_name(instruction)
+        if name == "LOAD_LOCALS":
+            return _LOCALS
+        if name in ("LOAD_DEREF", "LOAD_FROM_DICT_OR_DEREF"):
+            variable = self._variable(instruction.argument)
+            return _CLASS_DICT if variable == "__classdict__" else ("variable", variable)
         if name in _NAME_BINDINGS:
             self._bind_name(instruction, consumed)
         elif name in _CELL_BINDINGS:
-            self._bind_cell(instruction)
-        elif name == "LOAD_CLOSURE":
-            return ("cell", self._variable(instruction))
+            self._bind_cell(instruction, consumed)
         elif name == "LOAD_CONST":
             return self._constant(instruction)
         elif name == "KW_NAMES":
@@ -272,7 +310,7 @@ class _Reader:
         self,
         instruction: Instruction,
         consumed: tuple[Mark, ...],
-        forbidden: Collection[str] = (*HOOKS, PLAIN_GROUP, *_RESULTS),
+        forbidden: Collection[str] = (*HOOKS, PLAIN_GROUP, *_RESULTS, *_NAMESPACES),
     ) -> None:
         """A hook is called and its result used for one attribute: neither goes anywhere else."""
         for mark in consumed:
@@ -281,6 +319,8 @@ class _Reader:
 
     def _call(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
         keywords, self._keywords = self._keywords, False
+        if _VERSION >= (3, 13):  # the callable, then its `self` or nothing; before the other way
+            consumed = (consumed[1], consumed[0], *consumed[2:])
         hook = consumed[1]
         if hook == PLAIN_GROUP:
             if consumed != (NULL, PLAIN_GROUP) or keywords:
@@ -296,10 +336,7 @@ class _Reader:
         return _result_of(str(hook))
 
     def _name(self, instruction: Instruction) -> str:
-        index = instruction.argument
-        if instruction.name == "LOAD_GLOBAL":
-            index >>= 1
-        return self._code.co_names[index]
+        return self._code.co_names[instruction.argument >> _FLAG_BITS.get(instruction.name, 0)]
 
     def _attribute(
         self, instruction: Instruction, target: Mark, *, stores: bool, others: tuple[Mark, ...] = ()
@@ -326,7 +363,7 @@ class _Reader:
         name, offset = self._name(instruction), instruction.offset
         if name in HOOKS or name == PLAIN_GROUP:
             # A class body asks its own namespace first, which the guest may have filled.
-            if instruction.name == "LOAD_NAME" and not self._is_top:
+            if instruction.name != "LOAD_GLOBAL" and not self._is_top:
                 self._report(offset, f"{name} is looked up in the namespace of a class")
             return name
         if not is_spelled(name):
@@ -353,44 +390,97 @@ class _Reader:
         """What every class statement stores: once, before its body, and for super() at each end."""
         if name == "__classcell__":
             return values == (("cell", "__class__"),)
+        if name == "__classdictcell__":
+            return values == (("cell", "__classdict__"),)
+        if name == "__type_params__":
+            return values == (("variable", ".type_params"),)
+        if name == "__static_attributes__":
+            return len(values) == 1 and isinstance(values[0], tuple) and values[0][0] == "names"
+        if name == "__firstlineno__":
+            fits = len(values) == 1 and isinstance(values[0], tuple) and values[0][0] == "number"
+            return fits and self._made_by_compiler.setdefault(name, offset) == offset
         if name not in ("__module__", "__qualname__"):
             return False
         return self._made_by_compiler.setdefault(name, offset) == offset
 
-    def _variable(self, instruction: Instruction) -> str:
+    def _variable(self, index: int) -> str:
         code = self._code
-        # In 3.11 one array: the variables, the cells that are no variables, the free variables.
+        # Since 3.11 one array: the variables, the cells that are no variables, the free variables.
         variables = (
             *code.co_varnames,
             *(name for name in code.co_cellvars if name not in code.co_varnames),
             *code.co_freevars,
         )
-        return variables[instruction.argument]
+        return variables[index]
 
-    def _bind_cell(self, instruction: Instruction) -> None:
-        if self._variable(instruction) == "__class__":
+    def _fast(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
+        """What loads and stores variables, two at once since 3.13."""
+        name, argument = instruction.name, instruction.argument
+        self._must_be_free(instruction, consumed)
+        if name.count("FAST") == 2:
+            indices = [argument >> 4, argument & 15]
+        else:
+            indices = [argument]
+        for index in indices:
+            variable = self._variable(index)
+            if variable not in HOOKS:
+                continue
+            put_back = name == "STORE_FAST" and consumed == (("put away", variable),)
+            if name != "LOAD_FAST_AND_CLEAR" and not put_back:
+                self._report(instruction.offset, f"{name} of the variable {variable!r}")
+        variable = self._variable(indices[-1])
+        if name == "LOAD_FAST_AND_CLEAR":
+            return ("put away", variable)
+        code = self._code
+        if (
+            name in ("LOAD_CLOSURE", "LOAD_FAST")
+            and variable in code.co_cellvars + code.co_freevars
+        ):
+            return ("cell", variable)
+        return OTHER
+
+    def _bind_cell(self, instruction: Instruction, values: tuple[Mark, ...]) -> None:
+        variable = self._variable(instruction.argument)
+        if variable == "__class__":
             self._report(instruction.offset, "__class__ is bound")
+        if (variable == "__classdict__") != (values == (_LOCALS,)):
+            self._report(instruction.offset, f"{variable} is bound to what is another's")
 
     def _begins_with_plain_group(self, handler: Instruction) -> bool:
         """Whether the handler is an `except*` that calls the hook before it does anything else."""
         following = [(one.name, one.argument) for one in self._machine.following(handler.offset)]
-        if following[:3] != [("COPY", 1), ("BUILD_LIST", 0), ("SWAP", 2)]:
+        begin = (
+            [("BUILD_LIST", 0), ("COPY", 2)]
+            if _VERSION >= (3, 12)
+            else [("COPY", 1), ("BUILD_LIST", 0), ("SWAP", 2)]
+        )
+        if following[: len(begin)] != begin:
             return False
+        del following[: len(begin)]
         names = self._code.co_names
         if PLAIN_GROUP not in names:
             return False
         index = names.index(PLAIN_GROUP)
-        call = [("PRECALL", 0), ("CALL", 0)]
+        # From the call to the jump over what the clause names.
+        call = {
+            (3, 11): ["PRECALL", "CALL", "JUMP_IF_TRUE_OR_POP"],
+            (3, 12): ["CALL", "COPY", "POP_JUMP_IF_TRUE", "POP_TOP"],
+            (3, 13): ["CALL", "COPY", "TO_BOOL", "POP_JUMP_IF_TRUE", "POP_TOP"],
+        }[_VERSION]
         loads = (
             [("LOAD_GLOBAL", index * 2 + 1)],
             [("PUSH_NULL", 0), ("LOAD_NAME", index)],
+            [("LOAD_NAME", index), ("PUSH_NULL", 0)],
         )
-        return any(
-            following[3 : 5 + len(load)] == load + call
-            and following[5 + len(load) :][:1]
-            and following[5 + len(load)][0] == "JUMP_IF_TRUE_OR_POP"
-            for load in loads
-        )
+        for load in loads:
+            rest = following[len(load) :]
+            if following[: len(load)] != load:
+                continue
+            # `following` ends with the jump.
+            shown = [name for name, _ in rest]
+            calls_alone = all(argument == 0 for name, argument in rest if "CALL" in name)
+            return calls_alone and shown == call[: len(shown)] and "JUMP" in shown[-1]
+        return False
 
     # --- names in constants -----------------------------------------------------------------------
 
@@ -404,7 +494,13 @@ class _Reader:
 
     def _keyword_names(self, instruction: Instruction) -> None:
         self._keywords = True
-        for name in self._code.co_consts[instruction.argument]:
+        self._argument_names(instruction, ("names", *self._code.co_consts[instruction.argument]))
+
+    def _argument_names(self, instruction: Instruction, names: Mark) -> None:
+        if not isinstance(names, tuple) or names[0] != "names":
+            self._report(instruction.offset, "the names of arguments are not constant")
+            return
+        for name in names[1:]:
             if not is_spelled(name) or is_dunder(name):
                 self._report(instruction.offset, f"{name!r} is the name of an argument")
 

@@ -39,6 +39,9 @@ def is_loot(value: object) -> bool:
         return True
     if type(value) in (types.ModuleType, types.FrameType, types.CodeType, types.CellType):
         return True
+    # Since Python 3.13 this is no dict, and writes through to the frame (PEP 667).
+    if type(value) is type(sys._getframe().f_locals) is not dict:
+        return True
     if any(value is thing for thing in outside):
         return True
     if type(value) in (types.BuiltinFunctionType, types.FunctionType):

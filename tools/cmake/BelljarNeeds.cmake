@@ -16,6 +16,8 @@ find_package(Threads REQUIRED)
 find_library(BELLJAR_LIBCRYPTO NAMES libcrypto.a)
 find_path(BELLJAR_LIBCRYPTO_INCLUDE NAMES openssl/sha.h)
 find_library(BELLJAR_LIBELF NAMES libelf.a)
+# Code that is made for a program, as that library has it, is no part of the Python extension.
+find_library(BELLJAR_LIBELF_SHARED NAMES elf)
 find_path(BELLJAR_LIBELF_INCLUDE NAMES gelf.h)
 find_library(BELLJAR_LIBZ NAMES libz.a)
 

@@ -27,13 +27,24 @@ set(python_parts Interpreter Development.Module)
 if(NOT BELLJAR_WHEEL)
   list(APPEND python_parts Development.Embed)
 endif()
-find_package(Python3 3.11 REQUIRED COMPONENTS ${python_parts})
+find_package(Python3 REQUIRED COMPONENTS ${python_parts})
 # The policy changes the standard library function by function, and what it changes is that of one
-# minor version: its parts have other names in the next.
-if(NOT "${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}" STREQUAL "3.11")
+# minor version. Each of these was carried over and has its lists in profiles/surface.
+set(BELLJAR_PYTHONS 3.11 3.12 3.13)
+if(NOT "${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}" IN_LIST BELLJAR_PYTHONS)
+  list(JOIN BELLJAR_PYTHONS ", " known)
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} is Python ${Python3_VERSION}; the language "
-                      "policy has been reviewed for 3.11 only, and does not start with another. "
-                      "Set BELLJAR_PYTHON to a Python 3.11 (docs/policy.md, \"The surface\").")
+                      "policy has been reviewed for ${known} only, and does not start with another. "
+                      "Set BELLJAR_PYTHON to one of those (CONTRIBUTING.md, \"Another Python\").")
+endif()
+# Guards set bits and slots of types with one thread at a time in mind: the GIL's.
+execute_process(
+  COMMAND "${BELLJAR_PYTHON}" -I -c
+          "import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
+  OUTPUT_VARIABLE gil_disabled OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+if(gil_disabled)
+  message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} is a free-threaded build; the guards are "
+                      "written for one with the GIL. Choose python3.13 instead of python3.13t")
 endif()
 if(NOT BELLJAR_WHEEL AND Python3_LIBRARIES MATCHES "\\.a$")
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} has no shared libpython; "

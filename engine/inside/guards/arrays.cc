@@ -49,14 +49,24 @@ bool MakesView(PyObject* object) {
   return makes;
 }
 
-// _PyObject_LookupAttr as numpy calls it.
+// The function by which numpy asks for an attribute that may be missing. Python 3.13 made it
+// public, under another name, and numpy calls it by that one since.
+#if PY_VERSION_HEX >= 0x030D0000
+constexpr char kLookUpName[] = "PyObject_GetOptionalAttr";
+constexpr LookUp kLookUp = PyObject_GetOptionalAttr;
+#else
+constexpr char kLookUpName[] = "_PyObject_LookupAttr";
+constexpr LookUp kLookUp = _PyObject_LookupAttr;
+#endif
+
+// The same, as numpy calls it.
 int LookUpForArrays(PyObject* object, PyObject* name, PyObject** result) {
   if (state.guest_began && SaysWhereMemoryIs(name) && !LibraryAnswers(object, name) &&
       !MakesView(object)) {
     *result = nullptr;
     return 0;
   }
-  return _PyObject_LookupAttr(object, name, result);
+  return kLookUp(object, name, result);
 }
 
 // --- ndarray.resize
@@ -90,7 +100,7 @@ PyObject* GetResize(PyObject* /*descriptor*/, PyObject* array, PyObject* type) {
 }
 
 PyTypeObject resize_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "method_descriptor",
     .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -203,6 +213,10 @@ bool ReplaceSlots(PyTypeObject* type, PyObject* subclasses_of) {
   if (type->tp_as_buffer != nullptr && type->tp_as_buffer->bf_getbuffer == original_buffer) {
     type->tp_as_buffer->bf_getbuffer = ArrayBuffer;
   }
+  // Since 3.12 it has a name, __buffer__ (PEP 688), and what a program derives from ndarray takes
+  // its slot from the method of that name.
+  ReplaceWrapped(type, reinterpret_cast<void*>(original_buffer),
+                 reinterpret_cast<void*>(ArrayBuffer));
   PyObject* below = PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
   if (below == nullptr) return false;
   bool fine = true;
@@ -234,8 +248,7 @@ PyObject* GuardArrays(PyObject* /*module*/, PyObject* args) {
   scalar_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(scalars));
   LookUp replacement = LookUpForArrays;
   // A static type: numpy's own data, and thus inside its library.
-  if (!ReplaceImportedFunction(array_type, "_PyObject_LookupAttr",
-                               reinterpret_cast<void*>(replacement))) {
+  if (!ReplaceImportedFunction(array_type, kLookUpName, reinterpret_cast<void*>(replacement))) {
     PyErr_SetString(PyExc_RuntimeError,
                     "numpy looks attributes up in a way this build does not know");
     return nullptr;

@@ -156,7 +156,7 @@ PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyOb
 }
 
 PyTypeObject setter_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "method-wrapper",
     .tp_basicsize = sizeof(Setter),
     .tp_dealloc = SetterDealloc,
@@ -207,7 +207,9 @@ bool IsShownOfClass(PyObject* name, PyObject* value) {
     case NameKind::kNativeDunder: return true;
     case NameKind::kGuardedDunder: {
       const std::string_view text = Text(name);
-      return text == "__slots__" || text == "__match_args__" ||
+      // The compiler of 3.13 puts the last two into every class: a number, and names.
+      return text == "__slots__" || text == "__match_args__" || text == "__firstlineno__" ||
+             text == "__static_attributes__" ||
              (PySet_Contains(state.class_dunders, name) == 1 && IsGuestFunction(value));
     }
     case NameKind::kRefused: return false;

@@ -162,7 +162,7 @@ constexpr unsigned long kFlags =
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL;
 
 PyTypeObject attrgetter_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "operator.attrgetter",
     .tp_basicsize = sizeof(Getter),
     .tp_dealloc = Dealloc,
@@ -176,7 +176,7 @@ PyTypeObject attrgetter_type = {
 };
 
 PyTypeObject methodcaller_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "operator.methodcaller",
     .tp_basicsize = sizeof(Getter),
     .tp_dealloc = Dealloc,

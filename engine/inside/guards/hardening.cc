@@ -129,7 +129,7 @@ PyObject* TripwireGetAttr(PyObject* object, PyObject* name) {
 }
 
 PyTypeObject data_tripwire_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "getset_descriptor",
     .tp_basicsize = sizeof(Tripwire),
     .tp_repr = TripwireRepr,
@@ -141,7 +141,7 @@ PyTypeObject data_tripwire_type = {
 
 // A method is no data descriptor: it must not gain tp_descr_set.
 PyTypeObject method_tripwire_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "method_descriptor",
     .tp_basicsize = sizeof(Tripwire),
     .tp_repr = TripwireRepr,

@@ -33,7 +33,7 @@ int ViewSet(PyObject* object, PyObject* name, PyObject* value) {
 }
 
 PyTypeObject view_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "object",
     .tp_basicsize = sizeof(View),
     .tp_dealloc = ViewDealloc,

@@ -144,7 +144,7 @@ PyMethodDef proxy_type_methods[] = {
 };
 
 PyTypeObject proxy_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "module",
     .tp_basicsize = sizeof(Proxy),
     .tp_repr = ProxyRepr,

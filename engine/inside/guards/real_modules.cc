@@ -9,21 +9,35 @@
 #include <opcode.h>
 
 #include <map>
+#include <optional>
 
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::guards {
 namespace {
 
-bool IsAttributeAccess(int opcode) {
-  return opcode == LOAD_ATTR || opcode == LOAD_METHOD || opcode == IMPORT_FROM ||
-         opcode == STORE_ATTR || opcode == DELETE_ATTR;
+// How many low bits of an instruction's argument are no part of the name's number, or nothing for
+// one that uses no attribute of a module.
+std::optional<unsigned> FlagBitsOf(int opcode) {
+  switch (opcode) {
+    case LOAD_ATTR:
+#if PY_VERSION_HEX >= 0x030C0000
+      return 1;                      // 3.12 made LOAD_METHOD a LOAD_ATTR with a flag...
+    case LOAD_SUPER_ATTR: return 2;  // ...and super().name an instruction of its own, with two
+#else
+    case LOAD_METHOD:
+#endif
+    case IMPORT_FROM:
+    case STORE_ATTR:
+    case DELETE_ATTR: return 0;
+    default: return std::nullopt;
+  }
 }
 
 // `name` is one that an instruction with such a last byte of its argument may mean.
-bool IsAmong(PyObject* names, size_t low_byte, PyObject* name) {
+bool IsAmong(PyObject* names, unsigned low_byte, unsigned flag_bits, PyObject* name) {
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(names));
-  for (size_t i = low_byte; i < count; i += 256) {
+  for (size_t i = low_byte >> flag_bits; i < count; i += size_t{256} >> flag_bits) {
     PyObject* each = PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i));
     if (each == name || PyUnicode_Compare(each, name) == 0) return true;
   }
@@ -47,8 +61,9 @@ bool GuestAccesses(PyObject* name) {
     PyErr_Clear();
   } else if (at >= 0 && at + 1 < PyBytes_GET_SIZE(bytecode)) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(bytecode));
-    accesses = bytes[at] == MATCH_CLASS ||
-               (IsAttributeAccess(bytes[at]) && IsAmong(names, bytes[at + 1], name));
+    const std::optional<unsigned> flag_bits = FlagBitsOf(bytes[at]);
+    accesses =
+        bytes[at] == MATCH_CLASS || (flag_bits && IsAmong(names, bytes[at + 1], *flag_bits, name));
   }
   Py_XDECREF(bytecode);
   Py_DECREF(names);
@@ -87,7 +102,7 @@ int Store(PyObject* object, PyObject* name, PyObject* value) {
 }
 
 PyTypeObject module_type = {
-    .ob_base = {{1, nullptr}, 0},
+    .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "module",
     .tp_getattro = Load,
     .tp_setattro = Store,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import forking, tracebacks
+from . import forking, host_functions, tracebacks
 from . import report as reports
 from .analysis import analyse
 from .bounded_repr import bounded_repr
@@ -20,6 +20,7 @@ from .comments import addressed_comments
 from .display import Display
 from .display import prepare as prepare_display
 from .hints import Surroundings, hint_for, hint_for_syntax
+from .plain_data import decode as decode_value
 from .plain_data import encode, know_packages
 from .randomness import find_generators
 from .report import Report, bounded_findings, error_fields, finding_fields, refusal
@@ -250,7 +251,9 @@ def _compile(
 
 
 def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
+    variables = _given_variables(request)  # ours, so made before what is the guest's begins
     namespace = _new_namespace(request["language"], filename)
+    namespace.update(variables)
     given = frozenset(namespace)
     _connect_stdin(request["stdin"])
     sys.argv = [filename]
@@ -273,7 +276,7 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
     report.variables = _variables(namespace, given)
     value = None
     if failure is None or report.exit_code is not None:
-        value = _add_result(report, namespace, request["max_result"])
+        value = _add_result(report, namespace, request)
     if request.get("keep_artifact") is not None:
         display = Display(request["keep_artifact"])
         display.show_figures(value)
@@ -281,6 +284,13 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
         display.show_value(value)
         report.artifacts, report.artifacts_left_out = display.artifacts, display.left_out
     return report
+
+
+def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
+    variables = {name: decode_value(form) for name, form in request.get("inputs", {}).items()}
+    for name in request.get("functions", ()):
+        variables[name] = host_functions.make(name, request["call_host"], request["max_result"])
+    return variables
 
 
 def _new_namespace(language: str, filename: str) -> dict[str, Any]:
@@ -342,14 +352,16 @@ def _variables(namespace: dict[str, Any], given: frozenset[str]) -> list[str]:
     return names
 
 
-def _add_result(report: Report, namespace: dict[str, Any], max_bytes: int) -> Any:
+def _add_result(report: Report, namespace: dict[str, Any], request: dict[str, Any]) -> Any:
     value = namespace.get(RESULT_NAME)
     if value is None:
         if "result" not in namespace:
             return None
         value = namespace["result"]
     report.has_result = True
-    report.result_json, report.truncated["result"] = encode(value, max_bytes)
+    report.result_json, report.truncated["result"] = encode(
+        value, request["max_result"], request.get("exact_types", False)
+    )
     report.result_repr, report.truncated["result_repr"] = bounded_repr(value, MAX_REPR)
     return value
 

@@ -1,4 +1,5 @@
-"""The result as JSON, where it is plain data.
+"""Plain data as JSON and back: the result, the variables that a program is given, and what it says to
+functions of the host's.
 
 Plain data is None, bool, int, float, str, bytes, list, tuple, dict, set and frozenset, of exactly
 these types, all the way down. Anything else, a cycle included, has no JSON form: no method of the
@@ -6,26 +7,29 @@ guest's is ever called to make one.
 
     Python                                      JSON
     None, bool, str, list, finite float         itself
-    tuple                                       array
+    tuple                                       array; exact: {"$type": "tuple", "items": […]}
     int up to ±(2**53 - 1)                      number
     any other int                               {"$type": "int", "value": "<decimal>"}
       past CPython's limit of digits            {"$type": "int", "hex": "0x…"}
     nan, inf, -inf                              {"$type": "float", "value": "nan"}
     bytes                                       {"$type": "bytes", "base64": "…"}
     set, frozenset                              {"$type": "set", "items": […]}
+      frozenset, exact                          {"$type": "frozenset", "items": […]}
     dict with only plain keys                   object
     any other dict                              {"$type": "dict", "items": [[key, value], …]}
+      exact: where its keys are not sorted too
     numpy's bool, integers and floats           as bool, int, float; an array of them as lists
     pandas.Timestamp                            str, ISO 8601; NaT and NA: null
     str with lone surrogates                    {"$type": "str",
                                                  "utf8_surrogatepass_base64": "…"}
 
 A plain key is a str without lone surrogates that does not start with "$", so no guest's dict can
-pass for one of the tagged forms. The JSON nests at most 64 deep.
+pass for one of the tagged forms. The JSON nests at most 64 deep. "exact" is for readers that have
+tuples and frozensets of their own, and dicts in an order.
 """
 
 import sys
-from binascii import b2a_base64
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable
 from json.encoder import encode_basestring
 from math import isfinite
@@ -46,9 +50,9 @@ class _TooLarge(Exception):
     pass
 
 
-def encode(value: object, max_bytes: int) -> tuple[str | None, bool]:
+def encode(value: object, max_bytes: int, exact: bool = False) -> tuple[str | None, bool]:
     """The JSON text of `value`, or None; and whether it was its size that forbade it."""
-    writer = _Writer(max_bytes)
+    writer = _Writer(max_bytes, exact)
     try:
         writer.write(value, MAX_DEPTH)
     except _TooLarge:
@@ -61,11 +65,12 @@ def encode(value: object, max_bytes: int) -> tuple[str | None, bool]:
 class _Writer:
     """Collects the text in pieces, and stops as soon as there is too much of it."""
 
-    __slots__ = ("chunks", "left")
+    __slots__ = ("chunks", "exact", "left")
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, exact: bool) -> None:
         self.chunks: list[str] = []
         self.left = max_bytes  # bytes
+        self.exact = exact
 
     def write(self, value: object, depth: int) -> None:
         """Writes `value` with at most `depth` levels of nesting."""
@@ -140,8 +145,20 @@ class _Writer:
             separator = ","
         self._emit("]" if separator == "," else "[]")
 
-    def _set(self, items: set | frozenset, depth: int) -> None:
-        self._tagged('{"$type":"set","items":', depth)
+    def _tuple(self, items: tuple, depth: int) -> None:
+        if self.exact:
+            self._items("tuple", items, depth)
+        else:
+            self._array(items, depth)
+
+    def _set(self, items: set, depth: int) -> None:
+        self._items("set", items, depth)
+
+    def _frozenset(self, items: frozenset, depth: int) -> None:
+        self._items("frozenset" if self.exact else "set", items, depth)
+
+    def _items(self, name: str, items: tuple | set | frozenset, depth: int) -> None:
+        self._tagged(f'{{"$type":"{name}","items":', depth)
         self._array(items, depth - 1)
         self._emit("}")
 
@@ -149,7 +166,9 @@ class _Writer:
         if depth < 1:
             raise _NotPlain
         self._require(5 * len(items))
-        if not all(map(_is_plain_key, items)):
+        is_plain = all(map(_is_plain_key, items))
+        # Readers of JSON, the host's own among them, may put an object's keys in another order.
+        if not is_plain or (self.exact and list(items) != sorted(items)):
             self._emit('{"$type":"dict","items":')
             self._pairs(items, depth - 1)
             self._emit("}")
@@ -238,8 +257,39 @@ _WRITERS: dict[int, Callable[[_Writer, Any, int], None]] = {
     id(str): _Writer._str,
     id(bytes): _Writer._bytes,
     id(list): _Writer._array,
-    id(tuple): _Writer._array,
+    id(tuple): _Writer._tuple,
     id(set): _Writer._set,
-    id(frozenset): _Writer._set,
+    id(frozenset): _Writer._frozenset,
     id(dict): _Writer._dict,
+}
+
+
+def decode(form: Any) -> Any:
+    """What `encode` has written, read by json.loads, as the values that it was made of: of the
+    host's own writing, so what is not that form is an error of any kind.
+    """
+    if type(form) is list:
+        return [decode(item) for item in form]
+    if type(form) is not dict:
+        return form
+    if "$type" not in form:
+        return {key: decode(value) for key, value in form.items()}
+    return _READERS[form["$type"]](form)
+
+
+def _items_of(form: dict[str, Any]) -> list[Any]:
+    return [decode(item) for item in form["items"]]
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "int": lambda form: int(form["value"]) if "value" in form else int(form["hex"], 16),
+    "float": lambda form: float(form["value"]),
+    "bytes": lambda form: a2b_base64(form["base64"]),
+    "str": lambda form: a2b_base64(form["utf8_surrogatepass_base64"]).decode(
+        "utf-8", "surrogatepass"
+    ),
+    "tuple": lambda form: tuple(_items_of(form)),
+    "set": lambda form: set(_items_of(form)),
+    "frozenset": lambda form: frozenset(_items_of(form)),
+    "dict": lambda form: dict(_items_of(form)),
 }

@@ -9,6 +9,8 @@ Lib/traceback.py; tests compare with the real thing.
 `isinstance` is not used on what the guest made: it believes a `__class__` property.
 """
 
+import contextlib
+import importlib
 import io
 import itertools
 import linecache
@@ -18,6 +20,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from types import CodeType, TracebackType
 from typing import NamedTuple
+
+with contextlib.suppress(ImportError):
+    # Since 3.13 what CPython finds "Did you mean" with, imported when it is first asked.
+    importlib.import_module("_suggestions")
 
 MAX_TEXT = 64 * 1024  # characters of a traceback
 MAX_MESSAGE = 8 * 1024
@@ -408,7 +414,8 @@ def _note_lines(error: BaseException) -> list[str]:
         if notes is None:
             return []
         if not isinstance(notes, (list, tuple)):
-            return [_bounded(repr(notes))]  # without a newline, as CPython has it
+            # CPython's C code, which was asked before 3.13, ends no line here.
+            return [_bounded(repr(notes)) + ("\n" if sys.version_info >= (3, 13) else "")]
         notes = list(itertools.islice(notes, 100))
     except BaseException:
         return ["<__notes__ repr() failed>\n"]

@@ -92,7 +92,25 @@ def _set_state(made: Any, state: Any) -> None:
         made.__dict__.update(attributes)
     if slots is not None:
         for key, value in slots.items():
-            guards.setattr(made, key, value)
+            slot = _slot_of_library(type(made), key)
+            if slot is not None:
+                slot.__set__(made, value)
+            else:
+                guards.setattr(made, key, value)
+
+
+def _slot_of_library(cls: type, name: Any) -> Any:
+    """The slot of that name, where no class is the program's: `object` itself says what is in it.
+
+    They may be private: TarInfo._tarfile, of an archive's member that is packed (Python 3.13).
+    """
+    if type(name) is not str or guards.is_guest_class(cls):
+        return None
+    for base in mro_of(cls):
+        found = dict_of(base).get(name)
+        if found is not None:
+            return found if type(found) is types.MemberDescriptorType else None
+    return None
 
 
 def _is_atomic(cls: type) -> bool:
@@ -110,6 +128,14 @@ def copy(x: Any) -> Any:
         return x
     method = _special(x, "__copy__")
     return method(x) if method is not None else _rebuild(x, None)
+
+
+def replace(obj: Any, /, **changes: Any) -> Any:
+    """copy.replace, of Python 3.13: by the class's own __replace__, and no other."""
+    method = _special(obj, "__replace__")
+    if method is None:
+        raise TypeError(f"replace() does not support {type(obj).__name__} objects")
+    return method(obj, **changes)
 
 
 def deepcopy(x: Any, memo: Any = None) -> Any:

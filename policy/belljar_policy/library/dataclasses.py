@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import keyword
+import sys
 import typing
 import unicodedata
 from collections.abc import Callable
@@ -66,22 +67,48 @@ def _checks_fields(original: Callable, index: int) -> Callable:
     return write
 
 
-def _guarded(original: Callable) -> Callable:
-    """Around what runs the text: a method made of fields is for instances of the program's classes.
+# The text of a generated method is not transformed: A.__init__(other, value) would set a name of
+# the guest's choice on anything, A.__repr__(other) would read one, and a frozen A.__setattr__
+# passes any name on. So each begins with these lines, and is for instances of a program's classes.
+def _first_lines(name: str, own: str) -> tuple[list[str], dict[str, Any]]:
+    lines, names = [f"__dataclass_own__({own})"], {"__dataclass_own__": guards.need_own}
+    if name in ("__setattr__", "__delattr__"):
+        names["__dataclass_judge__"] = _judge_store
+        lines.append("__dataclass_judge__(name)")
+    return lines, names
 
-    The text is not transformed: A.__init__(other, value) would set a name of the guest's choice on
-    anything, A.__repr__(other) would read one, and a frozen A.__setattr__ passes any name on.
-    """
+
+def _guarded(original: Callable) -> Callable:
+    """Around what runs the text, method by method, before Python 3.13."""
 
     def create(name: str, args: Any, body: Any, *, locals: Any = None, **more: Any) -> Any:
-        names = {"__dataclass_own__": guards.need_own, **(locals or {})}
-        first = [f"__dataclass_own__({args[0]})"]
-        if name in ("__setattr__", "__delattr__"):
-            names["__dataclass_judge__"] = _judge_store
-            first.append("__dataclass_judge__(name)")
-        return original(name, args, [*first, *body], locals=names, **more)
+        lines, names = _first_lines(name, args[0])
+        names.update(locals or {})
+        return original(name, args, [*lines, *body], locals=names, **more)
 
     return create
+
+
+def _guarded_builder(original: Any) -> Any:
+    """What collects the text of all methods of a class and runs it at once, since Python 3.13."""
+
+    class Builder(original):  # type: ignore[misc]
+        def add_fn(
+            self, name: str, args: Any, body: Any, *, locals: Any = None, **more: Any
+        ) -> None:
+            lines, names = _first_lines(name, args[0])
+            names.update(locals or {})
+            # The lines come here with their indentation.
+            body = [*(f"  {line}" for line in lines), *body]
+            super().add_fn(name, args, body, locals=names, **more)
+
+        def add_fns_to_class(self, cls: type) -> None:
+            # The text of __repr__ and __eq__ is made where nothing of _WRITERS sees the fields.
+            for field in dict_of(cls)[_FIELDS].values():
+                _check_field_text(_field_name(field))
+            super().add_fns_to_class(cls)
+
+    return Builder
 
 
 def _judge_store(name: Any) -> None:
@@ -221,24 +248,42 @@ def replace(obj: Any, /, **changes: Any) -> Any:
     """dataclasses.replace."""
     if isinstance(obj, type) or not is_dataclass(obj):
         raise TypeError("replace() should be called on dataclass instances")
+    return _replaced(obj, changes)
+
+
+def _method_replace(self: Any, /, **changes: Any) -> Any:
+    # The library's, which is A.__replace__ since Python 3.13, believes any object about its fields
+    # and reads what they name.
+    guards.need_own(self)
+    return _replaced(self, changes)
+
+
+_method_replace.__name__ = _method_replace.__qualname__ = "_replace"
+_method_replace.__module__ = "dataclasses"
+_NOT_REPLACED = TypeError if sys.version_info >= (3, 13) else ValueError
+
+
+def _replaced(obj: Any, changes: dict[str, Any]) -> Any:
     for base in mro_of(type(obj)):
         all_fields = dict_of(base).get(_FIELDS)
         if all_fields is not None:
             break
+    else:
+        raise TypeError("replace() should be called on dataclass instances")
     for field in all_fields.values():
         kind = field._field_type
         if kind is dataclasses._FIELD_CLASSVAR:  # type: ignore[attr-defined]
             continue
         if not field.init:
             if field.name in changes:
-                raise ValueError(
+                raise _NOT_REPLACED(
                     f"field {field.name} is declared with init=False, "
                     "it cannot be specified with replace()"
                 )
             continue
         if field.name not in changes:
             if kind is dataclasses._FIELD_INITVAR and field.default is dataclasses.MISSING:
-                raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
+                raise _NOT_REPLACED(f"InitVar {field.name!r} must be specified with replace()")
             changes[field.name] = guards.getattr(obj, field.name)
     return type(obj)(**changes)
 
@@ -268,7 +313,12 @@ def reduce() -> None:
     """Zygote, before the freeze: checks where the library takes fields and where it writes text."""
     library: Any = dataclasses
     library._get_field = _checked_get_field
-    library._create_fn = _guarded(library._create_fn)
+    if hasattr(library, "_FuncBuilder"):
+        library._FuncBuilder = _guarded_builder(library._FuncBuilder)
+    else:
+        library._create_fn = _guarded(library._create_fn)
+    if hasattr(library, "_replace"):
+        library._replace = _method_replace
     for name, index in _WRITERS:
         original = getattr(dataclasses, name, None)
         if original is not None:

@@ -62,6 +62,8 @@ FAIL_FAST = _library.FAIL_FAST
 REPORTING_FLAGS = _library.REPORTING_FLAGS
 
 _DIVIDER = "*" * 70
+# Since 3.13 an example that is skipped counts, and one is not "1 items".
+_COUNTS_SKIPPED = sys.version_info >= (3, 13)
 _DOC_BEGINS = r"(^|.*:)\s*\w*(\"|')"
 
 
@@ -158,6 +160,7 @@ class _Runner:
         self._flags = flags
         self._write = sys.stdout.write
         self.tallies: list[tuple[str, int, int]] = []  # name, failed, tried
+        self._skipped = 0
 
     def run(self, test: _Test, names: dict[str, Any]) -> None:
         """Runs the examples of one docstring, which share `names`."""
@@ -167,6 +170,8 @@ class _Runner:
             for flag, wanted in example.options.items():
                 flags = flags | flag if wanted else flags & ~flag
             if flags & SKIP:
+                self._skipped += 1
+                tried += _COUNTS_SKIPPED
                 continue
             tried += 1
             if self._verbose:
@@ -231,29 +236,47 @@ class _Runner:
         if self._verbose:
             self._write_good(tried)
         if bad:
-            self._write(f"{_DIVIDER}\n{len(bad)} items had failures:\n")
+            self._write(f"{_DIVIDER}\n{_count(len(bad), 'item')} had failures:\n")
             for name, failures, tries in bad:
                 self._write(f" {failures:3d} of {tries:3d} in {name}\n")
         if self._verbose:
-            self._write(f"{tried} tests in {len(self.tallies)} items.\n")
-            self._write(f"{tried - failed} passed and {failed} failed.\n")
+            self._write(f"{_count(tried, 'test')} in {_count(len(self.tallies), 'item')}.\n")
+            and_failed = f" and {failed} failed" if failed or not _COUNTS_SKIPPED else ""
+            self._write(f"{tried - failed} passed{and_failed}.\n")
         if failed:
-            self._write(f"***Test Failed*** {failed} failures.\n")
+            self._write(f"***Test Failed*** {_count(failed, 'failure')}{self._and_skipped()}.\n")
         elif self._verbose:
             self._write("Test passed.\n")
-        return TestResults(failed, tried)
+        return self.results()
+
+    def _and_skipped(self) -> str:
+        if not _COUNTS_SKIPPED or not self._skipped:
+            return ""
+        return f" and {_count(self._skipped, 'skipped test')}"
+
+    def results(self) -> Any:
+        """How many failed, and how many were tried."""
+        failed = sum(tally[1] for tally in self.tallies)
+        tried = sum(tally[2] for tally in self.tallies)
+        skipped = {"skipped": self._skipped} if _COUNTS_SKIPPED else {}
+        return TestResults(failed, tried, **skipped)
 
     def _write_good(self, tried: int) -> None:
         empty = sorted(name for name, _, tries in self.tallies if not tries)
         good = sorted((n, tries) for n, failed, tries in self.tallies if tries and not failed)
         if empty:
-            self._write(f"{len(empty)} items had no tests:\n")
+            self._write(f"{_count(len(empty), 'item')} had no tests:\n")
             for name in empty:
                 self._write(f"    {name}\n")
         if good:
-            self._write(f"{len(good)} items passed all tests:\n")
+            self._write(f"{_count(len(good), 'item')} passed all tests:\n")
             for name, tries in good:
-                self._write(f" {tries:3d} tests in {name}\n")
+                word = "test" if tries == 1 and _COUNTS_SKIPPED else "tests"
+                self._write(f" {tries:3d} {word} in {name}\n")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 and _COUNTS_SKIPPED else 's'}"
 
 
 def _indented(text: str) -> str:
@@ -311,10 +334,7 @@ def testmod(
         if exclude_empty and not test.examples:
             continue
         runner.run(test, namespace(given, extraglobs))
-    failed = sum(tally[1] for tally in runner.tallies)
-    if report:
-        return runner.summarise()
-    return TestResults(failed, sum(tally[2] for tally in runner.tallies))
+    return runner.summarise() if report else runner.results()
 
 
 def run_docstring_examples(

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import zlib
 from collections.abc import Callable
 from types import FunctionType, MappingProxyType
 from typing import Any
 
-from . import logging
-from .objects import is_a, only_for_its_own
+import _belljar_guards as guards
 
-# Classes in Python, all those that a module has.
+from . import logging, program
+from .objects import is_a, only_for_its_own
+from .os_path import in_python
+
+# Classes in Python, all those that a module has, and those of its inner modules: since 3.12 zipfile
+# is a package, and pathlib since 3.13.
 _MODULES = ("_compression", "bz2", "gzip", "lzma", "pathlib", "tarfile", "zipfile")
 
 # Called with what the class says it is, or looked up on the class itself.
@@ -28,10 +33,18 @@ def reduce() -> None:
     """Zygote, before the freeze: methods take their own kind, and defaults are the safe ones."""
     logging.reduce(has_files=True)
     _reduce_tarfile(importlib.import_module("tarfile"))
+    _reduce_sqlite(importlib.import_module("sqlite3"))
+    importlib.import_module("pathlib")
+    _reduce_parsers(sys.modules.get("pathlib._local"))
     for name in _MODULES:
-        module = importlib.import_module(name)
+        importlib.import_module(name)
+    for name, module in list(sys.modules.items()):
+        top = name.partition(".")[0]
+        if top not in _MODULES:
+            continue
         for value in list(vars(module).values()):
-            if isinstance(value, type) and value.__module__.partition(".")[0] == name:
+            # Where it is defined, and once: a second wrapper takes the first for its original.
+            if isinstance(value, type) and value.__module__ == name:
                 _insist(value)
 
 
@@ -41,6 +54,51 @@ def _insist(cls: Any) -> None:
     for name, value in list(vars(cls).items()):
         if type(value) is FunctionType and name not in _GIVEN_THEIR_OWN:
             only_for_its_own(cls, name)
+
+
+# What paths ask of it: pathlib's ParserBase, and three names that only these two have.
+_OF_PARSERS = (
+    "altsep", "isabs", "isreserved", "join", "normcase", "sep", "split", "splitdrive", "splitext",
+    "splitroot",
+)  # fmt: skip
+
+
+def _reduce_parsers(pathlib: Any) -> None:
+    # Since 3.13 the module by which a path is taken apart stands in a public attribute of its class.
+    if pathlib is None:
+        return
+    classes = [value for value in vars(pathlib).values() if isinstance(value, type)]
+    for name in ("posixpath", "ntpath"):
+        module = getattr(pathlib, name)
+        names = {
+            each: staticmethod(in_python(value)) if callable(value) else value
+            for each, value in vars(module).items()
+            if each in _OF_PARSERS
+        }
+        parser = type(name, (), {"__slots__": (), "__module__": "pathlib", **names})()
+        setattr(pathlib, name, parser)  # they are compared with what is in the classes
+        for cls in classes:
+            if vars(cls).get("parser") is module:
+                cls.parser = parser
+
+
+def _reduce_sqlite(sqlite3: Any) -> None:
+    # Since 3.12. It can have SQLite take addresses of functions from a program, with
+    # SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER.
+    original = getattr(sqlite3.Connection, "setconfig", None)
+    if original is None:
+        return
+
+    def setconfig(*args: Any) -> Any:
+        if program.running.scope is program.NO_SCOPE:  # with the policy off
+            return original(*args)
+        raise PermissionError(
+            "[BJ502] setconfig() has SQLite do what is not safe; a database here is as it is made"
+        )
+
+    setconfig.__doc__ = original.__doc__
+    setconfig.__qualname__, setconfig.__module__ = "Connection.setconfig", "sqlite3"
+    guards.replace_attribute(sqlite3.Connection, "setconfig", setconfig)
 
 
 def _reduce_tarfile(tarfile: Any) -> None:

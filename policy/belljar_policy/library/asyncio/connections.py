@@ -64,7 +64,7 @@ class ConnectionLoop(_Library):
         """The name itself: whoever connects to it has the host look it up."""
         return socket.getaddrinfo(host, port)
 
-    async def shutdown_default_executor(self) -> None:
+    async def shutdown_default_executor(self, timeout: Any = None) -> None:
         """There is none."""
 
     def default_exception_handler(self, context: Any) -> None:

@@ -32,6 +32,15 @@ STUCK = (
 )
 
 
+def _set_task_name(task: Any, name: Any) -> None:
+    if name is not None:
+        task.set_name(name)
+
+
+# Python 3.13 has no such function any more, and says nothing of tasks that have no set_name().
+_set_name = getattr(tasks, "_set_task_name", _set_task_name)
+
+
 class EventLoop(events.AbstractEventLoop):
     """What asyncio.new_event_loop() gives. The program can neither derive from it nor write to it,
     and its methods take nothing else for `self`: see sealing.py."""
@@ -218,14 +227,17 @@ class EventLoop(events.AbstractEventLoop):
         """A future of this loop."""
         return futures.Future(loop=self)
 
-    def create_task(self, coro: Any, *, name: Any = None, context: Any = None) -> Any:
-        """A task that runs the coroutine `coro`."""
+    def create_task(
+        self, coro: Any, *, name: Any = None, context: Any = None, **options: Any
+    ) -> Any:
+        """A task that runs the coroutine `coro`; `options` are those of later Pythons' Task."""
         self._check_closed()
         if self._task_factory is None:
-            return tasks.Task(coro, loop=self, name=name, context=context)
-        options = {} if context is None else {"context": context}
+            return tasks.Task(coro, loop=self, name=name, context=context, **options)
+        if context is not None:
+            options["context"] = context
         task = self._task_factory(self, coro, **options)
-        tasks._set_task_name(task, name)
+        _set_name(task, name)
         return task
 
     def set_task_factory(self, factory: Any) -> None:
@@ -275,7 +287,7 @@ class EventLoop(events.AbstractEventLoop):
                     }
                 )
 
-    async def shutdown_default_executor(self) -> None:
+    async def shutdown_default_executor(self, timeout: Any = None) -> None:
         """Nothing: there are no threads to wait for."""
 
     # --- errors ----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import importlib
 import importlib.machinery
 import inspect  # noqa: F401
 import linecache  # noqa: F401
+import os
 import reprlib  # noqa: F401
 import sys
 import traceback  # noqa: F401
@@ -43,8 +44,9 @@ class _Local:
     """threading.local where there is one thread."""
 
 
-def _none(*_: Any) -> None:
-    """signal.getsignal: nobody handles signals here."""
+def _none(*_: Any, **__: Any) -> None:
+    """signal.getsignal: nobody handles signals here. And what registers for a fork: a worker is a
+    clone of a zygote that never ran a loop."""
 
 
 _THREAD = _Thread()
@@ -52,7 +54,7 @@ _THREAD = _Thread()
 # What the parts mention of each; None: an ImportError, which they are written to expect.
 _STAND_INS: dict[str, dict[str, Any] | None] = {
     "_asyncio": None,
-    "asyncio.constants": {"DEBUG_STACK_DEPTH": 0},
+    "asyncio.constants": {"DEBUG_STACK_DEPTH": 0, "THREAD_JOIN_TIMEOUT": 0},
     "concurrent": {},
     "concurrent.futures": {
         "FIRST_COMPLETED": "FIRST_COMPLETED",
@@ -83,9 +85,12 @@ def _standing_in() -> Iterator[None]:
             vars(made[name]).update(names)
     made["concurrent"].futures = made["concurrent.futures"]
     sys.modules.update(made)
+    register_at_fork = os.register_at_fork
+    os.register_at_fork = _none  # type: ignore[assignment]
     try:
         yield
     finally:
+        os.register_at_fork = register_at_fork
         for name in made:
             del sys.modules[name]
         sys.modules.update(saved)

@@ -31,11 +31,14 @@ _CLASSES = (
     locks.Lock, locks.Event, locks.Condition, locks.Semaphore, locks.BoundedSemaphore,
     locks.Barrier, queues.Queue, queues.PriorityQueue, queues.LifoQueue, taskgroups.TaskGroup,
     timeouts.Timeout, runners.Runner, EventLoop,
+    # What as_completed() gives since Python 3.13, where it was a generator.
+    *(kind for kind in [getattr(tasks, "_AsCompletedIterator", None)] if kind is not None),
 )  # fmt: skip
 
 # Called by a statement, with the object it was found on; a program can name them all the same.
 _SPECIAL = frozenset({
-    "__init__", "__await__", "__iter__", "__enter__", "__exit__", "__aenter__", "__aexit__",
+    "__init__", "__await__", "__iter__", "__next__", "__aiter__", "__anext__", "__enter__",
+    "__exit__", "__aenter__", "__aexit__",
 })  # fmt: skip
 
 

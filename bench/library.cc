@@ -1,0 +1,56 @@
+// belljar-bench-library: Belljar's C++ library under measurement, a sample for each line of
+// standard input, so that another program can take turns with it (bench/python_package.py).
+//
+//   run               milliseconds of one run of "1+1", spares ready
+//   load CLIENTS MS   runs a second
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+#include "bench/measure.h"
+#include "engine/outside/installation.h"
+#include "profiles/loader.h"
+
+namespace belljar {
+namespace {
+
+constexpr size_t kSpares = 4;  // what Sandbox has by default
+
+int Serve() {
+  Result<Installation> installation = Installation::Find();
+  Result<Profile> profile =
+      installation ? LoadProfile(installation->profiles + "/basic.toml", installation->profiles)
+                   : Result<Profile>(installation.error());
+  if (!profile) {
+    fprintf(stderr, "belljar-bench-library: %s\n", profile.error().ToString().c_str());
+    return 5;
+  }
+  const std::unique_ptr<Sandbox> sandbox = OpenOrExit(*profile, kSpares);
+  const Request request = WithDefaults(*profile, "1+1");
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::string what;
+    int clients = 0;
+    int64_t milliseconds = 0;
+    words >> what >> clients >> milliseconds;
+    Settle(*sandbox, kSpares);
+    if (what == "run") {
+      printf("%.6f\n", TimeRun(*sandbox, request).total);
+    } else if (what == "load" && clients > 0 && milliseconds > 0) {
+      const std::chrono::milliseconds duration(milliseconds);
+      printf("%.3f\n", MeasureLoad(*sandbox, request, clients, duration).per_second);
+    } else {
+      fprintf(stderr, "belljar-bench-library: not a sample: %s\n", line.c_str());
+      return 2;
+    }
+    fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace belljar
+
+int main() { return belljar::Serve(); }

@@ -1,0 +1,231 @@
+"""What the Python package costs beside the C++ library, and beside other ways of running a snippet.
+
+    python_package.py BUILD [--rounds N] [--seconds S] [--json]
+
+BUILD is a build tree with the benches: its package is imported, and its belljar-bench-library takes
+turns with it. pydantic-monty is measured where this Python has it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SPARES = 4  # what a Sandbox has by default
+# Belljar does not say from Python when all its spares wait again: some ten times what that takes.
+SETTLE = 0.015
+
+SNIPPETS = {
+    "1+1": "1+1",
+    "words": """\
+text = "the quick brown fox jumps over the lazy dog " * 20
+counts = {}
+for word in text.split():
+    counts[word] = counts.get(word, 0) + 1
+sorted(counts.items())[0]
+""",
+    "sieve": """\
+sieve = [True] * 5000
+for i in range(2, 71):
+    if sieve[i]:
+        for j in range(i * i, 5000, i):
+            sieve[j] = False
+sum(sieve) - 2
+""",
+}
+
+# What holds the snippet in, as far as its makers say; printed beside the figures.
+ISOLATION = {
+    "belljar": "a fresh process; namespaces, Landlock, seccomp, rlimits; language policy; CPython",
+    "subprocess": "a fresh process with the rights of the caller; CPython",
+    "monty": "a process that is used again, with the rights of the caller; an interpreter of its "
+    "own, which knows a part of Python and asks the host for all that is outside",
+}
+
+
+class Library:
+    """The C++ library, in a process of its own."""
+
+    def __init__(self, build: Path) -> None:
+        self._process = subprocess.Popen(
+            [build / "bin/belljar-bench-library"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def sample(self, what: str) -> float:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(what + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            sys.exit("python_package.py: belljar-bench-library has ended")
+        return float(answer)
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def milliseconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return 1000 * (time.perf_counter() - start)
+
+
+def import_time(build: Path, rounds: int) -> list[float]:
+    """Milliseconds that `import belljar` takes in an interpreter that has just started."""
+    program = (
+        "import time; start = time.perf_counter(); import belljar;"
+        "print(1000 * (time.perf_counter() - start))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(build / "python")}
+    return [
+        float(
+            subprocess.run(
+                [sys.executable, "-c", program],
+                env=environment,
+                stdout=subprocess.PIPE,
+                check=True,
+                text=True,
+            ).stdout
+        )
+        for _ in range(rounds)
+    ]
+
+
+def monty_runner() -> Callable[[str], object] | None:
+    try:
+        import pydantic_monty
+    except ImportError:
+        return None
+    pool = pydantic_monty.Monty()
+    pool.__enter__()  # until this program ends
+
+    def run(source: str) -> object:
+        with pool.checkout() as session:
+            return session.feed_run(source)
+
+    return run
+
+
+def measure(build: Path, rounds: int, seconds: float) -> dict[str, list[float]]:
+    sys.path.insert(0, str(build / "python"))
+    import belljar
+
+    samples: dict[str, list[float]] = {
+        "import belljar, ms": import_time(build, max(5, rounds // 20))
+    }
+
+    def add(name: str, sample: float) -> None:
+        samples.setdefault(name, []).append(sample)
+
+    library = Library(build)
+    monty = monty_runner()
+    with belljar.Sandbox(spares=SPARES) as box:
+        for source in SNIPPETS.values():  # and the first worker is waited for
+            assert box.run(source).ok
+        for turn in range(rounds):
+            time.sleep(SETTLE)
+            add("library, 1+1, ms", library.sample("run"))
+            for name, source in SNIPPETS.items():
+                time.sleep(SETTLE)
+                add(f"box.run, {name}, ms", milliseconds(lambda source=source: box.run(source)))
+                if monty is not None:
+                    add(f"monty, {name}, ms", milliseconds(lambda source=source: monty(source)))
+                if turn % 8 == 0:
+                    cold = [sys.executable, "-I", "-c", source]
+                    add(
+                        f"subprocess, {name}, ms",
+                        milliseconds(lambda cold=cold: subprocess.run(cold, check=True)),
+                    )
+        for clients in (1, 2, 8) * 3:
+            time.sleep(10 * SETTLE)
+            add(
+                f"library, {clients} clients, runs/s",
+                library.sample(f"load {clients} {round(1000 * seconds)}"),
+            )
+            time.sleep(10 * SETTLE)
+            add(f"run_many, concurrency {clients}, runs/s", many(box, clients, seconds))
+    library.close()
+    return samples
+
+
+def many(box: object, concurrency: int, seconds: float) -> float:
+    """Results of run_many a second."""
+    end = time.perf_counter() + seconds
+
+    def programs():
+        while time.perf_counter() < end:
+            yield "1+1"
+
+    start = time.perf_counter()
+    count = sum(1 for _ in box.run_many(programs(), concurrency=concurrency))
+    return count / (time.perf_counter() - start)
+
+
+def goals(medians: dict[str, float]) -> list[tuple[str, float, str, float]]:
+    """What it is, its value, how that compares with the goal, the goal."""
+
+    def best(beginning: str) -> float:
+        return max(
+            value
+            for name, value in medians.items()
+            if name.startswith(beginning) and name.endswith("runs/s")
+        )
+
+    return [
+        (
+            "p50 of box.run('1+1'), as a multiple of the library's",
+            medians["box.run, 1+1, ms"] / medians["library, 1+1, ms"],
+            "<=",
+            1.1,
+        ),
+        (
+            "run_many, as a share of the library's executions a second",
+            best("run_many") / best("library"),
+            ">=",
+            0.9,
+        ),
+        ("import belljar, ms", medians["import belljar, ms"], "<=", 30),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    samples = measure(options.build, options.rounds, options.seconds)
+    medians = {name: statistics.median(values) for name, values in samples.items()}
+    reached = goals(medians)
+    if options.json:
+        rows = [
+            {"name": name, "value": value, "goal": f"{sign} {goal}"}
+            for name, value, sign, goal in reached
+        ]
+        print(json.dumps({"medians": medians, "goals": rows, "load": os.getloadavg()[0]}))
+        return
+    print(f"{options.rounds} rounds, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}\n")
+    for name, value in medians.items():
+        print(f"  {name:44} {value:10.3f}   n {len(samples[name])}")
+    print()
+    for name, what in ISOLATION.items():
+        print(f"  {name}: {what}")
+    print()
+    for name, value, sign, goal in reached:
+        met = value <= goal if sign == "<=" else value >= goal
+        print(f"  {'reached' if met else 'NOT reached'}: {name}: {value:.3f} (goal {sign} {goal})")
+
+
+if __name__ == "__main__":
+    main()

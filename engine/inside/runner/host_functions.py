@@ -1,0 +1,52 @@
+"""Functions of the host's that a program may call by name: what goes there and comes back is plain
+data, and a failure there is an exception here.
+"""
+
+import builtins
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .plain_data import decode, encode
+
+# (name, arguments as JSON) to the answer as JSON
+CallHost = Callable[[str, str], str]
+
+_NOT_PLAIN = (
+    "{}(): arguments are plain data only: None, bool, int, float, str, bytes, list, tuple, dict, set"
+    " and frozenset"
+)
+
+# What a host's failure may be here: exceptions that are made of a message alone.
+_EXCEPTIONS = {
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type)
+    and issubclass(kind, Exception)
+    and not issubclass(kind, (UnicodeError, BaseExceptionGroup, StopIteration, StopAsyncIteration))
+}
+
+
+def make(name: str, call_host: CallHost, max_bytes: int) -> Callable[..., Any]:
+    """A function that has the host's `name` called; at most `max_bytes` of arguments."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        text, is_too_large = encode({"args": list(args), "kwargs": kwargs}, max_bytes, exact=True)
+        if is_too_large:
+            raise ValueError(f"{name}(): its arguments take more than {max_bytes} bytes")
+        if text is None:
+            raise TypeError(_NOT_PLAIN.format(name))
+        answer = json.loads(call_host(name, text))
+        if "error" in answer:
+            raise _exception(answer["error"])
+        return decode(answer["value"])
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _exception(error: dict[str, str]) -> Exception:
+    kind = _EXCEPTIONS.get(error["type"])
+    if kind is None:
+        return RuntimeError(f"{error['type']}: {error['message']}")
+    return kind(error["message"])

@@ -1,0 +1,59 @@
+// WorkerLine: what a worker says while it runs, which is that it calls a function of the request's,
+// any number of times, or that it is done. Every byte of it is hostile; a worker that stops in the
+// middle of a word, or does not take its answer, holds nobody up.
+//
+//   WorkerLine line(socket, request, call);
+//   poll(socket, line.events());
+//   switch (line.Move()) {...}
+#ifndef BELLJAR_ENGINE_OUTSIDE_WORKER_LINE_H_
+#define BELLJAR_ENGINE_OUTSIDE_WORKER_LINE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/core/request.h"
+#include "engine/core/wire.h"
+#include "engine/outside/backend.h"
+
+namespace belljar {
+
+class WorkerLine {
+ public:
+  // All borrowed.
+  WorkerLine(int socket, const Request& request, const FunctionCall& call)
+      : socket_(socket), request_(request), call_(call) {}
+
+  enum class Word {
+    kNothing,   // not all of it is here yet
+    kCall,      // a whole call: Answer() makes it
+    kDone,      // what it claims, the report has to show
+    kNonsense,  // or the end of the line: nothing after it counts
+  };
+
+  // What to poll the socket for.
+  short events() const;
+  // Reads and writes as much as goes without waiting.
+  Word Move();
+  // After kCall: calls the function, on this thread. Its answer goes with the next Move().
+  void Answer();
+
+ private:
+  Word Send();
+  Word Receive();
+  Word Judge();
+  std::string_view CalledName() const;
+  bool IsCallable(std::string_view name) const;
+
+  const int socket_;
+  const Request& request_;
+  const FunctionCall& call_;
+  std::string received_;
+  WorkerSignal signal_;  // how what is being received begins
+  size_t wanted_ = sizeof(WorkerSignal);
+  std::string answer_;  // not yet sent
+};
+
+}  // namespace belljar
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_WORKER_LINE_H_

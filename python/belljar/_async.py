@@ -1,0 +1,391 @@
+"""`AsyncSandbox`: the same for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import Future
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
+
+from belljar import _host, _options
+from belljar._errors import BelljarError
+from belljar._info import Info
+from belljar._options import ContainerOptions, FileContent, Seconds, Size
+from belljar._result import Result, Validation
+from belljar._sandbox import RunOptions, Sandbox, Stream
+from belljar._threads import Threads, usual_concurrency
+
+if TYPE_CHECKING:
+    from belljar._wire import Asked
+
+T = TypeVar("T")
+
+
+class AsyncSandbox:
+    """Runs programs, without ever keeping the event loop waiting.
+
+        >>> import asyncio
+        >>> async def main():
+        ...     async with AsyncSandbox(timeout=5) as box:
+        ...         return (await box.run("6 * 7")).value
+        >>> asyncio.run(main())
+        42
+
+    Opens on first use. Takes what `Sandbox` takes, and:
+
+    Args:
+        concurrency: How many runs there may be at a time; others wait. None: the number of
+            processors and four more, 32 at most.
+    """
+
+    def __init__(
+        self,
+        profile: str = "basic",
+        *,
+        timeout: Seconds | None = None,
+        memory: Size | None = None,
+        cpu: Seconds | None = None,
+        output: Size | None = None,
+        isolation: Literal["strict", "standard"] = "strict",
+        language: Literal["restricted", "full"] = "restricted",
+        allowed_imports: Iterable[str] | None = None,
+        allow_domains: Iterable[str] = (),
+        allow_private: Iterable[str] = (),
+        spares: int | None = None,
+        container: bool | ContainerOptions = False,
+        concurrency: int | None = None,
+    ) -> None:
+        self._sandbox = Sandbox._closed_until_used(
+            profile,
+            timeout=timeout,
+            memory=memory,
+            cpu=cpu,
+            output=output,
+            isolation=isolation,
+            language=language,
+            allowed_imports=allowed_imports,
+            allow_domains=allow_domains,
+            allow_private=allow_private,
+            spares=spares,
+            container=container,
+        )
+        self._spares = spares
+        most = _options.count("concurrency", concurrency, 1)
+        self._most = most or min(32, len(os.sched_getaffinity(0)) + 4)
+        self._threads = Threads(self._most)
+        self._running: set[_Calls] = set()
+
+    # --- opening and closing ----------------------------------------------------------------------
+
+    async def wait_until_ready(self, timeout: Seconds | None = None) -> None:
+        """As `Sandbox.wait_until_ready`."""
+        await self._in_thread(lambda: self._sandbox.wait_until_ready(timeout))
+
+    async def close(self) -> None:
+        """Kills what runs and ends the workers. Twice is once."""
+        for calls in self._running:
+            calls.end_answers(BelljarError("run in a sandbox", "run in a sandbox: it is closed"))
+
+        # Not in a thread of ours, which may all be busy with what this is to end.
+        def close() -> None:
+            self._sandbox.close()
+            self._threads.close()
+
+        closing = Threads(1)
+        await _done_in(closing, close)
+        closing.close()
+
+    async def __aenter__(self) -> Self:
+        # Errors of the options' are raised here rather than by the first run.
+        await self._in_thread(self._sandbox._open)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def __reduce__(self) -> tuple[Callable[..., AsyncSandbox], tuple[Any, ...]]:
+        return _remade, (type(self), self._sandbox, self._spares, self._most)
+
+    def __repr__(self) -> str:
+        return repr(self._sandbox).replace("belljar.Sandbox", "belljar.AsyncSandbox")
+
+    # --- running ----------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        code: str | bytes,
+        *,
+        timeout: Seconds | None = None,
+        memory: Size | None = None,
+        cpu: Seconds | None = None,
+        output: Size | None = None,
+        stdin: str | bytes | None = None,
+        filename: str = "main.py",
+        inputs: Mapping[str, object] | None = None,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        files: Mapping[str, FileContent] | None = None,
+        allowed_imports: Iterable[str] | None = None,
+        allowed_domains: Iterable[str] | None = None,
+        stream: Stream | None = None,
+        raise_on_error: bool = False,
+    ) -> Result:
+        """As `Sandbox.run`. Cancelling the task kills the program at once.
+
+        `stream` and `functions` are called in the loop's thread; functions may be coroutine
+        functions.
+        """
+        calls = _Calls(asyncio.get_running_loop(), stream)
+        asked = self._sandbox._program(
+            code,
+            timeout=timeout,
+            memory=memory,
+            cpu=cpu,
+            output=output,
+            stdin=stdin,
+            filename=filename,
+            inputs=inputs,
+            functions=None
+            if functions is None
+            else {name: calls.from_thread(each) for name, each in functions.items()},
+            files=files,
+            allowed_imports=allowed_imports,
+            allowed_domains=allowed_domains,
+            stream=None if stream is None else calls.show,
+        )
+        return await self._run(asked, calls, raise_on_error=raise_on_error)
+
+    async def _run(self, asked: Asked, calls: _Calls, *, raise_on_error: bool) -> Result:
+        def run() -> Result:
+            return self._sandbox._run(asked, calls.cancellation, raise_on_error=raise_on_error)
+
+        self._running.add(calls)
+        try:
+            result = await self._in_thread(run)
+        except BaseException:
+            calls.cancellation.cancel()
+            calls.end_answers(asyncio.CancelledError())
+            raise
+        finally:
+            self._running.discard(calls)
+        calls.raise_failure()
+        return result
+
+    async def run_many(
+        self,
+        programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
+        *,
+        concurrency: int | None = None,
+        **options: Unpack[RunOptions],
+    ) -> AsyncIterator[Result]:
+        """As `Sandbox.run_many`, as an asynchronous iterator; `programs` may be one too.
+
+        >>> import asyncio
+        >>> async def main():
+        ...     async with AsyncSandbox() as box:
+        ...         return [result.value async for result in box.run_many(["1 + 1", "2 + 2"])]
+        >>> asyncio.run(main())
+        [2, 4]
+        """
+        most = _options.count("concurrency", concurrency, 1)
+        if isinstance(programs, str | bytes):
+            raise TypeError("programs is a single program; give several, as a list")
+        most = most or usual_concurrency(self._spares)
+        ahead: deque[asyncio.Task[Result]] = deque()
+        at_a_time = asyncio.Semaphore(most)
+
+        async def run(code: str | bytes) -> Result:
+            async with at_a_time:
+                return await self.run(code, **options)
+
+        try:
+            async for code in _each(programs):
+                ahead.append(asyncio.create_task(run(code)))
+                if len(ahead) >= 2 * most:
+                    yield await ahead.popleft()
+            while ahead:
+                yield await ahead.popleft()
+        finally:
+            for task in ahead:
+                task.cancel()
+            await asyncio.gather(*ahead, return_exceptions=True)
+
+    async def validate(
+        self,
+        code: str | bytes,
+        *,
+        filename: str = "main.py",
+        allowed_imports: Iterable[str] | None = None,
+    ) -> Validation:
+        """As `Sandbox.validate`."""
+        return await self._in_thread(
+            lambda: self._sandbox.validate(code, filename=filename, allowed_imports=allowed_imports)
+        )
+
+    async def info(self) -> Info:
+        """As `Sandbox.info`."""
+        return await self._in_thread(self._sandbox.info)
+
+    async def _in_thread(self, step: Callable[[], T]) -> T:
+        return await _done_in(self._threads, step)
+
+
+async def _each(
+    programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
+) -> AsyncIterator[str | bytes]:
+    if isinstance(programs, AsyncIterable):
+        async for code in programs:
+            yield code
+    else:
+        for code in programs:
+            yield code
+
+
+async def _done_in(threads: Threads, step: Callable[[], T]) -> T:
+    """What `step` returns or raises in one of the threads. A cancellation does not wait for it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)  # type: ignore[arg-type]
+
+    def task() -> None:
+        if done.cancelled():
+            return  # it waited for its turn, and nobody wants it any more
+        result, error = None, None
+        try:
+            result = step()
+        except BaseException as raised:
+            error = raised
+        _soon(loop, settle, result, error)
+
+    threads.do(task)
+    return await done
+
+
+def _soon(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: Any) -> bool:
+    """Whether the loop is still there to be asked."""
+    try:
+        loop.call_soon_threadsafe(call, *arguments)
+    except RuntimeError:
+        return False
+    return True
+
+
+class _Calls:
+    """What one run calls, from its thread, in the loop's."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, stream: Stream | None) -> None:
+        self.cancellation = _host.Cancellation()
+        self._loop = loop
+        self._stream = stream
+        self._failure: BaseException | None = None
+        # Answers that the run's thread waits for, and the tasks that make them.
+        self._awaited: set[Future[Any]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._end: BaseException | None = None
+
+    def show(self, name: str, text: str) -> None:
+        """From the run's thread."""
+        _soon(self._loop, self._show, name, text)
+
+    def _show(self, name: str, text: str) -> None:
+        if self._failure is not None or self._end is not None or self._stream is None:
+            return
+        try:
+            self._stream(name, text)
+        except BaseException as error:
+            self._failure = error
+            self.cancellation.cancel()
+
+    def raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def from_thread(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function`, called in the loop's thread by a caller in another, which waits."""
+        if not callable(function):
+            return function  # what is wrong with it is said by name elsewhere
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            answer: Future[Any] = Future()
+            if not _soon(self._loop, self._begin, answer, function, args, kwargs):
+                raise asyncio.CancelledError
+            return answer.result()
+
+        return call
+
+    def _begin(
+        self,
+        answer: Future[Any],
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        if self._end is not None:
+            answer.set_exception(self._end)
+            return
+        try:
+            value = function(*args, **kwargs)
+        except BaseException as error:
+            answer.set_exception(error)
+            return
+        if not inspect.isawaitable(value):
+            answer.set_result(value)
+            return
+
+        async def awaited() -> None:
+            try:
+                given = await value
+            except BaseException as error:
+                _settle(answer, None, error)
+                if not isinstance(error, Exception):
+                    raise
+            else:
+                _settle(answer, given, None)
+
+        self._awaited.add(answer)
+        task = self._loop.create_task(awaited())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        answer.add_done_callback(self._awaited.discard)
+
+    def end_answers(self, error: BaseException) -> None:
+        """In the loop's thread: the run is ending, so its thread is to wait for nothing more."""
+        self._end = error
+        for answer in list(self._awaited):
+            _settle(answer, None, error)
+        for task in list(self._tasks):
+            task.cancel()
+
+
+def _settle(answer: Future[Any], value: Any, error: BaseException | None) -> None:
+    if answer.done():
+        return
+    if error is not None:
+        answer.set_exception(error)
+    else:
+        answer.set_result(value)
+
+
+def _remade(
+    kind: type[AsyncSandbox], sandbox: Sandbox, spares: int | None, most: int
+) -> AsyncSandbox:
+    made = kind.__new__(kind)
+    made._sandbox, made._spares, made._most = sandbox, spares, most
+    made._threads = Threads(most)
+    made._running = set()
+    return made

@@ -1,0 +1,62 @@
+"""The exceptions of the package."""
+
+from __future__ import annotations
+
+import errno as _errno
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from belljar._result import Result
+
+
+class BelljarError(Exception):
+    """Belljar or this machine failed; the program that was to run is not to blame.
+
+    The text names what was being done, why it failed and, where there is something, what to do.
+
+    Attributes:
+        operation: What was being done: "start zygote".
+        errno: The number of the system's refusal, or None.
+    """
+
+    operation: str
+    errno: int | None
+
+    def __init__(self, operation: str, message: str | None = None, errno: int = 0) -> None:
+        super().__init__(operation if message is None else message)
+        self.operation = operation
+        self.errno = errno or None
+
+    def __reduce__(self) -> tuple[type[BelljarError], tuple[str, str, int]]:
+        return type(self), (self.operation, str(self), self.errno or 0)
+
+    def __repr__(self) -> str:
+        name = f" ({_errno.errorcode.get(self.errno, self.errno)})" if self.errno else ""
+        return f"BelljarError({str(self)!r}{name})"
+
+
+class GuestFailed(Exception):  # noqa: N818 - it says what happened, as the words of results do
+    """The program did not run to its end: for `raise_on_error` and `Result.raise_for_status`.
+
+        >>> from belljar import Sandbox
+        >>> with Sandbox() as box:
+        ...     try:
+        ...         box.run("1 / 0", raise_on_error=True)
+        ...     except GuestFailed as failed:
+        ...         print(failed, failed.result.error.line)
+        exception: ZeroDivisionError: division by zero 1
+
+    Attributes:
+        result: The `Result`, with all that the program had printed.
+    """
+
+    result: Result
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        error = result.error
+        what = f": {error.type}: {error.message}" if error else ""
+        super().__init__(f"{result.status}{what}")
+
+    def __reduce__(self) -> tuple[type[GuestFailed], tuple[Result]]:
+        return type(self), (self.result,)

@@ -1,0 +1,101 @@
+"""What there is to know of a sandbox, as `belljar info --json` has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from belljar import _host
+from belljar._result import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One that is installed for the profile."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPackages:
+    """A set of packages that the profile names and that is not installed."""
+
+    set: str
+    modules: tuple[str, ...]
+    """What cannot be imported without it."""
+    command: str
+    """Installs it, as typed into a shell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The private file system of each run, in a profile that has one."""
+
+    path: str
+    size_bytes: int
+    inodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsOfProfile:
+    """What a run has that asks for nothing, and the most that it may ask for."""
+
+    default: Limits
+    maximum: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """A sandbox: what programs may use in it, and what holds them."""
+
+    version: str
+    """Belljar's."""
+    python: str
+    """The version of the Python that programs run in."""
+    profile: str
+    summary: str
+    tiers: tuple[str, ...]
+    attack_surface: tuple[str, ...]
+    """What the profile adds for an attacker, one sentence each."""
+    limits: LimitsOfProfile
+    modules: dict[str, tuple[str, ...]]
+    """Name to the names that it exports."""
+    packages: tuple[Package, ...]
+    missing: tuple[MissingPackages, ...]
+    workspace: Workspace | None
+    has_network: bool
+    isolation: str
+    """"strict" or "standard"."""
+    language: str
+    """"restricted" or "full"."""
+    container: bool
+
+
+def info_of(facts: str, *, isolation: str, language: str, container: bool) -> Info:
+    """Of `_host.Engine.facts`."""
+    profile: Mapping[str, Any] = json.loads(facts)
+    workspace = profile["workspace"]
+    limits = profile["limits"]
+    return Info(
+        version=_host.VERSION,
+        python=_host.PYTHON_VERSION,
+        profile=profile["name"],
+        summary=profile["summary"],
+        tiers=tuple(profile["tiers"]),
+        attack_surface=tuple(profile["attack_surface"]),
+        limits=LimitsOfProfile(Limits(**limits["default"]), Limits(**limits["maximum"])),
+        modules={name: tuple(names) for name, names in profile["modules"].items()},
+        packages=tuple(Package(**each) for each in profile["packages"]),
+        missing=tuple(
+            MissingPackages(each["set"], tuple(each["modules"]), each["command"])
+            for each in profile["missing"]
+        ),
+        workspace=None if workspace is None else Workspace(**workspace),
+        has_network=profile["network"] is not None,
+        isolation=isolation,
+        language=language,
+        container=container,
+    )

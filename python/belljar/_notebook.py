@@ -1,0 +1,76 @@
+"""How a notebook shows a result.
+
+What the program printed, its value and its pictures, all as text or as PNG. HTML of its making, a
+table's for instance, is never handed on, not even in a sandboxed frame: a notebook runs scripts
+with the rights of whoever reads it, is saved, converted and shown by other programs, and each of
+these would have to honour the frame. Tables are shown by their text instead. Control characters are
+spelled out: this is printed to terminals as well.
+"""
+
+from __future__ import annotations
+
+import html
+from base64 import b64encode
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from belljar._result import Artifact, Result
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_MOST_PICTURES = 20
+_MOST_TEXT = 100_000  # characters
+
+# Spelled out: all control characters but newline and tab, and what turns the direction of text.
+_HOSTILE = {
+    number: f"\\x{number:02x}" for number in (*range(9), *range(11, 32), *range(127, 160))
+} | {number: f"\\u{number:04x}" for number in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+
+
+def _shown(text: str) -> str:
+    cut = text[:_MOST_TEXT]
+    rest = "" if len(text) <= _MOST_TEXT else f"\n… {len(text) - _MOST_TEXT:,} characters more"
+    return cut.translate(_HOSTILE) + rest
+
+
+def _texts(result: Result) -> list[str]:
+    """What there is to read, in order."""
+    texts = [result.stdout, result.stderr]
+    if result.error is not None:
+        error = result.error
+        said = error.traceback or f"{error.type}: {error.message}"
+        texts.append(said if error.hint is None else f"{said.rstrip()}\nhint: {error.hint}")
+    for finding in result.findings:
+        place = f"{finding.line}:{finding.column}: " if finding.line else ""
+        texts.append(f"{place}{finding.rule} {finding.reason}")
+    texts += [
+        each.text or ""
+        for each in result.artifacts
+        if each.origin == "display" and each.media_type == "text/plain"
+    ]
+    if result.value_repr is not None:
+        texts.append(result.value_repr)
+    return [_shown(text.rstrip("\n")) for text in texts if text]
+
+
+def _pictures(result: Result) -> list[Artifact]:
+    pictures = [
+        each
+        for each in result.artifacts
+        if each.media_type == "image/png" and (each.content or b"").startswith(_PNG)
+    ]
+    return pictures[:_MOST_PICTURES]
+
+
+def bundle(result: Result) -> dict[str, str]:
+    """MIME type -> content, as IPython's display asks for it."""
+    texts = _texts(result)
+    pictures = _pictures(result)
+    if not texts and not pictures:
+        return {"text/plain": repr(result)}
+    shown = [f"<pre>{html.escape(text)}</pre>" for text in texts]
+    shown += [
+        f'<img src="data:image/png;base64,{b64encode(each.content or b"").decode()}">'
+        for each in pictures
+    ]
+    plain = texts + [f"[{_shown(each.name)}: {each.size:,} bytes of PNG]" for each in pictures]
+    return {"text/plain": "\n".join(plain), "text/html": "\n".join(shown)}

@@ -1,0 +1,245 @@
+"""What callers pass, checked: each error names the argument."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from belljar import _host, _plain
+
+if TYPE_CHECKING:
+    from belljar._wire import ContainerWishes, Wishes
+
+Seconds = float | str
+"""Seconds, or a text: "5s", "500ms", "2m"."""
+Size = int | str
+"""Bytes, or a text: "64m", "1g"; 1k is 1024."""
+FileContent = bytes | str | os.PathLike[str]
+"""Of a file for the workspace: the bytes, text that becomes UTF-8, or the path of one of yours."""
+
+_LONGEST = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerOptions:
+    """Which container a sandbox runs programs in; `container=True` is all of its defaults.
+
+    See docs/containers.md. The image of the profile has to be there:
+    `belljar image build --profile PROFILE --load docker`.
+    """
+
+    engine: Literal["auto", "docker", "podman", "runsc"] = "auto"
+    """Who keeps it; "runsc": nobody, gVisor's program alone; "auto": the first that is here."""
+    runtime: Literal["auto", "runsc", "runc"] = "auto"
+    """"runsc" is gVisor, a kernel of its own; "runc" has this machine's."""
+    image: str | None = None
+    """None: that of `belljar image build` for the profile."""
+    require_gvisor: bool = False
+    """Rather no run than one in another runtime."""
+    packages: tuple[str, ...] = ()
+    """Of an index, installed before the first run with what they need: "requests>=2.31,<3"."""
+    socket: str | None = None
+    """Where Docker or Podman listens; None: where it usually does."""
+    package_index: str | None = None
+    """Where packages come from, as pip takes it; None: PIP_INDEX_URL."""
+    package_hosts: tuple[str, ...] = ()
+    """Other hosts that the index's files come from."""
+    package_allow_private: tuple[str, ...] = ()
+    """Addresses of the index that are not public."""
+
+    def wishes(self) -> ContainerWishes:
+        """For `_host`; checked."""
+        return {
+            "engine": choice("container: engine", self.engine, _ENGINES),
+            "runtime": choice("container: runtime", self.runtime, _RUNTIMES),
+            "image": text("container: image", self.image or ""),
+            "require_gvisor": flag("container: require_gvisor", self.require_gvisor),
+            "packages": texts("container: packages", self.packages),
+            "socket": text("container: socket", self.socket or ""),
+            "package_index": text(
+                "container: package_index",
+                os.environ.get("PIP_INDEX_URL", "")
+                if self.package_index is None
+                else self.package_index,
+            ),
+            "package_hosts": texts("container: package_hosts", self.package_hosts),
+            "package_allow_private": texts(
+                "container: package_allow_private", self.package_allow_private
+            ),
+        }
+
+
+_ENGINES = ("auto", "docker", "podman", "runsc")
+_RUNTIMES = ("auto", "runsc", "runc")
+
+
+def _wrong(name: str, value: object, wanted: str) -> TypeError:
+    return TypeError(f"{name} is a {type(value).__qualname__}; give {wanted}")
+
+
+def seconds(name: str, value: Seconds | None) -> int | None:
+    """In whole milliseconds."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _parsed(name, value, _host.parse_duration)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong(name, value, 'seconds, as in 2.5, or a text as in "500ms"')
+    if not (math.isfinite(value) and 0.001 <= value <= _LONGEST):
+        raise ValueError(f"{name} is {value!r}; give seconds, from 0.001 to a day's")
+    return round(value * 1000)
+
+
+def size(name: str, value: Size | None) -> int | None:
+    """In bytes."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = _parsed(name, value, _host.parse_size)
+    elif isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(name, value, 'bytes, as in 65536, or a text as in "64m"')
+    if not 0 < value < 2**63:
+        raise ValueError(f"{name} is {value}; give a size above zero")
+    return value
+
+
+def _parsed(name: str, value: str, parse: Any) -> int:
+    try:
+        number: int = parse(text(name, value))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return number
+
+
+def text(name: str, value: str) -> str:
+    if not isinstance(value, str):
+        raise _wrong(name, value, "a str")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is {value!r}, which holds half of a surrogate pair") from None
+    if "\0" in value:
+        raise ValueError(f"{name} is {value!r}, which holds a NUL")
+    return value
+
+
+def texts(name: str, value: Iterable[str]) -> list[str]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise _wrong(name, value, "a list of str")
+    return [text(f"{name}[{index}]", item) for index, item in enumerate(value)]
+
+
+def flag(name: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(name, value, "True or False")
+    return value
+
+
+def choice(name: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        known = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} is {value!r}; it is one of {known}")
+    return value
+
+
+def count(name: str, value: int | None, least: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(name, value, "a whole number")
+    if not least <= value <= 10_000:
+        raise ValueError(f"{name} is {value}; give a number from {least} to 10000")
+    return value
+
+
+def source(code: str | bytes) -> bytes:
+    """Python's own word on what is wrong with it is the program's result."""
+    if isinstance(code, str):
+        return code.encode("utf-8", "surrogatepass")
+    if isinstance(code, bytes):
+        return code
+    raise _wrong("code", code, "a str or bytes")
+
+
+def standard_input(value: str | bytes | None) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    raise _wrong("stdin", value, "a str or bytes")
+
+
+def files(value: Mapping[str, FileContent] | None) -> list[tuple[str, bytes]]:
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        raise _wrong("files", value, "a dict: name to content")
+    return [(text("files: a name", name), _content(name, item)) for name, item in value.items()]
+
+
+def _content(name: str, content: FileContent) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    if isinstance(content, os.PathLike):
+        with open(content, "rb") as file:
+            return file.read()
+    raise _wrong(f"files[{name!r}]", content, "bytes, a str, or the path of a file")
+
+
+def inputs(value: Mapping[str, object] | None) -> list[tuple[str, str]]:
+    """Names, and the JSON form of each value."""
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        raise _wrong("inputs", value, "a dict: name to value")
+    return [
+        (variable("inputs", name), _plain.encode(item, f"inputs[{name!r}]"))
+        for name, item in value.items()
+    ]
+
+
+def variable(argument: str, name: str) -> str:
+    """A name that a program may be given a variable by."""
+    if not isinstance(name, str):
+        raise _wrong(f"{argument}: a name", name, "a str")
+    is_name = name.isascii() and name.isidentifier() and name[0] != "_" and len(name) <= 256
+    if not is_name or keyword.iskeyword(name):
+        raise ValueError(
+            f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits "
+            "and underscores, all of ASCII, and no keyword"
+        )
+    return name
+
+
+def sandbox_wishes(
+    *,
+    profile: str,
+    isolation: str,
+    language: str,
+    allow_domains: Iterable[str],
+    allow_private: Iterable[str],
+    spares: int | None,
+    container: bool | ContainerOptions,
+) -> Wishes:
+    """For `_host.Engine`; checked as far as that goes without opening anything."""
+    if isinstance(container, bool):
+        container_options = ContainerOptions() if container else None
+    elif isinstance(container, ContainerOptions):
+        container_options = container
+    else:
+        raise _wrong("container", container, "True, False or ContainerOptions")
+    return {
+        "profile": text("profile", profile),
+        "strict": choice("isolation", isolation, ("strict", "standard")) == "strict",
+        "restricted": choice("language", language, ("restricted", "full")) == "restricted",
+        "allow_domains": texts("allow_domains", allow_domains),
+        "allow_private": texts("allow_private", allow_private),
+        "spares": count("spares", spares, 0 if container_options else 1),
+        "container": None if container_options is None else container_options.wishes(),
+    }

@@ -1,0 +1,364 @@
+"""Plain data as JSON: values that cross between a program and its caller.
+
+Plain data is None, bool, int, float, str, bytes, list, tuple, dict, set and frozenset, of exactly
+these types, all the way down. Its form is the one of Belljar's results (docs/python.md, "Values").
+
+What `decode` reads was written by whoever ran in the sandbox. It builds these types and nothing
+else, in time and memory in proportion to the text, or raises `MalformedError`: never a part of a
+value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable
+from math import isinf, isnan
+from typing import Any, Final, NoReturn
+
+MAX_DEPTH: Final = 64
+
+_SAFE_INTEGER = 2**53 - 1
+# Of the text of such a number, sign included.
+_SAFE_DIGITS = 17
+# As many as CPython turns into an int by default: what it takes grows with their square.
+_MAX_DIGITS = 4300
+_MAX_DECIMAL_BITS = 14284
+# How many items of a set may have one hash. A program can choose ints that all have the same, and a
+# set of them takes time by the square of their number.
+_MAX_ALIKE = 64
+
+
+class MalformedError(ValueError):
+    """Not the JSON of plain data."""
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def decode(text: str) -> Any:
+    """The value whose JSON form `text` is.
+
+    >>> decode('{"a": [1, {"$type": "bytes", "base64": "AP8="}]}')
+    {'a': [1, b'\\x00\\xff']}
+    """
+    _check_depth(text)
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_int=_number,
+            parse_float=_float,
+            parse_constant=_no_constant,
+        )
+    except MalformedError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise MalformedError("not JSON") from error
+
+
+# Twice as deep as plain data goes: its tagged forms have a list in an object.
+_MAX_JSON_DEPTH = 2 * MAX_DEPTH + 2
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+
+
+def _check_depth(text: str) -> None:
+    """Before json recurses, whose own bound the application may have raised."""
+    if text.count("[") + text.count("{") <= _MAX_JSON_DEPTH:
+        return
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        mark = token.group()
+        if mark in "[{":
+            depth += 1
+            if depth > _MAX_JSON_DEPTH:
+                raise MalformedError("nests too deep")
+        elif mark in "]}":
+            depth -= 1
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise MalformedError(f"{name} is not JSON")
+
+
+def _number(digits: str) -> int:
+    if len(digits) > _SAFE_DIGITS or not -_SAFE_INTEGER <= (number := int(digits)) <= _SAFE_INTEGER:
+        raise MalformedError("a number that JSON's readers do not agree on")
+    return number
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise MalformedError("a number that no float holds")
+    return number
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise MalformedError("a key that is there twice")
+    if "$type" in made:
+        return _tagged(made)
+    if any(key.startswith("$") for key in made):
+        raise MalformedError("a key that begins with $")
+    return made
+
+
+def _tagged(made: dict[str, Any]) -> Any:
+    name = made.pop("$type")
+    read = _READERS.get(name) if type(name) is str else None
+    if read is None or len(made) != 1:
+        raise MalformedError("a form that there is not")
+    ((key, value),) = made.items()
+    return read(key, value)
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise MalformedError("a text is missing")
+    return value
+
+
+_DECIMAL = re.compile(r"-?[0-9]+", re.ASCII)
+_HEXADECIMAL = re.compile(r"-?0x[0-9a-f]+", re.ASCII)
+
+
+def _read_int(key: str, value: Any) -> int:
+    digits = _text(value)
+    if key == "value" and len(digits) <= _MAX_DIGITS + 1 and _DECIMAL.fullmatch(digits):
+        # In pieces of what every limit of digits allows (sys.set_int_max_str_digits).
+        number = 0
+        for start in range(digits.startswith("-"), len(digits), 600):
+            piece = digits[start : start + 600]
+            number = number * 10 ** len(piece) + int(piece)
+        return -number if digits.startswith("-") else number
+    if key == "hex" and _HEXADECIMAL.fullmatch(digits):
+        return int(digits, 16)
+    raise MalformedError("not the form of an int")
+
+
+_FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+def _read_float(key: str, value: Any) -> float:
+    if key != "value" or _text(value) not in _FLOATS:
+        raise MalformedError("not the form of a float")
+    return _FLOATS[value]
+
+
+def _read_bytes(key: str, value: Any) -> bytes:
+    if key not in ("base64", "utf8_surrogatepass_base64"):
+        raise MalformedError("not the form of bytes")
+    try:
+        return b64decode(_text(value), validate=True)
+    except ValueError as error:
+        raise MalformedError("not base64") from error
+
+
+def _read_str(key: str, value: Any) -> str:
+    if key != "utf8_surrogatepass_base64":
+        raise MalformedError("not the form of a str")
+    try:
+        return _read_bytes(key, value).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise MalformedError("not a str") from error
+
+
+def _items(key: str, value: Any) -> list[Any]:
+    if key != "items" or type(value) is not list:
+        raise MalformedError("items are missing")
+    return value
+
+
+def _check_hashes(items: Iterable[Any], count: int) -> None:
+    try:
+        if count <= _MAX_ALIKE:
+            return
+        hashes = sorted(map(hash, items))
+    except TypeError as error:
+        raise MalformedError("an item that cannot be one of a set") from error
+    alike = zip(hashes, hashes[_MAX_ALIKE:], strict=False)
+    if any(one == other for one, other in alike):
+        raise MalformedError("too many items of one hash")
+
+
+def _read_tuple(key: str, value: Any) -> tuple[Any, ...]:
+    return tuple(_items(key, value))
+
+
+def _read_frozenset(key: str, value: Any) -> frozenset[Any]:
+    items = _items(key, value)
+    _check_hashes(items, len(items))
+    try:
+        made = frozenset(items)
+    except TypeError as error:
+        raise MalformedError("an item that cannot be one of a set") from error
+    if len(made) != len(items):
+        raise MalformedError("an item that is there twice")
+    return made
+
+
+def _read_set(key: str, value: Any) -> set[Any]:
+    return set(_read_frozenset(key, value))
+
+
+def _read_dict(key: str, value: Any) -> dict[Any, Any]:
+    items = _items(key, value)
+    if not all(type(pair) is list and len(pair) == 2 for pair in items):
+        raise MalformedError("a pair is missing")
+    _check_hashes((pair[0] for pair in items), len(items))
+    try:
+        made = {pair[0]: pair[1] for pair in items}
+    except TypeError as error:
+        raise MalformedError("a key that cannot be one") from error
+    if len(made) != len(items):
+        raise MalformedError("a key that is there twice")
+    return made
+
+
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "int": _read_int,
+    "float": _read_float,
+    "bytes": _read_bytes,
+    "str": _read_str,
+    "tuple": _read_tuple,
+    "set": _read_set,
+    "frozenset": _read_frozenset,
+    "dict": _read_dict,
+}
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def encode(value: object, what: str) -> str:
+    """The JSON form of `value`; `what` names it in errors.
+
+    >>> encode({"a": (1, b"x")}, "inputs")
+    '{"a":{"$type":"tuple","items":[1,{"$type":"bytes","base64":"eA=="}]}}'
+
+    Raises:
+        TypeError: It is not plain data.
+        ValueError: It nests too deep, or holds itself.
+    """
+    try:
+        form = _form(value, MAX_DEPTH)
+    except _NotPlainError as error:
+        raise error.told_of(_place(value, what)) from None
+    return json.dumps(
+        form, ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+    )
+
+
+class _NotPlainError(Exception):
+    """`type` is what no plain data is of; None: it nests too deep."""
+
+    def __init__(self, found: type | None) -> None:
+        self.type = found
+
+    def told_of(self, place: str) -> Exception:
+        if self.type is None:
+            return ValueError(f"{place} nests more than {MAX_DEPTH} deep, or holds itself")
+        return TypeError(
+            f"{place} is a {self.type.__qualname__}; only plain data crosses: None, bool, int, "
+            "float, str, bytes, list, tuple, dict, set and frozenset, and no subclass of them"
+        )
+
+
+def _form(value: object, depth: int) -> Any:
+    write = _WRITERS.get(type(value))
+    if write is None:
+        raise _NotPlainError(type(value))
+    if depth < 0:
+        raise _NotPlainError(None)
+    return write(value, depth)
+
+
+def _place(value: Any, what: str) -> str:
+    """Where in `value` that is which is not plain data."""
+    if type(value) in (list, tuple):
+        parts = [(item, f"{what}[{index}]") for index, item in enumerate(value)]
+    elif type(value) is dict:
+        parts = [(key, f"a key of {what}") for key in value]
+        parts += [(item, f"{what}[{key!r}]") for key, item in value.items()]
+    elif type(value) in (set, frozenset):
+        parts = [(item, f"an item of {what}") for item in value]
+    else:
+        return what
+    for part, place in parts:
+        try:
+            _form(part, MAX_DEPTH)
+        except _NotPlainError as error:
+            return what if error.type is None else _place(part, place)
+    return what
+
+
+def _tag(name: str, key: str, value: Any) -> dict[str, Any]:
+    return {"$type": name, key: value}
+
+
+def _write_same(value: Any, _depth: int) -> Any:
+    return value
+
+
+def _write_int(value: int, _depth: int) -> Any:
+    if -_SAFE_INTEGER <= value <= _SAFE_INTEGER:
+        return value
+    return _tag("int", "hex", f"{value:#x}")
+
+
+def _write_float(value: float, _depth: int) -> Any:
+    return _tag("float", "value", repr(value)) if isinf(value) or isnan(value) else value
+
+
+def _is_utf8(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _write_str(value: str, _depth: int) -> Any:
+    if _is_utf8(value):
+        return value
+    encoded = b64encode(value.encode("utf-8", "surrogatepass")).decode()
+    return _tag("str", "utf8_surrogatepass_base64", encoded)
+
+
+def _write_bytes(value: bytes, _depth: int) -> Any:
+    return _tag("bytes", "base64", b64encode(value).decode())
+
+
+def _write_list(value: list[Any], depth: int) -> Any:
+    return [_form(item, depth - 1) for item in value]
+
+
+def _write_items(value: tuple[Any, ...] | set[Any] | frozenset[Any], depth: int) -> Any:
+    return _tag(type(value).__name__, "items", [_form(item, depth - 2) for item in value])
+
+
+def _write_dict(value: dict[Any, Any], depth: int) -> Any:
+    if all(type(key) is str and key[:1] != "$" and _is_utf8(key) for key in value):
+        return {key: _form(item, depth - 1) for key, item in value.items()}
+    pairs = [[_form(key, depth - 3), _form(item, depth - 3)] for key, item in value.items()]
+    return _tag("dict", "items", pairs)
+
+
+_WRITERS: dict[type, Callable[[Any, int], Any]] = {
+    type(None): _write_same,
+    bool: _write_same,
+    int: _write_int,
+    float: _write_float,
+    str: _write_str,
+    bytes: _write_bytes,
+    list: _write_list,
+    tuple: _write_items,
+    set: _write_items,
+    frozenset: _write_items,
+    dict: _write_dict,
+}

@@ -1,0 +1,81 @@
+#include "python/engine.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace belljar::python {
+
+Cancellation::Cancellation() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void Cancellation::Cancel() const { eventfd_write(event_.get(), 1); }
+
+bool Cancellation::is_cancelled() const {
+  pollfd cancelled{event_.get(), POLLIN, 0};
+  return poll(&cancelled, 1, 0) > 0;
+}
+
+Engine::Engine(Opened opened) : process_(getpid()), opened_(std::move(opened)) {}
+
+bool Engine::is_of_this_process() const { return getpid() == process_; }
+
+Engine::Flight::Flight(Engine& engine, const Cancellation& cancellation) : engine_(engine) {
+  const std::lock_guard lock(engine_.mutex_);
+  if (engine_.is_closing_) return;
+  record_ =
+      engine_.flights_.insert(engine_.flights_.end(), {&cancellation, std::this_thread::get_id()});
+  has_begun_ = true;
+}
+
+Engine::Flight::~Flight() {
+  // A child that was made from within a callback: the mutex may be held by a thread that is not
+  // here.
+  if (!has_begun_ || !engine_.is_of_this_process()) return;
+  const std::lock_guard lock(engine_.mutex_);
+  engine_.flights_.erase(record_);
+  engine_.landed_.notify_all();
+}
+
+Result<Outcome> Engine::Run(const Request& request, RunOptions options,
+                            const Cancellation& cancellation) const {
+  options.cancel_fd = cancellation.fd();
+  Result<Outcome> outcome = opened_.sandbox->Run(request, options);
+  if (outcome && outcome->container) outcome->container->packages = opened_.packages;
+  return outcome;
+}
+
+Result<void> Engine::WaitForSpare(Deadline deadline) const {
+  return opened_.sandbox->WaitForSpare(deadline);
+}
+
+Backend::Counters Engine::counters() const {
+  const std::lock_guard lock(mutex_);
+  return opened_.sandbox ? opened_.sandbox->counters() : Backend::Counters();
+}
+
+bool Engine::IsRunningHere() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(flights_, [](const FlightRecord& flight) {
+    return flight.thread == std::this_thread::get_id();
+  });
+}
+
+bool Engine::Close(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  is_closing_ = true;
+  for (const FlightRecord& flight : flights_) flight.cancellation->Cancel();
+  if (!landed_.wait_until(lock, deadline, [&] { return flights_.empty(); })) return false;
+  // Of two that close, one ends the workers, which takes a while, and the other waits for it.
+  std::unique_ptr<Sandbox> sandbox = std::move(opened_.sandbox);
+  if (!sandbox) return landed_.wait_until(lock, deadline, [&] { return is_closed_; });
+  lock.unlock();
+  sandbox.reset();
+  lock.lock();
+  is_closed_ = true;
+  landed_.notify_all();
+  return true;
+}
+
+}  // namespace belljar::python

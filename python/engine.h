@@ -1,0 +1,103 @@
+// Engine: a Sandbox of the engine's for a process that may fork, be interrupted or end at any time,
+// as an interpreter does. Nothing here knows Python; all of it is called without the GIL, but for
+// what says otherwise.
+//
+//   Engine engine(*Open(*Choose(catalogue, wishes)));
+//   Cancellation cancellation;
+//   if (Engine::Flight flight(engine, cancellation); flight) engine.Run(request, {}, cancellation);
+//
+// A child that fork made has the memory of an engine and neither its threads nor its workers: there
+// it is left alone, never used and never destroyed.
+#ifndef BELLJAR_PYTHON_ENGINE_H_
+#define BELLJAR_PYTHON_ENGINE_H_
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+#include "engine/outside/sandbox.h"
+#include "python/opening.h"
+
+namespace belljar::python {
+
+struct FlightRecord {
+  const class Cancellation* cancellation;
+  std::thread::id thread;
+};
+
+// Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
+// signal's handler.
+class Cancellation {
+ public:
+  Cancellation();
+
+  void Cancel() const;
+  bool is_cancelled() const;
+  int fd() const { return event_.get(); }
+
+ private:
+  UniqueFd event_;
+};
+
+// Never destroyed in a child that fork has made: its threads are not there to be joined, and
+// waiters that are not there keep a condition variable from being destroyed.
+class Engine : public std::enable_shared_from_this<Engine> {
+ public:
+  explicit Engine(Opened opened);
+  Engine(const Engine&) = delete;
+
+  const Opened& opened() const { return opened_; }
+  // False in a child that fork has made.
+  bool is_of_this_process() const;
+  const Profile& profile() const { return opened_.profile; }
+
+  // One run, from before it is asked for until nothing of it is left on its thread: what Close
+  // waits for. Empty where the engine is closed.
+  class Flight {
+   public:
+    Flight(Engine& engine, const Cancellation& cancellation);
+    Flight(const Flight&) = delete;
+    ~Flight();
+    explicit operator bool() const { return has_begun_; }
+
+   private:
+    Engine& engine_;
+    bool has_begun_ = false;
+    std::list<FlightRecord>::iterator record_;
+  };
+
+  // The first two within a flight. Run sets the cancellation's descriptor in `options`.
+  Result<Outcome> Run(const Request& request, RunOptions options,
+                      const Cancellation& cancellation) const;
+  Result<void> WaitForSpare(Deadline deadline) const;
+  Backend::Counters counters() const;
+
+  // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing.
+  // False: at the deadline something was still there, and the engine stays. Precondition:
+  // !IsRunningHere().
+  bool Close(Deadline deadline);
+  // Whether this thread is in a run of this engine's, as a callback is.
+  bool IsRunningHere() const;
+
+ private:
+  const pid_t process_;
+  Opened opened_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable landed_;
+  std::list<FlightRecord> flights_;
+  bool is_closing_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace belljar::python
+
+#endif  // BELLJAR_PYTHON_ENGINE_H_

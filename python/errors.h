@@ -1,0 +1,39 @@
+// What the module's functions throw; host_module.cc makes Python's exceptions of them.
+#ifndef BELLJAR_PYTHON_ERRORS_H_
+#define BELLJAR_PYTHON_ERRORS_H_
+
+#include <utility>
+
+#include "engine/core/result.h"
+
+namespace belljar::python {
+
+// belljar.BelljarError: our failure, or this machine's.
+struct HostFailure {
+  Error error;
+};
+
+// ValueError: the caller's.
+struct BadArgument {
+  Error error;
+};
+
+template <typename T>
+T OrHostFailure(Result<T> result) {
+  if (!result) throw HostFailure{result.error()};
+  return std::move(*result);
+}
+
+template <typename T>
+T OrBadArgument(Result<T> result) {
+  if (!result) throw BadArgument{result.error()};
+  return std::move(*result);
+}
+
+inline void OrBadArgument(const Result<void>& result) {
+  if (!result) throw BadArgument{result.error()};
+}
+
+}  // namespace belljar::python
+
+#endif  // BELLJAR_PYTHON_ERRORS_H_

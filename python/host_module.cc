@@ -1,0 +1,188 @@
+// belljar._host: the engine, for the package belljar alone. Its functions and their types are in
+// belljar/_host.pyi.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/core/fd.h"
+#include "engine/core/version.h"
+#include "engine/outside/installation.h"
+#include "engine/outside/profile_catalogue.h"
+#include "python/engine.h"
+#include "python/errors.h"
+#include "python/gil.h"
+#include "python/outcome_objects.h"
+#include "python/request_objects.h"
+#include "python/run.h"
+
+namespace belljar::python {
+namespace {
+
+namespace py = pybind11;
+
+// How long the interpreter's end waits for runs that it has killed. Only a callback that does not
+// return can take longer.
+constexpr std::chrono::seconds kPatienceAtExit{10};
+constexpr std::chrono::milliseconds kLook{50};
+
+// Where the package says that the rest of Belljar is.
+InstallationPlace& Place() {
+  static auto* const place = new InstallationPlace();
+  return *place;
+}
+
+// Every engine of this process, for the interpreter's end. With the GIL, which is their lock: no
+// other thread holds it when a process forks.
+std::set<Engine*>& Engines() {
+  static auto* const engines = new std::set<Engine*>();
+  return *engines;
+}
+
+// Set once, with the GIL: nothing is opened any more.
+bool& IsEnding() {
+  static bool is_ending = false;
+  return is_ending;
+}
+
+// The holder of an Engine in Python. Ending workers takes some milliseconds, in which others run.
+void Drop(Engine* engine) {
+  Engines().erase(engine);
+  if (!engine->is_of_this_process()) return;
+  WithoutGil([&] { delete engine; });
+}
+
+// What may take minutes, as installing packages does, on another thread: this one looks after
+// signals.
+Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
+  const Cancellation cancellation;
+  std::packaged_task<Result<Opened>()> task(
+      [&] { return Open(std::move(choice), cancellation.fd()); });
+  std::future<Result<Opened>> opened = task.get_future();
+  std::jthread thread(std::move(task));
+  while (WithoutGil([&] { return opened.wait_for(kLook); }) != std::future_status::ready) {
+    if (!watches_signals || PyErr_CheckSignals() == 0) continue;
+    cancellation.Cancel();
+    WithoutGil([&] { opened.wait(); });
+    throw py::error_already_set();
+  }
+  return opened.get();
+}
+
+std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals) {
+  if (IsEnding()) throw HostFailure{MakeError("open a sandbox", "the interpreter is ending")};
+  const Wishes wishes = WishesFrom(options);
+  const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
+    Result<Installation> installation = Installation::Find(Place());
+    if (!installation) return installation.error();
+    return ProfileCatalogue::Open(std::move(*installation));
+  }));
+  Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
+  Opened opened =
+      OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
+                                     : WithoutGil([&] { return Open(std::move(choice), -1); }));
+  const std::shared_ptr<Engine> engine(new Engine(std::move(opened)), Drop);
+  Engines().insert(engine.get());
+  return engine;
+}
+
+void CloseEngine(Engine& engine) {
+  if (!engine.is_of_this_process()) return;
+  if (engine.IsRunningHere()) {
+    throw HostFailure{MakeError("close a sandbox",
+                                "this is called from within a run of its own; "
+                                "let the run end first")};
+  }
+  // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
+  while (!WithoutGil([&] { return engine.Close(Clock::now() + kLook); })) {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
+// The interpreter ends: what still runs, in threads that nobody waits for, is killed, and has left
+// our frames before Python takes itself apart.
+void CloseAll() {
+  IsEnding() = true;
+  const Deadline deadline = Clock::now() + kPatienceAtExit;
+  std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
+  for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());
+  for (const std::shared_ptr<Engine>& engine : engines) {
+    if (!engine->is_of_this_process() || engine->IsRunningHere()) continue;
+    WithoutGil([&] { engine->Close(deadline); });
+  }
+}
+
+py::dict CountersOf(const Engine& engine) {
+  const Backend::Counters counters = engine.counters();
+  py::dict object;
+  object["zygotes_started"] = counters.zygotes_started;
+  object["workers_spawned"] = counters.workers_spawned;
+  object["waiting"] = counters.waiting;
+  object["zygote_pid"] = counters.zygote_pid;
+  return object;
+}
+
+// Raises an exception class of belljar._errors.
+void Raise(const char* type, const Error& error) {
+  const py::object errors = py::module_::import("belljar._errors");
+  const py::object raised = errors.attr(type)(TextObject(error.operation),
+                                              TextObject(error.ToString()), error.error_number);
+  PyErr_SetObject(py::type::handle_of(raised).ptr(), raised.ptr());
+}
+
+void Translate(std::exception_ptr thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const HostFailure& failure) {
+    Raise("BelljarError", failure.error);
+  } catch (const BadArgument& bad) {
+    PyErr_SetObject(PyExc_ValueError, TextObject(bad.error.ToString()).ptr());
+  }
+}
+
+}  // namespace
+}  // namespace belljar::python
+
+PYBIND11_MODULE(_host, module) {
+  namespace py = pybind11;
+  using namespace belljar::python;
+  module.doc() = "The engine, for the package belljar alone.";
+  module.attr("VERSION") = belljar::kBelljarVersion;
+  module.attr("PYTHON_VERSION") = belljar::kPythonVersion;
+  py::register_local_exception_translator(Translate);
+
+  py::class_<Cancellation, std::shared_ptr<Cancellation>>(module, "Cancellation")
+      .def(py::init<>())
+      .def("cancel", &Cancellation::Cancel)
+      .def_property_readonly("is_cancelled", &Cancellation::is_cancelled);
+
+  py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
+      .def(py::init(&OpenEngine), py::arg("options"), py::arg("watch_signals"))
+      .def("run", &Run, py::arg("cancellation"), py::arg("asked"))
+      .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"), py::arg("watch_signals"))
+      .def("close", &CloseEngine)
+      .def("counters", &CountersOf)
+      .def_property_readonly("facts",
+                             [](const Engine& engine) { return TextObject(engine.opened().facts); })
+      .def_property_readonly(
+          "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
+
+  module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
+  module.def("parse_size", &ParseBytes, py::arg("text"));
+  module.def(
+      "look_from",
+      [](const std::string& folder, const std::string& interpreter) {
+        Place() = {folder, interpreter};
+      },
+      py::arg("folder"), py::arg("interpreter"));
+  module.def("close_all", &CloseAll);
+  module.def("after_fork_in_child", &belljar::CloseInheritedDescriptors);
+}

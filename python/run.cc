@@ -1,0 +1,160 @@
+#include "python/run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "python/errors.h"
+#include "python/gil.h"
+#include "python/outcome_objects.h"
+#include "python/request_objects.h"
+
+namespace belljar::python {
+namespace {
+
+namespace py = pybind11;
+
+// How long a signal may go unnoticed that came between two looks.
+constexpr std::chrono::milliseconds kLook{50};
+
+// What the run calls in Python, from frames of the engine's: no exception may cross those, so the
+// first is kept, ends the run, and is thrown when they are left.
+class Callbacks {
+ public:
+  Callbacks(const py::dict& asked, const Cancellation& cancellation)
+      : cancellation_(cancellation),
+        stream_(asked["stream"]),
+        call_(asked["call"]),
+        watches_signals_(py::cast<bool>(asked["watch_signals"])) {
+    sink_.on_stdout = [this](std::string_view bytes) { Show("stdout", bytes, unshown_stdout_); };
+    sink_.on_stderr = [this](std::string_view bytes) { Show("stderr", bytes, unshown_stderr_); };
+  }
+  Callbacks(const Callbacks&) = delete;
+
+  // Borrow from this.
+  RunOptions Options() {
+    RunOptions options;
+    if (!stream_.is_none()) options.sink = &sink_;
+    if (watches_signals_) options.interrupted = [this] { return AskSignals(); };
+    if (!call_.is_none()) {
+      options.call = [this](std::string_view name, std::string_view arguments) {
+        return Call(name, arguments);
+      };
+    }
+    return options;
+  }
+
+  // With the GIL, when the run is over: what does not end in a whole character, and exceptions.
+  void Finish() {
+    if (!failure_) ShowRest("stdout", unshown_stdout_);
+    if (!failure_) ShowRest("stderr", unshown_stderr_);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  template <typename Step>
+  void InPython(Step step) {
+    WithGil([&] {
+      if (failure_) return;  // the run is ending: nothing more is said to anybody
+      try {
+        step();
+      } catch (const std::exception&) {
+        failure_ = std::current_exception();
+        cancellation_.Cancel();
+      }
+    });
+  }
+
+  // True: a handler has raised.
+  bool AskSignals() {
+    InPython([] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
+    return failure_ != nullptr;
+  }
+
+  // Empty where there is no answer, and no run any more.
+  std::string Call(std::string_view name, std::string_view arguments) {
+    std::string answer;
+    InPython(
+        [&] { answer = py::cast<std::string>(call_(TextObject(name), TextObject(arguments))); });
+    return answer;
+  }
+
+  // A character may come in two pieces.
+  void Show(const char* name, std::string_view bytes, std::string& unshown) {
+    unshown += bytes;
+    const size_t whole = CompletePrefix(unshown);
+    if (whole == 0) return;
+    InPython([&] { stream_(name, TextObject(std::string_view(unshown).substr(0, whole))); });
+    unshown.erase(0, whole);
+  }
+
+  void ShowRest(const char* name, std::string& unshown) {
+    if (unshown.empty() || stream_.is_none()) return;
+    InPython([&] { stream_(name, TextObject(unshown)); });
+  }
+
+  const Cancellation& cancellation_;
+  const py::object stream_;
+  const py::object call_;
+  const bool watches_signals_;
+  OutputSink sink_;
+  std::string unshown_stdout_;
+  std::string unshown_stderr_;
+  std::exception_ptr failure_;
+};
+
+void CheckProcess(const Engine& engine) {
+  if (engine.is_of_this_process()) return;
+  throw HostFailure{MakeError("run in a sandbox",
+                              "it belongs to the process that this one was forked from; the run is "
+                              "not known here")};
+}
+
+HostFailure IsClosed() {
+  return {MakeError("run in a sandbox", "it is closed, or the interpreter is ending")};
+}
+
+}  // namespace
+
+py::dict Run(Engine& engine, const Cancellation& cancellation, const py::dict& asked) {
+  CheckProcess(engine);
+  const Engine::Flight flight(engine, cancellation);
+  if (!flight) throw IsClosed();
+  const Request request = RequestFrom(asked, engine.opened());
+  Callbacks callbacks(asked, cancellation);
+  const Result<Outcome> outcome =
+      WithoutGil([&] { return engine.Run(request, callbacks.Options(), cancellation); });
+  CheckProcess(engine);
+  callbacks.Finish();
+  if (!outcome) throw HostFailure{outcome.error()};
+  return OutcomeObject(*outcome);
+}
+
+bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals) {
+  CheckProcess(engine);
+  const Cancellation cancellation;
+  const Engine::Flight flight(engine, cancellation);
+  if (!flight) throw IsClosed();
+  // A day at most: more does not fit what the clock counts in.
+  const auto time = std::chrono::duration<double>(std::min(seconds, 86'400.0));
+  const Deadline deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
+  for (;;) {
+    const Deadline look = std::min(deadline, Clock::now() + kLook);
+    const Result<void> ready = WithoutGil([&] { return engine.WaitForSpare(look); });
+    if (ready) return true;
+    if (ready.error().error_number != ETIMEDOUT) throw HostFailure{ready.error()};
+    if (watches_signals && PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (cancellation.is_cancelled()) throw IsClosed();
+    if (Clock::now() >= deadline) return false;
+  }
+}
+
+}  // namespace belljar::python

@@ -1,0 +1,104 @@
+"""What programs come to, whichever way they go in: as data.
+
+A case is a program, what it is asked for with, and parts of its outcome as `belljar run --json` has
+them. Asked: `timeout` (seconds), `memory` (text), `stdin` (text), `allowed_imports`. Wanted: keys
+of the outcome; "error.type" and its like look into one; a set holds what it may be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Case:
+    code: str
+    wanted: dict[str, Any]
+    asked: dict[str, Any] = field(default_factory=dict)
+
+
+def found(outcome: dict[str, Any], key: str) -> Any:
+    """What `key` of a case's stands for."""
+    value: Any = outcome
+    for part in key.split("."):
+        value = value[int(part) if isinstance(value, list) else part]
+    return value
+
+
+def differences(case: Case, outcome: dict[str, Any]) -> dict[str, Any]:
+    """What is not as it should be: empty for a good outcome."""
+    return {
+        key: got
+        for key, wanted in case.wanted.items()
+        if (got := found(outcome, key)) != wanted
+        and not (isinstance(wanted, set) and got in wanted)
+    }
+
+
+CASES = {
+    "value": Case("6 * 7", {"status": "ok", "success": True, "result": 42, "result_repr": "42"}),
+    "variable": Case(
+        "result = {'a': [1, None, 'ü']}",
+        {"status": "ok", "result": {"a": [1, None, "ü"]}},
+    ),
+    "not plain data": Case("object", {"result": None, "result_repr": "<class 'object'>"}),
+    "output": Case(
+        "import sys\nprint('out', 1)\nprint('err', file=sys.stderr)",
+        {"stdout": "out 1\n", "stderr": "err\n", "result": None},
+    ),
+    "variables": Case("a = 1\ndef f(): pass", {"variables": ["a", "f"]}),
+    "exit": Case("import sys\nsys.exit(3)", {"status": "exception", "exit_code": 3}),
+    "a long result": Case("'x' * 200_000", {"status": "ok", "result": "x" * 200_000}),
+    "undecodable": Case("'ä'.encode('latin-1').hex()", {"status": "ok", "result": "e4"}),
+    "asynchronous": Case(
+        "import asyncio\nasync def f():\n  await asyncio.sleep(0)\n  return 5\nasyncio.run(f())",
+        {"result": 5},
+    ),
+    "exception": Case(
+        "def f(x):\n    return 1 / x\nprint('before')\nf(0)",
+        {
+            "status": "exception",
+            "success": False,
+            "stdout": "before\n",
+            "error.type": "ZeroDivisionError",
+            "error.message": "division by zero",
+            "error.line": 2,
+        },
+    ),
+    "syntax error": Case(
+        "print(1)\nif True\n    pass",
+        {"status": "exception", "error.type": "SyntaxError", "error.line": 2},
+    ),
+    "refused": Case(
+        "import os\nprint('never')",
+        {"status": "refused", "stdout": "", "findings.0.rule": "BJ201", "findings.0.line": 1},
+    ),
+    "fewer modules": Case(
+        "import math\nmath.floor(2.5)", {"result": 2}, {"allowed_imports": ["math"]}
+    ),
+    "none of these modules": Case(
+        "import json", {"status": "refused"}, {"allowed_imports": ["math"]}
+    ),
+    "standard input": Case(
+        "[input() for _ in range(2)]", {"result": ["Ada", "über"]}, {"stdin": "Ada\nüber\n"}
+    ),
+    "no standard input": Case("input()", {"error.type": "EOFError"}),
+    "the clock": Case(
+        "import time\nprint('here', flush=True)\ntime.sleep(60)",
+        {"status": "timeout", "stdout": "here\n", "limits.timeout": 1},
+        {"timeout": 1},
+    ),
+    "a loop": Case("while True: pass", {"status": {"timeout", "cpu_limit"}}, {"timeout": 0.5}),
+    "memory": Case(
+        "x = []\nwhile True: x.append('y' * 100_000)",
+        {"status": "memory_limit", "limits.memory_bytes": 64 << 20},
+        {"memory": "64m"},
+    ),
+    "memory enough": Case("len(bytearray(40 << 20))", {"result": 40 << 20}, {"memory": "64m"}),
+    "output over the limit": Case(
+        "for _ in range(300): print('z' * 9_999)",
+        {"status": "ok", "truncated.stdout": 3_000_000 - (1 << 20)},
+    ),
+    "recursion": Case("def f(): f()\nf()", {"error.type": "RecursionError"}),
+}

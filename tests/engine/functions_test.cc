@@ -1,0 +1,290 @@
+// Inputs, functions of the caller's, and interruptions: what a run takes from a program around it.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/engine/support.h"
+
+namespace belljar {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+SandboxOptions Restricted() {
+  SandboxOptions options;
+  options.profile = BasicProfile();
+  options.spares = 1;
+  return options;
+}
+
+// One sandbox of each language for all tests of a suite: none is left with state.
+class FunctionsTest : public testing::TestWithParam<Language> {
+ protected:
+  static void SetUpTestSuite() {
+    restricted_ = Open(Restricted()).release();
+    SandboxOptions full = FullPython();
+    full.spares = 1;
+    full_ = Open(std::move(full)).release();
+  }
+  static void TearDownTestSuite() {
+    delete restricted_;
+    delete full_;
+  }
+  Sandbox& sandbox() { return GetParam() == Language::kFull ? *full_ : *restricted_; }
+
+  // With the function "ask", whose calls are kept; it answers `answer_`.
+  Outcome Run(const std::string& source, milliseconds timeout = seconds(60)) {
+    Request request = MakeRequest(source, timeout);
+    request.functions = {"ask"};
+    request.inputs = inputs_;
+    request.exact_types = exact_;
+    RunOptions options;
+    options.call = [this](std::string_view name, std::string_view arguments) {
+      EXPECT_EQ(name, "ask");
+      calls_.emplace_back(arguments);
+      return answer_;
+    };
+    Result<Outcome> outcome = sandbox().Run(request, options);
+    EXPECT_TRUE(outcome) << outcome.error().ToString();
+    return outcome ? *outcome : Outcome();
+  }
+  std::string Result_(const std::string& source) {
+    const Outcome outcome = Run(source);
+    EXPECT_EQ(outcome.status, Status::kOk) << (outcome.error ? outcome.error->traceback : "");
+    return outcome.result_json.value_or("(none)");
+  }
+
+  std::string answer_ = R"({"value":42})";
+  std::vector<std::string> calls_;
+  std::vector<InputVariable> inputs_;
+  bool exact_ = true;
+
+  static Sandbox* restricted_;
+  static Sandbox* full_;
+};
+Sandbox* FunctionsTest::restricted_ = nullptr;
+Sandbox* FunctionsTest::full_ = nullptr;
+
+INSTANTIATE_TEST_SUITE_P(Languages, FunctionsTest,
+                         testing::Values(Language::kRestricted, Language::kFull),
+                         [](const auto& info) {
+                           return info.param == Language::kFull ? "Full" : "Restricted";
+                         });
+
+TEST_P(FunctionsTest, InputsAreVariablesOfTheProgram) {
+  inputs_ = {{"number", "7"},
+             {"names", R"(["a",{"b":null}])"},
+             {"pair", R"({"$type":"tuple","items":[1,true]})"},
+             {"some", R"({"$type":"frozenset","items":[1]})"},
+             {"big", R"({"$type":"int","hex":"-0xffffffffffffffffffff"})"},
+             {"data", R"({"$type":"bytes","base64":"AP8="})"},
+             {"odd", R"({"$type":"dict","items":[[1,"x"]]})"},
+             {"none", R"({"$type":"float","value":"nan"})"}};
+  EXPECT_EQ(Result_("number += 1\n"
+                    "[number, names[1]['b'], pair == (1, True), some == frozenset({1}),\n"
+                    " big == -(2**80 - 1), data == b'\\x00\\xff', odd == {1: 'x'}, none != none]"),
+            "[8,null,true,true,true,true,true,true]");
+}
+
+TEST_P(FunctionsTest, TheResultTellsTuplesApartWhereItIsAskedTo) {
+  const std::string source = "((1, 2), frozenset({3}), {4})";
+  EXPECT_EQ(json::parse(Result_(source)),
+            json::parse(R"({"$type":"tuple","items":[{"$type":"tuple","items":[1,2]},
+                {"$type":"frozenset","items":[3]},{"$type":"set","items":[4]}]})"));
+  exact_ = false;
+  EXPECT_EQ(json::parse(Result_(source)),
+            json::parse(R"([[1,2],{"$type":"set","items":[3]},{"$type":"set","items":[4]}])"));
+}
+
+TEST_P(FunctionsTest, AProgramCallsAndGetsTheAnswer) {
+  EXPECT_EQ(Result_("[ask('x', (1, 2), key={'a': b'b'}) for _ in range(3)]"), "[42,42,42]");
+  ASSERT_EQ(calls_.size(), 3u);
+  EXPECT_EQ(json::parse(calls_[0]), json::parse(R"({"args":["x",{"$type":"tuple","items":[1,2]}],
+      "kwargs":{"key":{"a":{"$type":"bytes","base64":"Yg=="}}}})"));
+}
+
+TEST_P(FunctionsTest, AFailureThereIsAnExceptionHere) {
+  const char* const kTry =
+      "try:\n    ask()\nexcept Exception as error:\n    result = [type(error).__name__, "
+      "str(error)]\n";
+  const std::string source =
+      GetParam() == Language::kFull
+          ? kTry
+          : "try:\n    ask()\nexcept LookupError as error:\n    result = ['KeyError', str(error)]\n"
+            "except Exception as error:\n    result = ['RuntimeError', str(error)]\n";
+  answer_ = R"({"error":{"type":"KeyError","message":"no such"}})";
+  EXPECT_EQ(Result_(source), R"(["KeyError","'no such'"])");
+  // A kind that is not built in, or takes more than a message, or is no mere exception.
+  for (const char* type : {"MyError", "UnicodeDecodeError", "ExceptionGroup", "SystemExit",
+                           "KeyboardInterrupt", "StopIteration", "print"}) {
+    answer_ = json{{"error", {{"type", type}, {"message", "why"}}}}.dump();
+    EXPECT_EQ(Result_(source), json({"RuntimeError", std::string(type) + ": why"}).dump());
+  }
+}
+
+TEST_P(FunctionsTest, ArgumentsThatAreNotPlainDataAreAnError) {
+  const Outcome outcome = Run("ask(object())");
+  ASSERT_TRUE(outcome.error);
+  EXPECT_EQ(outcome.error->type, "TypeError");
+  EXPECT_NE(outcome.error->message.find("ask(): arguments are plain data only"), std::string::npos);
+  EXPECT_EQ(outcome.error->line, 1);
+  const Outcome large = Run("ask('x' * 3_000_000)");
+  ASSERT_TRUE(large.error);
+  EXPECT_EQ(large.error->type, "ValueError");
+  EXPECT_TRUE(calls_.empty());
+}
+
+TEST_P(FunctionsTest, WhatWasPrintedBeforeACallComesBeforeIt) {
+  Request request = MakeRequest("print('before')\nask()\nprint('after')");
+  request.functions = {"ask"};
+  std::string seen;
+  OutputSink sink;
+  sink.on_stdout = [&](std::string_view text) { seen += text; };
+  RunOptions options;
+  options.sink = &sink;
+  options.call = [&](std::string_view, std::string_view) {
+    seen += "(call)";
+    return std::string(R"({"value":null})");
+  };
+  ASSERT_TRUE(sandbox().Run(request, options));
+  EXPECT_EQ(seen, "before\n(call)after\n");
+}
+
+TEST_P(FunctionsTest, TheClockGoesOnInACall) {
+  Request request = MakeRequest("print('before')\nask()\nprint('after')", milliseconds(300));
+  request.functions = {"ask"};
+  RunOptions options;
+  options.call = [&](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(milliseconds(600));
+    return std::string(R"({"value":null})");
+  };
+  const auto outcome = sandbox().Run(request, options);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, Status::kTimeout);
+  EXPECT_EQ(outcome->stdout_stream.text, "before\n");
+}
+
+TEST_P(FunctionsTest, NamesThatNoProgramCanSayAreRefused) {
+  RunOptions options;
+  options.call = [](std::string_view, std::string_view) { return std::string("{\"value\":1}"); };
+  for (const char* name : {"", "_x", "__builtins__", "@x", "a b", "1a", "a.b", "\xc3\xa4"}) {
+    Request request = MakeRequest("1");
+    request.functions = {name};
+    EXPECT_FALSE(sandbox().Run(request, options)) << name;
+    request.functions = {};
+    request.inputs = {{name, "1"}};
+    EXPECT_FALSE(sandbox().Run(request, options)) << name;
+  }
+  Request twice = MakeRequest("1");
+  twice.functions = {"a"};
+  twice.inputs = {{"a", "1"}};
+  EXPECT_FALSE(sandbox().Run(twice, options));
+  Request broken = MakeRequest("1");
+  broken.inputs = {{"a", "1}, \"b\": {"}};
+  EXPECT_FALSE(sandbox().Run(broken, options));
+  Request unanswered = MakeRequest("1");
+  unanswered.functions = {"a"};
+  EXPECT_FALSE(sandbox().Run(unanswered));
+}
+
+TEST_P(FunctionsTest, ANoteOfASignalEndsTheRun) {
+  std::atomic<bool> noted = false;
+  RunOptions options;
+  options.interrupted = [&] { return noted.load(); };
+  std::thread other([&] {
+    std::this_thread::sleep_for(milliseconds(200));
+    noted = true;
+  });
+  const auto outcome = sandbox().Run(MakeRequest("while True:\n    pass", seconds(60)), options);
+  other.join();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+}
+
+// The worker's socket, as a guest that has all of Python finds it; in front of each attack below.
+constexpr char kFindLine[] = R"(
+import os, socket, stat, struct
+for number in range(256):
+    try:
+        mode = os.fstat(number).st_mode
+    except OSError:
+        continue
+    if stat.S_ISSOCK(mode):
+        line = number
+        break
+def call(name, arguments, name_size=None, arguments_size=None):
+    name, arguments = name.encode(), arguments.encode()
+    header = struct.pack('<III', 0x424a434c, len(name) if name_size is None else name_size,
+                         len(arguments) if arguments_size is None else arguments_size)
+    return header + name + arguments
+)";
+
+class HostileLineTest : public FunctionsTest {
+ protected:
+  Outcome Attack(const std::string& source, milliseconds timeout = seconds(60)) {
+    return Run(kFindLine + source, timeout);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Languages, HostileLineTest, testing::Values(Language::kFull),
+                         [](const auto&) { return "Full"; });
+
+// The control: what the attacks below do wrong is all that is wrong with them.
+TEST_P(HostileLineTest, AWorkerMaySpeakForItself) {
+  const Outcome outcome = Attack(
+      "os.write(line, call('ask', '{}'))\n"
+      "size = struct.unpack('<I', os.read(line, 4))[0]\n"
+      "print(os.read(line, size).decode())");
+  EXPECT_EQ(outcome.status, Status::kOk);
+  EXPECT_EQ(outcome.stdout_stream.text, "{\"value\":42}\n");
+  EXPECT_EQ(calls_.size(), 1u);
+}
+
+TEST_P(HostileLineTest, NonsenseEndsTheRun) {
+  for (const char* attack :
+       {"os.write(line, call('other', '{}'))", "os.write(line, call('ask', '{}', 2**32 - 1))",
+        "os.write(line, call('ask', '{}', None, 2**32 - 1))", "os.write(line, b'x' * 12)",
+        "os.close(line)"}) {
+    const Outcome outcome = Attack(std::string(attack) + "\nimport time\ntime.sleep(60)");
+    EXPECT_EQ(outcome.status, Status::kKilled) << attack;
+  }
+  EXPECT_TRUE(calls_.empty());
+}
+
+TEST_P(HostileLineTest, HalfAWordEndsWithTheClock) {
+  const Outcome outcome = Attack(
+      "os.write(line, call('ask', '{}')[:-1])\nimport time\ntime.sleep(60)", milliseconds(500));
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_TRUE(calls_.empty());
+}
+
+TEST_P(HostileLineTest, AnAnswerThatIsNotTakenEndsWithTheClock) {
+  answer_ = "\"" + std::string(1'000'000, 'x') + "\"";
+  const Outcome outcome =
+      Attack("os.write(line, call('ask', '{}'))\nimport time\ntime.sleep(60)", seconds(1));
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+}
+
+// Calls as fast as it can, and never an answer read: once what is on its way to it fills the line,
+// nothing more of it is heard.
+TEST_P(HostileLineTest, AFloodOfCallsIsOneAtATime) {
+  answer_ = "\"" + std::string(100'000, 'x') + "\"";
+  const Outcome outcome =
+      Attack("word = call('ask', '{}') * 1000\nwhile True:\n    os.write(line, word)", seconds(1));
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_GT(calls_.size(), 0u);
+  EXPECT_LT(calls_.size(), 100u);
+}
+
+}  // namespace
+}  // namespace belljar

@@ -1,0 +1,197 @@
+// What a worker says while it runs, word by word, and what a hostile one may try.
+#include "engine/outside/worker_line.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/socket.h"
+
+namespace belljar {
+namespace {
+
+using Word = WorkerLine::Word;
+
+std::string Signal(uint32_t kind, uint32_t step, uint32_t value) {
+  return std::string(AsBytes(WorkerSignal{kind, step, value}));
+}
+
+std::string Call(const std::string& name, const std::string& arguments) {
+  return Signal(WorkerSignal::kCall, static_cast<uint32_t>(name.size()),
+                static_cast<uint32_t>(arguments.size())) +
+         name + arguments;
+}
+
+class WorkerLineTest : public testing::Test {
+ protected:
+  WorkerLineTest() {
+    auto pair = CreateSocketPair(SOCK_STREAM);
+    host_ = std::move(pair->first);
+    worker_ = std::move(pair->second);
+    request_.functions = {"lookup"};
+    request_.limits.result = Bytes{1000};
+    call_ = [this](std::string_view name, std::string_view arguments) {
+      calls_.emplace_back(name, arguments);
+      return answer_;
+    };
+  }
+
+  void Say(std::string_view bytes) {
+    ASSERT_EQ(send(worker_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // Until there is a word, or nothing more to read.
+  Word Hear() {
+    for (;;) {
+      pollfd readable{host_.get(), POLLIN, 0};
+      const Word word = line().Move();
+      if (word != Word::kNothing || poll(&readable, 1, 0) != 1) return word;
+    }
+  }
+  std::string Answered() {
+    line().Answer();
+    while (line().events() == POLLOUT) {
+      if (line().Move() != Word::kNothing) return "nonsense";
+    }
+    uint32_t size = 0;
+    EXPECT_TRUE(ReceiveExactly(worker_.get(), &size, sizeof size));
+    std::string text(size, '\0');
+    EXPECT_TRUE(ReceiveExactly(worker_.get(), text.data(), text.size()));
+    return text;
+  }
+  WorkerLine& line() {
+    if (!line_) line_.emplace(host_.get(), request_, call_);
+    return *line_;
+  }
+
+  UniqueFd host_;
+  UniqueFd worker_;
+  Request request_;
+  FunctionCall call_;
+  std::string answer_ = R"({"value":1})";
+  std::vector<std::pair<std::string, std::string>> calls_;
+  std::optional<WorkerLine> line_;
+};
+
+TEST_F(WorkerLineTest, NothingIsNoWord) { EXPECT_EQ(Hear(), Word::kNothing); }
+
+TEST_F(WorkerLineTest, DoneIsHeard) {
+  Say(Signal(WorkerSignal::kDone, 0, 0));
+  EXPECT_EQ(Hear(), Word::kDone);
+}
+
+TEST_F(WorkerLineTest, CallsAreAnsweredAgainAndAgain) {
+  for (int i = 0; i < 3; ++i) {
+    Say(Call("lookup", R"({"args":[1],"kwargs":{}})"));
+    ASSERT_EQ(Hear(), Word::kCall);
+    EXPECT_EQ(Answered(), R"({"value":1})");
+  }
+  ASSERT_EQ(calls_.size(), 3u);
+  EXPECT_EQ(calls_[2].first, "lookup");
+  EXPECT_EQ(calls_[2].second, R"({"args":[1],"kwargs":{}})");
+  Say(Signal(WorkerSignal::kDone, 0, 0));
+  EXPECT_EQ(Hear(), Word::kDone);
+}
+
+TEST_F(WorkerLineTest, WordsThatComeByteByByteAreHeardOnceWhole) {
+  const std::string call = Call("lookup", "{}");
+  for (size_t i = 0; i + 1 < call.size(); ++i) {
+    Say(call.substr(i, 1));
+    ASSERT_EQ(Hear(), Word::kNothing) << "after byte " << i;
+  }
+  Say(call.substr(call.size() - 1));
+  EXPECT_EQ(Hear(), Word::kCall);
+}
+
+TEST_F(WorkerLineTest, AnnouncedBytesAreNotMadeRoomFor) {
+  request_.limits.result = Bytes{UINT32_MAX};
+  Say(Signal(WorkerSignal::kCall, 6, UINT32_MAX - 1));
+  EXPECT_EQ(Hear(), Word::kNothing);  // and the test has not taken 4 GiB
+  Say("lookup");
+  EXPECT_EQ(Hear(), Word::kNothing);
+  close(worker_.Release());
+  EXPECT_EQ(Hear(), Word::kNonsense);
+}
+
+TEST_F(WorkerLineTest, WhatIsNoWordIsNonsense) {
+  const std::string arguments(1001, ' ');
+  const std::vector<std::pair<const char*, std::string>> kSaid = {
+      {"another kind", Signal(0x12345678, 0, 0)},
+      {"sealed once more", Signal(WorkerSignal::kSealed, 0, 0)},
+      {"a name without end", Signal(WorkerSignal::kCall, kMaxFunctionName + 1, 2)},
+      {"no name", Signal(WorkerSignal::kCall, 0, 2)},
+      {"no arguments", Signal(WorkerSignal::kCall, 6, 0)},
+      {"too many arguments", Signal(WorkerSignal::kCall, 6, 1001)},
+      {"sizes whose sum overflows", Signal(WorkerSignal::kCall, UINT32_MAX, UINT32_MAX)},
+      {"a function of no request", Call("other", "{}")},
+      {"the beginning of a name", Call("look", "{}")},
+      {"a name with more behind it", Call(std::string("lookup\0x", 8), "{}")}};
+  for (const auto& [what, said] : kSaid) {
+    line_.reset();
+    Say(said);
+    EXPECT_EQ(Hear(), Word::kNonsense) << what;
+    char rest[4096];
+    while (recv(host_.get(), rest, sizeof rest, MSG_DONTWAIT) > 0) {
+    }
+  }
+  EXPECT_TRUE(calls_.empty());
+}
+
+TEST_F(WorkerLineTest, WithoutFunctionsACallIsNonsense) {
+  call_ = nullptr;
+  Say(Call("lookup", "{}"));
+  EXPECT_EQ(Hear(), Word::kNonsense);
+}
+
+TEST_F(WorkerLineTest, HostileArgumentsNeverReachTheFunction) {
+  std::string deep;
+  for (size_t i = 0; i < 200; ++i) deep += "[";
+  for (const std::string& arguments :
+       {std::string("{"), std::string("NaN"), std::string(R"({"a":1,"a":2})"), deep,
+        std::string("\"\xff\""), std::string("1e999")}) {
+    Say(Call("lookup", arguments));
+    ASSERT_EQ(Hear(), Word::kCall);
+    EXPECT_NE(Answered().find("not plain data"), std::string::npos) << arguments;
+  }
+  EXPECT_TRUE(calls_.empty());
+}
+
+TEST_F(WorkerLineTest, AnAnswerThatIsTooLargeIsSaidToBe) {
+  answer_ = "{\"value\":\"" + std::string(1000, 'x') + "\"}";
+  Say(Call("lookup", "{}"));
+  ASSERT_EQ(Hear(), Word::kCall);
+  EXPECT_NE(Answered().find("lookup(): its answer takes more than the 1000"), std::string::npos);
+}
+
+// It holds nobody up: what does not fit waits for poll, and the run's other ends are looked at.
+TEST_F(WorkerLineTest, AWorkerThatTakesNoAnswerIsNotWaitedFor) {
+  request_.limits.result = Bytes::Mebi(16);
+  answer_ = "\"" + std::string(8 << 20, 'x') + "\"";
+  Say(Call("lookup", "{}"));
+  ASSERT_EQ(Hear(), Word::kCall);
+  line().Answer();
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(line().Move(), Word::kNothing);
+  EXPECT_EQ(line().events(), POLLOUT);
+  close(worker_.Release());
+  EXPECT_EQ(line().Move(), Word::kNonsense);
+}
+
+// While an answer is on its way the worker has nothing to say, so nothing is read.
+TEST_F(WorkerLineTest, ASecondCallWaitsForTheFirstAnswer) {
+  Say(Call("lookup", "{}") + Call("lookup", "[]"));
+  ASSERT_EQ(Hear(), Word::kCall);
+  EXPECT_EQ(Answered(), answer_);
+  EXPECT_EQ(Hear(), Word::kCall);
+  EXPECT_EQ(Answered(), answer_);
+  EXPECT_EQ(calls_.size(), 2u);
+}
+
+}  // namespace
+}  // namespace belljar

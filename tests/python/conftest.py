@@ -1,0 +1,67 @@
+"""The package of the build tree, imported by this very interpreter, as an application does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+BUILD = Path(os.environ.get("BELLJAR_BUILD", Path(__file__).parents[2] / "build/release"))
+PACKAGE = BUILD / "python"
+
+if (PACKAGE / "belljar").is_dir():
+    sys.path.insert(0, str(PACKAGE))
+elif os.environ.get("BELLJAR_MUST_WORK") == "1":
+    raise RuntimeError(f"there is no package in {PACKAGE}")
+else:
+    collect_ignore_glob = ["test_*.py"]
+
+if TYPE_CHECKING:
+    from belljar import Sandbox
+
+Script = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def box() -> Iterator[Sandbox]:
+    from belljar import Sandbox
+
+    with Sandbox() as sandbox:
+        sandbox.wait_until_ready(60)
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def files() -> Iterator[Sandbox]:
+    from belljar import Sandbox
+
+    with Sandbox("filesystem") as sandbox:
+        yield sandbox
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(PACKAGE)}
+
+
+@pytest.fixture
+def script() -> Script:
+    """Runs a program in a Python of its own, in which nothing has been imported or forked."""
+
+    def run(
+        code: str, *, timeout: float = 60, **options: object
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-X", "dev", "-W", "ignore::DeprecationWarning", "-c", code],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            **options,  # type: ignore[call-overload]
+        )
+
+    return run

@@ -1,0 +1,246 @@
+"""`AsyncSandbox`."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from belljar import AsyncSandbox, BelljarError, GuestFailed
+
+SLOW = "import time\nprint('begun', flush=True)\ntime.sleep(100)"
+
+
+def with_box(step: Callable[[AsyncSandbox], Awaitable[Any]], **options: Any) -> Any:
+    async def main() -> Any:
+        async with AsyncSandbox(**options) as box:
+            return await step(box)
+
+    return asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_all_of_it() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        await box.wait_until_ready(30)
+        result = await box.run("print('a')\nx + 1", inputs={"x": 1})
+        assert (result.value, result.stdout) == (2, "a\n")
+        assert not (await box.validate("import os")).ok
+        assert "math" in (await box.info()).modules
+        with pytest.raises(GuestFailed):
+            await box.run("1 / 0", raise_on_error=True)
+        with pytest.raises(ValueError, match="timeout"):
+            await box.run("1", timeout=-1)
+        with pytest.raises(ValueError, match="the maximum of profile"):
+            await box.run("1", timeout=9999)
+
+    with_box(step)
+
+
+def test_options_are_judged_at_once_or_when_it_opens() -> None:
+    with pytest.raises(ValueError, match="isolation"):
+        AsyncSandbox(isolation="none")  # type: ignore[arg-type]
+
+    async def main() -> None:
+        box = AsyncSandbox("basics")
+        with pytest.raises(ValueError, match="unknown profile"):
+            await box.run("1")
+        await box.close()
+        with pytest.raises(BelljarError, match="closed"):
+            await box.run("1")
+
+    asyncio.run(main())
+
+
+def test_the_loop_never_waits() -> None:
+    async def step(box: AsyncSandbox) -> float:
+        longest = 0.0
+        is_done = False
+
+        async def watch() -> None:
+            nonlocal longest
+            last = time.monotonic()
+            while not is_done:
+                await asyncio.sleep(0.001)
+                now = time.monotonic()
+                longest = max(longest, now - last)
+                last = now
+
+        watching = asyncio.create_task(watch())
+        await asyncio.gather(*(box.run("import time\ntime.sleep(0.3)") for _ in range(8)))
+        is_done = True
+        await watching
+        return longest
+
+    assert with_box(step) < 0.2
+
+
+def test_cancelling_kills_and_returns_at_once() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        begun = asyncio.Event()
+        task = asyncio.create_task(box.run(SLOW, stream=lambda name, text: begun.set()))
+        await begun.wait()
+        start = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.monotonic() - start < 0.5
+        # The one thread is free again: the program is dead.
+        assert (await box.run("1")).value == 1
+        assert time.monotonic() - start < 5
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(box.run(SLOW), 0.2)
+
+    with_box(step, concurrency=1)
+
+
+def test_cancelling_what_has_not_begun() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        first = asyncio.create_task(box.run("import time\ntime.sleep(0.5)\n1"))
+        await asyncio.sleep(0.1)
+        second = asyncio.create_task(box.run(SLOW))
+        await asyncio.sleep(0.1)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        assert (await first).value == 1
+        assert (await box.run("2")).value == 2
+
+    with_box(step, concurrency=1)
+
+
+def test_output_and_functions_in_the_loops_thread_in_order() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        here = threading.get_ident()
+        seen: list[str] = []
+
+        def show(name: str, text: str) -> None:
+            assert threading.get_ident() == here
+            seen.append(text)
+
+        def plain(x: int) -> int:
+            assert threading.get_ident() == here
+            seen.append(f"plain {x}\n")
+            return x + 1
+
+        async def slow(x: int) -> int:
+            await asyncio.sleep(0.05)
+            assert threading.get_ident() == here
+            return x * 2
+
+        async def fails() -> None:
+            raise LookupError("none")
+
+        code = """
+print("one", flush=True)
+a = plain(1)
+print("two", flush=True)
+b = slow(a)
+try:
+    fails()
+except LookupError as error:
+    told = str(error)
+(a, b, told)
+"""
+        result = await box.run(
+            code, stream=show, functions={"plain": plain, "slow": slow, "fails": fails}
+        )
+        assert result.value == (2, 4, "none"), result.error
+        assert "".join(seen) == "one\nplain 1\ntwo\n"
+
+    with_box(step)
+
+
+def test_exceptions_of_streams_end_the_run() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        def show(name: str, text: str) -> None:
+            raise LookupError("enough")
+
+        with pytest.raises(LookupError, match="enough"):
+            await box.run(SLOW, stream=show)
+
+    with_box(step)
+
+
+def test_cancelling_ends_a_function_that_is_awaited() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        begun = asyncio.Event()
+        ended = asyncio.Event()
+
+        async def forever() -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(1000)
+            finally:
+                ended.set()
+
+        task = asyncio.create_task(box.run("forever()", functions={"forever": forever}))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.wait_for(ended.wait(), 2)
+        assert (await box.run("1")).value == 1
+
+    with_box(step, concurrency=1)
+
+
+def test_many_in_order() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        async def programs() -> AsyncIterator[str]:
+            for number in range(9):
+                yield f"import time\ntime.sleep({0.1 if number % 4 == 0 else 0})\n{number}"
+
+        values = [each.value async for each in box.run_many(programs(), concurrency=3)]
+        assert values == list(range(9))
+        start = time.monotonic()
+        results = box.run_many(["1", SLOW, SLOW], concurrency=3)
+        async for result in results:
+            assert result.value == 1
+            break
+        await results.aclose()  # type: ignore[attr-defined]
+        assert time.monotonic() - start < 5
+
+    with_box(step)
+
+
+def test_closing_kills_what_runs() -> None:
+    async def main() -> None:
+        box = AsyncSandbox()
+        begun = asyncio.Event()
+        task = asyncio.create_task(box.run(SLOW, stream=lambda name, text: begun.set()))
+        await begun.wait()
+        await asyncio.wait_for(box.close(), 10)
+        assert (await task).status == "killed"
+
+    asyncio.run(main())
+
+
+def test_closing_ends_a_function_that_is_awaited() -> None:
+    async def main() -> None:
+        box = AsyncSandbox()
+        begun = asyncio.Event()
+
+        async def forever() -> None:
+            begun.set()
+            await asyncio.sleep(1000)
+
+        task = asyncio.create_task(box.run("forever()", functions={"forever": forever}))
+        await begun.wait()
+        await asyncio.wait_for(box.close(), 10)
+        assert (await task).status == "killed"
+
+    asyncio.run(main())
+
+
+def test_it_pickles_as_its_options() -> None:
+    box = pickle.loads(pickle.dumps(AsyncSandbox(timeout=3, concurrency=2)))
+
+    async def main() -> float:
+        async with box:
+            return (await box.run("1")).limits.timeout
+
+    assert asyncio.run(main()) == 3

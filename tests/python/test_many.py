@@ -1,0 +1,79 @@
+"""`run_many`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from belljar import GuestFailed, Sandbox
+
+SLOW = "import time\ntime.sleep(100)"
+
+
+def ours() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name == "belljar"]
+
+
+def test_in_order_whatever_takes_longer(box: Sandbox) -> None:
+    codes = [f"import time\ntime.sleep({0.2 if n % 3 == 0 else 0})\n{n}" for n in range(12)]
+    values = [each.value for each in box.run_many(codes, concurrency=4)]
+    assert values == list(range(12))
+    assert not ours()
+
+
+def test_programs_are_taken_as_results_are(box: Sandbox) -> None:
+    taken: list[int] = []
+
+    def programs() -> Iterator[str]:
+        number = 0
+        while True:
+            taken.append(number)
+            yield str(number)
+            number += 1
+
+    results = box.run_many(programs(), concurrency=2)
+    assert taken == []
+    assert [next(results).value for _ in range(3)] == [0, 1, 2]
+    assert len(taken) <= 3 + 2 * 2
+    results.close()
+    assert not ours()
+
+
+def test_closing_kills_what_runs(box: Sandbox) -> None:
+    start = time.monotonic()
+    results = box.run_many(["1", SLOW, SLOW, SLOW], concurrency=2)
+    assert next(results).value == 1
+    results.close()
+    assert time.monotonic() - start < 10
+    assert not ours()
+
+
+def test_an_exception_in_the_programs_kills_what_runs(box: Sandbox) -> None:
+    def programs() -> Iterator[str]:
+        yield SLOW
+        raise LookupError("no more")
+
+    start = time.monotonic()
+    with pytest.raises(LookupError, match="no more"):
+        list(box.run_many(programs()))
+    assert time.monotonic() - start < 10
+    assert not ours()
+
+
+def test_options_are_those_of_run(box: Sandbox) -> None:
+    results = list(box.run_many(["x", "1 / 0"], inputs={"x": 5}, timeout=3))
+    assert [each.status for each in results] == ["ok", "exception"]
+    assert {each.limits.timeout for each in results} == {3}
+    with pytest.raises(GuestFailed):
+        list(box.run_many(["1", "1 / 0", SLOW], raise_on_error=True))
+    with pytest.raises(ValueError, match="timeout"):
+        box.run_many(["1"], timeout=-1)
+    with pytest.raises(TypeError, match="single program"):
+        box.run_many("1 + 1")
+    with pytest.raises(ValueError, match="concurrency is 0"):
+        box.run_many(["1"], concurrency=0)
+    with pytest.raises(TypeError, match="code is a int"):
+        list(box.run_many([1]))  # type: ignore[list-item]
+    assert list(box.run_many([])) == []

@@ -1,0 +1,243 @@
+"""Reading what a hostile worker may have written as a value."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+
+import pytest
+from belljar import Sandbox, _plain
+from belljar._result import result_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.text(st.characters(categories=["Cs", "Ll"]))
+    | st.binary()
+)
+HASHABLE = st.recursive(
+    SCALARS, lambda inner: st.tuples(inner, inner) | st.frozensets(inner), max_leaves=5
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner)
+        | st.dictionaries(st.text(), inner)
+        | st.dictionaries(HASHABLE, inner)
+        | st.sets(HASHABLE)
+        | st.frozensets(HASHABLE)
+    ),
+    max_leaves=10,
+)
+
+
+def shape(value: object) -> object:
+    """Equal values of other types are told apart: 1, 1.0 and True."""
+    if isinstance(value, list | tuple):
+        return type(value), [shape(item) for item in value]
+    if isinstance(value, dict):
+        return dict, [(shape(key), shape(item)) for key, item in value.items()]
+    if isinstance(value, set | frozenset):
+        return type(value), sorted(repr(shape(item)) for item in value)
+    return type(value), repr(value)
+
+
+@given(VALUES)
+def test_what_is_written_is_read(value: object) -> None:
+    assert shape(_plain.decode(_plain.encode(value, "it"))) == shape(value)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["$type", "items"]),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(
+                st.text() | st.sampled_from(["$type", "items", "value", "hex"]), inner
+            )
+            | st.fixed_dictionaries(
+                {"$type": st.sampled_from(sorted(_plain._READERS)), "items": inner}
+            )
+            | st.fixed_dictionaries(
+                {"$type": st.sampled_from(sorted(_plain._READERS)), "value": inner}
+            )
+        ),
+        max_leaves=20,
+    )
+)
+def test_whatever_json_it_is_there_is_one_error(form: object) -> None:
+    try:
+        value = _plain.decode(json.dumps(form))
+    except _plain.MalformedError:
+        return
+    _plain.encode(value, "it")  # plain data, then
+
+
+@given(st.text() | st.text('[]{}"\\,:0123456789.eE-+tfn$ypetruals'))
+def test_whatever_text_it_is_there_is_one_error(text: str) -> None:
+    try:
+        _plain.decode(text)
+    except _plain.MalformedError:
+        pass
+
+
+MALFORMED = {
+    "nothing": "",
+    "rest": "1 2",
+    "NaN": "NaN",
+    "infinity": "-Infinity",
+    "a large float": "1e999",
+    "a large number": str(2**53),
+    "a long number": "9" * 5000,
+    "a repeated key": '{"a": 1, "a": 2}',
+    "a repeated type": '{"$type": "int", "$type": "bytes", "value": "1"}',
+    "a type that there is not": '{"$type": "object", "value": "1"}',
+    "a type that is none": '{"$type": ["int"], "value": "1"}',
+    "no value": '{"$type": "int"}',
+    "two values": '{"$type": "int", "value": "1", "hex": "0x1"}',
+    "another key": '{"$type": "int", "items": []}',
+    "$": '{"$other": 1}',
+    "int: a number": '{"$type": "int", "value": 1}',
+    "int: signs": '{"$type": "int", "value": "--1"}',
+    "int: underscores": '{"$type": "int", "value": "1_0"}',
+    "int: other digits": '{"$type": "int", "value": "\\u0661"}',
+    "int: spaces": '{"$type": "int", "hex": " 0x1"}',
+    "int: many digits": '{"$type": "int", "value": "%s"}' % ("1" * 4302),
+    "float": '{"$type": "float", "value": "1.5"}',
+    "float: a list": '{"$type": "float", "value": []}',
+    "bytes": '{"$type": "bytes", "base64": "A"}',
+    "bytes: other characters": '{"$type": "bytes", "base64": "AA\\n=="}',
+    "str": '{"$type": "str", "utf8_surrogatepass_base64": "/w=="}',
+    "set of lists": '{"$type": "set", "items": [[1]]}',
+    "set: repeated": '{"$type": "set", "items": [1, 1]}',
+    "set: no list": '{"$type": "set", "items": "ab"}',
+    "dict: no pairs": '{"$type": "dict", "items": [[1]]}',
+    "dict: text pairs": '{"$type": "dict", "items": ["ab"]}',
+    "dict: repeated": '{"$type": "dict", "items": [[1, 2], [1, 3]]}',
+    "dict: a list as key": '{"$type": "dict", "items": [[[], 3]]}',
+    "deep": "[" * 5000 + "]" * 5000,
+    "deep objects": '{"a":' * 5000 + "1" + "}" * 5000,
+    "deep and open": "[" * 500_000,
+    "deep after a text of brackets": '["' + "]" * 300 + '",' + "[" * 200 + "]" * 201,
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed(name: str) -> None:
+    with pytest.raises(_plain.MalformedError):
+        _plain.decode(MALFORMED[name])
+
+
+def test_brackets_in_texts_do_not_count() -> None:
+    assert _plain.decode(json.dumps(["[" * 500, '\\"' + "{" * 500])) == [
+        "[" * 500,
+        '\\"' + "{" * 500,
+    ]
+
+
+def test_depth_does_not_lean_on_pythons_limit() -> None:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)
+    try:
+        with pytest.raises(_plain.MalformedError):
+            _plain.decode("[" * 400_000 + "]" * 400_000)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_time_is_in_proportion() -> None:
+    hostile = {
+        "hex": '{"$type": "int", "hex": "0x%s"}' % ("f" * 4_000_000),
+        "decimals": "[{}]".format(
+            ",".join(['{"$type": "int", "value": "%s"}' % ("9" * 4300)] * 200)
+        ),
+        "hashes": '{{"$type": "set", "items": [{}]}}'.format(
+            ",".join(
+                '{"$type": "int", "hex": "%#x"}' % (n * (2**61 - 1)) for n in range(1, 100_000)
+            )
+        ),
+        "lists": "[" + "[]," * 1_000_000 + "[]]",
+        "quotes": '"' + '\\"' * 2_000_000,
+        "open": '["' * 300_000,
+    }
+    for name, text in hostile.items():
+        start = time.process_time()
+        try:
+            _plain.decode(text)
+        except _plain.MalformedError:
+            pass
+        assert time.process_time() - start < 8, name
+
+
+def test_digits_of_ints_whatever_the_applications_limit() -> None:
+    number = -(10**4299)
+    text = f'{{"$type": "int", "value": "{number}"}}'
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(640)
+    try:
+        assert _plain.decode(text) == number
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+def test_a_value_that_cannot_be_read_is_cut(box: Sandbox) -> None:
+    class Engine:
+        pass
+
+    engine = box._open()
+    from belljar import _host
+
+    outcome = engine.run(_host.Cancellation(), box._program("'shown'"))
+    result = result_of(outcome | {"result_json": '{"$type": "int", "value": "x"}'})
+    assert (result.value, result.has_value, result.value_repr) == (None, False, "'shown'")
+    assert result.truncated == ("value",)
+    assert result.ok
+
+
+def test_depth_of_what_is_written() -> None:
+    deep: object = 1
+    for _ in range(60):
+        deep = [deep]
+    _plain.encode(deep, "it")
+    for _ in range(10):
+        deep = [deep]
+    with pytest.raises(ValueError, match="it nests more than 64 deep"):
+        _plain.encode(deep, "it")
+    circle: list[object] = []
+    circle.append(circle)
+    with pytest.raises(ValueError, match="or holds itself"):
+        _plain.encode(circle, "it")
+
+
+def test_values_at_the_bound_go_in(box: Sandbox) -> None:
+    deep: object = (1,)
+    for _ in range(62):
+        deep = [deep]
+    assert box.run("1", inputs={"x": deep}).value == 1
+
+
+class Sly(int):
+    pass
+
+
+@pytest.mark.parametrize("value", [Sly(1), object(), 1j, bytearray(), range(3), {1: Sly(2)}])
+def test_no_other_types(value: object) -> None:
+    with pytest.raises(TypeError, match="only plain data crosses"):
+        _plain.encode(value, "it")
+
+
+def test_floats() -> None:
+    assert math.isnan(_plain.decode(_plain.encode(math.nan, "it")))
+    assert _plain.decode(_plain.encode([math.inf, -math.inf, -0.0], "it")) == [
+        math.inf,
+        -math.inf,
+        0,
+    ]

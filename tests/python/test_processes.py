@@ -1,0 +1,438 @@
+"""Fork, spawn, signals, children of the application's own, and the interpreter's end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from belljar import Sandbox
+
+from tests.python.conftest import Script, environment
+
+SLOW = "import time\\nprint('begun', flush=True)\\ntime.sleep(100)"
+
+
+def in_child(step: Callable[[], bool]) -> bool:
+    """Whether `step` is true in a child that fork makes."""
+    pid = os.fork()
+    if pid == 0:
+        good = False
+        try:
+            good = step()
+        finally:
+            os._exit(0 if good else 1)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    raise AssertionError("the child hangs")
+
+
+def test_a_forked_child_has_its_own_workers() -> None:
+    with Sandbox(spares=2) as box:
+        assert box.run("1").value == 1
+        parents = box._engine
+        assert parents is not None
+        pid = parents.counters()["zygote_pid"]
+
+        def step() -> bool:
+            good = box.run("6 * 7").value == 42
+            mine = box._open()
+            good &= mine is not parents and mine.counters()["zygote_pid"] != pid
+            box.close()
+            return good
+
+        for _ in range(3):
+            assert in_child(step)
+        # The parent's own are as they were.
+        assert box._engine is parents
+        assert parents.counters()["zygote_pid"] == pid
+        assert box.run("2").value == 2
+        assert parents.counters()["zygotes_started"] == 1
+
+
+def test_a_forked_child_keeps_no_descriptor_of_the_parents() -> None:
+    before = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if fd_is(fd)}
+    with Sandbox(spares=3) as box:
+        box.wait_until_ready(30)
+        ours = links() - before
+        assert ours
+
+        def step() -> bool:
+            return not (links() & ours)
+
+        assert in_child(step)
+        assert links() & ours == ours
+
+
+def fd_is(fd: str) -> bool:
+    return os.path.lexists(f"/proc/self/fd/{fd}")
+
+
+def links() -> set[str]:
+    found = set()
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            found.add(os.readlink(f"/proc/self/fd/{fd}"))
+        except FileNotFoundError:
+            pass  # of the listing itself
+    return found
+
+
+def test_what_a_child_has_does_not_keep_the_parents_alive(script: Script) -> None:
+    """The parent is killed; its zygote and workers go, although a child of its goes on."""
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            """
+import os, signal, time
+from belljar import Sandbox
+box = Sandbox(spares=2)
+box.wait_until_ready(30)
+zygote = box._engine.counters()["zygote_pid"]
+child = os.fork()
+if child == 0:
+    time.sleep(600)
+print(zygote, child, flush=True)
+signal.pause()
+""",
+        ],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        zygote, child = map(int, process.stdout.readline().split())
+        process.kill()
+        process.wait()
+        try:
+            deadline = time.monotonic() + 10
+            while is_running(zygote):
+                assert time.monotonic() < deadline, "the zygote lives on"
+                time.sleep(0.02)
+            assert is_running(child)
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_fork_while_threads_run(script: Script) -> None:
+    done = script("""
+import os, threading
+from belljar import Sandbox
+box = Sandbox()
+stop = threading.Event()
+def work():
+    while not stop.is_set():
+        assert box.run("1 + 1").value == 2
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads: thread.start()
+for _ in range(10):
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = 0 if box.run("3").value == 3 else 2
+            box.close()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+stop.set()
+for thread in threads: thread.join()
+box.close()
+print("good")
+""")
+    assert (done.stdout, done.returncode) == ("good\n", 0), done.stderr
+
+
+def test_fork_within_a_callback(script: Script) -> None:
+    done = script("""
+import os, sys
+from belljar import BelljarError, Sandbox
+box = Sandbox()
+pids = []
+def fork():
+    pid = os.fork()
+    pids.append(pid)
+    return pid
+try:
+    result = box.run("fork()", functions={"fork": fork})
+except BelljarError as error:
+    assert pids == [0], pids
+    assert "forked" in str(error), error
+    assert box.run("5").value == 5
+    box.close()
+    os._exit(7)
+assert result.value == pids[0] > 0
+assert os.waitstatus_to_exitcode(os.waitpid(pids[0], 0)[1]) == 7
+assert box.run("6").value == 6
+print("good")
+""")
+    assert (done.stdout, done.returncode) == ("good\n", 0), done.stderr
+
+
+def value_of(box: Sandbox, code: str) -> object:
+    return box.run(code).value
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(method: str, script: Script) -> None:
+    done = script(f"""
+import multiprocessing, sys
+sys.path.insert(0, {os.getcwd()!r})
+from belljar import Sandbox
+from tests.python.pooled import value_of
+if __name__ == "__main__":
+    with Sandbox() as box:
+        assert box.run("1").value == 1
+        with multiprocessing.get_context({method!r}).Pool(2) as pool:
+            print(pool.starmap(value_of, [(box, f"{{n}} * 2") for n in range(6)]))
+        assert box.run("2").value == 2
+""")
+    assert done.stdout == "[0, 2, 4, 6, 8, 10]\n", done.stderr
+    assert done.returncode == 0
+
+
+def test_it_pickles_as_its_options() -> None:
+    with Sandbox(timeout=3, memory="64m", allowed_imports=["math"]) as box:
+        again = pickle.loads(pickle.dumps(box))
+    with again:
+        result = again.run("import math\nmath.floor(1.5)")
+        assert (result.value, result.limits.timeout) == (1, 3)
+        assert again.run("import json").status == "refused"
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+INTERRUPTED = """
+import os, signal, threading, time
+from belljar import Sandbox
+box = Sandbox(**{options})
+{before}
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    {call}
+except KeyboardInterrupt:
+    took = time.monotonic() - start
+    assert took < 2, took
+    print("interrupted")
+else:
+    print("it went on")
+{after}
+box.close()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "before", "call"),
+    [
+        ({}, "box.run('1')", f'box.run("{SLOW}")'),
+        ({}, "box.run('1')", 'box.run("while True: pass")'),
+        ({}, "box.run('1')", f'list(box.run_many(["{SLOW}"] * 3))'),
+        (
+            {"spares": 1},
+            # All spares are taken, and none can be made while SIGSTOP holds the zygote.
+            "box.wait_until_ready()\nbox.run('1')\n"
+            "os.kill(box._engine.counters()['zygote_pid'], signal.SIGSTOP)\n"
+            "[threading.Thread(target=box.run, args=('import time\\ntime.sleep(60)',),"
+            " daemon=True).start() for _ in range(2)]\ntime.sleep(0.2)",
+            'box.run("1")',
+        ),
+        (
+            {},
+            "box.wait_until_ready()\n"
+            "os.kill(box._engine.counters()['zygote_pid'], signal.SIGSTOP)\n"
+            "time.sleep(0.2)\nwhile box._engine.counters()['waiting']: box.run('1')",
+            "box.wait_until_ready()",
+        ),
+        (
+            {},
+            "begun = threading.Event()\n"
+            "hangs = lambda: (begun.set(), time.sleep(5))\n"
+            "threading.Thread(target=box.run, args=('f()',),"
+            " kwargs={'functions': {'f': hangs}}).start()\nbegun.wait()",
+            "box.close()",
+        ),
+        ({}, "box.run('1')", 'box.run("f()", functions={"f": lambda: time.sleep(60)})'),
+    ],
+    ids=["sleeps", "loops", "many", "waits-for-a-worker", "wait_until_ready", "close", "function"],
+)
+def test_ctrl_c(script: Script, options: dict[str, int], before: str, call: str) -> None:
+    after = "os.kill(box._engine.counters()['zygote_pid'], signal.SIGCONT)"
+    if call == "box.close()":
+        after = ""
+    elif "SIGSTOP" not in before:
+        after = "assert box.run('1').value == 1"
+    code = INTERRUPTED.format(options=options, before=before, call=call, after=after)
+    done = script(code)
+    assert (done.stdout, done.returncode) == ("interrupted\n", 0), done.stderr
+
+
+def test_other_handlers_run_while_it_runs(script: Script) -> None:
+    done = script("""
+import os, signal, threading, time
+from belljar import Sandbox
+box = Sandbox()
+seen = []
+def is_main():
+    return threading.current_thread() is threading.main_thread()
+signal.signal(signal.SIGUSR1, lambda *_: seen.append(is_main()))
+for delay in (0.2, 0.4):
+    threading.Timer(delay, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+assert box.run("import time\\ntime.sleep(0.8)\\n5").value == 5
+assert seen == [True, True], seen
+def out_of_time(*_): raise TimeoutError("mine")
+signal.signal(signal.SIGALRM, out_of_time)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    box.run("import time\\ntime.sleep(60)")
+except TimeoutError as error:
+    print(error)
+""")
+    assert (done.stdout, done.returncode) == ("mine\n", 0), done.stderr
+
+
+def test_our_threads_take_no_signals() -> None:
+    with Sandbox("network", spares=1) as box:
+        box.wait_until_ready(30)
+        box.run("1")
+        blocked = {}
+        for task in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{task}/status") as file:
+                fields = dict(line.rstrip("\n").split(":\t") for line in file)
+            blocked[task] = int(fields["SigBlk"], 16)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+        ours = {task: mask for task, mask in blocked.items() if int(task) != os.getpid()}
+        assert mask == signal.pthread_sigmask(signal.SIG_BLOCK, [])
+        catchable = 1 << (signal.SIGINT - 1) | 1 << (signal.SIGTERM - 1) | 1 << (signal.SIGCHLD - 1)
+        # At least the keeper and the door's.
+        assert sum(bits & catchable == catchable for bits in ours.values()) >= 2
+        assert blocked[str(os.getpid())] & catchable == 0
+
+
+# --- the interpreter's end ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+@pytest.mark.parametrize("call", ["run", "many", "callback"])
+def test_the_end_with_runs_in_daemon_threads(script: Script, threads: int, call: str) -> None:
+    calls = {
+        "run": f'box.run("{SLOW}", stream=lambda *_: begun.release())',
+        "many": f'list(box.run_many(["{SLOW}"] * 2, stream=lambda *_: begun.release()))',
+        "callback": 'box.run("f()", functions={"f": lambda: (begun.release(), time.sleep(2))})',
+    }
+    start = time.monotonic()
+    done = script(f"""
+import threading, time
+from belljar import Sandbox
+box = Sandbox()
+begun = threading.Semaphore(0)
+def work():
+    while True:
+        {calls[call]}
+for _ in range({threads}):
+    threading.Thread(target=work, daemon=True).start()
+for _ in range({threads}):
+    begun.acquire()
+print("end", flush=True)
+""")
+    assert done.stdout == "end\n"
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - start < 30
+    assert "Fatal" not in done.stderr and "terminate" not in done.stderr
+
+
+def test_the_end_of_asyncio_with_runs_in_flight(script: Script) -> None:
+    done = script(f"""
+import asyncio
+from belljar import AsyncSandbox
+async def main():
+    box = AsyncSandbox()
+    begun = asyncio.Event()
+    asyncio.create_task(box.run("{SLOW}", stream=lambda *_: begun.set()))
+    await begun.wait()
+asyncio.run(main())
+print("end")
+""")
+    assert (done.stdout, done.returncode) == ("end\n", 0), done.stderr
+
+
+def test_the_end_while_a_callback_never_returns(script: Script) -> None:
+    """Nothing crashes: the thread stays where it is until the process ends."""
+    start = time.monotonic()
+    done = script(
+        """
+import threading, time
+import belljar
+box = belljar.Sandbox()
+begun = threading.Event()
+def forever():
+    begun.set()
+    threading.Event().wait(14)  # longer than the interpreter's end waits
+threading.Thread(target=lambda: box.run("f()", functions={"f": forever}), daemon=True).start()
+begun.wait()
+""",
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert 8 < time.monotonic() - start < 30
+
+
+def test_exits_leave_nobody(script: Script) -> None:
+    for how in ("", "import sys; sys.exit(3)", "import os; os._exit(4)", "raise SystemError"):
+        done = script(f"""
+from belljar import Sandbox
+box = Sandbox()
+box.wait_until_ready()
+print(box._engine.counters()["zygote_pid"], flush=True)
+{how}
+""")
+        pid = int(done.stdout)
+        deadline = time.monotonic() + 10
+        while is_running(pid):
+            assert time.monotonic() < deadline, how
+            time.sleep(0.02)
+
+
+def test_nothing_is_left_of_many_sandboxes() -> None:
+    children = subprocess.run(
+        ["ps", "--no-headers", "-o", "pid,comm", "--ppid", str(os.getpid())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for _ in range(3):
+        with Sandbox(spares=1) as box:
+            box.wait_until_ready(30)
+    after = subprocess.run(
+        ["ps", "--no-headers", "-o", "pid,comm", "--ppid", str(os.getpid())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    def ours(text: str) -> list[str]:
+        return [line for line in text.splitlines() if "belljar" in line]
+
+    assert len(ours(after.stdout)) <= len(ours(children.stdout))
+    assert multiprocessing.active_children() == []
