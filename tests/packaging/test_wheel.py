@@ -233,6 +233,21 @@ def test_the_preloaded_library_is_no_program(environment):
     assert "is not a command of its own" in done.stderr
 
 
+def test_the_package_runs_programs_as_the_command_does(environment):
+    code = (
+        "import belljar, sys\n"
+        "with belljar.Sandbox() as sandbox:\n"
+        "    print(sandbox.run('6 * 7').value, sandbox.info().version, 'numpy' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [environment.folder / "bin/python", "-I", "-c", code],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"42 {VERSION} False\n", "")
+
+
 # --- packages of profiles -------------------------------------------------------------------------
 
 

@@ -92,7 +92,10 @@ def test_a_set_of_packages_is_linked_whether_it_is_installed_or_not(tmp_path, so
     stage_share.stage(source, share, tmp_path, f"{tmp_path}/venv-{{set}}")
     assert os.readlink(share / "packages" / "frames") == str(packages)
     assert not (share / "packages" / "frames").exists()
-    assert [path.name for path in (share / "requirements").iterdir()] == ["frames.txt"]
+    assert {path.name for path in (share / "requirements").iterdir()} == {
+        "frames.txt",
+        "frames.pins",
+    }
     packages.mkdir()
     assert (share / "packages" / "frames").is_dir()
 
@@ -100,3 +103,13 @@ def test_a_set_of_packages_is_linked_whether_it_is_installed_or_not(tmp_path, so
     stage_share.stage(source, share, tmp_path, f"{tmp_path}/venv-{{set}}")
     assert not list((share / "packages").iterdir()) and packages.is_dir()
     assert not (share / "requirements" / "frames.txt").exists()
+
+
+def test_pins_are_names_and_versions():
+    text = "# by pip-compile\nnumpy==2.4.6 \\\n    --hash=sha256:00\n    # via x\nsix==1.17.0\n"
+    assert stage_share.pins_of(text, "x.txt") == "numpy 2.4.6\nsix 1.17.0\n"
+
+
+def test_a_pin_that_is_needed_only_sometimes_is_refused():
+    with pytest.raises(SystemExit, match="when six is needed"):
+        stage_share.pins_of("six==1.17.0 ; python_version < '3.12'\n", "x.txt")
