@@ -24,9 +24,9 @@ struct InputVariable {
   std::string json;
 };
 
-// Among Request::functions, and in no program's reach, since none can spell it: called when a program
-// has ended by itself, or by an exception, once for each of its variables with the name and, where
-// that is plain data, the value; and then, that being all of them, with nothing.
+// Among Request::functions, and in no program's reach, since none can spell it: called when a
+// program has ended by itself, or by an exception, once for each of its variables with the name
+// and, where that is plain data, the value; and then, that being all of them, with nothing.
 inline constexpr std::string_view kTakesVariables = "@variable";
 
 struct Request {

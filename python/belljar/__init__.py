@@ -6,8 +6,8 @@
     >>> result.value, result.stdout
     (42, 'hello\\n')
 
-`Sandbox` runs programs, `AsyncSandbox` does so for asyncio; both return a `Result`. What the program
-did is a result; what Belljar or this machine failed to do is a `BelljarError`.
+`Sandbox` runs programs, `AsyncSandbox` does so for asyncio; both return a `Result`. What the
+program did is a result; what Belljar or this machine failed to do is a `BelljarError`.
 """
 
 from __future__ import annotations

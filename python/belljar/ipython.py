@@ -9,6 +9,9 @@
 Output arrives while the cell runs; then its value and its figures are shown. Interrupting kills it.
 """
 
+# mypy: disable-error-code="import-not-found, misc, untyped-decorator, no-untyped-call"
+# Without the library these are Any to mypy, and with it some are untyped.
+
 from __future__ import annotations
 
 import dataclasses
@@ -28,14 +31,15 @@ from belljar._sandbox import Sandbox
 
 
 @magics_class
-class BelljarMagics(Magics):  # type: ignore[misc]
+class BelljarMagics(Magics):
     """Keeps a sandbox for each profile until the extension is unloaded."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
+        self._shell = shell
         self._sandboxes: dict[str, Sandbox] = {}
 
-    @magic_arguments()  # type: ignore[untyped-decorator]
+    @magic_arguments()
     @argument("--profile", "-p", default="basic", help='What the cell may use; usually "basic".')
     @argument("--timeout", "-t", help='Wall clock: seconds, or "500ms".')
     @argument("--memory", "-m", help='As in "64m".')
@@ -50,15 +54,14 @@ class BelljarMagics(Magics):  # type: ignore[misc]
     )  # fmt: skip
     @argument("--result", "-r", metavar="NAME", help="A variable that gets the belljar.Result.")
     @argument("--raise", dest="raises", action="store_true", help="Raise what the cell fails of.")
-    @cell_magic  # type: ignore[untyped-decorator]
+    @cell_magic
     def belljar(self, line: str, cell: str) -> None:
         """Runs the cell sealed; nothing of it is kept but what you ask for."""
         asked = parse_argstring(self.belljar, line)
-        mine = self.shell.user_ns
         left: dict[str, Any] = {}
 
         def take(name: str | None = None, *value: Any) -> None:
-            if name in asked.output and value:
+            if name is not None and name in asked.output and value:
                 left[name] = value[0]
 
         try:
@@ -67,8 +70,8 @@ class BelljarMagics(Magics):  # type: ignore[misc]
                 timeout=_number(asked.timeout),
                 memory=_number(asked.memory),
                 filename="cell.py",
-                stdin=None if asked.stdin is None else self._mine(asked.stdin),
-                inputs={name: self._mine(name) for name in asked.input},
+                stdin=None if asked.stdin is None else self._variable(asked.stdin),
+                inputs={name: self._variable(name) for name in asked.input},
                 stream=_show,
                 take=take if asked.output else None,
             )
@@ -85,7 +88,7 @@ class BelljarMagics(Magics):  # type: ignore[misc]
             display(rest)
         self._hand_over(result, asked.output, left)
         if asked.result:
-            mine[asked.result] = result
+            self._shell.user_ns[asked.result] = result
         if asked.raises:
             result.raise_for_status()
 
@@ -94,14 +97,14 @@ class BelljarMagics(Magics):  # type: ignore[misc]
             self._sandboxes[profile] = Sandbox(profile)
         return self._sandboxes[profile]
 
-    def _mine(self, name: str) -> Any:
+    def _variable(self, name: str) -> Any:
         try:
-            return self.shell.user_ns[name]
+            return self._shell.user_ns[name]
         except KeyError:
             raise UsageError(f"%%belljar: you have no variable {name!r}") from None
 
     def _hand_over(self, result: Result, names: list[str], left: dict[str, Any]) -> None:
-        self.shell.user_ns.update(left)
+        self._shell.user_ns.update(left)
         for name in names:
             if name in left:
                 continue
@@ -114,7 +117,7 @@ class BelljarMagics(Magics):  # type: ignore[misc]
         self._sandboxes.clear()
 
 
-def _number(text: str | None) -> float | str | None:
+def _number(text: str | None) -> int | str | None:
     """As sandboxes take it: "5" is seconds or bytes, "500ms" and "64m" speak for themselves."""
     return int(text) if text is not None and text.isdecimal() else text
 
