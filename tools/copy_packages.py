@@ -2,10 +2,10 @@
 
     copy_packages.py --requirements requirements/runtime.txt --target FOLDER
 
-For a wheel: pip makes an environment to build in, of what pyproject.toml asks for, and that is where
-the packages that the policy needs come from. Not with pip from here: that environment has none, and
-whoever builds has said to their pip already from where to install. Refuses another version than the
-one that was reviewed.
+For a wheel: pip makes an environment to build in, of what pyproject.toml asks for, and that is
+where the packages that the policy needs come from. Not with pip from here: that environment has
+none, and whoever builds has said to their pip already from where to install. Refuses another
+version than the one that was reviewed.
 """
 
 import argparse
@@ -22,9 +22,7 @@ PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
 
 def pins(requirements: str) -> dict[str, str]:
     """Name -> version of a file as pip-compile writes it: each at the beginning of a line."""
-    return dict(
-        match.groups() for line in requirements.splitlines() if (match := PIN.match(line))
-    )
+    return dict(match.groups() for line in requirements.splitlines() if (match := PIN.match(line)))
 
 
 def copy_package(name: str, version: str, target: Path) -> None:

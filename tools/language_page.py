@@ -26,8 +26,9 @@ edit by hand.
 
 Restricted Python is CPython (3.11, 3.12 or 3.13, whichever was built in) with names, attributes and
 modules left out, and no other language: what is accepted runs as it does in plain CPython of that
-version, with the same output, exceptions and order of evaluation. This page says what was decided about every construct. [policy.md](policy.md)
-says how it is enforced, [rules.md](rules.md) what each rule refuses and what to write instead.
+version, with the same output, exceptions and order of evaluation. This page says what was decided
+about every construct. [policy.md](policy.md) says how it is enforced, [rules.md](rules.md) what
+each rule refuses and what to write instead.
 
 | decision | |
 |---|---|

@@ -176,9 +176,7 @@ def main() -> None:
     parser.add_argument("--shown", help="what tracebacks have in place of the share's path")
     parser.add_argument("--stamp", type=Path, required=True)
     options = parser.parse_args()
-    stage(
-        options.source, options.share, options.site_packages, options.set_packages, options.shown
-    )
+    stage(options.source, options.share, options.site_packages, options.set_packages, options.shown)
     options.stamp.write_text("")
 
 

@@ -78,7 +78,9 @@ def add_to(path: Path) -> None:
         added = byte_code(wheel, Path(folder, "sources"))
         added |= metadata_of_packages(Path(folder, "packages"))
         record = next(
-            each for each in wheel.infolist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", each.filename)
+            each
+            for each in wheel.infolist()
+            if re.fullmatch(r"[^/]+\.dist-info/RECORD", each.filename)
         )
         scratch = path.with_suffix(".new")
         with zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED) as target:

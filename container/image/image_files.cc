@@ -188,8 +188,7 @@ class Collection {
   Result<void> AddPaths() {
     for (const PathRule& rule : request_.profile.paths) {
       const bool is_library = rule.path == "{stdlib}";
-      const std::string path =
-          is_library ? StandardLibraryOf(request_.installation) : rule.path;
+      const std::string path = is_library ? StandardLibraryOf(request_.installation) : rule.path;
       std::error_code code;
       if (rule.optional && (!fs::exists(path, code) || IsSourceOfCertificates(path))) continue;
       if (fs::is_regular_file(path, code)) {

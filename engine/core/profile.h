@@ -20,8 +20,9 @@ struct ModuleExports {
 // interpreter's own library.
 struct PathRule {
   std::string path;
-  bool optional = false;  // a machine without it still starts
+  bool optional = false;                  // a machine without it still starts
   std::vector<std::string> without = {};  // folders in it that are not shown, by their names
+  std::vector<std::string> only = {};     // paths in it that are shown; none: all
 };
 
 // What one argument of a system call has to be: (args[argument] & mask) equal to `value`, or

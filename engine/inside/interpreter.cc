@@ -24,7 +24,8 @@ struct Runner {
 };
 Runner* g_runner = nullptr;
 
-// Where the standard library is looked for; the first is the library itself. Set once in the zygote.
+// Where the standard library is looked for; the first is the library itself. Set once in the
+// zygote.
 std::vector<std::string>* g_library_paths = nullptr;
 
 bool Append(PyWideStringList* list, const std::string& path) {
@@ -76,9 +77,9 @@ bool IsFolder(const std::string& path) {
 // archive of modules, is left out.
 void ArrangePath(const InterpreterOptions& options) {
   const py::module_ sys = py::module_::import("sys");
-  g_library_paths = new std::vector<std::string>{
-      options.program.empty() ? BELLJAR_PYTHON_STDLIB
-                              : sys.attr("_stdlib_dir").cast<std::string>()};
+  g_library_paths = new std::vector<std::string>{options.program.empty()
+                                                     ? BELLJAR_PYTHON_STDLIB
+                                                     : sys.attr("_stdlib_dir").cast<std::string>()};
   for (const py::handle each : sys.attr("path")) {
     std::string path = each.cast<std::string>();
     if (path != g_library_paths->front() && IsFolder(path)) {

@@ -1,8 +1,8 @@
 // belljar-preload.so: makes an interpreter's own program the zygote.
 //
 // Where Belljar is installed into an environment of Python's, that environment's interpreter is the
-// one to embed, and its libpython may be linked into its program, with no library to load elsewhere.
-// So the host executes that very program with this preloaded:
+// one to embed, and its libpython may be linked into its program, with no library to load
+// elsewhere. So the host executes that very program with this preloaded:
 //
 //   execve(".../bin/python3.11", {"belljar-zygote", ".../belljar-zygote.so"}, LD_PRELOAD=this)
 //     ld.so        loads the program, its libraries and this
@@ -10,11 +10,11 @@
 //     libc         calls RunInPlaceOfPython instead of the program's main
 //     zygote.so    is loaded, for itself alone, and does all that the program belljar-zygote does
 //
-// Nothing of Python has run until then. It is a library of its own, of C alone, so that nothing else
-// is seen by the interpreter's own extension modules, and so that it loads into any Python and can
-// say which one it was. The kernel does not call the exec privileged (AT_SECURE), in which ld.so
-// would not preload: the capabilities that the host leaves over it are ambient, and those it has
-// gained by nothing (cap_bprm_creds_from_file, security/commoncap.c of Linux 6.12).
+// Nothing of Python has run until then. It is a library of its own, of C alone, so that nothing
+// else is seen by the interpreter's own extension modules, and so that it loads into any Python and
+// can say which one it was. The kernel does not call the exec privileged (AT_SECURE), in which
+// ld.so would not preload: the capabilities that the host leaves over it are ambient, and those it
+// has gained by nothing (cap_bprm_creds_from_file, security/commoncap.c of Linux 6.12).
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,8 @@ int RunInPlaceOfPython(int count, char** arguments, char**) {
 
 // What a program that was linked before glibc 2.34 hands over beside its main is passed on.
 extern "C" [[gnu::visibility("default")]] int __libc_start_main(Main, int count, char** arguments,
-                                                                 void (*init)(), void (*fini)(),
-                                                                 void (*unload)(), void* stack) {
+                                                                void (*init)(), void (*fini)(),
+                                                                void (*unload)(), void* stack) {
   const auto start = reinterpret_cast<StartMain>(dlsym(RTLD_NEXT, "__libc_start_main"));
   return start(RunInPlaceOfPython, count, arguments, init, fini, unload, stack);
 }

@@ -62,8 +62,8 @@ Place PlaceInEnvironment(const fs::path& packages) {
   return {root / "libexec/belljar", root / "share/belljar", packages};
 }
 
-// Of <prefix>/bin/belljar, as pip puts it: into an environment, a prefix of Debian's or Fedora's, or
-// with --target beside the packages themselves.
+// Of <prefix>/bin/belljar, as pip puts it: into an environment, a prefix of Debian's or Fedora's,
+// or with --target beside the packages themselves.
 std::vector<Place> PlacesOfCommand(const fs::path& folder) {
   const fs::path prefix = folder.parent_path();
   return {PlaceInEnvironment(prefix / "lib" / kPython / "site-packages"),
@@ -183,7 +183,8 @@ Result<Installation> Installation::Find(const InstallationPlace& place) {
                    "no belljar-zygote and share/belljar near " + folder.string());
 }
 
-// <prefix>/bin/python3.11 and <prefix>/lib/python3.11/os.py: the landmark that getpath.py looks for.
+// <prefix>/bin/python3.11 and <prefix>/lib/python3.11/os.py: the landmark that getpath.py looks
+// for.
 std::string Installation::StandardLibrary() const {
   std::error_code code;
   const fs::path prefix = fs::path(interpreter).parent_path().parent_path();

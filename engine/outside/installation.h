@@ -1,5 +1,5 @@
-// Where the parts of this installation are: beside the program in a build tree, below its prefix, or
-// in an environment of Python's, as pip installs it.
+// Where the parts of this installation are: beside the program in a build tree, below its prefix,
+// or in an environment of Python's, as pip installs it.
 //
 //   <build>/      belljar, belljar-zygote, belljar-guest, share/belljar/
 //   <prefix>/     bin/belljar, libexec/belljar/belljar-{zygote,guest}, share/belljar/

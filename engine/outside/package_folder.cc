@@ -111,13 +111,6 @@ bool AddEntriesOf(const std::string& folder, const Distribution& distribution,
 
 }  // namespace
 
-std::vector<std::string> PackageFolder::Paths() const {
-  if (entries.empty()) return {path};
-  std::vector<std::string> paths;
-  for (const std::string& entry : entries) paths.push_back(path + "/" + entry);
-  return paths;
-}
-
 std::vector<InstalledPackage> PackagesIn(const std::string& folder) {
   std::vector<InstalledPackage> packages;
   for (Distribution& each : DistributionsIn(folder)) {

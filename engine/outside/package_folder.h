@@ -1,5 +1,5 @@
-// Folders as Python's site-packages: what is installed into them, from their metadata. The host runs
-// no Python to ask.
+// Folders as Python's site-packages: what is installed into them, from their metadata. The host
+// runs no Python to ask.
 #ifndef BELLJAR_ENGINE_OUTSIDE_PACKAGE_FOLDER_H_
 #define BELLJAR_ENGINE_OUTSIDE_PACKAGE_FOLDER_H_
 
@@ -19,9 +19,6 @@ struct InstalledPackage {
 struct PackageFolder {
   std::string path;                  // real; empty: there is none
   std::vector<std::string> entries;  // below it; none: all of it
-
-  // Of each entry, or of the folder.
-  std::vector<std::string> Paths() const;
 };
 
 // What is installed into such a folder; in no order.
@@ -29,8 +26,8 @@ std::vector<InstalledPackage> PackagesIn(const std::string& folder);
 
 // Some packages among others in a folder.
 struct ChosenPackages {
-  PackageFolder folder;                 // without a path unless each is there in its version
-  std::vector<std::string> differing;   // "numpy 2.0.0, where 2.4.6 is needed"
+  PackageFolder folder;                // without a path unless each is there in its version
+  std::vector<std::string> differing;  // "numpy 2.0.0, where 2.4.6 is needed"
 };
 
 // One "name version" a line, as the build writes them of requirements/SET.txt.

@@ -41,7 +41,8 @@ Result<void> ProbeNamespaces() {
   clone_args arguments{};
   arguments.flags = CLONE_PIDFD | ZygoteNamespaceFlags() | WorkerNamespaceFlags(false, false);
   arguments.pidfd = reinterpret_cast<uint64_t>(&pidfd);
-  // No exit signal: it never execs, and a program around us that waits for its own sees nothing of it.
+  // No exit signal: it never execs, and a program around us that waits for its own sees nothing of
+  // it.
   const pid_t pid = CloneProcess(arguments);
   if (pid < 0) {
     return SystemError("clone into new namespaces",

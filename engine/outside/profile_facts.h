@@ -19,7 +19,8 @@ std::string ProfileToJson(const Profile& profile, const Installation& installati
 std::vector<InstalledPackage> InstalledPackages(const Profile& profile,
                                                 const Installation& installation);
 
-// Beside its modules and limits, the text of a JSON object: tiers, attack_surface, packages, missing, workspace, network.
+// Beside its modules and limits, the text of a JSON object: tiers, attack_surface, packages,
+// missing, workspace, network.
 std::string ProfileFactsToJson(const Profile& profile, const Installation& installation);
 
 // The modules that it has and `basic` lacks, or gives less of; all of them where `basic` is null or

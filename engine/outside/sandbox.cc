@@ -214,7 +214,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   for (const PackageSet& set : options.profile.packages) {
     PackageFolder folder = installation->FolderOfSet(set.name);
     if (folder.path.empty()) continue;
-    for (std::string& path : folder.Paths()) plan->paths.push_back({std::move(path)});
+    plan->paths.push_back({.path = folder.path, .only = folder.entries});
     pool.zygote.packages.push_back(std::move(folder));
   }
   pool.zygote.environment = options.profile.environment;

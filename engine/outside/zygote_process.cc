@@ -42,7 +42,8 @@ struct ZygoteProgram {
   UniqueFd preload;  // none: it is a program of its own
 };
 
-[[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds, bool namespaces) {
+[[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds,
+                             bool namespaces) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

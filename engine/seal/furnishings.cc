@@ -30,9 +30,8 @@ bool MountPrivate(const char* path, const WorkspaceRule& rule) {
 
 // A tree as a mount that is attached nowhere, before its path is covered.
 UniqueFd Keep(const std::string& path) {
-  return UniqueFd(static_cast<int>(
-      syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
-              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+  return UniqueFd(static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
+                                           OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
 }
 
 bool MakeDirectories(const std::string& path) {
@@ -52,8 +51,8 @@ bool MakeMountPoint(const UniqueFd& tree, const std::string& path) {
 }
 
 bool ShowAgain(const UniqueFd& tree, const std::string& path) {
-  return MakeMountPoint(tree, path) && syscall(SYS_move_mount, tree.get(), "", AT_FDCWD, path.c_str(),
-                                          MOVE_MOUNT_F_EMPTY_PATH) == 0;
+  return MakeMountPoint(tree, path) && syscall(SYS_move_mount, tree.get(), "", AT_FDCWD,
+                                               path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
 
 bool IsEmpty(int folder) {

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "engine/seal/landlock.h"
 #include "engine/seal/namespaces.h"
@@ -76,10 +77,24 @@ std::vector<PathRule> Resolve(std::vector<PathRule> paths, const std::string& st
   return paths;
 }
 
+// What is shown of each tree, once: two rules may have something in common.
+std::vector<PathRule> Spread(const std::vector<PathRule>& paths) {
+  std::vector<PathRule> parts;
+  std::set<std::string> known;
+  for (const PathRule& rule : paths) {
+    if (rule.only.empty()) parts.push_back(rule);
+    for (const std::string& entry : rule.only) {
+      std::string path = rule.path + "/" + entry;
+      if (known.insert(path).second) parts.push_back({std::move(path), rule.optional});
+    }
+  }
+  return parts;
+}
+
 // Landlock knows no exception from a tree: one that is to be without something is taken apart.
 Result<std::vector<PathRule>> TakenApart(const std::vector<PathRule>& paths) {
   std::vector<PathRule> parts;
-  for (const PathRule& rule : paths) {
+  for (const PathRule& rule : Spread(paths)) {
     const auto is_left_out = [&](const std::string& name) {
       return std::find(rule.without.begin(), rule.without.end(), name) != rule.without.end();
     };
@@ -107,7 +122,7 @@ Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<PathRule>& 
     return SystemErrorOf(ENOSYS, "Landlock",
                          "this kernel has none; it needs Linux 5.13 with lsm=landlock");
   }
-  // In a private root it is covered.
+  // In a private root there is no more of a tree than what is shown.
   Result<std::vector<PathRule>> parts = plan.namespaces ? paths : TakenApart(paths);
   if (!parts) return parts.error();
   Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
@@ -180,8 +195,9 @@ Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib)
   if (plan.namespaces) {
     std::vector<std::string> empty;
     if (plan.workspace) empty = {kWorkspacePath, kTemporaryPath};
-    if (Result<void> done = EnterPrivateRoot(paths, empty); !done) return done.error();
-    if (plan.workspace) prepared.covered = CoveredByWorkspace(paths);
+    const std::vector<PathRule> shown = Spread(paths);
+    if (Result<void> done = EnterPrivateRoot(shown, empty); !done) return done.error();
+    if (plan.workspace) prepared.covered = CoveredByWorkspace(shown);
   }
   if (plan.landlock) {
     if (Result<void> done = PrepareLandlock(plan, paths, prepared); !done) return done.error();
@@ -263,7 +279,8 @@ std::string SealPlanToJson(const SealPlan& plan) {
   }
   if (plan.door) json["door"] = {{"port", plan.door->port}};
   for (const PathRule& rule : plan.paths) {
-    json["paths"].push_back({{"path", rule.path}, {"optional", rule.optional}});
+    json["paths"].push_back(
+        {{"path", rule.path}, {"optional", rule.optional}, {"only", rule.only}});
   }
   return json.dump();
 }
@@ -285,7 +302,9 @@ Result<SealPlan> SealPlanFromJson(std::string_view text) {
     json.at("open_files").get_to(plan.ceiling.open_files);
     json.at("processes").get_to(plan.ceiling.processes);
     for (const auto& rule : json.at("paths")) {
-      plan.paths.push_back({rule.at("path").get<std::string>(), rule.at("optional").get<bool>()});
+      plan.paths.push_back({.path = rule.at("path").get<std::string>(),
+                            .optional = rule.at("optional").get<bool>(),
+                            .only = rule.at("only").get<std::vector<std::string>>()});
     }
     if (json.contains("workspace")) {
       const auto& workspace = json.at("workspace");

@@ -341,8 +341,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "except-star",
             "`try … except*`",
             "guarded",
-            "CPython before 3.13.2 trusts the `split()` of the group it catches (CVE-2025-22153), so the "
-            "group must be an ExceptionGroup or BaseExceptionGroup, and no subclass.",
+            "CPython before 3.13.2 trusts the `split()` of the group it catches (CVE-2025-22153), "
+            "so the group must be an ExceptionGroup or BaseExceptionGroup, and no subclass.",
             "try:\n    raise ExceptionGroup('g', [ValueError(1), TypeError(2)])\n"
             "except* ValueError as e:\n    print(e.exceptions)\nexcept* TypeError as e:\n"
             "    print(e.exceptions)",

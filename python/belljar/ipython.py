@@ -9,9 +9,6 @@
 Output arrives while the cell runs; then its value and its figures are shown. Interrupting kills it.
 """
 
-# mypy: disable-error-code="import-not-found, misc, untyped-decorator, no-untyped-call"
-# Without the library these are Any to mypy, and with it some are untyped.
-
 from __future__ import annotations
 
 import dataclasses

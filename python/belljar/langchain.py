@@ -8,9 +8,6 @@ The model reads output, value and error as text; the message's `artifact` is the
 program does wrong is an answer for the model to mend; a BelljarError is raised.
 """
 
-# mypy: disable-error-code="import-not-found, misc, untyped-decorator"
-# Without the library these are Any to mypy, and with it some are untyped.
-
 from __future__ import annotations
 
 from typing import Any, Literal, Self

@@ -9,9 +9,6 @@ is stopped, by a limit or by `final_answer`, leaves the variables as they were b
 outside, with the rights of this process: what they are asked comes from the model's program.
 """
 
-# mypy: disable-error-code="import-not-found, import-untyped, misc"
-# Without the library these are Any to mypy, and with it some are untyped.
-
 from __future__ import annotations
 
 import re

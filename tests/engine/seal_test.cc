@@ -20,6 +20,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "engine/outside/probe.h"
 #include "engine/seal/landlock.h"
@@ -677,9 +679,73 @@ TEST_F(PrivateRoot, ZygoteAndWorkerSealHoldEveryLayer) {
             Exited(kAsExpected));
 }
 
+// A library with packages in it, a folder of packages of which one is chosen, and files of each.
+class Packages {
+ public:
+  Packages() {
+    for (const char* name : {"library/site-packages/ours", "library/json", "packages/chosen",
+                             "packages/other", "library/site-packages/other"}) {
+      std::filesystem::create_directories(Path(name));
+      std::ofstream(Path(std::string(name) + "/file")) << "x";
+    }
+    // The sealed are another user.
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  }
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
+  SealPlan Plan() const {
+    SealPlan plan;
+    plan.seccomp = plan.rlimits = plan.privileges = false;
+    plan.paths = {{"{stdlib}"},
+                  {.path = Path("packages"), .only = {"chosen"}},
+                  {.path = Path("library/site-packages"), .only = {"ours"}},
+                  // The same once more, as another set of packages may name it.
+                  {.path = Path("packages"), .only = {"chosen"}}};
+    return plan;
+  }
+  bool Reads(const std::string& name) const { return Opens(Path(name + "/file"), O_RDONLY); }
+
+  // In the process that is sealed.
+  int Check(const SealPlan& plan) const {
+    const Result<PreparedSeal> prepared = SealZygote(plan, Path("library"));
+    if (!prepared) return kNoSetup;
+    Furnishings none;
+    OwnWord word = 0;
+    if (SealWorker(plan, *prepared, -1, none, word).step != SealStep::kNone) return kNoSetup;
+    if (!Reads("library/json")) return 10;
+    if (!Reads("packages/chosen")) return 11;
+    if (!Reads("library/site-packages/ours")) return 12;
+    if (Reads("packages/other")) return 13;
+    if (Reads("library/site-packages/other")) return 14;
+    if (Opens(Path("library/site-packages/new"), O_WRONLY | O_CREAT)) return 15;
+    return kAsExpected;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(PrivateRoot, OfPackagesOnlyTheChosenAreShown) {
+  REQUIRE_LANDLOCK(1);
+  const Packages packages;
+  for (const bool landlock : {true, false}) {
+    SealPlan plan = packages.Plan();
+    plan.landlock = landlock;
+    EXPECT_EQ(InNamespaces([&] { return packages.Check(plan); }), Exited(kAsExpected)) << landlock;
+  }
+}
+
+TEST(Landlock, OfPackagesOnlyTheChosenAreAllowed) {
+  REQUIRE_LANDLOCK(1);
+  const Packages packages;
+  SealPlan plan = packages.Plan();
+  plan.namespaces = false;
+  EXPECT_EQ(InChild([&] { return packages.Check(plan); }), Exited(kAsExpected));
+}
+
 TEST(SealPlan, SurvivesItsJson) {
   SealPlan plan = FullPlan();
   plan.landlock = false;
+  plan.paths.push_back({.path = "/packages", .only = {"numpy", "six.py"}});
   plan.paths.push_back({"/tmp/caf\xc3\xa9", true});
   const Result<SealPlan> read = SealPlanFromJson(SealPlanToJson(plan));
   ASSERT_TRUE(read) << read.error().ToString();

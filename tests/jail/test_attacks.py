@@ -35,7 +35,8 @@ def still_alive(request, attack):
 
 
 def skip_if_no_such_module(ran):
-    """Debian's Python has the C parts of its library built in, others in files: no worker maps one."""
+    """Debian's Python has its library's C parts built in; of others they are files, and no worker
+    maps one."""
     if "failed to map segment" in str(ran.error):
         pytest.skip("the attack needs a part of the library that this Python has in a file")
 

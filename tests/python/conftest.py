@@ -65,3 +65,8 @@ def script() -> Script:
         )
 
     return run
+
+
+def named(value: object) -> str:
+    """An id of a parameter that is the same in every process."""
+    return value if isinstance(value, str) else type(value).__name__

@@ -6,6 +6,7 @@ import pytest
 from belljar import BelljarError, ContainerOptions, Sandbox
 
 from tests.places.place import CONTAINERS, ENGINE_SOCKET, Place, load, missing, unavailable
+from tests.python.conftest import named
 
 NOWHERE = "/nonexistent/engine.sock"
 
@@ -25,7 +26,7 @@ NOWHERE = "/nonexistent/engine.sock"
             "a package is a name",
         ),
     ],
-    ids=str,
+    ids=named,
 )
 def test_options_that_make_no_sense(options: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):

@@ -13,6 +13,8 @@ from belljar._result import result_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.python.conftest import named
+
 SCALARS = (
     st.none()
     | st.booleans()
@@ -228,7 +230,9 @@ class Sly(int):
     pass
 
 
-@pytest.mark.parametrize("value", [Sly(1), object(), 1j, bytearray(), range(3), {1: Sly(2)}])
+@pytest.mark.parametrize(
+    "value", [Sly(1), object(), 1j, bytearray(), range(3), {1: Sly(2)}], ids=named
+)
 def test_no_other_types(value: object) -> None:
     with pytest.raises(TypeError, match="only plain data crosses"):
         _plain.encode(value, "it")

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from belljar import BelljarError, GuestFailed, Result, Sandbox
 
+from tests.python.conftest import named
+
 
 def test_all_parts_of_a_result(box: Sandbox) -> None:
     result = box.run("import sys\nprint('out')\nprint('err', file=sys.stderr)\nx = 1\n6 * 7")
@@ -77,7 +79,8 @@ def test_repr_is_short(box: Sandbox) -> None:
 def test_values_go_in_and_come_back(box: Sandbox, value: object) -> None:
     result = box.run("[given]", inputs={"given": value})
     assert result.value == [value]
-    assert repr(result.value) == repr([value]) or isinstance(value, set)
+    if isinstance(value, dict):
+        assert list(result.value[0]) == list(value)
     assert type(result.value[0]) is type(value)
 
 
@@ -286,7 +289,7 @@ def test_narrowing(box: Sandbox) -> None:
         ({"allowed_domains": ["a.org"]}, ValueError, "has no network"),
         ({"stream": 1}, TypeError, "stream is a int"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_bad_arguments_are_named(
     box: Sandbox, options: dict[str, object], error: type[Exception], said: str
@@ -310,7 +313,7 @@ def test_bad_arguments_are_named(
         ({"container": "docker"}, TypeError, "container is a str"),
         ({"timeout": -1}, ValueError, "timeout is -1"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_bad_options_are_named(
     options: dict[str, object], error: type[Exception], said: str

@@ -32,9 +32,9 @@ The request: `mode` "run" | "validate", `language` "restricted" | "full", `filen
 "main.py"), `allowed_imports` list | None (restricted only: with the policy off there is nothing
 that could hold it), `stdin` bytes | None, `keep_artifact` callable | None (display.py), and
 `max_source`, `max_result`, `max_report` in bytes.
-Of a run, where there are any: `inputs` {name: value in its JSON form (plain_data.py)} and `functions`
-[name], which become variables of the program; `call_host` (name, arguments) -> answer, for those
-functions; `exact_types`, whether the result's form tells tuples and frozensets apart.
+Of a run, where there are any: `inputs` {name: value in its JSON form (plain_data.py)} and
+`functions` [name], which become variables of the program; `call_host` (name, arguments) -> answer,
+for those functions; `exact_types`, whether the result's form tells tuples and frozensets apart.
 To "validate" belong `analysis` (default true) and `comments` (default false): whether the report
 is to have them.
 

@@ -17,8 +17,8 @@ TAKES_VARIABLES = "@variable"
 CallHost = Callable[[str, str], str]
 
 _NOT_PLAIN = (
-    "{}(): arguments are plain data only: None, bool, int, float, str, bytes, list, tuple, dict, set"
-    " and frozenset"
+    "{}(): arguments are plain data only: None, bool, int, float, str, bytes, list, tuple, dict, "
+    "set and frozenset"
 )
 
 # What a host's failure may be here: exceptions that are made of a message alone.

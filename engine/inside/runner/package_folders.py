@@ -1,11 +1,10 @@
 """Folders that hold packages of a profile, on sys.path.
 
 Of a folder that is Belljar's own everything may be imported. Where Belljar is installed into an
-environment, the packages of a profile lie there beside everything else that its owner has: other
-packages, perhaps of another version's making, which a package of the profile would take up if it
-found them (pandas does so with bottleneck), and code that is nobody's business here. Of such a folder
-only `entries` are imported. After the seal there is nothing else of it at all: this is about the
-zygote, which loads before that.
+environment, the packages of a profile lie there beside all else that its owner has: code that
+is nobody's business here, and packages that one of the profile's would take up if it found them, as
+pandas does with bottleneck. Of such a folder only `entries` are imported. After the seal there is
+nothing else of it at all: this is about the zygote, which loads before that.
 """
 
 from __future__ import annotations
@@ -46,13 +45,17 @@ def _module_of(entry: str) -> str:
 
 
 def add_package_folders(folders: list[dict[str, Any]]) -> list[str]:
-    """Zygote, before the policy imports: each `path`, with its `entries`; none: all of it."""
+    """Zygote, before the policy imports: each `path`, with its `entries`; none: all of it.
+
+    Returns the paths, each once: several sets may lie in one folder.
+    """
+    chosen: dict[str, set[str]] = {}
     for folder in folders:
-        path = folder["path"]
-        if folder["entries"]:
-            # What sys.path_hooks would make of it, which ask nobody once this is there.
-            chosen = frozenset(map(_module_of, folder["entries"]))
-            sys.path_importer_cache[path] = _ChosenFinder(path, chosen)  # type: ignore[assignment]
-        if path not in sys.path:
-            sys.path.append(path)
-    return [folder["path"] for folder in folders]
+        chosen.setdefault(folder["path"], set()).update(map(_module_of, folder["entries"]))
+    for path, modules in chosen.items():
+        if modules:
+            # What sys.path_hooks would make of it, which nobody asks once this is there.
+            finder = _ChosenFinder(path, frozenset(modules))
+            sys.path_importer_cache[path] = finder  # type: ignore[assignment]
+        sys.path.append(path)
+    return list(chosen)

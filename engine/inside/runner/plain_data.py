@@ -1,5 +1,5 @@
-"""Plain data as JSON and back: the result, the variables that a program is given, and what it says to
-functions of the host's.
+"""Plain data as JSON and back: the result, the variables that a program is given, and what it says
+to functions of the host's.
 
 Plain data is None, bool, int, float, str, bytes, list, tuple, dict, set and frozenset, of exactly
 these types, all the way down. Anything else, a cycle included, has no JSON form: no method of the

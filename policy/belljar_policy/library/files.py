@@ -64,7 +64,7 @@ _OF_PARSERS = (
 
 
 def _reduce_parsers(pathlib: Any) -> None:
-    # Since 3.13 the module by which a path is taken apart stands in a public attribute of its class.
+    # Since 3.13 the module that takes a path apart stands in a public attribute of its class.
     if pathlib is None:
         return
     classes = [value for value in vars(pathlib).values() if isinstance(value, type)]

@@ -1,0 +1,179 @@
+"""Belljar as pip installs it: a source distribution of this tree, a wheel of that, and empty
+environments with the wheel in them, of the interpreter under test and of a second build of it.
+
+It is compiled once. A compiler's cache that the build of this tree has filled makes that a minute
+(CCACHE_BASEDIR: see ./dev)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
+MUST_WORK = os.environ.get("BELLJAR_MUST_WORK") == "1"
+VERSION = re.search(r"project\(belljar VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+# The user that nothing belongs to.
+NOBODY = 65534
+
+
+def ask(python: str | Path, expression: str) -> str:
+    code = f"import sys; print({expression})"
+    return subprocess.run(
+        [python, "-I", "-c", code], capture_output=True, check=True, text=True
+    ).stdout.strip()
+
+
+MINOR = ask(PYTHON, "'%d.%d' % sys.version_info[:2]")
+
+
+def second_python() -> str | None:
+    """One of the same minor version that is another build, as pyenv's with a shared libpython is
+    beside Debian's with one that is linked in."""
+    version = ask(PYTHON, "sys.version")
+    folders = [Path("/usr/local/bin"), Path("/usr/bin"), *Path("/opt").glob("*/bin")]
+    folders += sorted(Path.home().glob(f".pyenv/versions/{MINOR}.*/bin"), reverse=True)
+    for folder in folders:
+        other = folder / f"python{MINOR}"
+        if other.is_file() and ask(other, "sys.version") != version:
+            return str(other)
+    return None
+
+
+@dataclass(frozen=True)
+class Environment:
+    folder: Path
+    python: str  # that it was made with
+    before: frozenset[Path]  # its files, without Belljar
+
+    @property
+    def belljar(self) -> Path:
+        return self.folder / "bin/belljar"
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / f"lib/python{MINOR}/site-packages"
+
+    @property
+    def installation(self) -> Path:
+        return self.packages / "belljar/_installation"
+
+    def run(self, *arguments: object, nobody: bool = False) -> subprocess.CompletedProcess[str]:
+        """The command; as an ordinary user where it is asked for and we are root."""
+        drop = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        return subprocess.run(
+            [self.belljar, *map(str, arguments)],
+            capture_output=True,
+            check=False,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            cwd="/",
+            timeout=60,
+            env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"},
+            **(drop if nobody and os.geteuid() == 0 else {}),
+        )
+
+
+@pytest.fixture(scope="session")
+def scratch() -> Iterator[Path]:
+    """Open to other users: pytest's own folders are not."""
+    folder = Path(tempfile.mkdtemp(prefix="belljar packaging ")).resolve()
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def pip(python: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [python, "-I", "-m", "pip", "--disable-pip-version-check", *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def dist(scratch: Path) -> Path:
+    """The folder with both, as `python -m build` makes them: the wheel from the unpacked sdist."""
+    subprocess.run([PYTHON, "-I", "-m", "venv", scratch / "frontend"], check=True)
+    frontend = scratch / "frontend/bin/python"
+    got = pip(frontend, "install", "--require-hashes", "-r", ROOT / "requirements/packaging.txt")
+    if got.returncode != 0:
+        reason = f"pip cannot install requirements/packaging.txt: {got.stderr[-500:]}"
+        pytest.fail(reason) if MUST_WORK else pytest.skip(reason)
+    environment = os.environ | {
+        # As CMake calls them in this tree, not as Python was compiled: the cache counts the name.
+        "CC": "/usr/bin/cc",
+        "CXX": "/usr/bin/c++",
+        "CCACHE_BASEDIR": str(scratch),
+        "CCACHE_NOHASHDIR": "1",
+        "TMPDIR": str(scratch),
+    }
+    built = subprocess.run(
+        [
+            frontend,
+            "-I",
+            "-m",
+            "build",
+            "-Ccmake.define.BELLJAR_WERROR=ON",
+            "-o",
+            scratch / "dist",
+            ROOT,
+        ],
+        env=environment,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
+    return scratch / "dist"
+
+
+@pytest.fixture(scope="session")
+def sdist(dist: Path) -> Path:
+    return dist / f"belljar-{VERSION}.tar.gz"
+
+
+@pytest.fixture(scope="session")
+def wheel(dist: Path) -> Path:
+    (found,) = dist.glob("*.whl")
+    return found
+
+
+def files_of(folder: Path) -> frozenset[Path]:
+    return frozenset(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+def make_environment(python: str, folder: Path, wheel: Path) -> Environment:
+    subprocess.run([python, "-I", "-m", "venv", folder], check=True)
+    # What pip compiles of itself meanwhile is none of ours.
+    pip(folder / "bin/python", "list")
+    before = files_of(folder)
+    done = pip(folder / "bin/python", "install", "--no-index", "--no-deps", wheel)
+    assert done.returncode == 0, done.stderr
+    return Environment(folder, python, before)
+
+
+@pytest.fixture(scope="session", params=["first", "second"])
+def environment(request: pytest.FixtureRequest, scratch: Path, wheel: Path) -> Environment:
+    python = PYTHON if request.param == "first" else second_python()
+    if python is None:
+        pytest.skip(f"there is no second build of Python {MINOR} here")
+    return make_environment(python, scratch / f"{request.param} environment", wheel)
+
+
+@pytest.fixture
+def spare_environment(scratch: Path, wheel: Path) -> Iterator[Environment]:
+    """One that a test may break."""
+    folder = Path(tempfile.mkdtemp(dir=scratch))
+    folder.chmod(0o755)
+    yield make_environment(PYTHON, folder, wheel)
+    shutil.rmtree(folder)

@@ -1,0 +1,299 @@
+"""What an environment has from a wheel: the command, whole. A guest has nothing of it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from .conftest import MINOR, VERSION, Environment, files_of, pip
+
+INSTALLATION = "belljar/_installation"
+
+# A package of the environment's, for a profile; and what its owner has beside it.
+TOY = {
+    "toy/__init__.py": "from . import part\n"
+    "try:\n    import secret\nexcept ImportError:\n    secret = 0\n"
+    "answer = 42 if secret == 0 else secret\n",
+    "toy/part.py": "",
+    "toy-1.0.dist-info/METADATA": "Name: toy\nVersion: 1.0\n",
+    "toy-1.0.dist-info/RECORD": "toy/__init__.py,,\ntoy/part.py,,\ntoy-1.0.dist-info/METADATA,,\n"
+    "toy-1.0.dist-info/RECORD,,\n",
+    "secret.py": "answer = 'proprietary'\n",
+}
+PROFILE = """\
+schema = 1
+name = "own"
+extends = "basic"
+summary = "A package of this environment."
+[packages.toy]
+why = "a test's"
+modules = ["toy"]
+[modules.toy]
+why = "a test's"
+exports = ["answer"]
+"""
+# What there is to read of the environment: by paths, in a guest that the policy does not hold.
+LOOK = """
+import os
+result = {{}}
+for path in {paths!r}:
+    try:
+        with open(path) as file:
+            result[path] = file.read(1) == '' or 'read'
+    except OSError:
+        result[path] = 'nothing'
+result['environment'] = dict(os.environ)
+result
+"""
+
+
+@pytest.fixture
+def with_toy(spare_environment: Environment) -> Environment:
+    for name, text in TOY.items():
+        path = spare_environment.packages / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    share = spare_environment.installation / "share/belljar"
+    (share / "requirements/toy.pins").write_text("toy 1.0\n")
+    (share / "profiles/own.toml").write_text(PROFILE)
+    return spare_environment
+
+
+def result_of(done: subprocess.CompletedProcess[str]) -> object:
+    answer = json.loads(done.stdout)
+    assert answer["success"], answer
+    return answer["result"]
+
+
+# --- the archives ---------------------------------------------------------------------------------
+
+
+def test_the_sdist_is_what_a_build_takes(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        "CMakeLists.txt",
+        "LICENSE",
+        "README.md",
+        "pyproject.toml",
+        "requirements/runtime.txt",
+    } <= names
+    tops = {name.partition("/")[0] for name in names if name}
+    assert not tops & {"build", "tests", "docs", "bench", "examples", "deploy"}
+    assert not [name for name in names if name.endswith((".pyc", ".so", ".o"))]
+
+
+def test_the_wheel_is_tagged_for_one_python(wheel):
+    tag = f"cp{MINOR.replace('.', '')}"
+    assert wheel.name.startswith(f"belljar-{VERSION}-{tag}-{tag}-linux_")
+
+
+def test_the_wheel_is_what_runs_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert f"belljar-{VERSION}.data/scripts/belljar" in names
+    for name in ("belljar-zygote.so", "belljar-preload.so", "belljar-guest"):
+        assert f"{INSTALLATION}/libexec/belljar/{name}" in names
+    assert not [name for name in names if re.search(r"(^|/)(tests?|docs)/|\.(cc|h)$", name)]
+    sources = {name for name in names if name.startswith(INSTALLATION) and name.endswith(".py")}
+    compiled = {
+        re.sub(r"__pycache__/([^/]+)\.cpython-\d+\.pyc$", r"\1.py", name)
+        for name in names
+        if name.endswith(".pyc")
+    }
+    assert sources and compiled == sources
+    licences = [name for name in names if "restrictedpython-" in name.lower() and "LICENSE" in name]
+    assert licences, "the wheel brings RestrictedPython without its licence"
+
+
+def test_the_wheel_says_nothing_of_where_it_was_built(wheel, scratch):
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            assert bytes(scratch) not in archive.read(name), name
+
+
+def test_the_record_is_of_the_files(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        record = f"belljar-{VERSION}.dist-info/RECORD"
+        rows = {row[0]: row[1] for row in csv.reader(io.StringIO(archive.read(record).decode()))}
+        assert set(rows) == {name for name in archive.namelist() if not name.endswith("/")}
+        for name, digest in rows.items():
+            if name != record:
+                value = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest())
+                assert digest == "sha256=" + value.rstrip(b"=").decode(), name
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nobody", [False, True], ids=["this user", "an ordinary user"])
+@pytest.mark.parametrize("isolation", ["strict", "standard"])
+def test_run(environment, isolation, nobody):
+    done = environment.run("run", "--isolation", isolation, "-c", "print(6 * 7)", nobody=nobody)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
+
+
+def test_all_layers_hold(environment):
+    done = environment.run("run", "--json", "-c", "1")
+    layers = {each["name"]: each["held"] for each in json.loads(done.stdout)["isolation"]["layers"]}
+    held = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"}
+    assert held <= {name for name, is_held in layers.items() if is_held}
+
+
+def test_the_interpreter_is_the_environments(environment):
+    done = environment.run(
+        "run",
+        "--language",
+        "full",
+        "--json",
+        "-c",
+        "import sys; [sys.version, sys.path, sys.flags.isolated]",
+    )
+    version, path, isolated = result_of(done)
+    code = "import sys, sysconfig; print(sys.version); print(sysconfig.get_path('stdlib'))"
+    own = subprocess.run(
+        [environment.folder / "bin/python", "-I", "-c", code],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.rstrip("\n")
+    assert own == f"{version}\n{path[0]}"
+    assert isolated == 1
+    assert not [each for each in path if str(environment.folder) in each]
+
+
+def test_the_other_words(environment, tmp_path):
+    assert environment.run("--version").stdout == f"belljar {VERSION} (CPython {MINOR})\n"
+    assert environment.run("info", "--json").returncode == 0
+    assert "BJ201" in environment.run("rules", "BJ201").stdout
+    assert environment.run("serve").returncode == 0, "at the end of its input"
+    program = tmp_path / "main.py"
+    program.write_text("import threading\n")
+    found = environment.run("validate", program)
+    assert found.returncode == 1 and "BJ201" in found.stdout
+    doctor = environment.run("doctor", "--json")
+    checks = {each["name"]: each for each in json.loads(doctor.stdout)["checks"]}
+    program = Path(environment.python).resolve()
+    assert checks["installation"]["detail"].endswith(f"belljar-zygote.so, in {program}")
+    assert doctor.returncode == 0
+
+
+def test_nothing_of_the_environment_is_a_guests(environment):
+    paths = [
+        str(environment.folder / "pyvenv.cfg"),
+        str(environment.packages / "belljar/__init__.py"),
+        str(environment.packages / "pip/__init__.py"),
+        str(environment.belljar),
+    ]
+    for option in ((), ("--without", "namespaces")):
+        done = environment.run(
+            "run", *option, "--language", "full", "--json", "-c", LOOK.format(paths=paths)
+        )
+        seen = result_of(done)
+        variables = seen.pop("environment")
+        assert set(seen.values()) == {"nothing"}
+        assert set(variables) == {"LC_ALL", "TZ"}, "LD_PRELOAD is for the zygote alone"
+
+
+def test_what_is_installed_into_the_interpreter_itself_is_no_guests(environment):
+    """Such as an interpreter has that was not made by a distributor: in its library's folder."""
+    packages = Path(environment.python).resolve().parents[1] / f"lib/python{MINOR}/site-packages"
+    listed = "import os\ntry: result = os.listdir({!r})\nexcept OSError: result = 'nothing'\nresult"
+    code = listed.format(str(packages))
+    done = environment.run("run", "--language", "full", "--json", "-c", code)
+    assert result_of(done) in ([], "nothing")
+    done = environment.run(
+        "run", "--without", "namespaces", "--language", "full", "--json", "-c", code
+    )
+    assert result_of(done) == "nothing"
+
+
+def test_the_preloaded_library_is_no_program(environment):
+    preload = environment.installation / "libexec/belljar/belljar-preload.so"
+    done = subprocess.run(
+        [environment.folder / "bin/python", "-c", "print('Python')"],
+        capture_output=True,
+        check=False,
+        text=True,
+        env={"LD_PRELOAD": f"/proc/self/fd/{(fd := os.open(preload, os.O_RDONLY))}"},
+        pass_fds=[fd],
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not a command of its own" in done.stderr
+
+
+# --- packages of profiles -------------------------------------------------------------------------
+
+
+def test_a_profile_takes_its_packages_from_the_environment(with_toy):
+    run = ("run", "--profile", "own", "--json")
+    # 42: the package's own import of what is not the profile's has failed, before the seal too.
+    assert result_of(with_toy.run(*run, "-c", "import toy\ntoy.answer")) == 42
+    paths = [
+        str(with_toy.packages / name) for name in ("toy/part.py", "secret.py", "pip/__init__.py")
+    ]
+    for option in ((), ("--without", "namespaces")):
+        done = with_toy.run(*run, *option, "--language", "full", "-c", LOOK.format(paths=paths))
+        seen = result_of(done)
+        assert [seen[path] for path in paths] == [True, "nothing", "nothing"]
+        found = with_toy.run(*run, *option, "--language", "full", "-c", "import secret")
+        assert "No module named 'secret'" in json.loads(found.stdout)["error"]["message"]
+
+
+def test_packages_of_other_versions_are_missing(with_toy):
+    share = with_toy.installation / "share/belljar"
+    (share / "requirements/toy.pins").write_text("toy 2.0\n")
+    done = with_toy.run("run", "--profile", "own", "-c", "import toy")
+    assert done.returncode != 0
+    assert 'pip install "belljar[toy]"' in done.stderr
+    told = " ".join(with_toy.run("info").stdout.split())
+    assert "There is toy 1.0, where 2.0 is needed." in told
+
+
+# --- what may be amiss ----------------------------------------------------------------------------
+
+
+def replace_interpreter(environment: Environment, program: str) -> subprocess.CompletedProcess[str]:
+    link = environment.folder / f"bin/python{MINOR}"
+    link.unlink()
+    link.symlink_to(program)
+    return environment.run("run", "-c", "1")
+
+
+def test_a_program_that_is_no_python_is_refused(spare_environment):
+    done = replace_interpreter(spare_environment, "/bin/true")
+    assert done.returncode == 5
+    assert "is no program of CPython's" in done.stderr
+
+
+def test_another_python_is_refused(spare_environment):
+    others = [
+        path
+        for path in Path.home().glob(".pyenv/versions/3.1[1-9].*/bin/python3.1?")
+        if path.name != f"python{MINOR}"
+    ]
+    if not others:
+        pytest.skip("there is no Python of another minor version here")
+    done = replace_interpreter(spare_environment, str(others[0]))
+    assert done.returncode == 5
+    assert f"is for CPython {MINOR}, and its interpreter is" in done.stderr
+
+
+def test_uninstalling_leaves_nothing(spare_environment):
+    spare_environment.run("run", "-c", "1")
+    done = pip(spare_environment.folder / "bin/python", "uninstall", "-y", "belljar")
+    assert done.returncode == 0, done.stderr
+    left = {path for path in files_of(spare_environment.folder) if "pip" not in path.parts}
+    assert left == {path for path in spare_environment.before if "pip" not in path.parts}
+    assert not (spare_environment.packages / "belljar").exists()
