@@ -28,14 +28,15 @@ from belljar._sandbox import Sandbox
 
 
 @magics_class
-class BelljarMagics(Magics):  # type: ignore[misc]
+class BelljarMagics(Magics):
     """Keeps a sandbox for each profile until the extension is unloaded."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
+        self._shell = shell
         self._sandboxes: dict[str, Sandbox] = {}
 
-    @magic_arguments()  # type: ignore[untyped-decorator]
+    @magic_arguments()
     @argument("--profile", "-p", default="basic", help='What the cell may use; usually "basic".')
     @argument("--timeout", "-t", help='Wall clock: seconds, or "500ms".')
     @argument("--memory", "-m", help='As in "64m".')
@@ -50,11 +51,10 @@ class BelljarMagics(Magics):  # type: ignore[misc]
     )  # fmt: skip
     @argument("--result", "-r", metavar="NAME", help="A variable that gets the belljar.Result.")
     @argument("--raise", dest="raises", action="store_true", help="Raise what the cell fails of.")
-    @cell_magic  # type: ignore[untyped-decorator]
+    @cell_magic
     def belljar(self, line: str, cell: str) -> None:
         """Runs the cell sealed; nothing of it is kept but what you ask for."""
         asked = parse_argstring(self.belljar, line)
-        mine = self.shell.user_ns
         left: dict[str, Any] = {}
 
         def take(name: str | None = None, *value: Any) -> None:
@@ -67,8 +67,8 @@ class BelljarMagics(Magics):  # type: ignore[misc]
                 timeout=_number(asked.timeout),
                 memory=_number(asked.memory),
                 filename="cell.py",
-                stdin=None if asked.stdin is None else self._mine(asked.stdin),
-                inputs={name: self._mine(name) for name in asked.input},
+                stdin=None if asked.stdin is None else self._variable(asked.stdin),
+                inputs={name: self._variable(name) for name in asked.input},
                 stream=_show,
                 take=take if asked.output else None,
             )
@@ -85,7 +85,7 @@ class BelljarMagics(Magics):  # type: ignore[misc]
             display(rest)
         self._hand_over(result, asked.output, left)
         if asked.result:
-            mine[asked.result] = result
+            self._shell.user_ns[asked.result] = result
         if asked.raises:
             result.raise_for_status()
 
@@ -94,14 +94,14 @@ class BelljarMagics(Magics):  # type: ignore[misc]
             self._sandboxes[profile] = Sandbox(profile)
         return self._sandboxes[profile]
 
-    def _mine(self, name: str) -> Any:
+    def _variable(self, name: str) -> Any:
         try:
-            return self.shell.user_ns[name]
+            return self._shell.user_ns[name]
         except KeyError:
             raise UsageError(f"%%belljar: you have no variable {name!r}") from None
 
     def _hand_over(self, result: Result, names: list[str], left: dict[str, Any]) -> None:
-        self.shell.user_ns.update(left)
+        self._shell.user_ns.update(left)
         for name in names:
             if name in left:
                 continue

@@ -39,7 +39,7 @@ class _FinalAnswer(BaseException):
         self.value = value
 
 
-class BelljarExecutor(PythonExecutor):  # type: ignore[misc]
+class BelljarExecutor(PythonExecutor):
     """For `CodeAgent(executor=…)`. Opens a sandbox unless it is given one, and closes only its own.
 
     Args:

@@ -65,6 +65,11 @@ def test_a_value_that_python_cannot_print_is_shown_as_it_was_there(tool):
     assert message.content.startswith("value:\n[") and message.artifact.value == [10**5000]
 
 
+def test_what_is_no_plain_data_is_shown_and_what_was_dropped_is_counted(tool):
+    assert tool.invoke("{1: print}").startswith("value (its repr: it is not plain data):\n{1: <")
+    assert "bytes more were over the limit of output]" in tool.invoke("print('a' * 50_000_000)")
+
+
 def test_a_limit_kills(box):
     message = BelljarTool(sandbox=box, timeout="200ms").invoke(call("print(1)\nwhile True: pass"))
     assert message.artifact.status == "timeout"

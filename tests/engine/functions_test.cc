@@ -113,6 +113,33 @@ TEST_P(FunctionsTest, AProgramCallsAndGetsTheAnswer) {
       "kwargs":{"key":{"a":{"$type":"bytes","base64":"Yg=="}}}})"));
 }
 
+TEST_P(FunctionsTest, WhatAProgramLeavesIsHandedOverWhereThatIsAskedFor) {
+  Request request = MakeRequest("import math\ngiven += 1\npair = (1, 2)\n1 / 0", seconds(60));
+  request.functions = {"ask", std::string(kTakesVariables)};
+  request.inputs = {{"given", "1"}};
+  std::vector<std::string> told;
+  RunOptions options;
+  options.call = [&](std::string_view name, std::string_view arguments) {
+    EXPECT_EQ(name, kTakesVariables);
+    told.emplace_back(arguments);
+    return std::string(R"({"value":null})");
+  };
+  const Result<Outcome> outcome = sandbox().Run(request, options);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->status, Status::kException);
+  const std::vector<std::string> wanted = {
+      R"({"args":["given",2],"kwargs":{}})", R"({"args":["math"],"kwargs":{}})",
+      R"({"args":["pair",{"$type":"tuple","items":[1,2]}],"kwargs":{}})",
+      R"({"args":[],"kwargs":{}})"};
+  EXPECT_EQ(told, wanted);
+}
+
+TEST_P(FunctionsTest, NoInputHasTheNameOfWhatTakesVariables) {
+  Request request = MakeRequest("1", seconds(60));
+  request.inputs = {{std::string(kTakesVariables), "1"}};
+  EXPECT_FALSE(sandbox().Run(request));
+}
+
 TEST_P(FunctionsTest, AFailureThereIsAnExceptionHere) {
   const char* const kTry =
       "try:\n    ask()\nexcept Exception as error:\n    result = [type(error).__name__, "
