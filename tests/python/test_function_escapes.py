@@ -50,8 +50,10 @@ ATTACKS = {
             loot = entry.tb_frame.f_globals['SECRET']
         """,
     "another code in its place": """
-        def mine(argument=None): return SECRET
-        ask.__code__ = mine.__code__
+        def make(kept):
+            def mine(argument=None): return kept and SECRET
+            return mine
+        ask.__code__ = make([1]).__code__
         loot = ask()
         """,
     "its defaults": "ask.__defaults__ = ('mine',)\nloot = ask.__defaults__",
