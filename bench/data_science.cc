@@ -90,7 +90,7 @@ class Bench {
               missing.command.c_str());
       exit(5);
     }
-    return installation.PackageSetPath(profile_.packages.front().name);
+    return installation.FolderOfSet(profile_.packages.front().name).path;
   }
 
   // All that its own interpreter would have to import, and no more of the policy's.
