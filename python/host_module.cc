@@ -166,7 +166,7 @@ PYBIND11_MODULE(_host, module) {
 
   py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
       .def(py::init(&OpenEngine), py::arg("options"), py::arg("watch_signals"))
-      .def("run", &Run, py::arg("cancellation"), py::arg("asked"))
+      .def("run", &Run, py::arg("cancellation"), py::arg("asked"), py::arg("finish"))
       .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"), py::arg("watch_signals"))
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "engine/core/afterwards.h"
 #include "engine/core/text.h"
 #include "python/errors.h"
 #include "python/gil.h"
@@ -37,9 +39,10 @@ class Callbacks {
   }
   Callbacks(const Callbacks&) = delete;
 
-  // Borrow from this.
-  RunOptions Options() {
+  // Borrow from this, and `afterwards`.
+  RunOptions Options(Afterwards* afterwards) {
     RunOptions options;
+    options.afterwards = afterwards;
     if (!stream_.is_none()) options.sink = &sink_;
     if (watches_signals_) options.interrupted = [this] { return AskSignals(); };
     if (!call_.is_none()) {
@@ -124,18 +127,25 @@ HostFailure IsClosed() {
 
 }  // namespace
 
-py::dict Run(Engine& engine, const Cancellation& cancellation, const py::dict& asked) {
+py::object Run(Engine& engine, const Cancellation& cancellation, const py::dict& asked,
+               const py::function& finish) {
   CheckProcess(engine);
   const Engine::Flight flight(engine, cancellation);
   if (!flight) throw IsClosed();
   const Request request = RequestFrom(asked, engine.opened());
   Callbacks callbacks(asked, cancellation);
-  const Result<Outcome> outcome =
-      WithoutGil([&] { return engine.Run(request, callbacks.Options(), cancellation); });
+  // Ending the worker and making the next one take the processors that the result is made on: they
+  // come after it.
+  auto afterwards = std::make_unique<Afterwards>();
+  const Result<Outcome> outcome = WithoutGil(
+      [&] { return engine.Run(request, callbacks.Options(afterwards.get()), cancellation); });
+  if (!engine.is_of_this_process()) (void)afterwards.release();  // the parent's to do
   CheckProcess(engine);
   callbacks.Finish();
   if (!outcome) throw HostFailure{outcome.error()};
-  return OutcomeObject(*outcome);
+  py::object result = finish(OutcomeObject(*outcome));
+  WithoutGil([&] { afterwards.reset(); });
+  return result;
 }
 
 bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals) {

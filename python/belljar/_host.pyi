@@ -1,8 +1,11 @@
 """The extension: the engine, for this package alone. host_module.cc is what it is."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from belljar._wire import Asked, Wishes
+
+_T = TypeVar("_T")
 
 VERSION: str
 PYTHON_VERSION: str
@@ -15,7 +18,9 @@ class Cancellation:
 
 class Engine:
     def __init__(self, options: Wishes, watch_signals: bool) -> None: ...
-    def run(self, cancellation: Cancellation, asked: Asked) -> dict[str, Any]: ...
+    def run(
+        self, cancellation: Cancellation, asked: Asked, finish: Callable[[dict[str, Any]], _T]
+    ) -> _T: ...
     def wait_until_ready(self, seconds: float, watch_signals: bool) -> bool: ...
     def close(self) -> None: ...
     def counters(self) -> dict[str, int]: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from belljar import _plain
@@ -275,7 +276,10 @@ class Result:
     def __repr__(self) -> str:
         parts: list[str] = [self.status]
         if self.has_value:
-            shown = repr(self.value)
+            try:
+                shown = repr(self.value)
+            except ValueError:
+                shown = "(an int of more digits than Python prints)"
             parts.append(f"value={shown if len(shown) <= 60 else shown[:57] + '...'}")
         if self.error is not None:
             parts.append(f"error={self.error.type}")
@@ -312,6 +316,19 @@ def _truncated(outcome: Mapping[str, Any], *, is_unreadable: bool) -> tuple[str,
     return tuple(parts)
 
 
+# The same of nearly every run in a sandbox.
+
+
+@lru_cache(maxsize=32)
+def _isolation(mode: str, language: str, layers: tuple[tuple[Any, ...], ...]) -> Isolation:
+    return Isolation(mode, language, tuple(Layer(*each) for each in layers))
+
+
+@lru_cache(maxsize=32)
+def _limits(*limits: Any) -> Limits:
+    return Limits(*limits)
+
+
 def result_of(outcome: Mapping[str, Any]) -> Result:
     """Of what `_host.Engine.run` returns."""
     text = outcome["result_json"]
@@ -324,7 +341,6 @@ def result_of(outcome: Mapping[str, Any]) -> Result:
             is_unreadable = True
     error = outcome["error"]
     container = outcome["container"]
-    mode, language, layers = outcome["isolation"]
     return Result(
         ok=outcome["status"] == "ok",
         status=outcome["status"],
@@ -342,9 +358,9 @@ def result_of(outcome: Mapping[str, Any]) -> Result:
         artifacts=tuple(Artifact(*each) for each in outcome["artifacts"]),
         artifacts_left_out=outcome["artifacts_left_out"],
         artifacts_note=outcome["artifacts_note"],
-        isolation=Isolation(mode, language, tuple(Layer(*each) for each in layers)),
+        isolation=_isolation(*outcome["isolation"]),
         usage=Usage(*outcome["usage"]),
-        limits=Limits(*outcome["limits"]),
+        limits=_limits(*outcome["limits"]),
         security_events=tuple(SecurityEvent(*each) for each in outcome["security_events"]),
         network=tuple(NetworkEvent(*each) for each in outcome["network"]),
         network_left_out=outcome["network_left_out"],

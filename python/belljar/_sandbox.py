@@ -298,7 +298,7 @@ class Sandbox:
         self, asked: Asked, cancellation: _host.Cancellation, *, raise_on_error: bool
     ) -> Result:
         asked["watch_signals"] = _is_main_thread()
-        result = result_of(self._open().run(cancellation, asked))
+        result = self._open().run(cancellation, asked, result_of)
         if raise_on_error:
             result.raise_for_status()
         return result
@@ -458,7 +458,7 @@ class Sandbox:
             code, filename=filename, allowed_imports=allowed_imports, validate=True
         )
         asked["watch_signals"] = _is_main_thread()
-        return validation_of(self._open().run(_host.Cancellation(), asked))
+        return self._open().run(_host.Cancellation(), asked, validation_of)
 
     def info(self) -> Info:
         """What programs may use here, and what holds them.
