@@ -14,6 +14,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
+from functools import cache
 from math import isinf, isnan
 from typing import Any, Final, NoReturn
 
@@ -45,17 +46,21 @@ def decode(text: str) -> Any:
     """
     _check_depth(text)
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_int=_number,
-            parse_float=_float,
-            parse_constant=_no_constant,
-        )
+        return _decoder().decode(text)
     except MalformedError:
         raise
     except (ValueError, RecursionError) as error:
         raise MalformedError("not JSON") from error
+
+
+@cache
+def _decoder() -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_object,
+        parse_int=_number,
+        parse_float=_float,
+        parse_constant=_no_constant,
+    )
 
 
 # Twice as deep as plain data goes: its tagged forms have a list in an object.
