@@ -81,9 +81,9 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 
 def import_time(build: Path, rounds: int) -> list[float]:
-    """Milliseconds that `import belljar` takes in an interpreter that has just started."""
+    """Milliseconds until an interpreter that has just started has Sandbox, which is what loads."""
     program = (
-        "import time; start = time.perf_counter(); import belljar;"
+        "import time; start = time.perf_counter(); from belljar import Sandbox;"
         "print(1000 * (time.perf_counter() - start))"
     )
     environment = {**os.environ, "PYTHONPATH": str(build / "python")}
@@ -121,7 +121,7 @@ def measure(build: Path, rounds: int, seconds: float) -> dict[str, list[float]]:
     import belljar
 
     samples: dict[str, list[float]] = {
-        "import belljar, ms": import_time(build, max(5, rounds // 20))
+        "from belljar import Sandbox, ms": import_time(build, max(5, rounds // 20))
     }
 
     def add(name: str, sample: float) -> None:
@@ -194,7 +194,7 @@ def goals(medians: dict[str, float]) -> list[tuple[str, float, str, float]]:
             ">=",
             0.9,
         ),
-        ("import belljar, ms", medians["import belljar, ms"], "<=", 30),
+        ("from belljar import Sandbox, ms", medians["from belljar import Sandbox, ms"], "<=", 30),
     ]
 
 

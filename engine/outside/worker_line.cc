@@ -45,6 +45,8 @@ WorkerLine::Word WorkerLine::Receive() {
   const ssize_t got = recv(socket_, bytes, left, MSG_DONTWAIT);
   if (got == 0 || IsOver(got)) return Word::kNonsense;
   if (got > 0) received_.append(bytes, static_cast<size_t>(got));
+  // How a word begins is sent at once, and comes at once.
+  if (!received_.empty() && received_.size() < sizeof signal_) return Word::kNonsense;
   return received_.size() < wanted_ ? Word::kNothing : Judge();
 }
 

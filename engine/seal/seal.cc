@@ -115,6 +115,15 @@ Result<std::vector<PathRule>> TakenApart(const std::vector<PathRule>& paths) {
 
 uint16_t DoorPort(const SealPlan& plan) { return plan.door ? plan.door->port : uint16_t{0}; }
 
+// A workspace that is another one in each worker, and not one that was there before (a
+// container's).
+bool MountsWorkspace(const SealPlan& plan) { return plan.workspace && plan.namespaces; }
+
+std::vector<const char*> Writable(const SealPlan& plan) {
+  if (!plan.workspace) return {};
+  return {kWorkspacePath, kTemporaryPath};
+}
+
 Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<PathRule>& paths,
                              PreparedSeal& prepared) {
   prepared.landlock_abi = LandlockAbi();
@@ -128,20 +137,21 @@ Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<PathRule>& 
   Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
   if (!readable) return readable.error();
   prepared.landlock_readable = std::move(*readable);
-  // A workspace is another one in each worker, and rules are about what is there.
-  if (plan.workspace) return {};
-  prepared.landlock_ruleset = CreateLandlockRuleset(
-      {.readable = prepared.landlock_readable, .connect_port = DoorPort(plan)},
-      prepared.landlock_abi);
+  // Rules are about what is there.
+  if (MountsWorkspace(plan)) return {};
+  prepared.landlock_ruleset = CreateLandlockRuleset({.readable = prepared.landlock_readable,
+                                                     .writable = Writable(plan),
+                                                     .connect_port = DoorPort(plan)},
+                                                    prepared.landlock_abi);
   if (!prepared.landlock_ruleset) return SystemError("make a Landlock ruleset");
   prepared.landlock_readable.clear();
   return {};
 }
 
 bool ApplyLandlock(const SealPlan& plan, const PreparedSeal& prepared) {
-  if (!plan.workspace) return RestrictByLandlock(prepared.landlock_ruleset.get());
+  if (!MountsWorkspace(plan)) return RestrictByLandlock(prepared.landlock_ruleset.get());
   const UniqueFd own = CreateLandlockRuleset({.readable = prepared.landlock_readable,
-                                              .writable = {kWorkspacePath, kTemporaryPath},
+                                              .writable = Writable(plan),
                                               .connect_port = DoorPort(plan)},
                                              prepared.landlock_abi);
   return own && RestrictByLandlock(own.get());

@@ -102,7 +102,8 @@ TEST_F(WorkerLineTest, CallsAreAnsweredAgainAndAgain) {
 
 TEST_F(WorkerLineTest, WordsThatComeByteByByteAreHeardOnceWhole) {
   const std::string call = Call("lookup", "{}");
-  for (size_t i = 0; i + 1 < call.size(); ++i) {
+  Say(call.substr(0, sizeof(WorkerSignal)));
+  for (size_t i = sizeof(WorkerSignal); i + 1 < call.size(); ++i) {
     Say(call.substr(i, 1));
     ASSERT_EQ(Hear(), Word::kNothing) << "after byte " << i;
   }
@@ -123,6 +124,8 @@ TEST_F(WorkerLineTest, AnnouncedBytesAreNotMadeRoomFor) {
 TEST_F(WorkerLineTest, WhatIsNoWordIsNonsense) {
   const std::string arguments(1001, ' ');
   const std::vector<std::pair<const char*, std::string>> kSaid = {
+      {"a byte", "x"},
+      {"less than the beginning of a word", Signal(WorkerSignal::kDone, 0, 0).substr(0, 11)},
       {"another kind", Signal(0x12345678, 0, 0)},
       {"sealed once more", Signal(WorkerSignal::kSealed, 0, 0)},
       {"a name without end", Signal(WorkerSignal::kCall, kMaxFunctionName + 1, 2)},

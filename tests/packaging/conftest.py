@@ -114,7 +114,6 @@ def dist(scratch: Path) -> Path:
         "CC": "/usr/bin/cc",
         "CXX": "/usr/bin/c++",
         "CCACHE_BASEDIR": str(scratch),
-        "CCACHE_NOHASHDIR": "1",
         "TMPDIR": str(scratch),
     }
     built = subprocess.run(

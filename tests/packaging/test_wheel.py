@@ -18,6 +18,9 @@ import pytest
 
 from .conftest import MINOR, VERSION, Environment, files_of, pip
 
+# The first of them waits for all of Belljar to be compiled.
+pytestmark = pytest.mark.timeout(1800)
+
 INSTALLATION = "belljar/_installation"
 
 # A package of the environment's, for a profile; and what its owner has beside it.
