@@ -164,7 +164,8 @@ Error Installer::Explain(const std::string& kind, const std::string& what,
     }
   }
   if (!HasReachedSomebody(outcome)) {
-    const std::string why = outcome.network.empty() ? "no connection was made"
+    const std::string why = outcome.network.empty() ? "no connection was made; pip says: " +
+                                                          Printable(index_.WithoutAccount(what))
                                                     : Printable(outcome.network.back().detail);
     return Failure("the index " + index_.shown() + " cannot be reached: " + why +
                    ". Try again later, or check its address");

@@ -91,14 +91,22 @@ std::vector<PathRule> Spread(const std::vector<PathRule>& paths) {
   return parts;
 }
 
-// Landlock knows no exception from a tree: one that is to be without something is taken apart.
+bool HasWhatIsLeftOut(const PathRule& rule) {
+  return std::any_of(rule.without.begin(), rule.without.end(), [&](const std::string& name) {
+    std::error_code code;
+    return std::filesystem::exists(rule.path + "/" + name, code) || code;
+  });
+}
+
+// Landlock knows no exception from a tree: one that is to be without something is taken apart,
+// where there is any of that; then the tree's own folder can be listed no more.
 Result<std::vector<PathRule>> TakenApart(const std::vector<PathRule>& paths) {
   std::vector<PathRule> parts;
   for (const PathRule& rule : Spread(paths)) {
     const auto is_left_out = [&](const std::string& name) {
       return std::find(rule.without.begin(), rule.without.end(), name) != rule.without.end();
     };
-    if (rule.without.empty()) {
+    if (!HasWhatIsLeftOut(rule)) {
       parts.push_back(rule);
       continue;
     }
