@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,15 +112,19 @@ TEST(Parent, ServesSeveralThreads) {
 }
 
 TEST(Parent, EndsWithTheThreadThatStartedItAndItsChildrenToo) {
+  const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
   std::shared_ptr<Parent> parent;
   std::optional<Process> child;
   std::thread([&] {
     parent = *Parent::Start();
-    child = Begin(parent, [] {
+    child = Begin(parent, [&] {
       // As the seal does it for a worker.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
+      eventfd_write(ready.get(), 1);
       for (;;) pause();
     });
+    eventfd_t count = 0;
+    eventfd_read(ready.get(), &count);
   }).join();
   pollfd ended{child->ended_fd(), POLLIN, 0};
   EXPECT_EQ(poll(&ended, 1, 10'000), 1);
