@@ -19,7 +19,7 @@ GuestTerms TermsOf(const SandboxOptions& sandbox, DoorService* doors) {
 
 Result<std::string> InstanceOf(const SandboxOptions& sandbox, const ContainerOptions& options) {
   if (!options.instance.empty()) return options.instance;
-  Result<Installation> installation = InstallationOf(sandbox);
+  Result<Installation> installation = GivenOrFound(sandbox.installation);
   if (!installation) return installation.error();
   return UsualInstance(*installation);
 }

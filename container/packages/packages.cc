@@ -27,8 +27,7 @@ std::string Machine() {
 }  // namespace
 
 Result<std::unique_ptr<Packages>> Packages::Open(PackagesOptions options) {
-  Result<Installation> installation =
-      options.installation ? Result<Installation>(*options.installation) : Installation::Find();
+  Result<Installation> installation = GivenOrFound(options.installation);
   if (!installation) return installation.error();
   Result<PackageIndex> index = PackageIndex::Parse(options.source);
   if (!index) return index.error();

@@ -11,6 +11,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_
 #define BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,11 @@ struct Installation {
   // Of one of site_packages, by its name in lower case; empty where it is not found.
   std::string PackageVersion(std::string_view package) const;
 };
+
+// `given`, or that of the running program.
+inline Result<Installation> GivenOrFound(const std::optional<Installation>& given) {
+  return given ? Result<Installation>(*given) : Installation::Find();
+}
 
 }  // namespace belljar
 

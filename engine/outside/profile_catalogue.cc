@@ -12,8 +12,7 @@
 namespace belljar {
 
 Result<ProfileCatalogue> ProfileCatalogue::Open(std::optional<Installation> given) {
-  Result<Installation> installation =
-      given ? Result<Installation>(std::move(*given)) : Installation::Find();
+  Result<Installation> installation = GivenOrFound(given);
   if (!installation) return installation.error();
   Result<std::vector<Profile>> profiles = LoadProfiles(installation->profiles);
   if (!profiles) return profiles.error();

@@ -180,11 +180,6 @@ const char* LanguageName(Language language) {
 
 }  // namespace
 
-Result<Installation> InstallationOf(const SandboxOptions& options) {
-  if (options.installation) return *options.installation;
-  return Installation::Find();
-}
-
 std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
   std::vector<std::string> required;
   for (const char* layer : kLayers) {
@@ -204,7 +199,7 @@ Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
 }
 
 Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
-  Result<Installation> installation = InstallationOf(options);
+  Result<Installation> installation = GivenOrFound(options.installation);
   if (!installation) return installation.error();
   Result<SealPlan> plan = Plan(options);
   if (!plan) return plan.error();

@@ -63,9 +63,6 @@ struct SandboxOptions {
   uint64_t rotate_after_workers = 10'000;
 };
 
-// The one that is given, or the running program's.
-Result<Installation> InstallationOf(const SandboxOptions& options);
-
 // The layers that must be seen on a worker before it gets a request: what the mode promises, less
 // what was left out by name. In the order of the seal.
 std::vector<std::string> RequiredLayers(const SandboxOptions& options);
