@@ -39,19 +39,25 @@ Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
                                                       ContainerOptions options) {
   Result<ContainerChoice> choice = ChooseContainer(options.wish, sandbox.profile);
   if (!choice) return choice.error();
+  return OpenContainerSandbox(std::move(sandbox), std::move(options), std::move(*choice));
+}
+
+Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
+                                                      ContainerOptions options,
+                                                      ContainerChoice choice) {
   Result<std::string> instance = InstanceOf(sandbox, options);
   if (!instance) return instance.error();
   Result<std::unique_ptr<DoorService>> doors = StartDoors(sandbox);
   if (!doors) return doors.error();
-  Result<size_t> removed = RemoveOrphans(*choice->engine, *instance);
+  Result<size_t> removed = RemoveOrphans(*choice.engine, *instance);
   if (!removed) return removed.error();
 
   ContainerBackendOptions backend;
-  backend.report = ReportOf(*choice);
+  backend.report = ReportOf(choice);
   backend.doors = std::move(*doors);
   backend.pool.terms = TermsOf(sandbox, backend.doors.get());
-  backend.pool.spec = PlanContainer(*choice, sandbox.profile, backend.pool.terms, options.memory);
-  backend.pool.engine = std::move(choice->engine);
+  backend.pool.spec = PlanContainer(choice, sandbox.profile, backend.pool.terms, options.memory);
+  backend.pool.engine = std::move(choice.engine);
   backend.pool.instance = std::move(*instance);
   backend.pool.most = std::max<size_t>(options.most, 1);
   backend.pool.spares = std::min(options.spares, backend.pool.most);

@@ -40,6 +40,11 @@ struct ContainerOptions {
 Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
                                                       ContainerOptions options);
 
+// The same where it has been chosen already; the wish of `options` is not looked at.
+Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
+                                                      ContainerOptions options,
+                                                      ContainerChoice choice);
+
 }  // namespace belljar
 
 #endif  // BELLJAR_CONTAINER_BACKEND_CONTAINER_SANDBOX_H_

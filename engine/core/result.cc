@@ -26,4 +26,9 @@ Error MakeError(std::string operation, std::string detail) {
   return Error{std::move(operation), 0, std::move(detail)};
 }
 
+bool IsExhaustion(int error_number) {
+  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
+         error_number == ENOMEM;
+}
+
 }  // namespace belljar

@@ -32,6 +32,10 @@ Error SystemError(std::string operation, std::string detail = {});
 Error SystemErrorOf(int error_number, std::string operation, std::string detail = {});
 Error MakeError(std::string operation, std::string detail);
 
+// An errno of a machine that is out of descriptors or memory at the moment: it says nothing of what
+// the machine allows, and asking again at once gives the same answer.
+bool IsExhaustion(int error_number);
+
 template <typename T>
 class [[nodiscard]] Result {
  public:

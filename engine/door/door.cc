@@ -30,11 +30,6 @@ constexpr size_t kAsking = 16;
 // Out of descriptors or memory: the connection waits in the kernel's queue meanwhile.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
-bool IsExhaustion(int error_number) {
-  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
-         error_number == ENOMEM;
-}
-
 }  // namespace
 
 // --- the service ----------------------------------------------------------------------------

@@ -77,11 +77,10 @@ Result<void> CheckFurnishings(const SandboxOptions& options) {
   return profile.workspace ? CheckContainersWorkspace() : Result<void>();
 }
 
-// What a machine answers that has nothing left at the moment. It says nothing of what it allows.
+// Of a process that could not be made or waited for: it says nothing of what the machine allows.
 bool IsOfTheMoment(int error_number) {
-  constexpr int kExhausted[] = {EAGAIN, ENOMEM, EMFILE, ENFILE, EINTR, ECHILD};
-  return std::find(std::begin(kExhausted), std::end(kExhausted), error_number) !=
-         std::end(kExhausted);
+  return IsExhaustion(error_number) || error_number == EAGAIN || error_number == EINTR ||
+         error_number == ECHILD;
 }
 
 // Standard isolation does without namespaces where they are refused, and nowhere else.

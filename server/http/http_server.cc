@@ -62,12 +62,6 @@ Result<UniqueFd> OpenListeningSocket(const tcp::endpoint& endpoint) {
   return fd;
 }
 
-// Where a wait would only be followed by the same error at once.
-bool IsExhaustion(int error_number) {
-  return error_number == EMFILE || error_number == ENFILE || error_number == ENOBUFS ||
-         error_number == ENOMEM;
-}
-
 }  // namespace
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {

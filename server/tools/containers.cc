@@ -63,8 +63,10 @@ Result<std::shared_ptr<Sandbox>> Containers::Open(const Profile& profile) {
   options.spares = std::min(config_.spares, config_.most);
   options.most = config_.most;
   Result<ContainerChoice> choice = ChooseContainer(options.wish, profile);
+  const std::string engine = choice ? choice->facts.name : "";
+  const std::string runtime = choice ? choice->runtime : "";
   Result<std::unique_ptr<Sandbox>> opened =
-      choice ? OpenContainerSandbox(make_options_(profile), options)
+      choice ? OpenContainerSandbox(make_options_(profile), options, std::move(*choice))
              : Result<std::unique_ptr<Sandbox>>(choice.error());
   const std::lock_guard lock(mutex_);
   // Why one of another profile did not come up may be the words of somebody's packages: they are
@@ -75,10 +77,10 @@ Result<std::shared_ptr<Sandbox>> Containers::Open(const Profile& profile) {
     state_.message = opened.error().ToString();
     return opened.error();
   }
-  state_.engine = choice->facts.name;
-  state_.runtime = choice->runtime;
-  state_.message = "use_container puts a run into a container of its own, started by " +
-                   choice->runtime + (choice->runtime == "runsc" ? " (gVisor)" : "");
+  state_.engine = engine;
+  state_.runtime = runtime;
+  state_.message = "use_container puts a run into a container of its own, started by " + runtime +
+                   (runtime == "runsc" ? " (gVisor)" : "");
   return std::shared_ptr<Sandbox>(std::move(*opened));
 }
 
