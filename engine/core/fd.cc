@@ -20,30 +20,37 @@ constexpr size_t kBits = 64;
 constexpr size_t kNoted = 1 << 16;
 std::array<std::atomic<uint64_t>, kNoted / kBits> g_owned{};
 
+// Changed in a child of fork, before it has a second thread.
+unsigned g_process = 0;
+
 bool IsNoted(int fd) { return fd >= 0 && static_cast<size_t>(fd) < kNoted; }
 uint64_t BitOf(int fd) { return uint64_t{1} << (static_cast<size_t>(fd) % kBits); }
 std::atomic<uint64_t>& WordOf(int fd) { return g_owned[static_cast<size_t>(fd) / kBits]; }
 
 }  // namespace
 
-void UniqueFd::Note(int fd) {
-  if (IsNoted(fd)) WordOf(fd).fetch_or(BitOf(fd), std::memory_order_relaxed);
+void UniqueFd::Note() {
+  process_ = g_process;
+  if (IsNoted(fd_)) WordOf(fd_).fetch_or(BitOf(fd_), std::memory_order_relaxed);
 }
 
-bool UniqueFd::Forget(int fd) {
-  if (!IsNoted(fd)) return true;
-  return (WordOf(fd).fetch_and(~BitOf(fd), std::memory_order_relaxed) & BitOf(fd)) != 0;
+bool UniqueFd::Forget() const {
+  // By now the number may be another owner's.
+  if (process_ != g_process) return !IsNoted(fd_);
+  if (!IsNoted(fd_)) return true;
+  return (WordOf(fd_).fetch_and(~BitOf(fd_), std::memory_order_relaxed) & BitOf(fd_)) != 0;
 }
 
 void UniqueFd::Reset(int fd) {
   // Forgotten first: afterwards the number may be another's. Linux closes the descriptor even where
   // close() reports EINTR: never repeat it.
-  if (fd_ >= 0 && Forget(fd_)) close(fd_);
+  if (fd_ >= 0 && Forget()) close(fd_);
   fd_ = fd;
-  Note(fd);
+  Note();
 }
 
 void CloseInheritedDescriptors() {
+  ++g_process;
   for (size_t word = 0; word < g_owned.size(); ++word) {
     for (uint64_t owned = g_owned[word].exchange(0); owned != 0; owned &= owned - 1) {
       close(static_cast<int>(word * kBits) + std::countr_zero(owned));

@@ -15,12 +15,14 @@ namespace belljar {
 class UniqueFd {
  public:
   UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) { Note(fd); }
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  explicit UniqueFd(int fd) : fd_(fd) { Note(); }
+  UniqueFd(UniqueFd&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), process_(other.process_) {}
   UniqueFd& operator=(UniqueFd&& other) noexcept {
     if (this != &other) {
       Reset();
       fd_ = std::exchange(other.fd_, -1);
+      process_ = other.process_;
     }
     return *this;
   }
@@ -31,17 +33,18 @@ class UniqueFd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   int Release() {
-    (void)Forget(fd_);
+    (void)Forget();
     return std::exchange(fd_, -1);
   }
   void Reset(int fd = -1);
 
  private:
   // All that is owned in this process, for CloseInheritedDescriptors.
-  static void Note(int fd);
-  static bool Forget(int fd);  // false: it is not owned any more
+  void Note();
+  bool Forget() const;  // false: it is not owned any more
 
   int fd_ = -1;
+  unsigned process_ = 0;  // in which it came to be owned, counted from the first by forks
 };
 
 // In a child that fork made of a process that goes on with these descriptors: closes what UniqueFds

@@ -1,5 +1,6 @@
 #include "engine/core/parent.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
@@ -9,8 +10,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "engine/core/socket.h"
 
@@ -18,6 +23,7 @@ namespace belljar {
 namespace {
 
 constexpr size_t kStack = 64 << 10;
+constexpr long kLookSeconds = 1;
 
 // A system call that touches nothing of libc's: errno is a variable of the thread that made us, and
 // that thread goes on.
@@ -54,6 +60,38 @@ long CloneByCall(const clone_args& arguments) {
   return Call(SYS_clone, static_cast<long>(flags), 0, static_cast<long>(arguments.pidfd));
 }
 
+// What a process may do, as proc(5) says it in lines that begin so.
+constexpr std::string_view kRights[] = {"Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp"};
+
+// Bytes that nobody has to allocate.
+struct Text {
+  std::string_view View() const { return {bytes.data(), size}; }
+  // Precondition: it fits.
+  void Append(std::string_view more) {
+    std::copy(more.begin(), more.end(), bytes.data() + size);
+    size += more.size();
+  }
+
+  std::array<char, 16 << 10> bytes;
+  size_t size = 0;
+};
+
+// The rights that /proc/PID/status tells; none where it cannot be read any more. As Main, it calls
+// nothing that has a variable of a thread.
+void ReadRights(int status, Text& whole, Text& rights) {
+  const long got =
+      Call(SYS_pread64, status, Address(whole.bytes.data()), static_cast<long>(whole.bytes.size()));
+  whole.size = got > 0 ? static_cast<size_t>(got) : 0;
+  rights.size = 0;
+  for (std::string_view left = whole.View(); !left.empty();) {
+    const std::string_view line = left.substr(0, std::min(left.find('\n'), left.size() - 1) + 1);
+    left.remove_prefix(line.size());
+    for (const std::string_view name : kRights) {
+      if (line.starts_with(name)) rights.Append(line);
+    }
+  }
+}
+
 }  // namespace
 
 struct Parent::Order {
@@ -66,20 +104,37 @@ struct Parent::Order {
   long result = 0;
 };
 
+// What the parent knows, by number: that its table of descriptors is the program's is what lets it
+// see a number that the program has closed.
 struct Parent::Line {
-  int socket = -1;  // the other end of orders_
-  UniqueFd owner;
+  UniqueFd socket;   // the other end of orders_
+  UniqueFd program;  // its pidfd, readable once it has ended
+  UniqueFd status;   // its /proc/PID/status
+  Text whole, rights_at_first, rights;
 };
 
 // In the parent: no library, no allocation, no variable of a thread.
 int Parent::Main(void* given) {
-  const int socket = static_cast<Line*>(given)->socket;
+  Line& line = *static_cast<Line*>(given);
+  const int socket = line.socket.get();
+  const int program = line.program.get();
+  const int status = line.status.get();
   Call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   Call(SYS_prctl, PR_SET_NAME, Address("belljar-parent"));
   // With SIG_IGN, which it may have inherited, the kernel would reap them.
   const KernelAction standard;
   Call(SYS_rt_sigaction, SIGCHLD, Address(&standard), 0, sizeof standard.mask);
   for (;;) {
+    // The death signal is not sent by a program that has given up the right to, nor by one that
+    // ended before it was asked for.
+    pollfd watched[] = {{socket, POLLIN, 0}, {program, POLLIN, 0}};
+    timespec second = {kLookSeconds, 0};
+    const long ready = Call(SYS_ppoll, Address(watched), 2, Address(&second));
+    ReadRights(status, line.whole, line.rights);
+    if (watched[1].revents || line.rights.View() != line.rights_at_first.View()) {
+      Call(SYS_exit_group, 0);
+    }
+    if (ready <= 0) continue;
     Order* order = nullptr;
     const long got = Call(SYS_read, socket, Address(&order), sizeof order);
     if (got == -EINTR) continue;
@@ -105,8 +160,13 @@ Result<std::shared_ptr<Parent>> Parent::Start() {
   if (!pair) return pair.error();
   parent->orders_ = std::move(pair->first);
   parent->line_ = std::make_unique<Line>();
-  parent->line_->socket = pair->second.get();
-  parent->line_->owner = std::move(pair->second);
+  Line& line = *parent->line_;
+  line.socket = std::move(pair->second);
+  line.program.Reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (!line.program) return SystemError("open a pidfd of this process");
+  line.status.Reset(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  if (!line.status) return SystemError("open /proc/self/status");
+  ReadRights(line.status.get(), line.whole, line.rights_at_first);
   parent->stack_ = std::make_unique<char[]>(kStack);
   // It never handles a signal, which would run this process's handlers on its small stack.
   sigset_t all, before;
@@ -125,6 +185,7 @@ Result<std::shared_ptr<Parent>> Parent::Start() {
 
 Parent::~Parent() {
   if (!ended_) return;
+  End();
   syscall(SYS_pidfd_send_signal, ended_.get(), SIGKILL, nullptr, 0);
   siginfo_t info;
   while (waitid(P_PIDFD, static_cast<id_t>(ended_.get()), &info, WEXITED | __WALL) != 0 &&
@@ -137,6 +198,8 @@ bool Parent::IsAlive() const {
   pollfd ended{ended_.get(), POLLIN, 0};
   return poll(&ended, 1, 0) == 0;
 }
+
+void Parent::End() const { shutdown(orders_.get(), SHUT_RDWR); }
 
 long Parent::Ask(Order& order) {
   const std::lock_guard lock(mutex_);

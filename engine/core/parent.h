@@ -12,6 +12,11 @@
 // pidfd change its number, and does nothing but clone and wait, each when he is told to. Not a
 // thread, since a thread's children are those of its whole process.
 //
+// What shares the memory of a program has its rights for whoever can write there. So he ends, and
+// his children with him, when the program has given up rights since he began: a root that becomes a
+// user, new capabilities, no_new_privs, another filter of seccomp. He looks once a second, and before
+// he does anything. The next one begins with what rights there are.
+//
 // x86-64 alone.
 #ifndef BELLJAR_ENGINE_CORE_PARENT_H_
 #define BELLJAR_ENGINE_CORE_PARENT_H_
@@ -33,13 +38,16 @@ namespace belljar {
 
 class Parent {
  public:
-  // Ends with the calling thread, and its children with it by their parent-death signals.
+  // Ends with the calling thread, or this process, and its children with it by their parent-death
+  // signals.
   static Result<std::shared_ptr<Parent>> Start();
   Parent(const Parent&) = delete;
   ~Parent();
 
   pid_t pid() const { return pid_; }
   bool IsAlive() const;
+  // Tells it to end, which takes no right to send it a signal. Any thread.
+  void End() const;
 
   // As CloneProcess; the copy calls `child`, which does not return. Otherwise the pid, or -1 with
   // errno.

@@ -54,6 +54,8 @@ pid_t CloneProcess(const clone_args& arguments) {
 }
 
 void KillAndReap(pid_t pid, Parent* parent) {
+  // Of a parent that has gone the children have too, and their pids may be others'.
+  if (parent && !parent->IsAlive()) return;
   kill(pid, SIGKILL);
   if (parent) {
     (void)parent->Reap(P_PID, pid, nullptr, nullptr);
@@ -105,16 +107,24 @@ Process& Process::operator=(Process&& other) noexcept {
   return *this;
 }
 
-void Process::Kill() const {
-  if (!ended_) return;
+// False sets errno.
+bool Process::Send(int signal) const {
+  if (!ended_) return true;
   if (has_pidfd()) {
-    syscall(SYS_pidfd_send_signal, ended_.get(), SIGKILL, nullptr, 0);
-  } else if (!HasEnded(ended_.get())) {
-    // Ours to reap, so that the pid is the child's; after its end, somebody else in this program
-    // might have.
-    kill(pid_, SIGKILL);
+    return syscall(SYS_pidfd_send_signal, ended_.get(), signal, nullptr, 0) == 0 || errno == ESRCH;
   }
+  // Ours to reap, so that the pid is the child's; after its end, somebody else in this program might
+  // have.
+  return HasEnded(ended_.get()) || kill(pid_, signal) == 0 || errno == ESRCH;
 }
+
+void Process::Kill() const {
+  // A program that has given up the right to: its children's parent ends, and they with it.
+  if (!Send(SIGKILL) && parent_) parent_->End();
+}
+
+void Process::Pause() const { (void)Send(SIGSTOP); }
+void Process::Resume() const { (void)Send(SIGCONT); }
 
 void Process::Stop() const {
   if (!ended_) return;

@@ -66,6 +66,9 @@ class Process {
   pid_t parent_pid() const;
 
   void Kill() const;
+  // Nothing of the child runs, until Resume. It can be killed all the same.
+  void Pause() const;
+  void Resume() const;
   // Kill, and blocks until nothing of the child runs any more, nor of what is below it where it is
   // the init of a PID namespace. It stays to be reaped.
   void Stop() const;
@@ -79,6 +82,7 @@ class Process {
 
  private:
   bool HoldByPid();
+  bool Send(int signal) const;
   bool has_pidfd() const { return !waiter_.joinable(); }
 
   pid_t pid_ = -1;
