@@ -47,8 +47,9 @@ struct RunOptions {
   // callers whose handlers only leave a note, as Python's do. Not asked by containers.
   std::function<bool()> interrupted;
   FunctionCall call;  // of the request's functions
-  // Borrowed: where the end of the worker is left to; null: it ends before Run returns. Either way
-  // the guest has nothing left to run by then, or has been killed.
+  // Borrowed: where the end of the worker is left to; null: it ends before Run returns. By then the
+  // program has ended, and all that it could reach is closed; somebody who has taken the worker over
+  // may still use its processor.
   Afterwards* afterwards = nullptr;
   // How long to wait for a free worker, before the request's own time begins.
   std::chrono::milliseconds queue_timeout{30'000};
