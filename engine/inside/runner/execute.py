@@ -281,7 +281,7 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
         host_functions.hand_over(left, request["call_host"], request["max_result"])
     value = None
     if failure is None or report.exit_code is not None:
-        value = _add_result(report, namespace, request)
+        value = _add_result(report, namespace, variables, request)
     if request.get("keep_artifact") is not None:
         display = Display(request["keep_artifact"])
         display.show_figures(value)
@@ -371,16 +371,24 @@ def _left_behind(namespace: dict[str, Any], functions: Sequence[str]) -> dict[st
     }
 
 
-def _add_result(report: Report, namespace: dict[str, Any], request: dict[str, Any]) -> Any:
+def _add_result(
+    report: Report, namespace: dict[str, Any], given: Mapping[str, Any], request: dict[str, Any]
+) -> Any:
     value = namespace.get(RESULT_NAME)
     if value is None:
         if "result" not in namespace:
             return None
         value = namespace["result"]
+        # One of the caller's own variables or functions, as the program found it, is no result.
+        if "result" in given and value is given["result"]:
+            return None
     report.has_result = True
-    report.result_json, report.truncated["result"] = encode(
-        value, request["max_result"], request.get("exact_types", False)
-    )
+    try:
+        report.result_json, report.truncated["result"] = encode(
+            value, request["max_result"], request.get("exact_types", False)
+        )
+    except RecursionError:  # the guest has left little of the stack
+        report.result_json = None
     report.result_repr, report.truncated["result_repr"] = bounded_repr(value, MAX_REPR)
     return value
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .plain_data import decode, encode
+from .plain_data import MAX_DEPTH, decode, encode
 
 # Among the functions, and no program's: it is told of what a program leaves (Request in
 # engine/core/request.h).
@@ -21,13 +21,16 @@ _NOT_PLAIN = (
     "set and frozenset"
 )
 
-# What a host's failure may be here: exceptions that are made of a message alone.
+# What a host's failure may be here: exceptions that are made of a message alone. That the host runs
+# out of memory is not this program's limit.
 _EXCEPTIONS = {
     name: kind
     for name, kind in vars(builtins).items()
     if isinstance(kind, type)
     and issubclass(kind, Exception)
-    and not issubclass(kind, (UnicodeError, BaseExceptionGroup, StopIteration, StopAsyncIteration))
+    and not issubclass(
+        kind, (MemoryError, UnicodeError, BaseExceptionGroup, StopIteration, StopAsyncIteration)
+    )
 }
 
 
@@ -35,7 +38,7 @@ def make(name: str, call_host: CallHost, max_bytes: int) -> Callable[..., Any]:
     """A function that has the host's `name` called; at most `max_bytes` of arguments."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        text, is_too_large = encode({"args": list(args), "kwargs": kwargs}, max_bytes, exact=True)
+        text, is_too_large = _encode_call(list(args), kwargs, max_bytes)
         if is_too_large:
             raise ValueError(f"{name}(): its arguments take more than {max_bytes} bytes")
         if text is None:
@@ -53,11 +56,22 @@ def hand_over(variables: dict[str, Any], call_host: CallHost, max_bytes: int) ->
     """Tells the host each name, and its value where that is plain data of at most `max_bytes`."""
     for name, value in variables.items():
         for args in ([name, value], [name]):
-            text, _ = encode({"args": args, "kwargs": {}}, max_bytes, exact=True)
+            try:
+                text, _ = _encode_call(args, {}, max_bytes)
+            except RecursionError:  # the guest has left little of the stack
+                text = None
             if text is not None:
                 call_host(TAKES_VARIABLES, text)
                 break
     call_host(TAKES_VARIABLES, '{"args":[],"kwargs":{}}')
+
+
+def _encode_call(
+    args: list[Any], kwargs: dict[str, Any], max_bytes: int
+) -> tuple[str | None, bool]:
+    # Each argument may be as deep as any value.
+    depth = MAX_DEPTH + 2
+    return encode({"args": args, "kwargs": kwargs}, max_bytes, exact=True, max_depth=depth)
 
 
 def _exception(error: dict[str, str]) -> Exception:

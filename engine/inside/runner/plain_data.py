@@ -50,13 +50,21 @@ class _TooLarge(Exception):
     pass
 
 
-def encode(value: object, max_bytes: int, exact: bool = False) -> tuple[str | None, bool]:
-    """The JSON text of `value`, or None; and whether it was its size that forbade it."""
+def encode(
+    value: object, max_bytes: int, exact: bool = False, max_depth: int = MAX_DEPTH
+) -> tuple[str | None, bool]:
+    """The JSON text of `value`, or None; and whether it was its size that forbade it.
+
+    Raises:
+        RecursionError: Too little of the stack is left.
+    """
     writer = _Writer(max_bytes, exact)
     try:
-        writer.write(value, MAX_DEPTH)
+        writer.write(value, max_depth)
     except _TooLarge:
         return None, True
+    except RecursionError:
+        raise
     except (_NotPlain, RuntimeError):  # RuntimeError: a thread of the guest changed it meanwhile
         return None, False
     return "".join(writer.chunks), False
