@@ -6,9 +6,13 @@
 
 #include <algorithm>
 
+#include "python/errors.h"
+
 namespace belljar::python {
 
-Cancellation::Cancellation() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+Cancellation::Cancellation() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!event_) throw HostFailure{SystemError("make an event to cancel a run by")};
+}
 
 void Cancellation::Cancel() const { eventfd_write(event_.get(), 1); }
 
@@ -21,11 +25,19 @@ Engine::Engine(Opened opened) : process_(getpid()), opened_(std::move(opened)) {
 
 bool Engine::is_of_this_process() const { return getpid() == process_; }
 
-Engine::Flight::Flight(Engine& engine, const Cancellation& cancellation) : engine_(engine) {
+Engine::Flight::Flight(Engine& engine, const Cancellation* cancellation)
+    : engine_(engine), cancellation_(cancellation) {
   const std::lock_guard lock(engine_.mutex_);
+  if (!cancellation_) {
+    std::vector<std::unique_ptr<const Cancellation>>& unused = engine_.cancellations_;
+    if (unused.empty()) unused.push_back(std::make_unique<Cancellation>());
+    own_ = std::move(unused.back());
+    unused.pop_back();
+    cancellation_ = own_.get();
+  }
   if (engine_.is_closing_) return;
   record_ =
-      engine_.flights_.insert(engine_.flights_.end(), {&cancellation, std::this_thread::get_id()});
+      engine_.flights_.insert(engine_.flights_.end(), {cancellation_, std::this_thread::get_id()});
   has_begun_ = true;
 }
 
@@ -36,11 +48,12 @@ Engine::Flight::~Flight() {
   const std::lock_guard lock(engine_.mutex_);
   engine_.flights_.erase(record_);
   engine_.landed_.notify_all();
+  if (own_ && !own_->is_cancelled()) engine_.cancellations_.push_back(std::move(own_));
 }
 
 Result<Outcome> Engine::Run(const Request& request, RunOptions options,
-                            const Cancellation& cancellation) const {
-  options.cancel_fd = cancellation.fd();
+                            const Flight& flight) const {
+  options.cancel_fd = flight.cancellation().fd();
   Result<Outcome> outcome = opened_.sandbox->Run(request, options);
   if (outcome && outcome->container) outcome->container->packages = opened_.packages;
   return outcome;

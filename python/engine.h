@@ -3,8 +3,7 @@
 // what says otherwise.
 //
 //   Engine engine(*Open(*Choose(catalogue, wishes)));
-//   Cancellation cancellation;
-//   if (Engine::Flight flight(engine, cancellation); flight) engine.Run(request, {}, cancellation);
+//   if (Engine::Flight flight(engine, nullptr); flight) engine.Run(request, {}, flight);
 //
 // A child that fork made has the memory of an engine and neither its threads nor its workers: there
 // it is left alone, never used and never destroyed.
@@ -37,7 +36,7 @@ struct FlightRecord {
 // signal's handler.
 class Cancellation {
  public:
-  Cancellation();
+  Cancellation();  // throws HostFailure
 
   void Cancel() const;
   bool is_cancelled() const;
@@ -63,20 +62,24 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // waits for. Empty where the engine is closed.
   class Flight {
    public:
-    Flight(Engine& engine, const Cancellation& cancellation);
+    // `cancellation` is borrowed; null: one of the engine's, for a run that only the engine and its
+    // callbacks cancel.
+    Flight(Engine& engine, const Cancellation* cancellation);
     Flight(const Flight&) = delete;
     ~Flight();
     explicit operator bool() const { return has_begun_; }
+    const Cancellation& cancellation() const { return *cancellation_; }
 
    private:
     Engine& engine_;
+    std::unique_ptr<const Cancellation> own_;
+    const Cancellation* cancellation_;
     bool has_begun_ = false;
     std::list<FlightRecord>::iterator record_;
   };
 
   // The first two within a flight. Run sets the cancellation's descriptor in `options`.
-  Result<Outcome> Run(const Request& request, RunOptions options,
-                      const Cancellation& cancellation) const;
+  Result<Outcome> Run(const Request& request, RunOptions options, const Flight& flight) const;
   Result<void> WaitForSpare(Deadline deadline) const;
   Backend::Counters counters() const;
 
@@ -94,6 +97,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   mutable std::mutex mutex_;
   std::condition_variable landed_;
   std::list<FlightRecord> flights_;
+  // That no flight has, and nobody has used: as many as there were flights at a time.
+  std::vector<std::unique_ptr<const Cancellation>> cancellations_;
   bool is_closing_ = false;
   bool is_closed_ = false;
 };

@@ -127,18 +127,18 @@ HostFailure IsClosed() {
 
 }  // namespace
 
-py::object Run(Engine& engine, const Cancellation& cancellation, const py::dict& asked,
+py::object Run(Engine& engine, const Cancellation* cancellation, const py::dict& asked,
                const py::function& finish) {
   CheckProcess(engine);
   const Engine::Flight flight(engine, cancellation);
   if (!flight) throw IsClosed();
   const Request request = RequestFrom(asked, engine.opened());
-  Callbacks callbacks(asked, cancellation);
+  Callbacks callbacks(asked, flight.cancellation());
   // Ending the worker and making the next one take the processors that the result is made on: they
   // come after it.
   auto afterwards = std::make_unique<Afterwards>();
   const Result<Outcome> outcome = WithoutGil(
-      [&] { return engine.Run(request, callbacks.Options(afterwards.get()), cancellation); });
+      [&] { return engine.Run(request, callbacks.Options(afterwards.get()), flight); });
   if (!engine.is_of_this_process()) (void)afterwards.release();  // the parent's to do
   CheckProcess(engine);
   callbacks.Finish();
@@ -150,8 +150,7 @@ py::object Run(Engine& engine, const Cancellation& cancellation, const py::dict&
 
 bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals) {
   CheckProcess(engine);
-  const Cancellation cancellation;
-  const Engine::Flight flight(engine, cancellation);
+  const Engine::Flight flight(engine, nullptr);
   if (!flight) throw IsClosed();
   // A day at most: more does not fit what the clock counts in.
   const auto time = std::chrono::duration<double>(std::min(seconds, 86'400.0));
@@ -162,7 +161,7 @@ bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals) {
     if (ready) return true;
     if (ready.error().error_number != ETIMEDOUT) throw HostFailure{ready.error()};
     if (watches_signals && PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (cancellation.is_cancelled()) throw IsClosed();
+    if (flight.cancellation().is_cancelled()) throw IsClosed();
     if (Clock::now() >= deadline) return false;
   }
 }

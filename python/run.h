@@ -9,8 +9,9 @@
 namespace belljar::python {
 
 // What `finish` makes of the outcome. The GIL is held by it and by callbacks alone. An exception of
-// a callback's, or of a signal's handler, kills the run and is thrown on.
-pybind11::object Run(Engine& engine, const Cancellation& cancellation, const pybind11::dict& asked,
+// a callback's, or of a signal's handler, kills the run and is thrown on. `cancellation` may be
+// null.
+pybind11::object Run(Engine& engine, const Cancellation* cancellation, const pybind11::dict& asked,
                      const pybind11::function& finish);
 
 // Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise

@@ -165,17 +165,15 @@ def source(code: str | bytes) -> bytes:
     raise _wrong("code", code, "a str or bytes")
 
 
-def standard_input(value: str | bytes | None) -> bytes | None:
-    if value is None or isinstance(value, bytes):
+def standard_input(value: str | bytes) -> bytes:
+    if isinstance(value, bytes):
         return value
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
     raise _wrong("stdin", value, "a str or bytes")
 
 
-def files(value: Mapping[str, FileContent] | None) -> list[tuple[str, bytes]]:
-    if value is None:
-        return []
+def files(value: Mapping[str, FileContent]) -> list[tuple[str, bytes]]:
     if not isinstance(value, Mapping):
         raise _wrong("files", value, "a dict: name to content")
     return [(text("files: a name", name), _content(name, item)) for name, item in value.items()]
@@ -192,10 +190,8 @@ def _content(name: str, content: FileContent) -> bytes:
     raise _wrong(f"files[{name!r}]", content, "bytes, a str, or the path of a file")
 
 
-def inputs(value: Mapping[str, object] | None) -> list[tuple[str, str]]:
+def inputs(value: Mapping[str, object]) -> list[tuple[str, str]]:
     """Names, and the JSON form of each value."""
-    if value is None:
-        return []
     if not isinstance(value, Mapping):
         raise _wrong("inputs", value, "a dict: name to value")
     return [

@@ -144,23 +144,30 @@ class Sandbox:
         self._prepare(
             _options.sandbox_wishes(**wishes),
             {
+                "validate": False,
+                "source": b"",
+                "filename": "main.py",
+                "stdin": None,
                 "timeout": _options.seconds("timeout", timeout),
                 "cpu": _options.seconds("cpu", cpu),
                 "memory": _options.size("memory", memory),
                 "output": _options.size("output", output),
+                "allowed_imports": None
+                if allowed_imports is None
+                else _options.texts("allowed_imports", allowed_imports),
+                "allowed_domains": None,
+                "files": [],
+                "inputs": [],
+                "functions": [],
+                "call": None,
+                "stream": None,
+                "watch_signals": False,
             },
-            None if allowed_imports is None else _options.texts("allowed_imports", allowed_imports),
         )
 
-    def _prepare(
-        self,
-        wishes: Wishes,
-        usual: dict[str, int | None],
-        allowed_imports: list[str] | None,
-    ) -> None:
+    def _prepare(self, wishes: Wishes, usual: Asked) -> None:
         self._wishes = wishes
-        self._usual = usual
-        self._allowed_imports = allowed_imports
+        self._usual = usual  # what a run asks for that is given its source and nothing else
         self._is_closed = False
         self._after_fork()
         _forks.know(self)
@@ -218,7 +225,7 @@ class Sandbox:
         self.close()
 
     def __reduce__(self) -> tuple[Callable[..., Sandbox], tuple[Any, ...]]:
-        return _unopened, (type(self), self._wishes, self._usual, self._allowed_imports)
+        return _unopened, (type(self), self._wishes, self._usual)
 
     def __repr__(self) -> str:
         state = " closed" if self._is_closed else ""
@@ -292,10 +299,10 @@ class Sandbox:
             allowed_domains=allowed_domains,
             stream=stream,
         )
-        return self._run(asked, _host.Cancellation(), raise_on_error=raise_on_error)
+        return self._run(asked, None, raise_on_error=raise_on_error)
 
     def _run(
-        self, asked: Asked, cancellation: _host.Cancellation, *, raise_on_error: bool
+        self, asked: Asked, cancellation: _host.Cancellation | None, *, raise_on_error: bool
     ) -> Result:
         asked["watch_signals"] = _is_main_thread()
         result = self._open().run(cancellation, asked, result_of)
@@ -326,49 +333,49 @@ class Sandbox:
 
         `take` is told what the program leaves: for bridges that carry it to another program.
         """
+        # Only what is given is looked at: most runs are given nothing, and wait for this.
+        asked = self._usual.copy()
+        asked["source"] = _options.source(code)
+        asked["filename"] = _options.text("filename", filename)
+        asked["validate"] = validate
+        if timeout is not None:
+            asked["timeout"] = _options.seconds("timeout", timeout)
+        if cpu is not None:
+            asked["cpu"] = _options.seconds("cpu", cpu)
+        if memory is not None:
+            asked["memory"] = _options.size("memory", memory)
+        if output is not None:
+            asked["output"] = _options.size("output", output)
+        if stdin is not None:
+            asked["stdin"] = _options.standard_input(stdin)
+        if inputs is not None:
+            asked["inputs"] = _options.inputs(inputs)
+        if functions is not None or take is not None:
+            callables = _functions.checked(functions)
+            if twice := callables.keys() & dict(asked["inputs"]).keys():
+                raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
+            if take is not None:
+                callables[_functions.TAKES_VARIABLES] = take
+            asked["functions"] = list(callables)
+            asked["call"] = _functions.answering(callables)
+        if files is not None:
+            asked["files"] = _options.files(files)
+        if allowed_imports is not None:
+            asked["allowed_imports"] = self._narrowed(allowed_imports)
+        if allowed_domains is not None:
+            asked["allowed_domains"] = _options.texts("allowed_domains", allowed_domains)
         if stream is not None and not callable(stream):
             raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
-        callables = _functions.checked(functions)
-        variables = _options.inputs(inputs)
-        if twice := callables.keys() & dict(variables).keys():
-            raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
-        if take is not None:
-            callables[_functions.TAKES_VARIABLES] = take
-        usual = self._usual
-        limits = [
-            _options.seconds("timeout", timeout) or usual["timeout"],
-            _options.seconds("cpu", cpu) or usual["cpu"],
-            _options.size("memory", memory) or usual["memory"],
-            _options.size("output", output) or usual["output"],
-        ]
-        return {
-            "validate": validate,
-            "source": _options.source(code),
-            "filename": _options.text("filename", filename),
-            "stdin": _options.standard_input(stdin),
-            "timeout": limits[0],
-            "cpu": limits[1],
-            "memory": limits[2],
-            "output": limits[3],
-            "allowed_imports": self._narrowed(allowed_imports),
-            "allowed_domains": None
-            if allowed_domains is None
-            else _options.texts("allowed_domains", allowed_domains),
-            "files": _options.files(files),
-            "inputs": variables,
-            "functions": list(callables),
-            "call": _functions.answering(callables) if callables else None,
-            "stream": stream,
-            "watch_signals": False,
-        }
+        asked["stream"] = stream
+        return asked
 
-    def _narrowed(self, allowed_imports: Iterable[str] | None) -> list[str] | None:
-        if allowed_imports is None:
-            return self._allowed_imports
+    def _narrowed(self, allowed_imports: Iterable[str]) -> list[str]:
         asked = _options.texts("allowed_imports", allowed_imports)
-        given = self._allowed_imports
-        for module in asked if given is not None else ():
-            if not any(module == each or module.startswith(f"{each}.") for each in given or ()):
+        given = self._usual["allowed_imports"]
+        if given is None:
+            return asked
+        for module in asked:
+            if not any(module == each or module.startswith(f"{each}.") for each in given):
                 raise ValueError(
                     f"allowed_imports: {module!r} is none of the modules that this sandbox was "
                     "made with"
@@ -458,7 +465,7 @@ class Sandbox:
             code, filename=filename, allowed_imports=allowed_imports, validate=True
         )
         asked["watch_signals"] = _is_main_thread()
-        return self._open().run(_host.Cancellation(), asked, validation_of)
+        return self._open().run(None, asked, validation_of)
 
     def info(self) -> Info:
         """What programs may use here, and what holds them.
@@ -521,12 +528,11 @@ def _taken(ahead: deque[_Pending]) -> Result:
 def _unopened(
     kind: type[Sandbox],
     wishes: Wishes,
-    usual: dict[str, int | None],
-    allowed_imports: list[str] | None,
+    usual: Asked,
 ) -> Sandbox:
     """One that opens on first use: what was pickled may never be used."""
     sandbox = kind.__new__(kind)
-    sandbox._prepare(wishes, usual, allowed_imports)
+    sandbox._prepare(wishes, usual)
     return sandbox
 
 

@@ -21,7 +21,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
-from belljar import _host, _options
+from belljar import _options
 from belljar._notebook import spelled_out
 from belljar._result import Result
 from belljar._sandbox import Sandbox
@@ -74,9 +74,7 @@ class BelljarMagics(Magics):
             )
             for name in filter(None, [*asked.output, asked.result]):
                 _options.variable("--output, --result", name)
-            result = self._sandbox(asked.profile)._run(
-                program, _host.Cancellation(), raise_on_error=False
-            )
+            result = self._sandbox(asked.profile)._run(program, None, raise_on_error=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%belljar: {error}") from None
         # It has been shown as it came.

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
 
-from belljar import _host, _options, _plain
+from belljar import _options, _plain
 from belljar._result import Result
 from belljar._sandbox import Sandbox
 from belljar._told import MOST, cut, failure, surroundings
@@ -116,7 +116,7 @@ class BelljarExecutor(PythonExecutor):
             take=left.take,
         )
         try:
-            result = self._sandbox._run(asked, _host.Cancellation(), raise_on_error=False)
+            result = self._sandbox._run(asked, None, raise_on_error=False)
         except _FinalAnswer as answer:
             return CodeOutput(answer.value, self._logs(said), is_final_answer=True)
         self.last_result = result

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from belljar import Result, Sandbox, _host
+from belljar import Result, Sandbox
 
 
 @pytest.fixture(scope="module", params=["restricted", "full"])
@@ -18,7 +18,7 @@ def either(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 def left(box: Sandbox, code: str, **options: Any) -> tuple[Result, list[tuple[Any, ...]]]:
     told: list[tuple[Any, ...]] = []
     asked = box._program(code, take=lambda *args: told.append(args), **options)
-    return box._run(asked, _host.Cancellation(), raise_on_error=False), told
+    return box._run(asked, None, raise_on_error=False), told
 
 
 def test_values_of_plain_data_and_names_of_the_rest(either: Sandbox) -> None:
@@ -77,7 +77,7 @@ def test_what_take_raises_that_is_no_exception_ends_the_run(box: Sandbox) -> Non
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        box._run(box._program("n = 1", take=take), _host.Cancellation(), raise_on_error=False)
+        box._run(box._program("n = 1", take=take), None, raise_on_error=False)
     assert box.run("1").ok
 
 
