@@ -106,6 +106,39 @@ TEST_P(FunctionsTest, TheResultTellsTuplesApartWhereItIsAskedTo) {
             json::parse(R"([[1,2],{"$type":"set","items":[3]},{"$type":"set","items":[4]}])"));
 }
 
+// One that has been taken over need not wait for its answer, while no clock is looked at.
+TEST(FunctionsOfAHost, NothingOfTheProgramRunsMeanwhile) {
+  const std::unique_ptr<Sandbox> sandbox = Open(FullPython());
+  Request request = MakeRequest(
+      "import threading, time\n"
+      "ticks = 0\n"
+      "def tick():\n"
+      "    global ticks\n"
+      "    while True:\n"
+      "        ticks += 1\n"
+      "        time.sleep(0.001)\n"
+      "threading.Thread(target=tick, daemon=True).start()\n"
+      "def during(wait):\n"
+      "    before = ticks\n"
+      "    wait()\n"
+      "    return ticks - before\n"
+      "during(lambda: time.sleep(0.5)), during(ask)",
+      seconds(60));
+  request.functions = {"ask"};
+  RunOptions options;
+  options.call = [](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(milliseconds(500));
+    return std::string(R"({"value":null})");
+  };
+  const Result<Outcome> outcome = sandbox->Run(request, options);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  ASSERT_EQ(outcome->status, Status::kOk) << (outcome->error ? outcome->error->traceback : "");
+  const json ticks = json::parse(*outcome->result_json);
+  EXPECT_GT(ticks[0].get<int>(), 50) << "control";
+  // Until it has been told, and once it goes on.
+  EXPECT_LT(ticks[1].get<int>(), 20);
+}
+
 TEST_P(FunctionsTest, AProgramCallsAndGetsTheAnswer) {
   EXPECT_EQ(Result_("[ask('x', (1, 2), key={'a': b'b'}) for _ in range(3)]"), "[42,42,42]");
   ASSERT_EQ(calls_.size(), 3u);

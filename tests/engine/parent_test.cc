@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,6 +172,99 @@ TEST(InheritedDescriptors, AChildClosesWhatIsOwned) {
   EXPECT_GE(fcntl(number, F_GETFD), 0);
   close(other);
   close(away);
+}
+
+bool HasEnded(int pidfd) {
+  pollfd ended{pidfd, POLLIN, 0};
+  return poll(&ended, 1, 10'000) == 1;
+}
+
+// In a child of fork, which may give up what it likes: 5 if the parent and its child end of it.
+int StatusAfter(const Child& give_up) {
+  return StatusOf([&] {
+    auto parent = Parent::Start();
+    if (!parent) _exit(6);
+    const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
+    Process child = Begin(*parent, [&] {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      eventfd_write(ready.get(), 1);
+      for (;;) pause();
+    });
+    eventfd_t count = 0;
+    eventfd_read(ready.get(), &count);
+    // It has looked, and seen nothing.
+    usleep(1'200'000);
+    if (!(*parent)->IsAlive()) _exit(7);
+    give_up();
+    if (!HasEnded(child.ended_fd())) _exit(8);
+    _exit((*parent)->IsAlive() ? 9 : 5);
+  });
+}
+
+TEST(Parent, EndsWhenTheProgramCanGainNoMorePrivileges) {
+  EXPECT_EQ(StatusAfter([] { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }), 5);
+}
+
+TEST(Parent, EndsWhenTheProgramIsRootNoMore) {
+  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  EXPECT_EQ(StatusAfter([] {
+              if (setresuid(1000, 1000, 1000) != 0) _exit(10);
+            }),
+            5);
+}
+
+TEST(Parent, EndsWithAProgramThatMayNotSignalIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd out(ends[0]), in(ends[1]);
+  EXPECT_EQ(StatusOf([&] {
+              auto parent = Parent::Start();
+              if (!parent || setresuid(1000, 1000, 1000) != 0) _exit(6);
+              if (kill((*parent)->pid(), 0) == 0 || errno != EPERM) _exit(7);
+              const pid_t pid = (*parent)->pid();
+              if (write(in.get(), &pid, sizeof pid) != sizeof pid) _exit(8);
+              _exit(5);
+            }),
+            5);
+  pid_t pid = -1;
+  ASSERT_EQ(read(out.get(), &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (pidfd) {
+    EXPECT_TRUE(HasEnded(pidfd.get()));
+  }
+}
+
+TEST(Parent, WhatMayNotBeSignalledIsKilledAllTheSame) {
+  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  EXPECT_EQ(StatusOf([] {
+              auto parent = Parent::Start();
+              if (!parent) _exit(6);
+              const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
+              Process child = Begin(*parent, [&] {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                eventfd_write(ready.get(), 1);
+                for (;;) pause();
+              });
+              eventfd_t count = 0;
+              eventfd_read(ready.get(), &count);
+              if (setresuid(1000, 1000, 1000) != 0) _exit(7);
+              child.Destroy();  // returns
+              _exit(5);
+            }),
+            5);
+}
+
+TEST(InheritedDescriptors, ANewOwnersFileIsNotClosedByTheOldOne) {
+  UniqueFd owned(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(StatusOf([&] {
+              CloseInheritedDescriptors();
+              const UniqueFd next(open("/dev/null", O_RDONLY | O_CLOEXEC));
+              const bool same = next.get() == owned.get();
+              owned.Reset();
+              _exit(same && fcntl(next.get(), F_GETFD) >= 0 ? 5 : 6);
+            }),
+            5);
 }
 
 TEST(InheritedDescriptors, AnOwnerThatIsLeftClosesNoOthersFile) {

@@ -33,6 +33,24 @@ def test_inputs_are_not_among_the_variables_of_the_program(run):
     assert report["variables"] == ["c"]
 
 
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("1", 1),
+        ("x = result", None),
+        ("result = [2]", [2]),
+        ("result", [7]),  # the last expression
+    ],
+)
+def test_an_input_is_no_result(run, source, result):
+    assert run(source, inputs={"result": [7]}).get("result") == result
+
+
+def test_a_function_is_no_result(run):
+    report = run("1 if result else 0\nNone", functions=["result"], call_host=lambda *_: "")
+    assert report.get("result_repr") is None
+
+
 def test_a_function_is_called(call):
     report = call("ask(1, x=(2,))", '{"value": {"$type": "tuple", "items": [3]}}', exact_types=True)
     assert report["result"] == {"$type": "tuple", "items": [3]}
@@ -57,6 +75,7 @@ def test_a_function_has_its_name(call):
         ("BaseExceptionGroup", "RuntimeError: BaseExceptionGroup: why"),
         ("SystemExit", "RuntimeError: SystemExit: why"),
         ("eval", "RuntimeError: eval: why"),
+        ("MemoryError", "RuntimeError: MemoryError: why"),
     ],
 )
 def test_failures_are_exceptions(call, type_name, shown):
@@ -97,3 +116,20 @@ def test_arguments_are_bounded(call):
 def test_cycles_are_not_plain_data(call):
     report = call("x = []\nx.append(x)\nask(x)")
     assert report["error"]["type"] == "TypeError"
+
+
+def test_arguments_nest_as_deep_as_inputs(call):
+    from belljar_runner.plain_data import MAX_DEPTH
+
+    deepest = 0
+    for _ in range(MAX_DEPTH):
+        deepest = [deepest]
+    report = call("ask(x, key=x)", inputs={"x": deepest})
+    assert report["status"] == "ok", report
+    assert report.calls == [("ask", {"args": [deepest], "kwargs": {"key": deepest}})]
+    assert call("ask([x])", inputs={"x": deepest})["error"]["type"] == "TypeError"
+
+
+def test_where_the_stack_ends_it_is_said_so(call):
+    report = call("def deeper():\n    ask(1)\n    deeper()\ndeeper()")
+    assert report["error"]["type"] == "RecursionError"

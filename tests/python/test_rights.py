@@ -1,0 +1,107 @@
+"""A program that gives up rights with a sandbox open: nothing of ours keeps them for it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.python.conftest import Script
+
+BEGIN = """
+import ctypes, os, sys, threading, time
+from pathlib import Path
+from belljar import BelljarError, Sandbox
+
+def parents():
+    pids = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue
+        if "Name:\\tbelljar-parent\\n" in text and f"PPid:\\t{os.getpid()}\\n" in text:
+            pids.append(int(status.parent.name))
+    return pids
+
+box = Sandbox(spares=1)
+box.wait_until_ready()
+assert box.run("1").value == 1
+before = parents()
+assert len(before) == 1
+print(before[0], flush=True)
+"""
+
+BECOME_A_USER = "os.setgroups([]); os.setresgid(1000, 1000, 1000); os.setresuid(1000, 1000, 1000)"
+GAIN_NO_MORE = "ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)"  # PR_SET_NO_NEW_PRIVS
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="takes root")
+WAYS = [pytest.param(BECOME_A_USER, marks=AS_ROOT, id="user"), pytest.param(GAIN_NO_MORE, id="nnp")]
+
+
+def has_gone(pid: int) -> bool:
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("give_up", WAYS)
+def test_the_program_ends_and_leaves_nothing(script: Script, give_up: str) -> None:
+    done = script(f"{BEGIN}{give_up}\n")
+    assert done.returncode == 0, done.stderr
+    assert has_gone(int(done.stdout))
+
+
+@pytest.mark.parametrize("give_up", WAYS)
+def test_who_has_the_old_rights_goes_while_the_program_runs(script: Script, give_up: str) -> None:
+    done = script(
+        f"""{BEGIN}{give_up}
+deadline = time.monotonic() + 20
+while os.path.exists(f"/proc/{{before[0]}}") and time.monotonic() < deadline:
+    time.sleep(0.1)
+assert not os.path.exists(f"/proc/{{before[0]}}")
+print("good")
+"""
+    )
+    assert done.stdout.split()[1:] == ["good"], done.stderr
+
+
+@pytest.mark.parametrize("give_up", WAYS)
+def test_a_limit_is_still_a_kill(script: Script, give_up: str) -> None:
+    done = script(
+        f"""{BEGIN}
+def later():
+    time.sleep(0.5)
+    {give_up}
+threading.Thread(target=later).start()
+start = time.monotonic()
+result = box.run("import time\nwhile True: time.sleep(1)", timeout=3)
+assert time.monotonic() - start < 10
+print(result.status)
+""",
+    )
+    assert done.stdout.split()[1] in ("timeout", "killed"), (done.stdout, done.stderr)
+
+
+def test_with_fewer_rights_it_goes_on(script: Script) -> None:
+    done = script(
+        f"""{BEGIN}{GAIN_NO_MORE}
+time.sleep(2.5)
+for again in range(5):
+    try:
+        assert box.run("2").value == 2
+        break
+    except BelljarError as error:  # a zygote that was beginning just then
+        print(error, file=sys.stderr)
+        time.sleep(1)
+else:
+    sys.exit(1)
+assert parents() != before
+print("good")
+"""
+    )
+    assert done.stdout.split()[1:] == ["good"], done.stderr
