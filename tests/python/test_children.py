@@ -12,6 +12,15 @@ from belljar import Sandbox
 box = Sandbox(spares=2)
 box.wait_until_ready()
 assert box.run("1").value == 1
+
+def keep_running():
+    stop = threading.Event()
+    def work():
+        while not stop.is_set():
+            box.run("1 + 1")
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return lambda: (stop.set(), thread.join())
 """
 
 CASES = {
@@ -23,19 +32,13 @@ except ChildProcessError:
 """,
     "os.wait gives the application's own": """
 own = {subprocess.Popen(["sleep", "0.3"]).pid for _ in range(3)}
-stop = threading.Event()
-def work():
-    while not stop.is_set():
-        box.run("1 + 1")
-thread = threading.Thread(target=work, daemon=True)
-thread.start()
+end = keep_running()
 assert {os.wait()[0] for _ in range(3)} == own
 try:
     os.waitpid(-1, os.WNOHANG)
 except ChildProcessError:
     print("good")
-stop.set()
-thread.join()
+end()
 """,
     "SIGCHLD is the application's own": """
 seen = []
@@ -61,16 +64,10 @@ for again in range(2):
 print("good")
 """,
     "subprocess": """
-stop = threading.Event()
-def work():
-    while not stop.is_set():
-        box.run("1 + 1")
-thread = threading.Thread(target=work, daemon=True)
-thread.start()
+end = keep_running()
 for number in range(40):
     assert subprocess.run(["sh", "-c", f"exit {number}"]).returncode == number
-stop.set()
-thread.join()
+end()
 print("good")
 """,
     "how a program was killed": """
