@@ -41,7 +41,8 @@ Result<Outcome> ContainerBackend::Run(const Request& request, const RunOptions& 
   }
   const Result<std::optional<AllowList>> narrower = Narrower(options_.doors.get(), request);
   if (!narrower) return narrower.error();
-  const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd};
+  InterruptCheck interrupts(options.interrupted);
+  const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd, &interrupts};
   for (int tries = 1;; ++tries) {
     Result<PooledContainer> container = pool_.Take(wait);
     if (!container) {

@@ -53,19 +53,20 @@ Result<void> GuestConnection::AwaitReady(const Wait& wait) {
 
 Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& options) {
   const auto start = Clock::now();
-  const Deadline deadline = start + request.limits.timeout + terms_.grace;
+  InterruptCheck interrupts(options.interrupted);
+  const Wait wait{start + request.limits.timeout + terms_.grace, options.cancel_fd, &interrupts};
   if (Result<void> opened = OpenDoor(request); !opened) return opened.error();
   GuestReader::DoorFrames door;
   if (door_) door = [this](const Frame& frame) { return door_->Take(frame); };
   reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(door));
-  if (Result<void> sent = SendRequest(request, {deadline, options.cancel_fd}); !sent) {
+  if (Result<void> sent = SendRequest(request, wait); !sent) {
     if (sent.error().error_number == EPIPE && HasSaidWhy()) return *reader_->failure();
     // Cancelled before it had begun; anything else is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
     end_ = End::kCancelled;
     return Ended(request);
   }
-  end_ = Watch(deadline, options);
+  end_ = Watch(wait, options);
   DoorRecord network = door_ ? door_->Close() : DoorRecord();
   if (end_ == End::kFailure) return *reader_->failure();
   if (options.sink_gets_the_rest) Stream(options);
@@ -114,8 +115,7 @@ bool GuestConnection::HasSaidWhy() {
   return end == End::kFailure;
 }
 
-GuestConnection::End GuestConnection::Watch(Deadline deadline, const RunOptions& options) {
-  Wait wait{deadline, options.cancel_fd};
+GuestConnection::End GuestConnection::Watch(Wait wait, const RunOptions& options) {
   bool cancelled = false;
   for (;;) {
     const Result<void> came = AwaitAny(wait);
@@ -127,7 +127,7 @@ GuestConnection::End GuestConnection::Watch(Deadline deadline, const RunOptions&
     } else if (came.error().error_number == ECANCELED) {
       cancelled = true;
       // One that cannot be told is ended all the same.
-      wait = {std::min(deadline, Clock::now() + kCancelGrace)};
+      wait = {std::min(wait.deadline, Clock::now() + kCancelGrace)};
       outbox_ += EncodeFrameHeader(FrameKind::kCancel, 0);
     } else if (came.error().error_number == ETIMEDOUT) {
       return cancelled ? End::kCancelled : End::kTimeout;
@@ -145,7 +145,7 @@ Result<void> GuestConnection::AwaitAny(const Wait& wait) {
               {line_.fd(), POLLIN, 0},
               {outbox_.empty() ? -1 : line_.out_fd(), POLLOUT, 0}};
   if (door_) door_->Watch(outbox_.size() < DoorTraffic::kEnoughToSend, watched_);
-  return WaitForAny(watched_, wait.deadline);
+  return WaitForAny(watched_, wait);
 }
 
 // One that takes nothing any more may still have sent its outcome.

@@ -77,7 +77,7 @@ class GuestConnection {
   Result<void> OpenDoor(const Request& request);
   Result<void> SendRequest(const Request& request, const Wait& wait) const;
   bool HasSaidWhy();
-  End Watch(Deadline deadline, const RunOptions& options);
+  End Watch(Wait wait, const RunOptions& options);
   Result<void> AwaitAny(const Wait& wait);
   std::optional<End> Read();
   std::optional<End> Take(const std::string& bytes);
