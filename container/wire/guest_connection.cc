@@ -11,6 +11,8 @@ namespace {
 
 // Between telling a guest to end and ending it.
 constexpr std::chrono::seconds kCancelGrace{2};
+// For what a guest has said while a function of the caller's took all of the time.
+constexpr std::chrono::seconds kCallGrace{2};
 
 // Places in what is watched; the cancellation is the first.
 constexpr size_t kLineIn = 1;
@@ -58,7 +60,9 @@ Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& o
   if (Result<void> opened = OpenDoor(request); !opened) return opened.error();
   GuestReader::DoorFrames door;
   if (door_) door = [this](const Frame& frame) { return door_->Take(frame); };
-  reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(door));
+  calls_.emplace(request, options.call);
+  reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(door),
+                  &*calls_);
   if (Result<void> sent = SendRequest(request, wait); !sent) {
     if (sent.error().error_number == EPIPE && HasSaidWhy()) return *reader_->failure();
     // Cancelled before it had begun; anything else is the machine's.
@@ -116,6 +120,8 @@ bool GuestConnection::HasSaidWhy() {
 }
 
 GuestConnection::End GuestConnection::Watch(Wait wait, const RunOptions& options) {
+  const Deadline last_call = wait.deadline;
+  InterruptCheck& interrupts = *wait.interrupts;
   bool cancelled = false;
   for (;;) {
     const Result<void> came = AwaitAny(wait);
@@ -124,6 +130,12 @@ GuestConnection::End GuestConnection::Watch(Wait wait, const RunOptions& options
       if (const std::optional<End> end = has_come ? Read() : std::nullopt) return *end;
       if (has_come) Stream(options);
       if (door_) door_->Move(std::span(watched_).subspan(kOfDoor), outbox_);
+      // Nothing is called for a run that is over, so no guest has its time made longer again and
+      // again.
+      if (!cancelled && Clock::now() < last_call && AnswerCall()) {
+        interrupts.Hurry();
+        wait.deadline = std::max(wait.deadline, Clock::now() + kCallGrace);
+      }
     } else if (came.error().error_number == ECANCELED) {
       cancelled = true;
       // One that cannot be told is ended all the same.
@@ -148,10 +160,26 @@ Result<void> GuestConnection::AwaitAny(const Wait& wait) {
   return WaitForAny(watched_, wait);
 }
 
+// May take any time; the guest's clock goes on, and its word is still there afterwards. False:
+// there is no call.
+bool GuestConnection::AnswerCall() {
+  const std::optional<GuestReader::Call> call = reader_->TakeCall();
+  if (!call) return false;
+  const std::string answer = calls_->Answer(call->name, call->arguments);
+  // Without one the guest waits to be cancelled.
+  if (answer.empty()) return true;
+  outbox_ += EncodeFrameHeader(FrameKind::kAnswer, answer.size()) + answer;
+  answering_ = outbox_.size();
+  return true;
+}
+
 // One that takes nothing any more may still have sent its outcome.
 void GuestConnection::Flush() {
   const Result<size_t> sent = line_.SendNow(outbox_);
-  outbox_.erase(0, sent ? *sent : outbox_.size());
+  const size_t gone = sent ? *sent : outbox_.size();
+  outbox_.erase(0, gone);
+  if (answering_ > 0 && gone >= answering_) reader_->Answered();
+  answering_ -= std::min(answering_, gone);
 }
 
 std::optional<GuestConnection::End> GuestConnection::Read() {
