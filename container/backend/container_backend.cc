@@ -33,15 +33,10 @@ ContainerBackend::ContainerBackend(ContainerBackendOptions options)
 
 Result<Outcome> ContainerBackend::Run(const Request& request, const RunOptions& options) {
   // The caller's mistake costs no container.
-  if (!request.functions.empty()) {
-    return MakeError(
-        "run in a container",
-        "functions of the caller's cannot be called from a container; run without one, "
-        "or hand in what they give as inputs");
-  }
   const Result<std::optional<AllowList>> narrower = Narrower(options_.doors.get(), request);
   if (!narrower) return narrower.error();
-  const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd};
+  InterruptCheck interrupts(options.interrupted);
+  const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd, &interrupts};
   for (int tries = 1;; ++tries) {
     Result<PooledContainer> container = pool_.Take(wait);
     if (!container) {

@@ -49,16 +49,8 @@ bool IsWaiting(const PooledContainer& container) {
 
 // Readable or cancelled or late.
 Result<void> WaitForEvent(const UniqueFd& event, const Wait& wait) {
-  pollfd watched[] = {{event.get(), POLLIN, 0}, {wait.cancel_fd, POLLIN, 0}};
-  for (;;) {
-    const int timeout = wait.deadline == Deadline::max() ? -1 : PollTimeout(wait.deadline);
-    const int ready = poll(watched, 2, timeout);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return SystemError("wait for a container");
-    if (watched[0].revents != 0) return {};
-    if (ready == 0) return SystemErrorOf(ETIMEDOUT, "wait for a container");
-    return SystemErrorOf(ECANCELED, "wait for a container");
-  }
+  pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {event.get(), POLLIN, 0}};
+  return WaitForAny(watched, wait);
 }
 
 // What the guest, its runtime or the engine has written to standard error.

@@ -62,7 +62,7 @@ class ContainerPool {
   // were taken have been retired.
   ~ContainerPool();
 
-  // ECANCELED; ETIMEDOUT where there is none in time; else why none can be started.
+  // ECANCELED as Wait has it; ETIMEDOUT where there is none in time; else why none can be started.
   Result<PooledContainer> Take(const Wait& wait);
 
   // Any thread. What is still said over the line is heard by nobody.

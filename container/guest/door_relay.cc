@@ -22,7 +22,6 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr int kBacklog = 64;
 
 // Places in what is watched.
-constexpr size_t kWake = 0;
 constexpr size_t kListener = 1;
 constexpr size_t kOfTraffic = 2;
 
@@ -80,6 +79,18 @@ void DoorRelay::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void DoorRelay::Hold() {
+  const std::lock_guard sending(sending_);
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
+void DoorRelay::GoOn() {
+  const std::lock_guard lock(mutex_);
+  held_ = false;
+  if (wake_) eventfd_write(wake_.get(), 1);
+}
+
 Result<void> DoorRelay::Take(const Frame& frame) {
   const std::lock_guard lock(mutex_);
   if (!traffic_) return MakeError("read from the host", FrameName(frame.kind) + " before a run");
@@ -92,9 +103,13 @@ Result<void> DoorRelay::Take(const Frame& frame) {
 void DoorRelay::Run() {
   for (;;) {
     Await();
+    const std::lock_guard sending(sending_);
     {
       const std::lock_guard lock(mutex_);
       if (stopped_) break;
+      eventfd_t ignored;
+      (void)eventfd_read(wake_.get(), &ignored);
+      if (held_) continue;
     }
     const std::string frames = MoveAll();
     if (frames.empty()) continue;
@@ -107,9 +122,9 @@ void DoorRelay::Run() {
 void DoorRelay::Await() {
   {
     const std::lock_guard lock(mutex_);
-    const bool accepts = !pauses_ && traffic_->ledger().may_open();
+    const bool accepts = !held_ && !pauses_ && traffic_->ledger().may_open();
     watched_ = {{wake_.get(), POLLIN, 0}, {accepts ? listener_.get() : -1, POLLIN, 0}};
-    traffic_->Watch(true, watched_);
+    if (!held_) traffic_->Watch(true, watched_);
   }
   // Whatever it says is looked at again.
   (void)poll(watched_.data(), watched_.size(),
@@ -119,8 +134,6 @@ void DoorRelay::Await() {
 std::string DoorRelay::MoveAll() {
   std::string frames;
   const std::lock_guard lock(mutex_);
-  eventfd_t ignored;
-  if (watched_[kWake].revents != 0) (void)eventfd_read(wake_.get(), &ignored);
   traffic_->Move(std::span(watched_).subspan(kOfTraffic), frames);
   if (pauses_ || watched_[kListener].revents != 0) AcceptAll(frames);
   return frames;

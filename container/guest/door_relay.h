@@ -41,6 +41,11 @@ class DoorRelay {
   // Every connection is cut; what is still under way is lost.
   void Stop();
 
+  // Between the two nothing is sent: the host takes nothing while it is in a call of a function.
+  // Blocks until what is on its way is out.
+  void Hold();
+  void GoOn();
+
   // What the host says of a stream. Any thread; an error is a fault.
   Result<void> Take(const Frame& frame);
 
@@ -55,9 +60,11 @@ class DoorRelay {
   UniqueFd wake_;  // an event: there is something new, or an end
   DoorBounds bounds_;
 
+  std::mutex sending_;  // held while frames are on their way; before the other
   std::mutex mutex_;
   std::optional<DoorTraffic> traffic_;
   bool stopped_ = false;
+  bool held_ = false;
 
   std::vector<pollfd> watched_;  // the thread's own, as all from here on
   bool pauses_ = false;          // nothing could be accepted, and more may wait

@@ -29,6 +29,9 @@ constexpr std::chrono::milliseconds kGoneCheck{50};
 constexpr std::chrono::seconds kReadyTimeout{120};
 
 Wait Sending() { return {Clock::now() + kSendTimeout}; }
+// One that is in a call reads nothing for as long as that takes; that it has gone is seen all the
+// same.
+Wait SendingTo(const HostListener& host) { return host.owes_answer() ? Wait() : Sending(); }
 
 Hello Greeting(const GuestOptions& options) {
   return {kContainerProtocol,
@@ -72,7 +75,7 @@ Result<std::unique_ptr<Sandbox>> OpenSandbox(const GuestOptions& options, DoorRe
 // Output as it comes, in frames. Once one could not be sent, there is nobody to send to.
 class OutputFrames {
  public:
-  explicit OutputFrames(const Line& line) : line_(line) {
+  OutputFrames(const Line& line, const HostListener& host) : line_(line), host_(host) {
     sink_.on_stdout = [this](std::string_view text) { Send(FrameKind::kStandardOutput, text); };
     sink_.on_stderr = [this](std::string_view text) { Send(FrameKind::kStandardError, text); };
   }
@@ -85,12 +88,13 @@ class OutputFrames {
   void Send(FrameKind kind, std::string_view text) {
     while (sent_ && !text.empty()) {
       const std::string_view piece = text.substr(0, kFramePiece);
-      sent_ = line_.Send(kind, piece, Sending());
+      sent_ = line_.Send(kind, piece, SendingTo(host_));
       text.remove_prefix(piece.size());
     }
   }
 
   const Line& line_;
+  const HostListener& host_;
   OutputSink sink_;
   Result<void> sent_;
 };
@@ -103,10 +107,10 @@ void NameTheWalls(Outcome& outcome) {
   }
 }
 
-Result<void> SendOutcome(const Line& line, const Outcome& outcome) {
-  Result<void> sent = line.Send(FrameKind::kOutcome, OutcomeToText(outcome), Sending());
+Result<void> SendOutcome(const Line& line, const HostListener& host, const Outcome& outcome) {
+  Result<void> sent = line.Send(FrameKind::kOutcome, OutcomeToText(outcome), SendingTo(host));
   for (const std::string_view part : OutcomeContent(outcome)) {
-    if (sent) sent = line.SendContent(part, Sending());
+    if (sent) sent = line.SendContent(part, SendingTo(host));
   }
   return sent;
 }
@@ -143,10 +147,17 @@ class Service {
   }
 
   Result<void> Run(Sandbox& sandbox, const Request& request) const {
-    OutputFrames output(line_);
+    OutputFrames output(line_, host_);
     RunOptions run;
     run.sink = &output.sink();
     run.cancel_fd = host_.cancel_fd();
+    // The engine's own clock begins a little later, and is the one that ends the run.
+    const Deadline end = Clock::now() + request.limits.timeout;
+    if (!request.functions.empty()) {
+      run.call = [this, end](std::string_view name, std::string_view arguments) {
+        return Call(name, arguments, end);
+      };
+    }
     door_.Allow(host_.door_bounds());
     Result<Outcome> outcome = sandbox.Run(request, run);
     door_.Stop();  // nothing comes after an outcome
@@ -154,7 +165,21 @@ class Service {
     NameTheWalls(*outcome);
     if (!output.sent()) return output.sent();
     ExplainOomKill(*outcome);
-    return SendOutcome(line_, *outcome);
+    return SendOutcome(line_, host_, *outcome);
+  }
+
+  // Without an answer the line stays the host's: nothing but outputs and the outcome goes over it.
+  std::string Call(std::string_view name, std::string_view arguments, Deadline end) const {
+    std::string call;
+    AppendNumber(call, static_cast<uint32_t>(name.size()));
+    call.append(name).append(arguments);
+    door_.Hold();
+    host_.ExpectAnswer();
+    if (!line_.Send(FrameKind::kCall, call, Sending())) return {};
+    std::optional<std::string> answer = host_.AwaitAnswer(end);
+    if (!answer) return {};
+    door_.GoOn();
+    return std::move(*answer);
   }
 
   Error Gone() const {

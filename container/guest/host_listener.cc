@@ -25,6 +25,7 @@ Result<std::unique_ptr<HostListener>> HostListener::Start(const Line& line, Door
 HostListener::HostListener(const Line& line, DoorRelay& door, UniqueFd cancel, UniqueFd stop)
     : line_(line), cancel_(std::move(cancel)), stop_(std::move(stop)) {
   reader_.TakeDoorBy([&door](const Frame& frame) { return door.Take(frame); });
+  reader_.TakeAnswersBy([this](std::string answer) { return TakeAnswer(std::move(answer)); });
   thread_ = std::thread([this] { Listen(); });
 }
 
@@ -46,7 +47,11 @@ void HostListener::Listen() {
       door_bounds_ = reader_.door_bounds();
       changed_.notify_all();
     }
-    if (reader_.cancelled()) eventfd_write(cancel_.get(), 1);
+    if (reader_.cancelled()) {
+      cancelled_ = true;
+      eventfd_write(cancel_.get(), 1);
+      changed_.notify_all();
+    }
   }
 }
 
@@ -62,6 +67,32 @@ std::optional<Request> HostListener::AwaitRequest() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return request_ || gone_; });
   return std::exchange(request_, std::nullopt);
+}
+
+Result<void> HostListener::TakeAnswer(std::string answer) {
+  const std::lock_guard lock(mutex_);
+  if (!owes_answer_) return MakeError("read from the host", "an answer to no call");
+  owes_answer_ = false;
+  answer_ = std::move(answer);
+  changed_.notify_all();
+  return {};
+}
+
+void HostListener::ExpectAnswer() {
+  const std::lock_guard lock(mutex_);
+  owes_answer_ = true;
+}
+
+std::optional<std::string> HostListener::AwaitAnswer(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline, [&] { return answer_ || cancelled_ || gone_; });
+  if (cancelled_ || gone_) return std::nullopt;
+  return std::exchange(answer_, std::nullopt);
+}
+
+bool HostListener::owes_answer() const {
+  const std::lock_guard lock(mutex_);
+  return owes_answer_;
 }
 
 DoorBounds HostListener::door_bounds() const {

@@ -1,6 +1,6 @@
 // HostListener: a thread that reads the host's side of the line for as long as the guest lives: the
-// request, the streams of its door, a cancellation, the line's end. So the guest ends with its
-// host, whatever it is doing.
+// request, the streams of its door, answers, a cancellation, the line's end. So the guest ends with
+// its host, whatever it is doing.
 #ifndef BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
 #define BELLJAR_CONTAINER_GUEST_HOST_LISTENER_H_
 
@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "container/guest/door_relay.h"
@@ -30,6 +31,13 @@ class HostListener {
   // After it: what came with it.
   DoorBounds door_bounds() const;
 
+  // Before a call is sent, for whose answer there is a place then.
+  void ExpectAnswer();
+  // Blocks. nullopt: it has not come by then, or the host has cancelled or gone.
+  std::optional<std::string> AwaitAnswer(Deadline deadline);
+  // It is in a call, for as long as that takes, and reads nothing meanwhile.
+  bool owes_answer() const;
+
   // The host has cancelled or gone: readable, and stays so.
   int cancel_fd() const { return cancel_.get(); }
   // Nothing more will come, and nobody reads what is sent.
@@ -40,6 +48,7 @@ class HostListener {
  private:
   HostListener(const Line& line, DoorRelay& door, UniqueFd cancel, UniqueFd stop);
   void Listen();
+  Result<void> TakeAnswer(std::string answer);
   void Leave(std::optional<Error> fault);
 
   const Line& line_;
@@ -52,6 +61,9 @@ class HostListener {
   std::optional<Request> request_;
   DoorBounds door_bounds_;
   bool had_request_ = false;
+  bool owes_answer_ = false;
+  std::optional<std::string> answer_;
+  bool cancelled_ = false;
   bool gone_ = false;
   std::optional<Error> fault_;
 

@@ -29,6 +29,12 @@ const json& ListOf(const json& value, const char* key, size_t most) {
   return value;
 }
 
+std::vector<std::string> TextsOf(const json& value, const char* key, size_t most, size_t bytes) {
+  std::vector<std::string> texts;
+  for (const json& item : ListOf(value, key, most)) texts.push_back(TextOf(item, key, bytes));
+  return texts;
+}
+
 const char* Describe(JsonFailure::Reason reason) {
   switch (reason) {
     case JsonFailure::Reason::kNotJson: return "it is not JSON";
@@ -65,13 +71,15 @@ uint64_t Fields::Number(const char* key, uint64_t most) { return NumberOf(Any(ke
 
 const json& Fields::List(const char* key, size_t most) { return ListOf(Any(key), key, most); }
 
+std::vector<std::string> Fields::Texts(const char* key, size_t most, size_t bytes) {
+  return TextsOf(Any(key), key, most, bytes);
+}
+
 std::optional<std::vector<std::string>> Fields::TextsOrNull(const char* key, size_t most,
                                                             size_t bytes) {
   const json& value = Any(key);
   if (value.is_null()) return std::nullopt;
-  std::vector<std::string> texts;
-  for (const json& item : ListOf(value, key, most)) texts.push_back(TextOf(item, key, bytes));
-  return texts;
+  return TextsOf(value, key, most, bytes);
 }
 
 std::optional<uint64_t> Fields::NumberOrNull(const char* key, uint64_t most) {

@@ -42,7 +42,9 @@ class Fields {
   uint64_t Number(const char* key, uint64_t most);
   // At most `most` items.
   const nlohmann::json& List(const char* key, size_t most);
-  // null is nullopt. Each item is a text of at most `bytes`.
+  // Each item is a text of at most `bytes`.
+  std::vector<std::string> Texts(const char* key, size_t most, size_t bytes);
+  // null is nullopt.
   std::optional<std::vector<std::string>> TextsOrNull(const char* key, size_t most, size_t bytes);
   // null is nullopt.
   std::optional<uint64_t> NumberOrNull(const char* key, uint64_t most);

@@ -36,6 +36,8 @@ std::string FrameName(FrameKind kind) {
     case FrameKind::kCancel: return "cancel";
     case FrameKind::kOutcome: return "outcome";
     case FrameKind::kFailure: return "failure";
+    case FrameKind::kCall: return "call";
+    case FrameKind::kAnswer: return "answer";
     case FrameKind::kDoorOpen: return "door open";
     case FrameKind::kDoorData: return "door data";
     case FrameKind::kDoorWindow: return "door window";

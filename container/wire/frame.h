@@ -4,14 +4,18 @@
 //   guest ──ready────────────────▶ host    a sealed worker waits
 //   guest ◀──request, content …─── host    once
 //   guest ──output …─────────────▶ host    while it runs; all of it, before the outcome
+//   guest ──call ────────────────▶ host    while it runs, where the request has functions: one of
+//                                          them is called, and the program waits
+//   guest ◀──answer ────────────── host    what it answered; before it there is no other call
 //   guest ◀──cancel─────────────── host    at most once
 //   guest ──outcome, content …───▶ host    once, and nothing after it
 //   guest ──failure──────────────▶ host    in place of any of the guest's: what its machine could
 //                                          not do; nothing after it
 //
 // A frame is a header of twelve bytes (magic, kind, length: 32 bits each, little-endian) and as
-// many bytes as its length says. Texts are JSON. A request and an outcome say how many bytes of
-// content follow, and whose they are; content frames carry exactly those, in that order, each at
+// many bytes as its length says. Texts are JSON, and so is an answer; a call is the length of the
+// function's name, its name, and its arguments as JSON. A request and an outcome say how many bytes
+// of content follow, and whose they are; content frames carry exactly those, in that order, each at
 // least one.
 //
 // To the host every byte is hostile, from the first: whoever broke out of the worker speaks here.
@@ -47,7 +51,7 @@
 
 namespace belljar {
 
-inline constexpr uint32_t kContainerProtocol = 3;
+inline constexpr uint32_t kContainerProtocol = 4;
 
 enum class FrameKind : uint32_t {
   kHello = 1,
@@ -59,6 +63,8 @@ enum class FrameKind : uint32_t {
   kCancel = 7,
   kOutcome = 8,
   kFailure = 9,
+  kCall = 10,
+  kAnswer = 11,
   kDoorOpen = 16,
   kDoorData = 17,
   kDoorWindow = 18,

@@ -11,6 +11,8 @@ namespace {
 
 // Between telling a guest to end and ending it.
 constexpr std::chrono::seconds kCancelGrace{2};
+// For what a guest has said while a function of the caller's took all of the time.
+constexpr std::chrono::seconds kCallGrace{2};
 
 // Places in what is watched; the cancellation is the first.
 constexpr size_t kLineIn = 1;
@@ -53,19 +55,22 @@ Result<void> GuestConnection::AwaitReady(const Wait& wait) {
 
 Result<Outcome> GuestConnection::Run(const Request& request, const RunOptions& options) {
   const auto start = Clock::now();
-  const Deadline deadline = start + request.limits.timeout + terms_.grace;
+  InterruptCheck interrupts(options.interrupted);
+  const Wait wait{start + request.limits.timeout + terms_.grace, options.cancel_fd, &interrupts};
   if (Result<void> opened = OpenDoor(request); !opened) return opened.error();
   GuestReader::DoorFrames door;
   if (door_) door = [this](const Frame& frame) { return door_->Take(frame); };
-  reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(door));
-  if (Result<void> sent = SendRequest(request, {deadline, options.cancel_fd}); !sent) {
+  calls_.emplace(request, options.call);
+  reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(door),
+                  &*calls_);
+  if (Result<void> sent = SendRequest(request, wait); !sent) {
     if (sent.error().error_number == EPIPE && HasSaidWhy()) return *reader_->failure();
     // Cancelled before it had begun; anything else is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
     end_ = End::kCancelled;
     return Ended(request);
   }
-  end_ = Watch(deadline, options);
+  end_ = Watch(wait, options);
   DoorRecord network = door_ ? door_->Close() : DoorRecord();
   if (end_ == End::kFailure) return *reader_->failure();
   if (options.sink_gets_the_rest) Stream(options);
@@ -114,8 +119,9 @@ bool GuestConnection::HasSaidWhy() {
   return end == End::kFailure;
 }
 
-GuestConnection::End GuestConnection::Watch(Deadline deadline, const RunOptions& options) {
-  Wait wait{deadline, options.cancel_fd};
+GuestConnection::End GuestConnection::Watch(Wait wait, const RunOptions& options) {
+  const Deadline last_call = wait.deadline;
+  InterruptCheck& interrupts = *wait.interrupts;
   bool cancelled = false;
   for (;;) {
     const Result<void> came = AwaitAny(wait);
@@ -124,10 +130,16 @@ GuestConnection::End GuestConnection::Watch(Deadline deadline, const RunOptions&
       if (const std::optional<End> end = has_come ? Read() : std::nullopt) return *end;
       if (has_come) Stream(options);
       if (door_) door_->Move(std::span(watched_).subspan(kOfDoor), outbox_);
+      // Nothing is called for a run that is over, so no guest has its time made longer again and
+      // again.
+      if (!cancelled && Clock::now() < last_call && AnswerCall()) {
+        interrupts.Hurry();
+        wait.deadline = std::max(wait.deadline, Clock::now() + kCallGrace);
+      }
     } else if (came.error().error_number == ECANCELED) {
       cancelled = true;
       // One that cannot be told is ended all the same.
-      wait = {std::min(deadline, Clock::now() + kCancelGrace)};
+      wait = {std::min(wait.deadline, Clock::now() + kCancelGrace)};
       outbox_ += EncodeFrameHeader(FrameKind::kCancel, 0);
     } else if (came.error().error_number == ETIMEDOUT) {
       return cancelled ? End::kCancelled : End::kTimeout;
@@ -145,13 +157,29 @@ Result<void> GuestConnection::AwaitAny(const Wait& wait) {
               {line_.fd(), POLLIN, 0},
               {outbox_.empty() ? -1 : line_.out_fd(), POLLOUT, 0}};
   if (door_) door_->Watch(outbox_.size() < DoorTraffic::kEnoughToSend, watched_);
-  return WaitForAny(watched_, wait.deadline);
+  return WaitForAny(watched_, wait);
+}
+
+// May take any time; the guest's clock goes on, and its word is still there afterwards. False:
+// there is no call.
+bool GuestConnection::AnswerCall() {
+  const std::optional<GuestReader::Call> call = reader_->TakeCall();
+  if (!call) return false;
+  const std::string answer = calls_->Answer(call->name, call->arguments);
+  // Without one the guest waits to be cancelled.
+  if (answer.empty()) return true;
+  outbox_ += EncodeFrameHeader(FrameKind::kAnswer, answer.size()) + answer;
+  answering_ = outbox_.size();
+  return true;
 }
 
 // One that takes nothing any more may still have sent its outcome.
 void GuestConnection::Flush() {
   const Result<size_t> sent = line_.SendNow(outbox_);
-  outbox_.erase(0, sent ? *sent : outbox_.size());
+  const size_t gone = sent ? *sent : outbox_.size();
+  outbox_.erase(0, gone);
+  if (answering_ > 0 && gone >= answering_) reader_->Answered();
+  answering_ -= std::min(answering_, gone);
 }
 
 std::optional<GuestConnection::End> GuestConnection::Read() {

@@ -6,8 +6,9 @@
 //   destroyed
 //
 // Whatever the guest does, Run ends: at the latest a little after the request's timeout, or after
-// the cancellation. How it ended is said by the outcome where it is one of the guest's program, and
-// by end() for the owner of the container, who knows more (that it was killed for its memory, say).
+// the cancellation; where it is in a function of the caller's then, a little after that. How it
+// ended is said by the outcome where it is one of the guest's program, and by end() for the owner
+// of the container, who knows more (that it was killed for its memory, say).
 #ifndef BELLJAR_CONTAINER_WIRE_GUEST_CONNECTION_H_
 #define BELLJAR_CONTAINER_WIRE_GUEST_CONNECTION_H_
 
@@ -25,6 +26,7 @@
 #include "engine/core/request.h"
 #include "engine/core/result.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/function_calls.h"
 
 namespace belljar {
 
@@ -65,9 +67,9 @@ class GuestConnection {
   // Readable while it waits: it has died, or is not to be trusted.
   int fd() const { return line_.fd(); }
 
-  // Precondition: AwaitReady, and that `request` has been checked against the profile. The sink is
-  // called on this thread. Domains that the operator does not allow are an error (Narrower), which
-  // an owner who asks first does not spend a container on.
+  // Precondition: AwaitReady, and that `request` has been checked against the profile. The sink and
+  // the functions are called on this thread. Domains that the operator does not allow are an error
+  // (Narrower), which an owner who asks first does not spend a container on.
   Result<Outcome> Run(const Request& request, const RunOptions& options);
 
   // After Run.
@@ -77,10 +79,11 @@ class GuestConnection {
   Result<void> OpenDoor(const Request& request);
   Result<void> SendRequest(const Request& request, const Wait& wait) const;
   bool HasSaidWhy();
-  End Watch(Deadline deadline, const RunOptions& options);
+  End Watch(Wait wait, const RunOptions& options);
   Result<void> AwaitAny(const Wait& wait);
   std::optional<End> Read();
   std::optional<End> Take(const std::string& bytes);
+  bool AnswerCall();
   void Flush();
   void Stream(const RunOptions& options);
   Outcome Ended(const Request& request);
@@ -88,9 +91,11 @@ class GuestConnection {
   const GuestTerms terms_;
   const Line line_;
   const std::unique_ptr<GuestReader> reader_;
-  std::optional<HostDoor> door_;  // while the request runs
+  std::optional<HostDoor> door_;        // while the request runs
+  std::optional<FunctionCalls> calls_;  // of the request
   std::vector<pollfd> watched_;
-  std::string outbox_;  // frames that the guest has not taken yet
+  std::string outbox_;    // frames that the guest has not taken yet
+  size_t answering_ = 0;  // bytes of it until an answer is out
   size_t streamed_stdout_ = 0;
   size_t streamed_stderr_ = 0;
   std::string fault_;

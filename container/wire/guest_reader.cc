@@ -15,9 +15,10 @@ Error Fault(const std::string& what) { return MakeError("read from a container",
 
 }  // namespace
 
-void GuestReader::Expect(OutcomeBounds bounds, DoorFrames door) {
+void GuestReader::Expect(OutcomeBounds bounds, DoorFrames door, const FunctionCalls* calls) {
   bounds_ = std::move(bounds);
   door_ = std::move(door);
+  calls_ = calls;
   expects_ = true;
   if (stage_ == Stage::kWaiting) stage_ = Stage::kRunning;
 }
@@ -29,6 +30,10 @@ size_t GuestReader::Longest(FrameKind kind) const {
     case Stage::kPreparing: return kind == FrameKind::kReady ? 0 : kNone;
     case Stage::kRunning:
       if (kind == FrameKind::kOutcome) return MaxOutcomeText(bounds_);
+      if (kind == FrameKind::kCall) {
+        const bool may_call = calls_ && calls_->any() && !is_called_;
+        return may_call ? sizeof(uint32_t) + FunctionCalls::LongestCall(bounds_.limits) : kNone;
+      }
       if (const auto longest = LongestDoorFrame(kind)) return door_ ? *longest : kNone;
       return kind == FrameKind::kStandardOutput || kind == FrameKind::kStandardError ? kFramePiece
                                                                                      : kNone;
@@ -67,6 +72,7 @@ Result<void> GuestReader::TakeFrame(const Frame& frame) {
     case FrameKind::kStandardOutput: return TakeOutput(frame, outcome_.stdout_stream.text);
     case FrameKind::kStandardError: return TakeOutput(frame, outcome_.stderr_stream.text);
     case FrameKind::kOutcome: return TakeOutcome(frame.payload);
+    case FrameKind::kCall: return ReadCall(frame.payload);
     case FrameKind::kContent:
       if (frame.payload.empty() || !content_.Take(frame.payload)) {
         return Fault("content is not what was announced");
@@ -106,6 +112,20 @@ Result<void> GuestReader::TakeOutcome(std::string_view text) {
   content_ = std::move(content);
   stage_ = Stage::kContent;
   EndWhenComplete();
+  return {};
+}
+
+Result<void> GuestReader::ReadCall(std::string_view payload) {
+  if (payload.size() < sizeof(uint32_t)) return Fault("call of no function");
+  const size_t name_size = NumberAt(payload, 0);
+  payload.remove_prefix(sizeof(uint32_t));
+  if (name_size > payload.size() || !calls_->MayBe(name_size, payload.size() - name_size)) {
+    return Fault("call of another form");
+  }
+  const std::string_view name = payload.substr(0, name_size);
+  if (!calls_->Has(name)) return Fault("call of a function that the request does not have");
+  call_ = Call{std::string(name), std::string(payload.substr(name_size))};
+  is_called_ = true;
   return {};
 }
 

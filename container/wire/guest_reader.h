@@ -8,15 +8,18 @@
 //   if (reader.failure()) …                  its machine failed; else outcome()
 //
 // The frames of a door are handed on, where there is one, while the request runs; who takes them
-// judges them (DoorLedger).
+// judges them (DoorLedger). A call of a function, where there are any, waits in here to be made
+// (TakeCall), and until it is answered there is no other.
 //
-// What it keeps at most: one frame, the outputs as far as the limits go, what is displayed as far
-// as the profile goes, and of files what is ever taken along (engine/outside/workspace.h).
+// What it keeps at most: one frame, one call, the outputs as far as the limits go, what is
+// displayed as far as the profile goes, and of files what is ever taken along
+// (engine/outside/workspace.h).
 #ifndef BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
 #define BELLJAR_CONTAINER_WIRE_GUEST_READER_H_
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +29,7 @@
 #include "container/wire/outcome_text.h"
 #include "engine/core/outcome.h"
 #include "engine/core/result.h"
+#include "engine/outside/function_calls.h"
 
 namespace belljar {
 
@@ -35,7 +39,7 @@ class GuestReader {
     kGreeting,   // hello is to come
     kPreparing,  // ready is
     kWaiting,    // nothing is, until a request has been sent
-    kRunning,    // output, and the outcome
+    kRunning,    // output, calls, and the outcome
     kContent,    // what the outcome's artifacts hold
     kEnded,      // nothing is any more
   };
@@ -47,12 +51,22 @@ class GuestReader {
   using DoorFrames = std::function<Result<void>(const Frame&)>;
 
   // Precondition: kWaiting, or kPreparing for a guest that gets its request ahead of its being
-  // ready. `door`, called by Take; empty: there is none.
-  void Expect(OutcomeBounds bounds, DoorFrames door = {});
+  // ready. `door`, called by Take; empty: there is none. `calls` is borrowed; null: there are none.
+  void Expect(OutcomeBounds bounds, DoorFrames door = {}, const FunctionCalls* calls = nullptr);
 
   // Bytes as they came. After an error, which says what was wrong with them, there is nothing more
   // to read: what has been taken of the outputs until then stays.
   Result<void> Take(std::string_view bytes);
+
+  // Of a function of the request's, with arguments of bounded size, and nothing known of them.
+  struct Call {
+    std::string name;
+    std::string arguments;
+  };
+  // One that has come since the last was answered, once.
+  std::optional<Call> TakeCall() { return std::exchange(call_, std::nullopt); }
+  // All of its answer has been sent: there may be another.
+  void Answered() { is_called_ = false; }
 
   Stage stage() const { return stage_; }
   const std::optional<Error>& failure() const { return failure_; }
@@ -64,6 +78,7 @@ class GuestReader {
   Result<void> TakeFrame(const Frame& frame);
   Result<void> TakeOutput(const Frame& frame, std::string& text);
   Result<void> TakeOutcome(std::string_view text);
+  Result<void> ReadCall(std::string_view payload);
   void EndWhenComplete();
 
   const Hello expected_;
@@ -72,6 +87,9 @@ class GuestReader {
   FrameDecoder frames_;
   OutcomeBounds bounds_;
   DoorFrames door_;
+  const FunctionCalls* calls_ = nullptr;
+  std::optional<Call> call_;
+  bool is_called_ = false;  // one has come, and has not been answered
   Outcome outcome_;
   Content content_;
   std::optional<Error> failure_;

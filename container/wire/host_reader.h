@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "container/wire/content.h"
@@ -23,6 +24,9 @@ class HostReader {
   // Before the first request is taken. An error is a fault; empty: there is no door.
   using DoorFrames = std::function<Result<void>(const Frame&)>;
   void TakeDoorBy(DoorFrames door) { door_ = std::move(door); }
+  // The same of answers, which come only where the request has functions.
+  using Answers = std::function<Result<void>(std::string answer)>;
+  void TakeAnswersBy(Answers answers) { answers_ = std::move(answers); }
 
   // Bytes as they came. After an error there is nothing more to read.
   Result<void> Take(std::string_view bytes);
@@ -38,7 +42,7 @@ class HostReader {
   enum class Stage { kWaiting, kContent, kRunning, kCancelled };
 
   size_t Longest(FrameKind kind) const;
-  Result<void> TakeFrame(const Frame& frame);
+  Result<void> TakeFrame(Frame frame);
 
   Stage stage_ = Stage::kWaiting;
   FrameDecoder frames_;
@@ -46,6 +50,8 @@ class HostReader {
   DoorBounds door_bounds_;
   Content content_;
   DoorFrames door_;
+  Answers answers_;
+  size_t longest_answer_ = 0;  // 0: nothing can have been asked
 };
 
 }  // namespace belljar

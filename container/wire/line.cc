@@ -19,20 +19,28 @@ Result<void> SetNonBlocking(int fd) {
 Result<void> WaitFor(int fd, short events, const Wait& wait) {
   // A cancellation first: a peer that never stops sending would outlive it.
   pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {fd, events, 0}};
-  return WaitForAny(watched, wait.deadline);
+  return WaitForAny(watched, wait);
 }
 
 }  // namespace
 
-Result<void> WaitForAny(std::span<pollfd> watched, Deadline deadline) {
+Result<void> WaitForAny(std::span<pollfd> watched, const Wait& wait) {
   for (;;) {
-    const int timeout = deadline == Deadline::max() ? -1 : PollTimeout(deadline);
+    const bool asks = wait.interrupts != nullptr;
+    // Here, where also one passes for whom there is always something.
+    if (asks && wait.interrupts->Interrupted()) {
+      return SystemErrorOf(ECANCELED, "wait for the other end", "interrupted");
+    }
+    const Deadline next = asks ? std::min(wait.deadline, wait.interrupts->next()) : wait.deadline;
+    const int timeout = next == Deadline::max() ? -1 : PollTimeout(next);
     const int ready = poll(watched.data(), watched.size(), timeout);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return SystemError("poll a line");
-    if (ready == 0) return SystemErrorOf(ETIMEDOUT, "wait for the other end");
-    if (watched[0].revents != 0) return SystemErrorOf(ECANCELED, "wait for the other end");
-    return {};
+    if (ready < 0 && errno != EINTR) return SystemError("poll a line");
+    if (ready < 0 && asks) wait.interrupts->Hurry();
+    if (ready > 0 && watched[0].revents == 0) return {};
+    if (ready > 0) return SystemErrorOf(ECANCELED, "wait for the other end");
+    if (ready == 0 && Clock::now() >= wait.deadline) {
+      return SystemErrorOf(ETIMEDOUT, "wait for the other end");
+    }
   }
 }
 

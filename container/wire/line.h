@@ -17,17 +17,20 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/outside/interrupt_check.h"
 
 namespace belljar {
 
 struct Wait {
   Deadline deadline = Deadline::max();  // ETIMEDOUT
   int cancel_fd = -1;                   // borrowed; once it is readable: ECANCELED
+  // Borrowed; null: nobody is asked. Once it says so: ECANCELED. Of the thread that waits.
+  InterruptCheck* interrupts = nullptr;
 };
 
-// Until one of `watched` has something; errors as Wait has them, the cancellation being the first
-// of `watched`. One that is -1 is left out.
-Result<void> WaitForAny(std::span<pollfd> watched, Deadline deadline);
+// Until one of `watched` has something; errors as Wait has them. Precondition: the first of
+// `watched` is the cancellation. One that is -1 is left out.
+Result<void> WaitForAny(std::span<pollfd> watched, const Wait& wait);
 
 // One thread may receive while others send: frames do not mix. The process ignores SIGPIPE, as all
 // of Belljar's programs do.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "container/wire/fields.h"
+#include "engine/core/wire.h"
 
 namespace belljar {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 constexpr JsonBounds kBounds{.depth = 4, .values = 500'000};
-constexpr size_t kMostNames = 10'000;  // of modules, of domains
+constexpr size_t kMostNames = 10'000;  // of modules, of domains, of functions
 constexpr size_t kMostFiles = 100'000;
 constexpr size_t kLongestName = 16 * 1024;
 constexpr uint64_t kDay = 86'400'000;  // milliseconds: the longest duration that there is
@@ -124,6 +125,7 @@ Result<std::string> RequestToText(const Request& request, const DoorBounds& door
                {"allowed_domains", OrNull(request.allowed_domains)},
                {"inputs", std::move(inputs)},
                {"files", std::move(files)},
+               {"functions", request.functions},
                {"limits", LimitsForm(request.limits)},
                {"door", {{"at_a_time", door.at_a_time}, {"in_all", door.in_all}}},
                {"analysis", request.wants_analysis},
@@ -166,6 +168,7 @@ Result<void> ReadRequestText(std::string_view text, Request& request, DoorBounds
               request.inputs, plan);
     ReadParts(fields.List("files", kMostFiles), &InputFile::path, &InputFile::content,
               request.files, plan);
+    request.functions = fields.Texts("functions", kMostNames, kMaxFunctionName);
     request.limits = ReadLimits(fields.Any("limits"));
     door = ReadDoorBounds(fields.Any("door"));
     request.wants_analysis = fields.Flag("analysis");

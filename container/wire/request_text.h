@@ -1,5 +1,6 @@
 // A request as the host sends it: a text, with what its door may do beside it, and content in this
-// order: the source, the standard input, the inputs, the files. Functions do not cross this wall.
+// order: the source, the standard input, the inputs, the files. Of functions the names cross; they
+// are called from there (frame.h).
 #ifndef BELLJAR_CONTAINER_WIRE_REQUEST_TEXT_H_
 #define BELLJAR_CONTAINER_WIRE_REQUEST_TEXT_H_
 

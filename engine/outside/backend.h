@@ -35,7 +35,8 @@ using DoorKeeper = std::function<Result<void>(UniqueFd listener)>;
 // `arguments` is the guest's word, of bounded size and depth and well-formed:
 //   {"args": [...], "kwargs": {...}}
 // The answer: {"value": ...}, or {"error": {"type": "KeyError", "message": "..."}}, which the
-// program gets as an exception.
+// program gets as an exception. Empty: there is none, and the program waits for the end of its run,
+// which whoever has none to give has cancelled.
 using FunctionCall = std::function<std::string(std::string_view name, std::string_view arguments)>;
 
 struct RunOptions {
@@ -44,7 +45,7 @@ struct RunOptions {
   bool sink_gets_the_rest = true;
   int cancel_fd = -1;  // borrowed; becoming readable kills the run
   // Asked when a signal's handler has run on this thread, and now and then; true kills the run. For
-  // callers whose handlers only leave a note, as Python's do. Not asked by containers.
+  // callers whose handlers only leave a note, as Python's do.
   std::function<bool()> interrupted;
   FunctionCall call;  // of the request's functions
   // Borrowed: where the end of the worker is left to; null: it ends before Run returns. By then the

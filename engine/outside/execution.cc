@@ -15,8 +15,6 @@ namespace belljar {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
-// A signal may come between two looks, when it wakes no poll.
-constexpr std::chrono::milliseconds kInterruptInterval{50};
 // Beyond the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
@@ -64,7 +62,8 @@ Execution::Execution(Worker worker, const Request& request, const RunOptions& op
       request_(request),
       options_(options),
       language_(language),
-      line_(worker_.socket.get(), request, options.call) {}
+      line_(worker_.socket.get(), request, options.call),
+      interrupts_(options.interrupted) {}
 
 void Execution::StartClock() {
   start_ = Clock::now();
@@ -72,7 +71,6 @@ void Execution::StartClock() {
   // One thread cannot use CPU time faster than the clock runs.
   cpu_check_ = start_ + request_.limits.cpu;
   next_stream_ = start_ + kStreamInterval;
-  next_interrupt_check_ = start_ + kInterruptInterval;
 }
 
 void Execution::ServeDoor(DoorService& service, std::optional<AllowList> narrower) {
@@ -111,10 +109,8 @@ Result<void> Execution::SendRequest() {
 }
 
 Deadline Execution::NextCheck() const {
-  Deadline next = std::min(deadline_, cpu_check_);
-  if (options_.sink) next = std::min(next, next_stream_);
-  if (options_.interrupted) next = std::min(next, next_interrupt_check_);
-  return next;
+  const Deadline next = std::min({deadline_, cpu_check_, interrupts_.next()});
+  return options_.sink ? std::min(next, next_stream_) : next;
 }
 
 std::optional<Execution::End> Execution::Hear() {
@@ -132,13 +128,8 @@ std::optional<Execution::End> Execution::Hear() {
   line_.Answer();
   worker_.process.Resume();
   // It may have taken any time, and have been interrupted itself.
-  next_interrupt_check_ = Clock::now();
+  interrupts_.Hurry();
   return std::nullopt;
-}
-
-bool Execution::Interrupted() {
-  next_interrupt_check_ = Clock::now() + kInterruptInterval;
-  return options_.interrupted && options_.interrupted();
 }
 
 Result<Execution::End> Execution::Watch() {
@@ -148,8 +139,8 @@ Result<Execution::End> Execution::Watch() {
   for (;;) {
     watched[0].events = line_.events();
     const int ready = poll(watched, 3, PollTimeout(NextCheck()));
-    const bool had_signal = ready < 0;
-    if (had_signal && errno != EINTR) return SystemError("watch a worker");
+    if (ready < 0 && errno != EINTR) return SystemError("watch a worker");
+    if (ready < 0) interrupts_.Hurry();
     if (ready > 0) {
       if (watched[0].revents) {
         if (const std::optional<End> end = Hear()) return *end;
@@ -159,7 +150,7 @@ Result<Execution::End> Execution::Watch() {
     }
     const Deadline now = Clock::now();
     if (now >= deadline_) return End::kTimeout;
-    if ((had_signal || now >= next_interrupt_check_) && Interrupted()) return End::kCancelled;
+    if (interrupts_.Interrupted()) return End::kCancelled;
     if (now >= cpu_check_) {
       const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
       if (left <= left.zero()) return End::kCpuLimit;

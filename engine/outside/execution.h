@@ -23,6 +23,7 @@
 #include "engine/core/socket.h"
 #include "engine/door/door.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/interrupt_check.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/worker_line.h"
 
@@ -48,7 +49,6 @@ class Execution {
   Result<void> SendRequest();
   Result<End> Watch();
   std::optional<End> Hear();
-  bool Interrupted();
   Deadline NextCheck() const;
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
@@ -64,11 +64,11 @@ class Execution {
   const RunOptions& options_;
   const std::string_view language_;
   WorkerLine line_;
+  InterruptCheck interrupts_;
   Deadline start_;
   Deadline deadline_;
   Deadline cpu_check_;
   Deadline next_stream_;
-  Deadline next_interrupt_check_;
   uint64_t streamed_stdout_ = 0;
   uint64_t streamed_stderr_ = 0;
 };

@@ -1,6 +1,7 @@
 // WorkerLine: what a worker says while it runs, which is that it calls a function of the request's,
 // any number of times, or that it is done. Every byte of it is hostile; a worker that stops in the
-// middle of a word, or does not take its answer, holds nobody up.
+// middle of a word, or does not take its answer, holds nobody up; one that gets none waits for its
+// end.
 //
 //   WorkerLine line(socket, request, call);
 //   poll(socket, line.events());
@@ -15,6 +16,7 @@
 #include "engine/core/request.h"
 #include "engine/core/wire.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/function_calls.h"
 
 namespace belljar {
 
@@ -22,7 +24,7 @@ class WorkerLine {
  public:
   // All borrowed.
   WorkerLine(int socket, const Request& request, const FunctionCall& call)
-      : socket_(socket), request_(request), call_(call) {}
+      : socket_(socket), calls_(request, call) {}
 
   enum class Word {
     kNothing,   // not all of it is here yet
@@ -35,7 +37,8 @@ class WorkerLine {
   short events() const;
   // Reads and writes as much as goes without waiting.
   Word Move();
-  // After kCall: calls the function, on this thread. Its answer goes with the next Move().
+  // After kCall: calls the function, on this thread. Its answer, if there is one, goes with the
+  // next Move().
   void Answer();
 
  private:
@@ -43,15 +46,14 @@ class WorkerLine {
   Word Receive();
   Word Judge();
   std::string_view CalledName() const;
-  bool IsCallable(std::string_view name) const;
 
   const int socket_;
-  const Request& request_;
-  const FunctionCall& call_;
+  const FunctionCalls calls_;
   std::string received_;
   WorkerSignal signal_;  // how what is being received begins
   size_t wanted_ = sizeof(WorkerSignal);
-  std::string answer_;  // not yet sent
+  std::string answer_;       // not yet sent
+  bool unanswered_ = false;  // its call will not be
 };
 
 }  // namespace belljar

@@ -49,8 +49,7 @@ class BelljarExecutor(PythonExecutor):
         most_characters: Of the logs that the model reads; the middle is left out.
 
     Raises:
-        ValueError: Both a sandbox and a profile, or a sandbox whose programs run in containers: no
-            tool could be called from there.
+        ValueError: Both a sandbox and a profile.
 
     Attributes:
         variables: What the next action finds, by name. `send_variables` adds to it.
@@ -74,8 +73,6 @@ class BelljarExecutor(PythonExecutor):
         self._is_ours = sandbox is None
         self._sandbox = Sandbox(profile or "basic") if sandbox is None else sandbox
         self._info = self._sandbox.info()
-        if self._info.container:
-            raise ValueError("sandbox: its programs run in containers, which can call no tools")
         self._limits: dict[str, Any] = {"timeout": timeout, "memory": memory}
         self._seconds = None if milliseconds is None else milliseconds / 1000
         self._most = most_characters

@@ -145,6 +145,25 @@ TEST_F(ContainerRuns, ACallThatMayNotBeCostsNoContainer) {
   EXPECT_EQ(engine_->starts(), 0u);
 }
 
+TEST_F(ContainerRuns, FunctionsAreCalledOnTheThreadOfTheRun) {
+  Open();
+  Request request = MakeRequest("[ask(n) for n in range(3)]");
+  request.functions = {"ask"};
+  std::vector<std::string> calls;
+  RunOptions options;
+  options.call = [&, here = std::this_thread::get_id()](std::string_view name,
+                                                        std::string_view arguments) {
+    EXPECT_EQ(std::this_thread::get_id(), here);
+    calls.push_back(std::string(name) + std::string(arguments));
+    return std::string(R"({"value":42})");
+  };
+  const Result<Outcome> outcome = backend_->Run(request, options);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->result_json, "[42,42,42]");
+  EXPECT_THAT(calls, ElementsAre(R"(ask{"args":[0],"kwargs":{}})", R"(ask{"args":[1],"kwargs":{}})",
+                                 R"(ask{"args":[2],"kwargs":{}})"));
+}
+
 TEST_F(ContainerRuns, NoMoreThanTheMostAtATime) {
   Open(1, 2);
   std::vector<std::future<Result<Outcome>>> runs;
@@ -227,6 +246,30 @@ TEST_F(ContainerRuns, ATimeoutIsOne) {
   const Result<Outcome> outcome = backend_->Run(MakeRequest(kForever, milliseconds(300)), {});
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->status, Status::kTimeout);
+}
+
+TEST_F(ContainerRuns, ANoteOfASignalEndsTheWaitForAContainer) {
+  Open(0);
+  engine_->SetDelay(seconds(2));
+  RunOptions options;
+  options.interrupted = [] { return true; };
+  const auto start = Clock::now();
+  const Result<Outcome> outcome = Run("1", options);
+  EXPECT_LT(Clock::now() - start, seconds(1));
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+  EXPECT_EQ(engine_->starts(), 0u);
+}
+
+TEST_F(ContainerRuns, ANoteOfASignalEndsARun) {
+  Open();
+  Begun begun;
+  RunOptions options = begun.Options();
+  options.interrupted = [&] { return begun.begun.load(); };
+  const Result<Outcome> outcome = Run(kSleep, options);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+  EXPECT_EQ(outcome->stdout_stream.text, "begun\n");
 }
 
 // --- what ends before its time ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 // hostile.
 #include "container/wire/guest_connection.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -29,7 +30,12 @@ Deadline Soon() { return Clock::now() + seconds(20); }
 // The other end, for a thread of its own.
 class FakeGuest {
  public:
-  explicit FakeGuest(UniqueFd socket) : socket_(std::move(socket)) {}
+  explicit FakeGuest(UniqueFd socket) : socket_(std::move(socket)) {
+    reader_.TakeAnswersBy([this](std::string answer) {
+      answers_.push_back(std::move(answer));
+      return Result<void>();
+    });
+  }
 
   void Send(std::string_view bytes) {
     const std::string_view parts[] = {bytes};
@@ -52,6 +58,16 @@ class FakeGuest {
   bool AwaitCancel() {
     return Read([](const HostReader& reader) { return reader.cancelled(); });
   }
+  // Empty: the host has gone without one.
+  std::string AwaitAnswer() {
+    const bool came = Read([&](const HostReader&) { return !answers_.empty(); });
+    return came ? std::exchange(answers_, {}).back() : "";
+  }
+  std::string Call(std::string_view name, std::string_view arguments = "{}") {
+    Send(CallBytes(name, arguments));
+    return AwaitAnswer();
+  }
+  bool has_answer() const { return !answers_.empty(); }
   // As long as the host is there.
   void Stay() {
     Read([](const HostReader&) { return false; });
@@ -60,6 +76,7 @@ class FakeGuest {
  private:
   UniqueFd socket_;
   HostReader reader_;
+  std::vector<std::string> answers_;
 };
 
 std::string OutcomeFrame(const Outcome& outcome = {.status = Status::kOk}) {
@@ -105,6 +122,29 @@ class Connection : public testing::Test {
     return connection->Run(request, options);
   }
 
+  // Whose function "ask" answers `answer`.
+  void GiveFunction() {
+    request.functions = {"ask"};
+    options.call = [this](std::string_view name, std::string_view arguments) {
+      called.emplace_back(std::string(name) + " " + std::string(arguments));
+      return answer;
+    };
+  }
+  // Of a guest that has its request and then sends this; what is wrong with it.
+  std::string FaultOf(const std::string& bytes) {
+    const Result<Outcome> outcome = Run([bytes](FakeGuest& fake) {
+      if (!fake.AwaitRequest()) return;
+      fake.Send(bytes);
+      fake.Stay();
+    });
+    EXPECT_TRUE(outcome);
+    EXPECT_EQ(connection->end(), End::kFault);
+    EXPECT_EQ(outcome->status, Status::kKilled);
+    const std::string fault = outcome->error->message;
+    TearDown();
+    return fault;
+  }
+
   // One that reads nothing as long as the test lasts.
   std::function<void(FakeGuest&)> TakingNothing() {
     return [this](FakeGuest&) { over.wait(false); };
@@ -112,6 +152,8 @@ class Connection : public testing::Test {
 
   Request request;
   RunOptions options;
+  std::string answer = R"({"value":1})";
+  std::vector<std::string> called;
   std::atomic<bool> over = false;
   std::unique_ptr<GuestConnection> connection;
   std::thread guest;
@@ -294,6 +336,271 @@ TEST_F(Connection, AGuestThatDoesNotHearIsLeft) {
   EXPECT_EQ(connection->end(), End::kCancelled);
   EXPECT_EQ(outcome->error->type, "Cancelled");
 }
+
+// --- functions of the caller's ------------------------------------------------------------------
+
+TEST_F(Connection, CallsAreAnsweredAgainAndAgainAfterWhatCameBefore) {
+  GiveFunction();
+  std::string seen;
+  OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+  options.sink = &sink;
+  options.call = [&](std::string_view name, std::string_view arguments) {
+    seen += "[" + std::string(name) + std::string(arguments) + "]";
+    return answer;
+  };
+  std::string answers;
+  const Result<Outcome> outcome = Run([&](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    for (const char* arguments : {"1", "2", "3"}) {
+      fake.Send(FrameBytes(FrameKind::kStandardOutput, "before "));
+      answers += fake.Call("ask", arguments);
+    }
+    fake.Send(OutcomeFrame());
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_EQ(seen, "before [ask1]before [ask2]before [ask3]");
+  EXPECT_EQ(answers, answer + answer + answer);
+}
+
+TEST_F(Connection, ACallThatTricklesIsOneOnceItIsWhole) {
+  GiveFunction();
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    const std::string call = CallBytes("ask", R"({"args":[],"kwargs":{}})");
+    for (const char& byte : call) {
+      fake.Send({&byte, 1});
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    if (fake.AwaitAnswer().empty()) return;
+    fake.Send(OutcomeFrame());
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_THAT(called, testing::ElementsAre(R"(ask {"args":[],"kwargs":{}})"));
+}
+
+TEST_F(Connection, CallsThatMayNotBeAreFaults) {
+  EXPECT_THAT(FaultOf(CallBytes("ask", "{}")), testing::HasSubstr("call has no place here"));
+  GiveFunction();
+  EXPECT_THAT(FaultOf(CallBytes("other", "{}")), testing::HasSubstr("does not have"));
+  EXPECT_THAT(FaultOf(EncodeFrameHeader(FrameKind::kCall, 0xffffffff)),
+              testing::HasSubstr("call is too long"));
+  EXPECT_THAT(FaultOf(CallBytes("ask", "{}") + CallBytes("ask", "{}")),
+              testing::HasSubstr("call has no place here"));
+  EXPECT_TRUE(called.empty());
+  request.mode = Request::Mode::kValidate;
+  EXPECT_THAT(FaultOf(CallBytes("ask", "{}")), testing::HasSubstr("call has no place here"));
+  EXPECT_TRUE(called.empty());
+}
+
+TEST_F(Connection, AfterItsOutcomeAGuestCallsNobody) {
+  GiveFunction();
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    fake.Send(CallBytes("ask", "{}") + OutcomeFrame());
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  // Nor for one that it did not wait for.
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_TRUE(called.empty());
+  TearDown();
+  EXPECT_THAT(FaultOf(OutcomeFrame() + CallBytes("ask", "{}")),
+              testing::HasSubstr("call has no place here"));
+  EXPECT_TRUE(called.empty());
+}
+
+TEST_F(Connection, HostileArgumentsNeverReachTheFunction) {
+  GiveFunction();
+  const std::string deep(200, '[');
+  std::vector<std::string> answers;
+  const Result<Outcome> outcome = Run([&](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    for (const std::string& arguments :
+         {std::string("{"), std::string("NaN"), std::string(R"({"a":1,"a":2})"), deep,
+          std::string("\"\xff\""), std::string("1e999"), std::string(1, '\0')}) {
+      answers.push_back(fake.Call("ask", arguments));
+    }
+    fake.Send(OutcomeFrame());
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_EQ(answers.size(), 7u);
+  for (const std::string& each : answers) {
+    EXPECT_THAT(each, testing::HasSubstr("not plain data"));
+  }
+  EXPECT_TRUE(called.empty());
+}
+
+TEST_F(Connection, AnAnswerThatIsTooLargeIsSaidToBe) {
+  GiveFunction();
+  request.limits.result = Bytes{1000};
+  answer = "\"" + std::string(1000, 'x') + "\"";
+  std::string got;
+  const Result<Outcome> outcome = Run([&](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    got = fake.Call("ask");
+    fake.Send(OutcomeFrame());
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(got, testing::HasSubstr("takes more than the 1000"));
+}
+
+// It calls again and again, and takes no answer: there is one at a time, and its time is over.
+TEST_F(Connection, AGuestThatTakesNoAnswerIsTimedOut) {
+  GiveFunction();
+  request.limits.timeout = milliseconds(50);
+  request.limits.result = Bytes::Mebi(16);
+  answer = "\"" + std::string(8 << 20, 'x') + "\"";
+  const Result<Outcome> outcome = Run(
+      [this](FakeGuest& fake) {
+        if (!fake.AwaitRequest()) return;
+        fake.Send(CallBytes("ask", "{}"));
+        over.wait(false);
+      },
+      milliseconds(200));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kTimeout);
+  EXPECT_EQ(outcome->status, Status::kTimeout);
+  EXPECT_EQ(called.size(), 1u);
+  TearDown();
+  over = false;
+  const Result<Outcome> again = Run([this](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    fake.Send(CallBytes("ask", "{}"));
+    std::this_thread::sleep_for(milliseconds(100));
+    fake.Send(CallBytes("ask", "{}"));
+    over.wait(false);
+  });
+  ASSERT_TRUE(again);
+  EXPECT_EQ(connection->end(), End::kFault);
+  EXPECT_EQ(called.size(), 2u);
+}
+
+// One that never says that its time is over has no more of it for calling.
+TEST_F(Connection, CallsDoNotMakeTheTimeLonger) {
+  GiveFunction();
+  request.limits.timeout = milliseconds(50);
+  options.call = [this](std::string_view, std::string_view) {
+    called.emplace_back();
+    std::this_thread::sleep_for(milliseconds(20));
+    return answer;
+  };
+  const auto start = Clock::now();
+  const Result<Outcome> outcome = Run(
+      [](FakeGuest& fake) {
+        if (!fake.AwaitRequest()) return;
+        while (!fake.Call("ask").empty()) {
+        }
+      },
+      milliseconds(200));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kTimeout);
+  EXPECT_EQ(outcome->status, Status::kTimeout);
+  EXPECT_LT(called.size(), 14u);
+  EXPECT_LT(Clock::now() - start, seconds(10));
+}
+
+// What the guest has said of its run while a function took longer than all of it counts.
+TEST_F(Connection, AfterALongCallTheGuestIsHeard) {
+  GiveFunction();
+  request.limits.timeout = milliseconds(50);
+  options.call = [this](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(milliseconds(500));
+    return answer;
+  };
+  const Result<Outcome> outcome = Run(
+      [](FakeGuest& fake) {
+        if (!fake.AwaitRequest()) return;
+        Outcome timeout{.status = Status::kTimeout};
+        timeout.error =
+            GuestError{.type = "Timeout", .message = "heard", .traceback = "", .hint = ""};
+        fake.Send(CallBytes("ask", "{}"));
+        std::this_thread::sleep_for(milliseconds(100));
+        fake.Send(OutcomeFrame(timeout));
+        fake.Stay();
+      },
+      milliseconds(200));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_EQ(outcome->error->message, "heard");
+}
+
+TEST_F(Connection, WithoutAnAnswerTheGuestIsToldToCancel) {
+  GiveFunction();
+  const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  options.cancel_fd = cancel.get();
+  options.call = [&](std::string_view, std::string_view) {
+    eventfd_write(cancel.get(), 1);
+    return std::string();
+  };
+  const Result<Outcome> outcome = Run([](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    fake.Send(CallBytes("ask", "{}"));
+    if (!fake.AwaitCancel()) return;
+    EXPECT_FALSE(fake.has_answer());
+    fake.Send(OutcomeFrame({.status = Status::kKilled}));
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+}
+
+// --- interruptions ------------------------------------------------------------------------------
+
+TEST_F(Connection, ANoteOfASignalCancels) {
+  std::atomic<bool> noted = false;
+  options.interrupted = [&] { return noted.load(); };
+  const Result<Outcome> outcome = Run([&](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    noted = true;
+    if (!fake.AwaitCancel()) return;
+    fake.Send(OutcomeFrame({.status = Status::kKilled}));
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kOutcome);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+}
+
+// Whose line never has nothing.
+TEST_F(Connection, ANoteIsSeenAlsoWhileAGuestNeverStops) {
+  std::atomic<bool> noted = false;
+  options.interrupted = [&] { return noted.load(); };
+  request.limits.output = Bytes{1ull << 40};
+  const Result<Outcome> outcome = Run([&](FakeGuest& fake) {
+    if (!fake.AwaitRequest()) return;
+    std::atomic<bool> cancelled = false;
+    std::thread sends([&] {
+      while (!cancelled) fake.Send(FrameBytes(FrameKind::kStandardError, "x"));
+    });
+    noted = true;
+    (void)fake.AwaitCancel();
+    cancelled = true;
+    sends.join();
+    fake.Send(OutcomeFrame({.status = Status::kKilled}));
+    fake.Stay();
+  });
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kOutcome);
+}
+
+TEST_F(Connection, ANoteIsSeenWhileTheRequestIsOnItsWay) {
+  options.interrupted = [] { return true; };
+  request.source = std::string(16 << 20, '#');
+  const Result<Outcome> outcome = Run(TakingNothing());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection->end(), End::kCancelled);
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+}
+
+// --- guests that come to nothing ----------------------------------------------------------------
 
 TEST_F(Connection, AGuestThatTakesNoRequestIsAnError) {
   request.source = std::string(16 << 20, '#');

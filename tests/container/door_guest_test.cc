@@ -275,6 +275,37 @@ print(up.makefile("rb").read())
   EXPECT_EQ(outcome.network[1].sent, kMuch + 1);
 }
 
+// The host moves nothing while it is in a function; what is on its way goes on afterwards.
+TEST_P(DoorOfGuest, ACallOfAFunctionLosesNothing) {
+  request.functions = {"ask"};
+  options.call = [](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return std::string(R"({"value":1})");
+  };
+  const Outcome outcome = Run(R"(
+import socket
+down = socket.create_connection(("allowed.test", PORT))
+down.sendall(b"d")
+up = socket.create_connection(("allowed.test", PORT))
+up.sendall(b"u")
+left = 20 << 20
+up.setblocking(False)
+for _ in range(3):
+    try:
+        while left:
+            left -= up.send(bytes(min(left, 1 << 20)))
+    except BlockingIOError:
+        pass
+    ask()
+up.setblocking(True)
+up.sendall(bytes(left))
+print(up.makefile("rb").read())
+print(len(down.makefile("rb").read()))
+)");
+  EXPECT_EQ(outcome.stdout_stream.text,
+            "b'" + std::to_string(kMuch) + "'\n" + std::to_string(kMuch) + "\n");
+}
+
 TEST_P(DoorOfGuest, OneThatNobodyReadsHoldsUpNoOther) {
   const Outcome outcome = Run(R"(
 import socket, time

@@ -36,6 +36,12 @@ inline Frame CloseFrame(uint32_t stream, int ways) {
   return {FrameKind::kDoorClose, NumberBytes(stream) + static_cast<char>(ways)};
 }
 
+// Of a function.
+inline std::string CallBytes(std::string_view name, std::string_view arguments) {
+  return FrameBytes(FrameKind::kCall, NumberBytes(static_cast<uint32_t>(name.size())) +
+                                          std::string(name) + std::string(arguments));
+}
+
 inline Hello ExpectedHello() {
   return {kContainerProtocol, kBelljarVersion, kPythonVersion, "basic", "standard", "restricted"};
 }

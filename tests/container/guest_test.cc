@@ -19,6 +19,7 @@
 #include "container/guest/init.h"
 #include "container/guest/memory_events.h"
 #include "container/wire/guest_connection.h"
+#include "container/wire/request_text.h"
 #include "engine/core/process.h"
 #include "engine/core/socket.h"
 #include "engine/outside/installation.h"
@@ -87,7 +88,9 @@ class Guest : public testing::Test {
     options.language = language;
     options.spares = 1;
     const auto sandbox = Open(std::move(options));
-    const Result<Outcome> local = sandbox->Run(request);
+    RunOptions run;
+    run.call = call_;
+    const Result<Outcome> local = sandbox->Run(request, run);
     EXPECT_TRUE(local);
 
     GuestConnection connection(guest.TakeLine(), Terms(profile, language));
@@ -96,7 +99,6 @@ class Guest : public testing::Test {
     if (!ready || !local) return {};
     std::string streamed;
     const OutputSink sink{[&](std::string_view text) { streamed += text; }, {}};
-    RunOptions run;
     run.sink = &sink;
     const Result<Outcome> outcome = connection.Run(request, run);
     EXPECT_TRUE(outcome) << outcome.error().ToString();
@@ -114,6 +116,8 @@ class Guest : public testing::Test {
     return ExpectSame(
         source, [&](Request& request) { request.source = source; }, profile, language);
   }
+
+  FunctionCall call_;  // of the request's functions
 };
 
 TEST_F(Guest, AResult) {
@@ -160,6 +164,83 @@ TEST_F(Guest, InputsAndExactTypes) {
   });
   EXPECT_EQ(outcome.result_json,
             R"({"$type":"tuple","items":[8,{"$type":"tuple","items":["a"]}]})");
+}
+
+// --- functions of the caller's ------------------------------------------------------------------
+
+TEST_F(Guest, FunctionsAreCalled) {
+  std::vector<std::string> calls;
+  call_ = [&](std::string_view name, std::string_view arguments) {
+    calls.push_back(std::string(name) + std::string(arguments));
+    if (name == "fail") {
+      return std::string(R"({"error":{"type":"KeyError","message":"no such"}})");
+    }
+    return R"({"value":)" + json(std::string(arguments)).dump() + "}";
+  };
+  const auto change = [](Request& request) {
+    request.source =
+        "said = [ask(n, (n,), x=b'b') for n in range(3)]\n"
+        "try:\n    fail()\nexcept LookupError as error:\n    said.append(str(error))\n"
+        "said.append(len(ask('x' * 500_000)))\nsaid";
+    request.functions = {"ask", "fail"};
+  };
+  for (const Language language : {Language::kRestricted, Language::kFull}) {
+    calls.clear();
+    const Outcome outcome = ExpectSame("functions", change, "basic", language);
+    EXPECT_EQ(outcome.status, Status::kOk);
+    ASSERT_EQ(calls.size(), 10u);
+    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(calls[i], calls[i + 5]);
+    EXPECT_EQ(calls[4].substr(0, 4), "fail");
+  }
+}
+
+TEST_F(Guest, WhatAProgramLeavesIsHandedOver) {
+  std::vector<std::string> told;
+  call_ = [&](std::string_view name, std::string_view arguments) {
+    EXPECT_EQ(name, kTakesVariables);
+    told.emplace_back(arguments);
+    return std::string(R"({"value":null})");
+  };
+  ExpectSame("variables", [](Request& request) {
+    request.source = "import math\npair = (1, 2)";
+    request.functions = {std::string(kTakesVariables)};
+  });
+  ASSERT_EQ(told.size(), 6u);
+  EXPECT_EQ(told[0], R"({"args":["math"],"kwargs":{}})");
+  EXPECT_EQ(told[5], R"({"args":[],"kwargs":{}})");
+}
+
+TEST_F(Guest, AnAnswerThatIsTooLargeIsTheProgramsError) {
+  call_ = [](std::string_view, std::string_view) { return "\"" + std::string(5000, 'x') + "\""; };
+  const Outcome outcome = ExpectSame("large answer", [](Request& request) {
+    request.source = "ask()";
+    request.functions = {"ask"};
+    request.limits.result = Bytes{1000};
+  });
+  ASSERT_TRUE(outcome.error);
+  EXPECT_EQ(outcome.error->type, "ValueError");
+}
+
+// Each with a function that takes longer than the run may, and with much to tell afterwards: more
+// than the line holds, and nobody reads it until the function is done.
+TEST_F(Guest, TheClockGoesOnInACall) {
+  call_ = [](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(seconds(3));
+    return std::string(R"({"value":null})");
+  };
+  const Outcome outcome = ExpectSame(
+      "clock",
+      [](Request& request) {
+        request.source =
+            "open('much', 'wb').write(bytes(1_000_000))\nprint('before')\nask()\nprint('after')";
+        request.functions = {"ask"};
+        request.limits.timeout = seconds(2);
+      },
+      "filesystem");
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_EQ(outcome.stdout_stream.text, "before\n");
+  ASSERT_EQ(outcome.artifacts.size(), 1u);
+  EXPECT_EQ(outcome.artifacts[0].size, 1'000'000u);
 }
 
 TEST_F(Guest, FewerModules) {
@@ -287,6 +368,27 @@ TEST_F(Guest, ACancellationEndsTheRun) {
   EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
 }
 
+TEST_F(Guest, ACancellationEndsACall) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  GuestConnection connection(guest.TakeLine(), Terms(BasicProfile(), Language::kRestricted));
+  ASSERT_TRUE(connection.AwaitReady({Soon()}));
+  const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  Request request = MakeRequest("print('before')\ntry:\n    ask()\nfinally:\n    print('after')");
+  request.functions = {"ask"};
+  RunOptions run;
+  run.cancel_fd = cancel.get();
+  run.call = [&](std::string_view, std::string_view) {
+    eventfd_write(cancel.get(), 1);
+    return std::string();
+  };
+  const Result<Outcome> outcome = connection.Run(request, run);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(connection.end(), GuestConnection::End::kOutcome) << "the guest did not say it";
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+  EXPECT_EQ(outcome->stdout_stream.text, "before\n");
+  EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+}
+
 // All that is below a process, itself included.
 std::vector<pid_t> Family(pid_t root) {
   std::vector<pid_t> family = {root};
@@ -332,6 +434,51 @@ TEST_F(Guest, ItEndsWithItsHostWhateverItDoes) {
     }
     EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
     EXPECT_TRUE(AllGone(family));
+  }
+}
+
+TEST_F(Guest, ItEndsWithItsHostInTheMiddleOfACall) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  GuestReader reader(ExpectedHello());
+  Request request = MakeRequest("ask()");
+  request.functions = {"ask"};
+  const FunctionCall call = [](std::string_view, std::string_view) { return std::string("{}"); };
+  const FunctionCalls calls(request, call);
+  reader.Expect({.limits = request.limits, .has_workspace = false, .displays = Bytes{0}}, {},
+                &calls);
+  ASSERT_TRUE(guest.line().Send(FrameKind::kRequest, *RequestToText(request), {Soon()}));
+  ASSERT_TRUE(guest.line().SendContent(request.source, {Soon()}));
+  while (!reader.TakeCall()) {
+    const Result<std::string> bytes = guest.line().Receive({Soon()});
+    ASSERT_TRUE(bytes && !bytes->empty());
+    ASSERT_TRUE(reader.Take(*bytes));
+  }
+  const std::vector<pid_t> family = Family(guest.pid());
+  EXPECT_GE(family.size(), 2u);
+  guest.Hang();
+  EXPECT_EQ(guest.AwaitDeath(), Exited(kGuestDone));
+  EXPECT_TRUE(AllGone(family));
+}
+
+TEST_F(Guest, AnAnswerToNoCallIsAFailure) {
+  SpawnedGuest guest(Arguments("basic", Language::kRestricted));
+  GuestReader reader(ExpectedHello());
+  Request request = MakeRequest("while True: pass");
+  request.functions = {"ask"};
+  reader.Expect({.limits = request.limits, .has_workspace = false, .displays = Bytes{0}});
+  ASSERT_TRUE(guest.line().Send(FrameKind::kRequest, *RequestToText(request), {Soon()}));
+  ASSERT_TRUE(guest.line().SendContent(request.source, {Soon()}));
+  ASSERT_TRUE(guest.line().Send(FrameKind::kAnswer, "{}", {Soon()}));
+  while (reader.stage() != GuestReader::Stage::kEnded) {
+    const Result<std::string> bytes = guest.line().Receive({Soon()});
+    ASSERT_TRUE(bytes && !bytes->empty());
+    ASSERT_TRUE(reader.Take(*bytes));
+  }
+  // One that it ended at once, whether it is told so by an outcome or by a failure.
+  if (reader.failure()) {
+    EXPECT_NE(reader.failure()->ToString().find("an answer to no call"), std::string::npos);
+  } else {
+    EXPECT_EQ(reader.outcome().status, Status::kKilled);
   }
 }
 

@@ -18,6 +18,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -237,6 +238,63 @@ TEST_P(RealContainers, ARunIsAsItIsAnywhere) {
   } else {
     EXPECT_NE(own, "4.4.0");
   }
+}
+
+TEST_P(RealContainers, FunctionsOfTheCallersAreCalled) {
+  std::unique_ptr<Sandbox> sandbox = Open(1);
+  Request request = MakeRequest(
+      "print('before')\nsaid = [ask(n) for n in range(20)]\n"
+      "try:\n    ask('x' * 200_000)\nexcept KeyError as error:\n    said.append(str(error))\nsaid",
+      kPatience);
+  request.functions = {"ask"};
+  std::string seen;
+  OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+  size_t calls = 0;
+  RunOptions options;
+  options.queue_timeout = kPatience;
+  options.sink = &sink;
+  options.call = [&](std::string_view, std::string_view arguments) {
+    EXPECT_EQ(seen, "before\n");
+    if (++calls <= 20) return R"({"value":)" + std::to_string(calls) + "}";
+    EXPECT_GT(arguments.size(), 200'000u);
+    return std::string(R"({"error":{"type":"KeyError","message":"no such"}})");
+  };
+  const Result<Outcome> outcome = sandbox->Run(request, options);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->status, Status::kOk) << OutcomeToJson(*outcome, 1);
+  const json said = json::parse(*outcome->result_json);
+  ASSERT_EQ(said.size(), 21u);
+  EXPECT_EQ(said[19], 20);
+  EXPECT_EQ(said[20], "'no such'");
+  ASSERT_TRUE(outcome->container);
+}
+
+TEST_P(RealContainers, ACallIsEndedWithItsRun) {
+  std::unique_ptr<Sandbox> sandbox = Open(1);
+  Request request = MakeRequest("print('before')\nask()\nprint('after')", seconds(10));
+  request.functions = {"ask"};
+  RunOptions options;
+  options.queue_timeout = kPatience;
+  bool interrupted = false;
+  options.interrupted = [&] { return interrupted; };
+  options.call = [&](std::string_view, std::string_view) {
+    interrupted = true;
+    return std::string();
+  };
+  const Result<Outcome> cancelled = sandbox->Run(request, options);
+  ASSERT_TRUE(cancelled) << cancelled.error().ToString();
+  EXPECT_EQ(cancelled->error->type, "Cancelled");
+  EXPECT_EQ(cancelled->stdout_stream.text, "before\n");
+  interrupted = false;
+  request.limits.timeout = seconds(2);
+  options.call = [](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(seconds(4));
+    return std::string(R"({"value":1})");
+  };
+  const Result<Outcome> late = sandbox->Run(request, options);
+  ASSERT_TRUE(late) << late.error().ToString();
+  EXPECT_EQ(late->status, Status::kTimeout) << OutcomeToJson(*late, 1);
+  EXPECT_EQ(late->stdout_stream.text, "before\n");
 }
 
 TEST_P(RealContainers, WithoutSparesItIsCold) {

@@ -15,6 +15,8 @@
 #include "container/wire/outcome_text.h"
 #include "container/wire/request_text.h"
 #include "engine/core/digest.h"
+#include "engine/core/wire.h"
+#include "engine/outside/function_calls.h"
 #include "engine/outside/report.h"
 #include "engine/outside/workspace.h"
 #include "tests/container/frames.h"
@@ -72,6 +74,7 @@ Request FullRequest() {
   request.allowed_domains = std::vector<std::string>{};
   request.files = {{"a/b.txt", "content"}, {"empty", ""}, {"c", std::string(200'000, 'c')}};
   request.inputs = {{"number", "7"}, {"text", "\"" + std::string(100'000, 't') + "\""}};
+  request.functions = {"ask", std::string(kTakesVariables)};
   request.limits.timeout = milliseconds(1234);
   request.limits.processes = 7;
   request.wants_comments = true;
@@ -116,6 +119,7 @@ TEST(HostReader, ARequestComesAsItWent) {
     EXPECT_EQ(got.inputs[0].name, "number");
     EXPECT_EQ(got.inputs[0].json, "7");
     EXPECT_EQ(got.inputs[1].json, sent.inputs[1].json);
+    EXPECT_EQ(got.functions, sent.functions);
     EXPECT_EQ(LimitsToJson(got.limits), LimitsToJson(sent.limits));
     EXPECT_TRUE(got.wants_analysis);
     EXPECT_TRUE(got.wants_comments);
@@ -178,6 +182,13 @@ TEST(HostReader, EveryFieldHasToBeThereInItsFormAndNoOther) {
   form["more"] = 1;
   EXPECT_TRUE(refuses(form)) << "an unknown field";
   form = good;
+  form["functions"] = json();
+  EXPECT_TRUE(refuses(form)) << "no list of functions";
+  form["functions"] = {std::string(kMaxFunctionName + 1, 'f')};
+  EXPECT_TRUE(refuses(form)) << "a function with a long name";
+  form["functions"] = std::vector<std::string>(10'001, "f");
+  EXPECT_TRUE(refuses(form)) << "too many functions";
+  form = good;
   form["files"][0]["mode"] = 0644;
   EXPECT_TRUE(refuses(form)) << "an unknown field of a file";
   form = good;
@@ -208,6 +219,49 @@ TEST(HostReader, FramesInTheWrongOrderAreRefused) {
   }
 }
 
+TEST(HostReader, AnswersComeWhileAProgramRunsThatMayCall) {
+  Request asks = FullRequest();
+  asks.limits.result = Bytes{4000};
+  Request asks_nobody = asks;
+  asks_nobody.functions.clear();
+  const std::string answer = FrameBytes(FrameKind::kAnswer, "{\"value\":1}");
+  std::vector<std::string> got;
+  const auto refuses = [&](const std::string& bytes, bool is_listening = true) {
+    HostReader reader;
+    if (is_listening) {
+      reader.TakeAnswersBy([&](std::string text) {
+        got.push_back(std::move(text));
+        return Result<void>();
+      });
+    }
+    return !reader.Take(bytes);
+  };
+  EXPECT_FALSE(refuses(RequestBytes(asks) + answer + answer));
+  EXPECT_EQ(got, std::vector<std::string>(2, "{\"value\":1}"));
+  EXPECT_TRUE(refuses(answer));
+  EXPECT_TRUE(refuses(RequestBytes(asks) + answer, false));
+  EXPECT_TRUE(refuses(RequestBytes(asks_nobody) + answer));
+  EXPECT_TRUE(refuses(RequestBytes(asks) + FrameBytes(FrameKind::kAnswer)));
+  EXPECT_TRUE(refuses(RequestBytes(asks) + FrameBytes(FrameKind::kCancel) + answer));
+  EXPECT_FALSE(refuses(RequestBytes(asks) + EncodeFrameHeader(FrameKind::kAnswer, 4000)));
+  EXPECT_TRUE(refuses(RequestBytes(asks) + EncodeFrameHeader(FrameKind::kAnswer, 4001)));
+  EXPECT_EQ(got.size(), 2u);
+}
+
+// What is refused in place of an answer fits where no answer does.
+TEST(HostReader, ARefusalFitsWhateverTheLimit) {
+  Request request;
+  request.functions = {std::string(kMaxFunctionName, 'f')};
+  request.limits.result = Bytes{1};
+  const FunctionCall call = [](std::string_view, std::string_view) { return std::string(9, 'x'); };
+  const FunctionCalls calls(request, call);
+  for (const char* arguments : {"{", "1"}) {
+    const std::string answer = calls.Answer(request.functions[0], arguments);
+    EXPECT_NE(answer.find("ValueError"), std::string::npos);
+    EXPECT_LE(answer.size(), FunctionCalls::LongestAnswer(request.limits));
+  }
+}
+
 TEST(HostReader, ARequestThatIsTooLargeIsToldBeforeItIsSent) {
   Request request;
   request.files = {{"a", std::string(kMaxRequestContent.count, 'a')}, {"b", "b"}};
@@ -231,7 +285,7 @@ TEST(GuestReader, AnotherVersionIsAnErrorThatSaysWhatToDo) {
     std::function<void(Hello&)> change;
     const char* text;
   };
-  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 3"},
+  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 4"},
                         Case{[](Hello& h) { h.belljar = "0.0.9"; }, "Belljar \"0.0.9\", not"},
                         Case{[](Hello& h) { h.python = "3.9.1"; }, "Python \"3.9.1\", not"},
                         Case{[](Hello& h) { h.profile = "network"; }, "profile \"network\", not"},
@@ -670,6 +724,112 @@ TEST(GuestReader, NothingComesBeforeItsTimeOrAfterTheEnd) {
     Running apart;
     ASSERT_TRUE(apart.reader.Take(outcome));
     EXPECT_FALSE(apart.reader.Take(after));
+  }
+}
+
+// --- calls of functions -------------------------------------------------------------------------
+
+// A guest whose program may call "ask".
+struct Calling {
+  Calling() : reader(ExpectedHello()) { request.functions = {"ask", "askew"}; }
+  GuestReader& Started() {
+    EXPECT_TRUE(reader.Take(HelloBytes() + FrameBytes(FrameKind::kReady)));
+    OutcomeBounds bounds = WideBounds();
+    bounds.limits = request.limits;
+    reader.Expect(bounds, {}, &calls);
+    return reader;
+  }
+  Request request;
+  FunctionCall call = [](std::string_view, std::string_view) { return std::string("{}"); };
+  FunctionCalls calls{request, call};
+  GuestReader reader;
+};
+
+TEST(GuestReader, ACallInAnyPiecesIsTheSameCall) {
+  const std::string bytes = FrameBytes(FrameKind::kStandardOutput, "a") +
+                            CallBytes("ask", R"({"args":[1],"kwargs":{}})") +
+                            FrameBytes(FrameKind::kStandardOutput, "b");
+  for (const size_t piece : {size_t{1}, size_t{7}, bytes.size()}) {
+    Calling calling;
+    GuestReader& reader = calling.Started();
+    std::vector<GuestReader::Call> calls;
+    for (size_t at = 0; at < bytes.size(); at += piece) {
+      ASSERT_TRUE(reader.Take(std::string_view(bytes).substr(at, piece)));
+      if (auto call = reader.TakeCall()) calls.push_back(std::move(*call));
+    }
+    ASSERT_EQ(calls.size(), 1u);
+    EXPECT_EQ(calls[0].name, "ask");
+    EXPECT_EQ(calls[0].arguments, R"({"args":[1],"kwargs":{}})");
+    EXPECT_EQ(reader.outcome().stdout_stream.text, "ab");
+    reader.Answered();
+    EXPECT_TRUE(reader.Take(CallBytes("askew", "[]") +
+                            FrameBytes(FrameKind::kOutcome, OutcomeToText(Outcome()))));
+    EXPECT_EQ(reader.stage(), Stage::kEnded);
+  }
+}
+
+TEST(GuestReader, ACallThatMayNotBeIsRefused) {
+  const auto form = [](uint32_t name_size, std::string_view rest) {
+    return FrameBytes(FrameKind::kCall, NumberBytes(name_size) + std::string(rest));
+  };
+  const size_t most = Calling().request.limits.result.count;
+  const struct {
+    const char* what;
+    std::string bytes;
+  } kCalls[] = {
+      {"another name", CallBytes("other", "{}")},
+      {"the beginning of one", CallBytes("as", "{}")},
+      {"more than one", CallBytes(std::string("ask\0", 4), "{}")},
+      {"no name", CallBytes("", "{}")},
+      {"no arguments", CallBytes("ask", "")},
+      {"nothing", FrameBytes(FrameKind::kCall)},
+      {"half a number", FrameBytes(FrameKind::kCall, "\x03")},
+      {"a name longer than all", form(6, "ask{}")},
+      {"a name of any length", form(UINT32_MAX, "ask{}")},
+      {"a long name", CallBytes(std::string(kMaxFunctionName + 1, 'a'), "{}")},
+      {"long arguments", CallBytes("ask", std::string(most + 1, ' '))},
+      {"a second one", CallBytes("ask", "{}") + CallBytes("ask", "{}")},
+      {"one after the outcome",
+       FrameBytes(FrameKind::kOutcome, OutcomeToText(FullOutcome())) + CallBytes("ask", "{}")},
+      {"one after all",
+       FrameBytes(FrameKind::kOutcome, OutcomeToText(Outcome())) + CallBytes("ask", "{}")},
+      {"an answer", FrameBytes(FrameKind::kAnswer, "{}")}};
+  for (const auto& [what, bytes] : kCalls) {
+    Calling calling;
+    EXPECT_FALSE(calling.Started().Take(bytes)) << what;
+  }
+  // Also where the first has been taken to be made, and is not answered yet.
+  Calling calling;
+  GuestReader& reader = calling.Started();
+  ASSERT_TRUE(reader.Take(CallBytes("ask", "{}")));
+  ASSERT_TRUE(reader.TakeCall());
+  EXPECT_FALSE(reader.TakeCall());
+  EXPECT_FALSE(reader.Take(EncodeFrameHeader(FrameKind::kCall, 9)));
+}
+
+TEST(GuestReader, ACallIsRefusedByItsHeaderWhereNoneHasAPlace) {
+  const std::string header = EncodeFrameHeader(FrameKind::kCall, 9);
+  Calling fits;
+  const size_t longest = 4 + kMaxFunctionName + fits.request.limits.result.count;
+  EXPECT_TRUE(fits.Started().Take(EncodeFrameHeader(FrameKind::kCall, longest)));
+  Calling over;
+  EXPECT_FALSE(over.Started().Take(EncodeFrameHeader(FrameKind::kCall, longest + 1)));
+  Calling without_functions;
+  without_functions.request.functions.clear();
+  EXPECT_FALSE(without_functions.Started().Take(header));
+  Calling without_answers;
+  without_answers.call = nullptr;
+  EXPECT_FALSE(without_answers.Started().Take(header));
+  Calling validation;
+  validation.request.mode = Request::Mode::kValidate;
+  EXPECT_FALSE(validation.Started().Take(header));
+  Running without_any;
+  EXPECT_FALSE(without_any.reader.Take(header));
+  for (const std::string& before :
+       {std::string(), HelloBytes(), HelloBytes() + FrameBytes(FrameKind::kReady)}) {
+    GuestReader waiting(ExpectedHello());
+    ASSERT_TRUE(waiting.Take(before));
+    EXPECT_FALSE(waiting.Take(header));
   }
 }
 

@@ -234,6 +234,30 @@ TEST_P(FunctionsTest, TheClockGoesOnInACall) {
   EXPECT_EQ(outcome->stdout_stream.text, "before\n");
 }
 
+// As a function that was interrupted leaves it, having cancelled the run.
+TEST_P(FunctionsTest, WithoutAnAnswerTheProgramWaitsForItsEnd) {
+  Request request =
+      MakeRequest("print('before')\ntry:\n    ask()\nfinally:\n    print('after')", seconds(60));
+  request.functions = {"ask"};
+  const UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  RunOptions options;
+  options.cancel_fd = cancel.get();
+  std::thread late;
+  options.call = [&](std::string_view, std::string_view) {
+    late = std::thread([&] {
+      std::this_thread::sleep_for(milliseconds(200));
+      eventfd_write(cancel.get(), 1);
+    });
+    return std::string();
+  };
+  const auto outcome = sandbox().Run(request, options);
+  late.join();
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->status, Status::kKilled);
+  EXPECT_EQ(outcome->error->type, "Cancelled");
+  EXPECT_EQ(outcome->stdout_stream.text, "before\n");
+}
+
 TEST_P(FunctionsTest, NamesThatNoProgramCanSayAreRefused) {
   RunOptions options;
   options.call = [](std::string_view, std::string_view) { return std::string("{\"value\":1}"); };

@@ -153,6 +153,29 @@ TEST_F(WorkerLineTest, WithoutFunctionsACallIsNonsense) {
   EXPECT_EQ(Hear(), Word::kNonsense);
 }
 
+TEST_F(WorkerLineTest, WhatIsOnlyValidatedCallsNobody) {
+  request_.mode = Request::Mode::kValidate;
+  Say(Call("lookup", "{}"));
+  EXPECT_EQ(Hear(), Word::kNonsense);
+}
+
+// Half an answer, or an empty one, would be for the program to judge.
+TEST_F(WorkerLineTest, WithoutAnAnswerTheWorkerIsLeftWaiting) {
+  answer_ = "";
+  Say(Call("lookup", "{}") + Call("lookup", "{}"));
+  ASSERT_EQ(Hear(), Word::kCall);
+  line().Answer();
+  EXPECT_EQ(line().events(), 0);
+  char byte;
+  EXPECT_EQ(recv(worker_.get(), &byte, 1, MSG_DONTWAIT), -1);
+  pollfd watched{host_.get(), line().events(), 0};
+  EXPECT_EQ(poll(&watched, 1, 0), 0);
+  close(worker_.Release());
+  EXPECT_EQ(poll(&watched, 1, 0), 1);
+  EXPECT_EQ(line().Move(), Word::kNonsense);
+  EXPECT_EQ(calls_.size(), 1u);
+}
+
 TEST_F(WorkerLineTest, HostileArgumentsNeverReachTheFunction) {
   std::string deep;
   for (size_t i = 0; i < 200; ++i) deep += "[";

@@ -3,7 +3,8 @@
 // An input is frames, ended by a byte 0xFF each: a letter for the kind, and the payload. So a
 // corpus stays readable, and the fuzzer finds kinds instead of lengths; "*" is bytes without a
 // header. A frame of a door has a character for its stream, '1' for the first, and then data as it
-// is, a window's count in decimals, or a digit for the ways that are closed.
+// is, a window's count in decimals, or a digit for the ways that are closed. A call is a digit for
+// the length of the function's name, and then its name and arguments.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "container/wire/outcome_text.h"
 #include "container/wire/request_text.h"
 #include "engine/core/text.h"
+#include "engine/outside/function_calls.h"
 #include "tests/fuzz/invariant.h"
 
 namespace belljar {
@@ -34,7 +36,8 @@ constexpr struct {
               {'r', FrameKind::kRequest},        {'c', FrameKind::kContent},
               {'o', FrameKind::kStandardOutput}, {'e', FrameKind::kStandardError},
               {'x', FrameKind::kCancel},         {'O', FrameKind::kOutcome},
-              {'f', FrameKind::kFailure},        {'n', FrameKind::kDoorOpen},
+              {'f', FrameKind::kFailure},        {'C', FrameKind::kCall},
+              {'a', FrameKind::kAnswer},         {'n', FrameKind::kDoorOpen},
               {'d', FrameKind::kDoorData},       {'w', FrameKind::kDoorWindow},
               {'z', FrameKind::kDoorClose}};
 
@@ -53,6 +56,13 @@ std::string DoorPayload(FrameKind kind, std::string_view text) {
   return payload;
 }
 
+std::string CallPayload(std::string_view text) {
+  if (text.empty()) return {};
+  std::string payload;
+  AppendNumber(payload, static_cast<uint32_t>(text[0] - '0'));
+  return payload + std::string(text.substr(1));
+}
+
 std::string Frames(std::string_view input) {
   std::string bytes;
   for (const std::string& piece : Cut(input)) {
@@ -62,6 +72,7 @@ std::string Frames(std::string_view input) {
     if (kind != std::end(kKinds) && LongestDoorFrame(kind->kind)) {
       payload = DoorPayload(kind->kind, payload);
     }
+    if (kind != std::end(kKinds) && kind->kind == FrameKind::kCall) payload = CallPayload(payload);
     if (kind != std::end(kKinds)) bytes += EncodeFrameHeader(kind->kind, payload.size());
     bytes += payload;
   }
@@ -166,10 +177,44 @@ class Door {
   std::string passed_;
 };
 
-// What came of it, as text. `running`: of a guest that has greeted and has its request.
+// The functions that may be called, and what they were called with.
+class Functions {
+ public:
+  Functions() {
+    request_.functions = {"f", "ask"};
+    request_.limits.result = kLongest;
+  }
+  const FunctionCalls& calls() const { return calls_; }
+  void Make(GuestReader& reader) {
+    const std::optional<GuestReader::Call> call = reader.TakeCall();
+    if (!call) return;
+    Require(call->name == "f" || call->name == "ask", "a function that is not there", call->name);
+    Require(call->arguments.size() <= kLongest.count, "longer than the limit", call->arguments);
+    const std::string answer = calls_.Answer(call->name, call->arguments);
+    Require(answer.size() <= FunctionCalls::LongestAnswer(request_.limits), "a long answer",
+            answer);
+    made_ += call->name + "(" + call->arguments + ")" + answer;
+  }
+  const std::string& made() const { return made_; }
+
+ private:
+  static constexpr Bytes kLongest{200};
+
+  Request request_;
+  FunctionCall call_ = [](std::string_view, std::string_view arguments) {
+    Require(Json::accept(arguments), "not valid JSON", arguments);
+    return "{\"value\":" + std::string(arguments) + "}";
+  };
+  const FunctionCalls calls_{request_, call_};
+  std::string made_;
+};
+
+// What came of it, as text. `running`: of a guest that has greeted and has its request. Where it is
+// read in pieces and whole, its calls get no answer: only what comes after one is known to.
 std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
   GuestReader reader(Expected());
   Door door;
+  Functions functions;
   if (running) {
     const std::string hello = HelloToText(Expected());
     Require(reader
@@ -177,16 +222,19 @@ std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
                       EncodeFrameHeader(FrameKind::kReady, 0))
                 .ok(),
             "its own greeting");
-    reader.Expect(Bounds(), [&door](const Frame& frame) { return door.Take(frame); });
+    reader.Expect(
+        Bounds(), [&door](const Frame& frame) { return door.Take(frame); }, &functions.calls());
   }
   for (size_t at = 0; at < bytes.size(); at += piece) {
     const bool taken = reader.Take(bytes.substr(at, piece)).ok();
+    functions.Make(reader);
+    if (piece == 1) reader.Answered();
     const Outcome& outcome = reader.outcome();
     Require(outcome.stdout_stream.text.size() <= 64 && outcome.stderr_stream.text.size() <= 64,
             "more output than the limit");
     if (!taken) return "fault";
   }
-  if (reader.stage() != Stage::kEnded) return "more " + door.passed();
+  if (reader.stage() != Stage::kEnded) return "more " + door.passed() + functions.made();
   Require(!reader.Take("B").ok(), "bytes after the end");
   if (reader.failure()) {
     const std::string error = reader.failure()->ToString();
@@ -194,7 +242,7 @@ std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
     return error;
   }
   JudgeOutcome(reader.outcome());
-  return OutcomeToJson(reader.outcome()) + door.passed();
+  return OutcomeToJson(reader.outcome()) + door.passed() + functions.made();
 }
 
 std::string ReadHost(std::string_view bytes, size_t piece) {
@@ -203,6 +251,11 @@ std::string ReadHost(std::string_view bytes, size_t piece) {
   std::string opened;
   ledger.Open(opened);
   reader.TakeDoorBy([&ledger](const Frame& frame) { return ledger.Take(frame); });
+  std::string answers;
+  reader.TakeAnswersBy([&answers](const std::string& answer) {
+    answers += answer;
+    return Result<void>();
+  });
   for (size_t at = 0; at < bytes.size(); at += piece) {
     if (!reader.Take(bytes.substr(at, piece))) return "fault";
   }
@@ -211,7 +264,7 @@ std::string ReadHost(std::string_view bytes, size_t piece) {
   const Request request = reader.TakeRequest();
   const Result<std::string> text = RequestToText(request, reader.door_bounds());
   Require(text.ok(), "a request that was read cannot be written");
-  std::string shown = *text + (cancelled ? " cancelled" : "");
+  std::string shown = *text + answers + (cancelled ? " cancelled" : "");
   for (const std::string_view part : RequestContent(request)) shown += part;
   return shown;
 }
@@ -223,6 +276,7 @@ void Try(std::string_view input) {
     Require(ReadGuest(bytes, 7, running) == ReadGuest(bytes, whole, running),
             "another reading of a guest in other pieces");
   }
+  (void)ReadGuest(bytes, 1, true);
   Require(ReadHost(bytes, 7) == ReadHost(bytes, whole), "another reading of a host");
 }
 
