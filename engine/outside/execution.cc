@@ -117,8 +117,9 @@ std::optional<Execution::End> Execution::Hear() {
   switch (line_.Move()) {
     case WorkerLine::Word::kNothing: return std::nullopt;
     case WorkerLine::Word::kDone: return End::kReported;
+    case WorkerLine::Word::kNonsense: return End::kNonsense;
     // As good as a death: Collect kills what is left.
-    case WorkerLine::Word::kNonsense: return End::kDied;
+    case WorkerLine::Word::kEnd: return End::kDied;
     case WorkerLine::Word::kCall: break;
   }
   Stream();  // what was printed before the call comes before what the call does
@@ -271,6 +272,9 @@ void Execution::Explain(End end, const ExitReport& exit, Outcome& outcome) {
   }
   if (end == End::kReported) {
     return set(Status::kKilled, Stopped("Killed", "the worker's report was not readable", ""));
+  }
+  if (end == End::kNonsense) {
+    return set(Status::kKilled, Stopped("Killed", "the worker's line was not readable", ""));
   }
   if (exit.exit_code >= 0) {
     return set(Status::kKilled,

@@ -43,7 +43,7 @@ class Execution {
   Worker TakeWorker() { return std::move(worker_); }
 
  private:
-  enum class End { kReported, kDied, kTimeout, kCpuLimit, kCancelled };
+  enum class End { kReported, kDied, kNonsense, kTimeout, kCpuLimit, kCancelled };
 
   void StartClock();
   Result<void> SendRequest();

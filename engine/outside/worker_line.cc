@@ -23,14 +23,14 @@ short WorkerLine::events() const {
 
 WorkerLine::Word WorkerLine::Move() {
   // Only its end can have woken anybody.
-  if (unanswered_) return Word::kNonsense;
+  if (unanswered_) return Word::kEnd;
   // While it has an answer to take it has nothing to say.
   return answer_.empty() ? Receive() : Send();
 }
 
 WorkerLine::Word WorkerLine::Send() {
   const ssize_t sent = send(socket_, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (IsOver(sent)) return Word::kNonsense;
+  if (IsOver(sent)) return Word::kEnd;
   if (sent > 0) answer_.erase(0, static_cast<size_t>(sent));
   return Word::kNothing;
 }
@@ -40,7 +40,7 @@ WorkerLine::Word WorkerLine::Receive() {
   char bytes[kReadAtOnce];
   const size_t left = std::min(wanted_ - received_.size(), sizeof bytes);
   const ssize_t got = recv(socket_, bytes, left, MSG_DONTWAIT);
-  if (got == 0 || IsOver(got)) return Word::kNonsense;
+  if (got == 0 || IsOver(got)) return Word::kEnd;
   if (got > 0) received_.append(bytes, static_cast<size_t>(got));
   // How a word begins is sent at once, and comes at once.
   if (!received_.empty() && received_.size() < sizeof signal_) return Word::kNonsense;

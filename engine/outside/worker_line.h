@@ -30,7 +30,8 @@ class WorkerLine {
     kNothing,   // not all of it is here yet
     kCall,      // a whole call: Answer() makes it
     kDone,      // what it claims, the report has to show
-    kNonsense,  // or the end of the line: nothing after it counts
+    kNonsense,  // nothing after it counts
+    kEnd,       // it is dying, or has closed the line
   };
 
   // What to poll the socket for.

@@ -46,11 +46,15 @@ def decode(text: str) -> Any:
     """
     _check_depth(text)
     try:
-        return _decoder().decode(text)
+        # Not decode(), which looks for white space around, that no worker writes.
+        value, end = _decoder().raw_decode(text)
     except MalformedError:
         raise
     except (ValueError, RecursionError) as error:
         raise MalformedError("not JSON") from error
+    if end != len(text):
+        raise MalformedError("more than JSON")
+    return value
 
 
 @cache

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import starmap
 from typing import Any, Literal
 
 from belljar import _plain
@@ -353,16 +354,16 @@ def result_of(outcome: Mapping[str, Any]) -> Result:
         stderr_dropped=outcome["stderr_dropped"],
         error=None if error is None else ErrorReport(*error),
         exit_code=outcome["exit_code"],
-        findings=tuple(Finding(*each) for each in outcome["findings"]),
+        findings=tuple(starmap(Finding, outcome["findings"])),
         variables=outcome["variables"],
-        artifacts=tuple(Artifact(*each) for each in outcome["artifacts"]),
+        artifacts=tuple(starmap(Artifact, outcome["artifacts"])),
         artifacts_left_out=outcome["artifacts_left_out"],
         artifacts_note=outcome["artifacts_note"],
         isolation=_isolation(*outcome["isolation"]),
         usage=Usage(*outcome["usage"]),
         limits=_limits(*outcome["limits"]),
-        security_events=tuple(SecurityEvent(*each) for each in outcome["security_events"]),
-        network=tuple(NetworkEvent(*each) for each in outcome["network"]),
+        security_events=tuple(starmap(SecurityEvent, outcome["security_events"])),
+        network=tuple(starmap(NetworkEvent, outcome["network"])),
         network_left_out=outcome["network_left_out"],
         container=None if container is None else Container(*container),
         truncated=_truncated(outcome, is_unreadable=is_unreadable),
@@ -372,7 +373,7 @@ def result_of(outcome: Mapping[str, Any]) -> Result:
 
 def validation_of(outcome: Mapping[str, Any]) -> Validation:
     """Of what `_host.Engine.run` returns for a request to validate."""
-    findings = tuple(Finding(*each) for each in outcome["findings"])
+    findings = tuple(starmap(Finding, outcome["findings"]))
     is_judged = outcome["status"] in ("ok", "refused")
     error = outcome["error"]
     analysis = outcome["analysis"]

@@ -336,8 +336,10 @@ class Sandbox:
         # Only what is given is looked at: most runs are given nothing, and wait for this.
         asked = self._usual.copy()
         asked["source"] = _options.source(code)
-        asked["filename"] = _options.text("filename", filename)
-        asked["validate"] = validate
+        if validate:
+            asked["validate"] = True
+        if filename != asked["filename"]:
+            asked["filename"] = _options.text("filename", filename)
         if timeout is not None:
             asked["timeout"] = _options.seconds("timeout", timeout)
         if cpu is not None:
@@ -364,9 +366,10 @@ class Sandbox:
             asked["allowed_imports"] = self._narrowed(allowed_imports)
         if allowed_domains is not None:
             asked["allowed_domains"] = _options.texts("allowed_domains", allowed_domains)
-        if stream is not None and not callable(stream):
-            raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
-        asked["stream"] = stream
+        if stream is not None:
+            if not callable(stream):
+                raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
+            asked["stream"] = stream
         return asked
 
     def _narrowed(self, allowed_imports: Iterable[str]) -> list[str]:

@@ -118,7 +118,7 @@ TEST_F(WorkerLineTest, AnnouncedBytesAreNotMadeRoomFor) {
   Say("lookup");
   EXPECT_EQ(Hear(), Word::kNothing);
   close(worker_.Release());
-  EXPECT_EQ(Hear(), Word::kNonsense);
+  EXPECT_EQ(Hear(), Word::kEnd);
 }
 
 TEST_F(WorkerLineTest, WhatIsNoWordIsNonsense) {
@@ -172,7 +172,7 @@ TEST_F(WorkerLineTest, WithoutAnAnswerTheWorkerIsLeftWaiting) {
   EXPECT_EQ(poll(&watched, 1, 0), 0);
   close(worker_.Release());
   EXPECT_EQ(poll(&watched, 1, 0), 1);
-  EXPECT_EQ(line().Move(), Word::kNonsense);
+  EXPECT_EQ(line().Move(), Word::kEnd);
   EXPECT_EQ(calls_.size(), 1u);
 }
 
@@ -206,7 +206,7 @@ TEST_F(WorkerLineTest, AWorkerThatTakesNoAnswerIsNotWaitedFor) {
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(line().Move(), Word::kNothing);
   EXPECT_EQ(line().events(), POLLOUT);
   close(worker_.Release());
-  EXPECT_EQ(line().Move(), Word::kNonsense);
+  EXPECT_EQ(line().Move(), Word::kEnd);
 }
 
 // While an answer is on its way the worker has nothing to say, so nothing is read.
