@@ -11,8 +11,6 @@ namespace {
 
 // Between telling a guest to end and ending it.
 constexpr std::chrono::seconds kCancelGrace{2};
-// For what a guest has said while a function of the caller's took all of the time.
-constexpr std::chrono::seconds kCallGrace{2};
 
 // Places in what is watched; the cancellation is the first.
 constexpr size_t kLineIn = 1;
@@ -134,7 +132,8 @@ GuestConnection::End GuestConnection::Watch(Wait wait, const RunOptions& options
       // again.
       if (!cancelled && Clock::now() < last_call && AnswerCall()) {
         interrupts.Hurry();
-        wait.deadline = std::max(wait.deadline, Clock::now() + kCallGrace);
+        // What the guest has said meanwhile may be the outcome, and wants its way out.
+        wait.deadline = std::max(wait.deadline, Clock::now() + terms_.grace);
       }
     } else if (came.error().error_number == ECANCELED) {
       cancelled = true;

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from belljar import Sandbox
 from belljar.smolagents import BelljarExecutor
 from smolagents import CodeAgent, LocalPythonExecutor, tool
 from smolagents.local_python_executor import InterpreterError

@@ -488,6 +488,49 @@ TEST(DoorRelay, AListenerThatFailsForEverDoesNotKeepItsEnd) {
   relay.Stop();
 }
 
+// While the host is in a function, which may take longer than anybody waits to send.
+TEST(DoorRelay, HeldItSendsNothing) {
+  auto pair = CreateSocketPair(SOCK_STREAM);
+  ASSERT_TRUE(pair);
+  const Result<Line> line = Line::OfSocket(std::move(pair->first));
+  ASSERT_TRUE(line);
+  const Result<Line> host = Line::OfSocket(std::move(pair->second));
+  ASSERT_TRUE(host);
+  UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener.get(), any, size), 0);
+  ASSERT_EQ(listen(listener.get(), 4), 0);
+  ASSERT_EQ(getsockname(listener.get(), any, &size), 0);
+  DoorRelay relay(*line);
+  relay.Allow({.at_a_time = 4, .in_all = 4});
+  ASSERT_TRUE(relay.Start(std::move(listener)));
+  const auto connect_and_say = [&] {
+    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(fd.get(), any, size), 0);
+    EXPECT_EQ(send(fd.get(), "x", 1, MSG_NOSIGNAL), 1);
+    return fd;
+  };
+  const UniqueFd first = connect_and_say();
+  std::string said;
+  while (said.find('x') == said.npos) said += *host->Receive({Soon()});
+  relay.Hold();
+  const UniqueFd second = connect_and_say();
+  EXPECT_EQ(send(first.get(), "y", 1, MSG_NOSIGNAL), 1);
+  const Result<std::string> held = host->Receive({Clock::now() + std::chrono::milliseconds(300)});
+  ASSERT_FALSE(held);
+  EXPECT_EQ(held.error().error_number, ETIMEDOUT);
+  relay.GoOn();
+  for (said.clear(); said.find('x') == said.npos || said.find('y') == said.npos;) {
+    said += *host->Receive({Soon()});
+  }
+  relay.Hold();
+  relay.Stop();
+}
+
 // --- hostile guests -----------------------------------------------------------------------------
 
 std::string OpenBytes(uint32_t stream) { return FrameBytes(OpenFrame(stream)); }

@@ -94,6 +94,7 @@ std::string OutputOf(const std::string& command) {
 class RealContainers : public ::testing::TestWithParam<Place> {
  protected:
   void SetUp() override {
+    signal(SIGPIPE, SIG_IGN);
     wish_.engine = GetParam().engine;
     wish_.runtime = GetParam().runtime == "crun" ? "auto" : GetParam().runtime;
     if (GetParam().engine == "runsc") {

@@ -154,9 +154,7 @@ def test_the_clock_goes_on_in_a_function(box: Sandbox) -> None:
 
 def test_async(place: Place) -> None:
     async def main() -> None:
-        async with AsyncSandbox(
-            container=ContainerOptions(**options_of(place)), spares=1
-        ) as box:
+        async with AsyncSandbox(container=ContainerOptions(**options_of(place)), spares=1) as box:
 
             async def slow(x: int) -> int:
                 await asyncio.sleep(0.05)
