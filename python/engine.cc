@@ -10,13 +10,16 @@
 
 namespace belljar::python {
 
-Cancellation::Cancellation() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Cancellation::Cancellation() : process_(getpid()), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!event_) throw HostFailure{SystemError("make an event to cancel a run by")};
 }
 
-void Cancellation::Cancel() const { eventfd_write(event_.get(), 1); }
+void Cancellation::Cancel() const {
+  if (getpid() == process_) eventfd_write(event_.get(), 1);
+}
 
 bool Cancellation::is_cancelled() const {
+  if (getpid() != process_) return false;
   pollfd cancelled{event_.get(), POLLIN, 0};
   return poll(&cancelled, 1, 0) > 0;
 }

@@ -33,7 +33,8 @@ struct FlightRecord {
 };
 
 // Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
-// signal's handler.
+// signal's handler. In a child that fork has made it is nothing: the run is the parent's, and the
+// descriptor's number may be another file's by then.
 class Cancellation {
  public:
   Cancellation();  // throws HostFailure
@@ -43,6 +44,7 @@ class Cancellation {
   int fd() const { return event_.get(); }
 
  private:
+  const pid_t process_;
   UniqueFd event_;
 };
 

@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from belljar import Sandbox
+from belljar import Sandbox, _host
 
 from tests.python.conftest import Script, environment
 
@@ -74,6 +75,40 @@ def test_a_forked_child_keeps_no_descriptor_of_the_parents() -> None:
 
         assert in_child(step)
         assert links() & ours == ours
+
+
+def test_what_a_child_inherits_writes_into_no_file_of_its_own(tmp_path: Path) -> None:
+    """A run is cancelled by a descriptor, whose number is another file's in a child."""
+    before = numbers()
+    cancellations = [_host.Cancellation() for _ in range(20)]
+    with Sandbox() as box:
+        assert box.run("1").value == 1
+        results = box.run_many(["1", *["import time\ntime.sleep(100)"] * 3], concurrency=2)
+        assert next(results).value == 1
+
+        taken = numbers() - before
+        assert len(taken) > 20
+
+        def step() -> bool:
+            free = taken - numbers()  # which become those of files
+            good = len(free) > 20
+            for number in free:
+                with open(tmp_path / str(number), "wb") as file:
+                    os.dup2(file.fileno(), number)
+            for each in cancellations:
+                each.cancel()
+            results.close()  # type: ignore[attr-defined]
+            good &= not any(each.is_cancelled for each in cancellations)
+            return good and all(os.fstat(number).st_size == 0 for number in free)
+
+        assert in_child(step)
+        results.close()  # type: ignore[attr-defined]
+    cancellations[0].cancel()
+    assert [each.is_cancelled for each in cancellations[:2]] == [True, False]
+
+
+def numbers() -> set[int]:
+    return set(map(int, filter(fd_is, os.listdir("/proc/self/fd"))))
 
 
 def fd_is(fd: str) -> bool:
