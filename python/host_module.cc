@@ -96,10 +96,12 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals
 
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
-  if (engine.IsRunningHere()) {
-    throw HostFailure{MakeError("close a sandbox",
-                                "this is called from within a run of its own; "
-                                "let the run end first")};
+  // A callback, or a handler of a signal in the midst of a run, waits for nobody: its own run is to
+  // land, or one whose callback closes this one's engine. Whoever drops the engine last ends the
+  // workers.
+  if (Engine::IsWithinRun()) {
+    WithoutGil([&] { engine.Close(Clock::now()); });
+    return;
   }
   // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
   while (!WithoutGil([&] { return engine.Close(Clock::now() + kLook); })) {
@@ -115,8 +117,8 @@ void CloseAll() {
   std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
   for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());
   for (const std::shared_ptr<Engine>& engine : engines) {
-    if (!engine->is_of_this_process() || engine->IsRunningHere()) continue;
-    WithoutGil([&] { engine->Close(deadline); });
+    if (!engine->is_of_this_process()) continue;
+    WithoutGil([&] { engine->Close(Engine::IsWithinRun() ? Clock::now() : deadline); });
   }
 }
 

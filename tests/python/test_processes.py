@@ -347,6 +347,45 @@ except TimeoutError as error:
     assert (done.stdout, done.returncode) == ("mine\n", 0), done.stderr
 
 
+@pytest.mark.parametrize("leaves", [False, True], ids=["returns", "exits"])
+@pytest.mark.parametrize("call", [f'box.run("{SLOW}")', "box.wait_until_ready()"])
+def test_a_handler_that_closes(script: Script, call: str, leaves: bool) -> None:
+    done = script(f"""
+import os, signal, sys, threading, time
+from belljar import BelljarError, Sandbox
+box = Sandbox()
+box.wait_until_ready()
+pid = box._engine.counters()["zygote_pid"]
+if "wait" in {call!r}:
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(0.2)
+    while box._engine.counters()["waiting"]: box.run("1")
+def close(*_):
+    box.close()
+    if {leaves}:
+        sys.exit(3)
+signal.signal(signal.SIGTERM, close)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+try:
+    done = {call}
+    print(done.status, done.error.type)
+except BelljarError as error:
+    print(error)
+box.close()
+try:
+    os.kill(pid, 0)
+    print("it lives on")
+except ProcessLookupError:
+    pass
+""")
+    if leaves:
+        assert (done.stdout, done.returncode) == ("", 3), done.stderr
+    elif "wait" in call:
+        assert "it is closed" in done.stdout and done.returncode == 0, done.stderr
+    else:
+        assert (done.stdout, done.returncode) == ("killed Cancelled\n", 0), done.stderr
+
+
 def test_our_threads_take_no_signals() -> None:
     with Sandbox("network", spares=1) as box:
         box.wait_until_ready(30)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import os
 import pickle
 from pathlib import Path
 
@@ -357,15 +358,38 @@ def test_closing() -> None:
             call()
 
 
-def test_closing_from_within_a_run(box: Sandbox) -> None:
-    with Sandbox() as inner:
+@pytest.mark.parametrize("where", ["stream", "functions"])
+def test_closing_from_within_a_run(where: str) -> None:
+    box = Sandbox(spares=2)
+    engine = box._open()
 
-        def close() -> str:
-            with pytest.raises(BelljarError, match="from within"):
-                inner._engine.close()  # type: ignore[union-attr]
-            return "not yet"
+    def close(*_: object) -> None:
+        box.close()
+        box.close()
 
-        assert inner.run("close()", functions={"close": close}).value == "not yet"
+    given = {"stream": close} if where == "stream" else {"functions": {"close": close}}
+    code = "print('begun', flush=True)\nclose()\nimport time\ntime.sleep(50)"
+    if where == "stream":
+        given["functions"] = {"close": int}
+    result = box.run(code, **given)  # type: ignore[arg-type]
+    assert result.error is not None
+    assert (result.status, result.error.type, result.stdout) == ("killed", "Cancelled", "begun\n")
+    with pytest.raises(BelljarError, match="closed"):
+        box.run("1")
+    # Its workers are gone with the run: this name alone kept it.
+    pid = engine.counters()["zygote_pid"]
+    del engine
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_closing_from_within_a_run_and_leaving() -> None:
+    def leave() -> None:
+        box.close()
+        raise SystemExit(3)
+
+    with Sandbox() as box, pytest.raises(SystemExit):
+        box.run("leave()", functions={"leave": leave})
 
 
 def test_a_run_within_a_run(box: Sandbox) -> None:
