@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
 import struct
 import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from belljar import Artifact, Result, Sandbox
+from belljar import Artifact, GuestFailed, Result, Sandbox
 
 
 def artifact(name: str, content: bytes | None = b"content", **parts: Any) -> Artifact:
@@ -127,6 +128,19 @@ def test_figures(box: Sandbox) -> None:
 def test_terminals_get_no_escape_sequence(box: Sandbox) -> None:
     text = shown(box, "print('a\\x1b[2Jb\\x07\\x9b1m\\u202ec\\ttab')")["text/plain"]
     assert text == "a\\x1b[2Jb\\x07\\x9b1m\\u202ec\ttab"
+
+
+def test_terminals_get_none_of_an_error_either(box: Sandbox) -> None:
+    result = box.run("raise type('\\x1b]0;E\\x07', (Exception,), {})('\\x1b[2J\\u202e')")
+    assert result.error is not None
+    assert "\x1b[2J\u202e" in result.error.message  # so the attack is one
+    assert "\x1b]0;E\x07" in result.error.type
+    with pytest.raises(GuestFailed) as failed:
+        result.raise_for_status()
+    assert str(failed.value) == "exception: \\x1b]0;E\\x07: \\x1b[2J\\u202e"
+    assert repr(result) == "<belljar.Result exception error=\\x1b]0;E\\x07>"
+    assert failed.value.result is result
+    assert str(pickle.loads(pickle.dumps(failed.value))) == str(failed.value)
 
 
 def test_long_output_is_cut(box: Sandbox) -> None:
