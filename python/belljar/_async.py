@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
-from belljar import _host, _options
+from belljar import _functions, _host, _options
 from belljar._errors import BelljarError
 from belljar._info import Info
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
@@ -143,6 +143,7 @@ class AsyncSandbox:
         `stream` and `functions` are called in the loop's thread; functions may be coroutine
         functions.
         """
+        _options.stream(stream)
         calls = _Calls(asyncio.get_running_loop(), stream)
         asked = self._sandbox._program(
             code,
@@ -155,7 +156,10 @@ class AsyncSandbox:
             inputs=inputs,
             functions=None
             if functions is None
-            else {name: calls.from_thread(each) for name, each in functions.items()},
+            else {
+                name: calls.from_thread(each)
+                for name, each in _functions.checked(functions).items()
+            },
             files=files,
             allowed_imports=allowed_imports,
             allowed_domains=allowed_domains,
@@ -165,7 +169,7 @@ class AsyncSandbox:
 
     async def _run(self, asked: Asked, calls: _Calls, *, raise_on_error: bool) -> Result:
         def run() -> Result:
-            return self._sandbox._run(asked, calls.cancellation, raise_on_error=raise_on_error)
+            return self._sandbox._run(asked, calls.cancellation, raise_on_error=False)
 
         self._running.add(calls)
         try:
@@ -176,10 +180,12 @@ class AsyncSandbox:
             raise
         finally:
             self._running.discard(calls)
-        calls.raise_failure()
+        calls.raise_failure()  # which has ended the run
+        if raise_on_error:
+            result.raise_for_status()
         return result
 
-    async def run_many(
+    def run_many(
         self,
         programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
         *,
@@ -196,9 +202,16 @@ class AsyncSandbox:
         [2, 4]
         """
         most = _options.count("concurrency", concurrency, 1)
-        if isinstance(programs, str | bytes):
-            raise TypeError("programs is a single program; give several, as a list")
-        most = most or usual_concurrency(self._spares)
+        if not isinstance(programs, AsyncIterable):
+            _options.check_programs(programs)
+        return self._many(programs, most or usual_concurrency(self._spares), options)
+
+    async def _many(
+        self,
+        programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
+        most: int,
+        options: RunOptions,
+    ) -> AsyncIterator[Result]:
         ahead: deque[asyncio.Task[Result]] = deque()
         at_a_time = asyncio.Semaphore(most)
 
@@ -317,8 +330,6 @@ class _Calls:
 
     def from_thread(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function`, called in the loop's thread by a caller in another, which waits."""
-        if not callable(function):
-            return function  # what is wrong with it is said by name elsewhere
 
         def call(*args: Any, **kwargs: Any) -> Any:
             answer: Future[Any] = Future()

@@ -373,9 +373,7 @@ class Sandbox:
         if allowed_domains is not None:
             asked["allowed_domains"] = _options.texts("allowed_domains", allowed_domains)
         if stream is not None:
-            if not callable(stream):
-                raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
-            asked["stream"] = stream
+            asked["stream"] = _options.stream(stream)
         return asked
 
     def _narrowed(self, allowed_imports: Iterable[str]) -> list[str]:
@@ -417,8 +415,7 @@ class Sandbox:
             As `run`; of a program's own error when it is its turn.
         """
         most = _options.count("concurrency", concurrency, 1)
-        if isinstance(programs, str | bytes):
-            raise TypeError("programs is a single program; give several, as a list")
+        _options.check_programs(programs)
         given: dict[str, Any] = {**options}
         raise_on_error = given.pop("raise_on_error", False)
         template = self._program(b"", **given)

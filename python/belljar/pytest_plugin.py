@@ -81,6 +81,8 @@ class Runner:
         no plain data. The program runs first, as the module `__main__`.
         """
         __tracebackhide__ = True
+        if not isinstance(function, str):
+            raise TypeError(f"function is a {type(function).__qualname__}; give its name, a str")
         if not all(part.isidentifier() for part in function.split(".")):
             raise ValueError(f"function: {function!r} is not the name of one")
         # In a tuple: of a None that stands alone nothing would come back.
@@ -151,6 +153,10 @@ def run_untrusted(
     """Runs a student's file, given as a Path, or code; returns a `belljar.Result`."""
     options: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("belljar"))):
+        if mark.args:
+            raise TypeError(
+                f"@pytest.mark.belljar({mark.args[0]!r}): options go by name, as in profile=…"
+            )
         options |= mark.kwargs
     runner = Runner(_belljar_sandboxes, options)
     request.node.stash[_RUNNER] = request.config.stash[_RUNNER] = runner

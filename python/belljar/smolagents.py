@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
 
-from belljar import _options, _plain
+from belljar import _functions, _options, _plain
 from belljar._result import Result
 from belljar._sandbox import Sandbox
 from belljar._told import MOST, cut, failure, surroundings
@@ -92,11 +92,15 @@ class BelljarExecutor(PythonExecutor):
 
     def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
         self._tools = {
-            _options.variable("tools", name): _ending(tool) if name == "final_answer" else tool
-            for name, tool in tools.items()
+            name: _ending(tool) if name == "final_answer" else tool
+            for name, tool in _functions.checked(tools, "tools").items()
         }
 
     def send_variables(self, variables: Mapping[str, Any]) -> None:
+        if not isinstance(variables, Mapping):
+            raise TypeError(
+                f"variables is a {type(variables).__qualname__}; give a dict: name to value"
+            )
         for name, value in variables.items():
             _plain.encode(value, f"variables[{_options.variable('variables', name)!r}]")
         self.variables.update(variables)

@@ -142,6 +142,8 @@ def test_no_name(run_untrusted):
 def test_no_program(run_untrusted):
     with pytest.raises(TypeError, match="give a Path, or code as a str"):
         run_untrusted(1)
+    with pytest.raises(TypeError, match="function is a int"):
+        run_untrusted.call("x = 1", 5)
 """)
     done.assert_outcomes(failed=5, passed=2)
     done.stdout.fnmatch_lines([
@@ -194,6 +196,17 @@ def test_wrong_options_are_named(grade):
         done = grade("def test_it(run_untrusted): pass", option)
         done.assert_outcomes(errors=1)
         done.stdout.fnmatch_lines([f"*belljar: *{said}*"])
+
+
+def test_options_of_a_mark_go_by_name(grade):
+    done = grade("""
+@pytest.mark.belljar("filesystem")
+def test_it(run_untrusted): pass
+""")
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(
+        ["*TypeError: @pytest.mark.belljar('filesystem'): options go by name*"]
+    )
 
 
 def test_it_costs_nothing_until_it_is_used(grade):

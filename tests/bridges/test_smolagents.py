@@ -195,6 +195,13 @@ def test_what_cannot_be_sent_is_named(executor):
         executor.send_variables({"2x": 1})
     with pytest.raises(ValueError, match="tools: 'my tool'"):
         executor.send_tools({"my tool": print})
+    for sent, said in ((5, "is a int; give a dict"), ([print], "is a list; give a dict")):
+        with pytest.raises(TypeError, match=f"variables {said}"):
+            executor.send_variables(sent)
+        with pytest.raises(TypeError, match=f"tools {said}"):
+            executor.send_tools(sent)
+    with pytest.raises(TypeError, match=r"tools\['a'\] is a int, not callable"):
+        executor.send_tools({"a": 1})
     assert executor.variables == {}
 
 

@@ -66,6 +66,16 @@ def test_what_is_replaced_is_whole_or_as_it_was(tmp_path: Path) -> None:
         artifact("b", None).save(tmp_path)
 
 
+@pytest.mark.parametrize("folder", [b"folder", 5])
+def test_a_folder_is_a_str_or_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match="folder is a (bytes|int)"):
+        artifact("a").save(folder)
+    assert os.listdir() == []
+
+
 def test_text() -> None:
     assert artifact("a", "ü".encode()).text == "ü"
     assert artifact("a", b"\xff").text is None

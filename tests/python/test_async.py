@@ -159,8 +159,9 @@ def test_exceptions_of_streams_end_the_run() -> None:
         def show(name: str, text: str) -> None:
             raise LookupError("enough")
 
-        with pytest.raises(LookupError, match="enough"):
-            await box.run(SLOW, stream=show)
+        for raise_on_error in (False, True):
+            with pytest.raises(LookupError, match="enough"):
+                await box.run(SLOW, stream=show, raise_on_error=raise_on_error)
 
     with_box(step)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import dataclasses
 import math
@@ -10,7 +11,8 @@ import pickle
 from pathlib import Path
 
 import pytest
-from belljar import BelljarError, GuestFailed, Result, Sandbox
+from belljar import AsyncSandbox, BelljarError, GuestFailed, Result, Sandbox
+from belljar._async import around
 
 from tests.python.conftest import named
 
@@ -260,6 +262,10 @@ def test_narrowing(box: Sandbox) -> None:
             narrow.run("1", allowed_imports=["json"])
 
 
+async def awaited(name: str, text: str) -> None:
+    pass
+
+
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
@@ -289,6 +295,11 @@ def test_narrowing(box: Sandbox) -> None:
         ({"allowed_imports": ["mth"]}, ValueError, 'did you mean "math"'),
         ({"allowed_domains": ["a.org"]}, ValueError, "has no network"),
         ({"stream": 1}, TypeError, "stream is a int"),
+        ({"stream": awaited}, TypeError, "stream is a coroutine function"),
+        ({"timeout": 10**400}, ValueError, "timeout is an int of 1329 bits"),
+        ({"memory": 10**5000}, ValueError, "memory is an int of 16610 bits"),
+        ({"functions": 5}, TypeError, "functions is a int; give a dict"),
+        ({"functions": [print]}, TypeError, "functions is a list; give a dict"),
     ],
     ids=named,
 )
@@ -297,6 +308,8 @@ def test_bad_arguments_are_named(
 ) -> None:
     with pytest.raises(error, match=said):
         box.run("1", **options)  # type: ignore[arg-type]
+    with pytest.raises(error, match=said):
+        asyncio.run(around(box).run("1", **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -309,6 +322,7 @@ def test_bad_arguments_are_named(
         ({"language": "all"}, ValueError, "language is 'all'"),
         ({"spares": 0}, ValueError, "spares is 0"),
         ({"spares": "2"}, TypeError, "spares is a str"),
+        ({"spares": 10**5000}, ValueError, "spares is an int of 16610 bits"),
         ({"allow_domains": ["a.org"]}, ValueError, "has no network"),
         ({"profile": "network", "allow_domains": ["a b"]}, ValueError, "allow_domains: "),
         ({"container": "docker"}, TypeError, "container is a str"),
