@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import os
 from collections import deque
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_is_within_run = contextvars.ContextVar("belljar_is_within_run", default=False)
+
 
 class AsyncSandbox:
     """Runs programs, without ever keeping the event loop waiting.
@@ -39,7 +42,8 @@ class AsyncSandbox:
 
     Args:
         concurrency: How many runs there may be at a time; others wait. None: the number of
-            processors and four more, 32 at most.
+            processors and four more, 32 at most. Runs that a function of a run begins are not
+            counted.
     """
 
     def __init__(
@@ -248,7 +252,8 @@ class AsyncSandbox:
         return await self._in_thread(self._sandbox.info)
 
     async def _in_thread(self, step: Callable[[], T]) -> T:
-        return await _done_in(self._threads, step)
+        # Within a run, whose thread waits for this: a thread more, or all of them might wait.
+        return await _done_in(Threads(1) if _is_within_run.get() else self._threads, step)
 
 
 async def _each(
@@ -283,16 +288,21 @@ async def _done_in(threads: Threads, step: Callable[[], T]) -> T:
             result = step()
         except BaseException as raised:
             error = raised
-        _soon(loop, settle, result, error)
+        _soon(loop, None, settle, result, error)
 
     threads.do(task)
     return await done
 
 
-def _soon(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: Any) -> bool:
+def _soon(
+    loop: asyncio.AbstractEventLoop,
+    context: contextvars.Context | None,
+    call: Callable[..., object],
+    *arguments: Any,
+) -> bool:
     """Whether the loop is still there to be asked."""
     try:
-        loop.call_soon_threadsafe(call, *arguments)
+        loop.call_soon_threadsafe(call, *arguments, context=context)
     except RuntimeError:
         return False
     return True
@@ -304,6 +314,10 @@ class _Calls:
     def __init__(self, loop: asyncio.AbstractEventLoop, stream: Stream | None) -> None:
         self.cancellation = _host.Cancellation()
         self._loop = loop
+        # What the caller's context variables are, functions and `stream` find. Of its own: what one
+        # call sets the next one sees, and the caller does not.
+        self._context = contextvars.copy_context()
+        self._context.run(_is_within_run.set, True)
         self._stream = stream
         self._failure: BaseException | None = None
         # Answers that the run's thread waits for, and the tasks that make them.
@@ -313,7 +327,7 @@ class _Calls:
 
     def show(self, name: str, text: str) -> None:
         """From the run's thread."""
-        _soon(self._loop, self._show, name, text)
+        _soon(self._loop, self._context, self._show, name, text)
 
     def _show(self, name: str, text: str) -> None:
         if self._failure is not None or self._end is not None or self._stream is None:
@@ -333,7 +347,7 @@ class _Calls:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             answer: Future[Any] = Future()
-            if not _soon(self._loop, self._begin, answer, function, args, kwargs):
+            if not _soon(self._loop, self._context, self._begin, answer, function, args, kwargs):
                 raise asyncio.CancelledError
             return answer.result()
 
@@ -369,7 +383,7 @@ class _Calls:
                 _settle(answer, given, None)
 
         self._awaited.add(answer)
-        task = self._loop.create_task(awaited())
+        task = self._loop.create_task(awaited())  # in a copy of this call's context
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         answer.add_done_callback(self._awaited.discard)
