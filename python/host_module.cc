@@ -77,7 +77,8 @@ Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
   return opened.get();
 }
 
-std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals) {
+std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& usual,
+                                   bool watches_signals) {
   if (IsEnding()) throw HostFailure{MakeError("open a sandbox", "the interpreter is ending")};
   const Wishes wishes = WishesFrom(options);
   const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
@@ -86,9 +87,12 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals
     return ProfileCatalogue::Open(std::move(*installation));
   }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
+  const bool installs = !choice.packages.empty();  // whose modules are known afterwards
+  if (!installs) CheckUsual(usual, choice.sandbox.profile, choice.sandbox.language);
   Opened opened =
       OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
                                      : WithoutGil([&] { return Open(std::move(choice), -1); }));
+  if (installs) CheckUsual(usual, opened.profile, opened.language);
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened)), Drop);
   Engines().insert(engine.get());
   return engine;
@@ -167,7 +171,7 @@ PYBIND11_MODULE(_host, module) {
       .def_property_readonly("is_cancelled", &Cancellation::is_cancelled);
 
   py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
-      .def(py::init(&OpenEngine), py::arg("options"), py::arg("watch_signals"))
+      .def(py::init(&OpenEngine), py::arg("options"), py::arg("usual"), py::arg("watch_signals"))
       .def("run", &Run, py::arg("cancellation"), py::arg("asked"), py::arg("finish"))
       .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"), py::arg("watch_signals"))
       .def("close", &CloseEngine)

@@ -185,7 +185,7 @@ class Sandbox:
             return engine
         with self._lock:
             if not self._is_closed and self._engine is None:
-                self._engine = _host.Engine(self._wishes, _is_main_thread())
+                self._engine = _host.Engine(self._wishes, self._usual, _is_main_thread())
             if self._is_closed or self._engine is None:
                 self._engine = None
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")

@@ -327,6 +327,10 @@ def test_bad_arguments_are_named(
         ({"profile": "network", "allow_domains": ["a b"]}, ValueError, "allow_domains: "),
         ({"container": "docker"}, TypeError, "container is a str"),
         ({"timeout": -1}, ValueError, "timeout is -1"),
+        ({"timeout": 1e4}, ValueError, "timeout: .* the maximum of profile basic"),
+        ({"memory": "64g"}, ValueError, "memory: 64g is over 4g"),
+        ({"allowed_imports": ["mth"]}, ValueError, 'did you mean "math"'),
+        ({"language": "full", "allowed_imports": ["math"]}, ValueError, 'language="full"'),
     ],
     ids=named,
 )
@@ -335,6 +339,13 @@ def test_bad_options_are_named(
 ) -> None:
     with pytest.raises(error, match=said):
         Sandbox(**options)  # type: ignore[arg-type]
+
+    async def opens() -> None:
+        async with AsyncSandbox(**options):  # type: ignore[arg-type]
+            pass
+
+    with pytest.raises(error, match=said):
+        asyncio.run(opens())
 
 
 def test_a_program_that_is_too_long(box: Sandbox) -> None:
