@@ -99,9 +99,7 @@ class AsyncSandbox:
             self._sandbox.close()
             self._threads.close()
 
-        closing = Threads(1)
-        await _done_in(closing, close)
-        closing.close()
+        await _done_in(Threads(1), close)
 
     async def __aenter__(self) -> Self:
         # Errors of the options' are raised here rather than by the first run.

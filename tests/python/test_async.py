@@ -308,6 +308,45 @@ def test_closing_ends_a_function_that_is_awaited() -> None:
     asyncio.run(main())
 
 
+def threads() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name == "belljar"}
+
+
+def test_threads_end_with_it_also_if_nobody_closes_it() -> None:
+    before = threads()
+
+    async def main() -> None:
+        box = AsyncSandbox(spares=1)
+        await asyncio.gather(*(box.run("1") for _ in range(3)))
+        assert threads() - before
+
+    asyncio.run(main())
+    gc.collect()
+    for thread in threads() - before:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_threads_end_when_closing_is_cancelled() -> None:
+    before = threads()
+
+    async def main() -> None:
+        box = AsyncSandbox(spares=1)
+        await box.run("1")
+        closing = asyncio.create_task(box.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        for thread in threads() - before:
+            await asyncio.to_thread(thread.join, 10)
+            assert not thread.is_alive()
+        with pytest.raises(BelljarError, match="closed"):
+            await box.run("1")
+
+    asyncio.run(main())
+
+
 def test_it_pickles_as_its_options() -> None:
     box = pickle.loads(pickle.dumps(AsyncSandbox(timeout=3, concurrency=2)))
 
