@@ -154,15 +154,20 @@ void Translate(std::exception_ptr thrown) {
   }
 }
 
-}  // namespace
-}  // namespace belljar::python
+bool IsMainInterpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
 
-PYBIND11_MODULE(_host, module) {
-  namespace py = pybind11;
-  using namespace belljar::python;
+constexpr char kMainOnly[] = "belljar works in the main interpreter only";
+
+void LookFrom(const std::string& folder, const std::string& interpreter) {
+  // Where the main one has imported this module first, others get it without asking.
+  if (!IsMainInterpreter()) throw py::import_error(kMainOnly);
+  Place() = {folder, interpreter};
+}
+
+void Define(py::module_& module) {
   module.doc() = "The engine, for the package belljar alone.";
-  module.attr("VERSION") = belljar::kBelljarVersion;
-  module.attr("PYTHON_VERSION") = belljar::kPythonVersion;
+  module.attr("VERSION") = kBelljarVersion;
+  module.attr("PYTHON_VERSION") = kPythonVersion;
   py::register_local_exception_translator(Translate);
 
   py::class_<Cancellation, std::shared_ptr<Cancellation>>(module, "Cancellation")
@@ -183,12 +188,29 @@ PYBIND11_MODULE(_host, module) {
 
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
-  module.def(
-      "look_from",
-      [](const std::string& folder, const std::string& interpreter) {
-        Place() = {folder, interpreter};
-      },
-      py::arg("folder"), py::arg("interpreter"));
+  module.def("look_from", &LookFrom, py::arg("folder"), py::arg("interpreter"));
   module.def("close_all", &CloseAll);
-  module.def("after_fork_in_child", &belljar::CloseInheritedDescriptors);
+  module.def("after_fork_in_child", &CloseInheritedDescriptors);
+}
+
+}  // namespace
+}  // namespace belljar::python
+
+// PYBIND11_MODULE, which in another interpreter than the main one waits for its own GIL for ever.
+PYBIND11_PLUGIN_IMPL(_host) {
+  namespace py = pybind11;
+  using namespace belljar::python;
+  PYBIND11_CHECK_PYTHON_VERSION
+  if (!IsMainInterpreter()) {
+    PyErr_SetString(PyExc_ImportError, kMainOnly);
+    return nullptr;
+  }
+  PYBIND11_ENSURE_INTERNALS_READY
+  static py::module_::module_def definition;
+  py::module_ module = py::module_::create_extension_module("_host", nullptr, &definition);
+  try {
+    Define(module);
+    return module.ptr();
+  }
+  PYBIND11_CATCH_INIT_EXCEPTIONS
 }

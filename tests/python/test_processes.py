@@ -256,6 +256,36 @@ def test_it_pickles_as_its_options() -> None:
         assert again.run("import json").status == "refused"
 
 
+@pytest.mark.parametrize("first", ["", "import belljar._sandbox"], ids=["first", "after-main"])
+def test_in_a_sub_interpreter_it_says_so(script: Script, first: str) -> None:
+    done = script(f'''
+try:
+    import _interpreters  # 3.13
+    interpreter = _interpreters.create("legacy")
+    run = _interpreters.run_string
+except ImportError:
+    try:
+        import _xxsubinterpreters
+    except ImportError:
+        print("there are none")
+        raise SystemExit
+    interpreter = _xxsubinterpreters.create(isolated=False)
+    run = _xxsubinterpreters.run_string
+{first}
+told = run(interpreter, """
+try:
+    from belljar import Sandbox
+except ImportError as error:
+    print(error, flush=True)
+""")
+assert told is None, told
+''')
+    if done.stdout == "there are none\n":
+        pytest.skip("this Python has no module for sub-interpreters")
+    assert done.stdout == "belljar works in the main interpreter only\n", done.stderr
+    assert done.returncode == 0, done.stderr
+
+
 # --- signals --------------------------------------------------------------------------------------
 
 INTERRUPTED = """
