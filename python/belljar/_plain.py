@@ -294,7 +294,10 @@ class _NotPlainError(Exception):
 
     def told_of(self, place: str) -> Exception:
         if self.type is None:
-            return ValueError(f"{place} nests more than {MAX_DEPTH} deep, or holds itself")
+            return ValueError(
+                f"{place} nests more than {MAX_DEPTH} levels deep (one for a list and a dict of "
+                "str keys, two for a tuple and a set, three for another dict), or holds itself"
+            )
         return TypeError(
             f"{place} is a {self.type.__qualname__}; only plain data crosses: None, bool, int, "
             "float, str, bytes, list, tuple, dict, set and frozenset, and no subclass of them"

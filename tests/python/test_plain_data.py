@@ -262,8 +262,15 @@ def test_depth_of_what_is_written() -> None:
     _plain.encode(deep, "it")
     for _ in range(10):
         deep = [deep]
-    with pytest.raises(ValueError, match="it nests more than 64 deep"):
+    with pytest.raises(ValueError, match="it nests more than 64 levels deep .* two for a tuple"):
         _plain.encode(deep, "it")
+    for levels, nested in ((1, lambda x: {"a": x}), (2, lambda x: (x,)), (3, lambda x: {1: x})):
+        value: object = None
+        for _ in range(64 // levels):
+            value = nested(value)
+        assert _plain.decode(_plain.encode(value, "it")) == value
+        with pytest.raises(ValueError, match="it nests more than 64 levels"):
+            _plain.encode(nested(value), "it")
     circle: list[object] = []
     circle.append(circle)
     with pytest.raises(ValueError, match="or holds itself"):
