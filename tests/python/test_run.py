@@ -9,9 +9,11 @@ import math
 import os
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from belljar import AsyncSandbox, BelljarError, GuestFailed, Result, Sandbox
+from belljar import AsyncSandbox, BelljarError, GuestFailed, Result, Sandbox, _host
 from belljar._async import around
 
 from tests.python.conftest import named
@@ -415,6 +417,21 @@ def test_closing_from_within_a_run_and_leaving() -> None:
 
     with Sandbox() as box, pytest.raises(SystemExit):
         box.run("leave()", functions={"leave": leave})
+
+
+def test_closing_while_it_opens(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a signal's handler does, in the thread that is opening it."""
+    unopened = copy.copy(box)
+
+    def engine(*options: Any) -> object:
+        unopened.close()
+        return _host.Engine(*options)
+
+    monkeypatch.setattr("belljar._sandbox._host", SimpleNamespace(Engine=engine))
+    for _ in range(2):
+        with pytest.raises(BelljarError, match="closed"):
+            unopened.run("1")
+    assert unopened._engine is None
 
 
 def test_a_run_within_a_run(box: Sandbox) -> None:
