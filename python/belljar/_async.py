@@ -92,6 +92,7 @@ class AsyncSandbox:
     async def close(self) -> None:
         """Kills what runs and ends the workers. Twice is once."""
         for calls in self._running:
+            calls.cancellation.cancel()  # or the program might end of its answer
             calls.end_answers(BelljarError("run in a sandbox", "run in a sandbox: it is closed"))
 
         # Not in a thread of ours, which may all be busy with what this is to end.
