@@ -4,22 +4,29 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "python/errors.h"
 
 namespace belljar::python {
 
-Cancellation::Cancellation() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Cancellation::Cancellation() : process_(getpid()), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!event_) throw HostFailure{SystemError("make an event to cancel a run by")};
 }
 
-void Cancellation::Cancel() const { eventfd_write(event_.get(), 1); }
+void Cancellation::Cancel() const {
+  if (getpid() == process_) eventfd_write(event_.get(), 1);
+}
 
 bool Cancellation::is_cancelled() const {
+  if (getpid() != process_) return false;
   pollfd cancelled{event_.get(), POLLIN, 0};
   return poll(&cancelled, 1, 0) > 0;
 }
+
+namespace {
+
+thread_local int t_flights = 0;
+
+}  // namespace
 
 Engine::Engine(Opened opened) : process_(getpid()), opened_(std::move(opened)) {}
 
@@ -36,15 +43,17 @@ Engine::Flight::Flight(Engine& engine, const Cancellation* cancellation)
     cancellation_ = own_.get();
   }
   if (engine_.is_closing_) return;
-  record_ =
-      engine_.flights_.insert(engine_.flights_.end(), {cancellation_, std::this_thread::get_id()});
+  record_ = engine_.flights_.insert(engine_.flights_.end(), cancellation_);
   has_begun_ = true;
+  ++t_flights;
 }
 
 Engine::Flight::~Flight() {
+  if (!has_begun_) return;
+  --t_flights;
   // A child that was made from within a callback: the mutex may be held by a thread that is not
   // here.
-  if (!has_begun_ || !engine_.is_of_this_process()) return;
+  if (!engine_.is_of_this_process()) return;
   const std::lock_guard lock(engine_.mutex_);
   engine_.flights_.erase(record_);
   engine_.landed_.notify_all();
@@ -68,17 +77,12 @@ Backend::Counters Engine::counters() const {
   return opened_.sandbox ? opened_.sandbox->counters() : Backend::Counters();
 }
 
-bool Engine::IsRunningHere() const {
-  const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(flights_, [](const FlightRecord& flight) {
-    return flight.thread == std::this_thread::get_id();
-  });
-}
+bool Engine::IsWithinRun() { return t_flights > 0; }
 
 bool Engine::Close(Deadline deadline) {
   std::unique_lock lock(mutex_);
   is_closing_ = true;
-  for (const FlightRecord& flight : flights_) flight.cancellation->Cancel();
+  for (const Cancellation* const flight : flights_) flight->Cancel();
   if (!landed_.wait_until(lock, deadline, [&] { return flights_.empty(); })) return false;
   // Of two that close, one ends the workers, which takes a while, and the other waits for it.
   std::unique_ptr<Sandbox> sandbox = std::move(opened_.sandbox);

@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/core/fd.h"
@@ -27,13 +26,9 @@
 
 namespace belljar::python {
 
-struct FlightRecord {
-  const class Cancellation* cancellation;
-  std::thread::id thread;
-};
-
 // Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
-// signal's handler.
+// signal's handler. In a child that fork has made it is nothing: the run is the parent's, and the
+// descriptor's number may be another file's by then.
 class Cancellation {
  public:
   Cancellation();  // throws HostFailure
@@ -43,6 +38,7 @@ class Cancellation {
   int fd() const { return event_.get(); }
 
  private:
+  const pid_t process_;
   UniqueFd event_;
 };
 
@@ -75,7 +71,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::unique_ptr<const Cancellation> own_;
     const Cancellation* cancellation_;
     bool has_begun_ = false;
-    std::list<FlightRecord>::iterator record_;
+    std::list<const Cancellation*>::iterator record_;
   };
 
   // The first two within a flight. Run sets the cancellation's descriptor in `options`.
@@ -84,11 +80,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Backend::Counters counters() const;
 
   // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing.
-  // False: at the deadline something was still there, and the engine stays. Precondition:
-  // !IsRunningHere().
+  // False: at the deadline something was still there, and the engine stays until it is destroyed,
+  // or Close comes again. Within a run the deadline is now: what is waited for might wait for this.
   bool Close(Deadline deadline);
-  // Whether this thread is in a run of this engine's, as a callback is.
-  bool IsRunningHere() const;
+  // Whether this thread is in a run, of any engine, as a callback is.
+  static bool IsWithinRun();
 
  private:
   const pid_t process_;
@@ -96,7 +92,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   mutable std::mutex mutex_;
   std::condition_variable landed_;
-  std::list<FlightRecord> flights_;
+  std::list<const Cancellation*> flights_;
   // That no flight has, and nobody has used: as many as there were flights at a time.
   std::vector<std::unique_ptr<const Cancellation>> cancellations_;
   bool is_closing_ = false;

@@ -77,7 +77,8 @@ Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
   return opened.get();
 }
 
-std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals) {
+std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& usual,
+                                   bool watches_signals) {
   if (IsEnding()) throw HostFailure{MakeError("open a sandbox", "the interpreter is ending")};
   const Wishes wishes = WishesFrom(options);
   const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
@@ -86,9 +87,12 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals
     return ProfileCatalogue::Open(std::move(*installation));
   }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
+  const bool installs = !choice.packages.empty();  // whose modules are known afterwards
+  if (!installs) CheckUsual(usual, choice.sandbox.profile, choice.sandbox.language);
   Opened opened =
       OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
                                      : WithoutGil([&] { return Open(std::move(choice), -1); }));
+  if (installs) CheckUsual(usual, opened.profile, opened.language);
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened)), Drop);
   Engines().insert(engine.get());
   return engine;
@@ -96,10 +100,12 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, bool watches_signals
 
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
-  if (engine.IsRunningHere()) {
-    throw HostFailure{MakeError("close a sandbox",
-                                "this is called from within a run of its own; "
-                                "let the run end first")};
+  // A callback, or a handler of a signal in the midst of a run, waits for nobody: its own run is to
+  // land, or one whose callback closes this one's engine. Whoever drops the engine last ends the
+  // workers.
+  if (Engine::IsWithinRun()) {
+    WithoutGil([&] { engine.Close(Clock::now()); });
+    return;
   }
   // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
   while (!WithoutGil([&] { return engine.Close(Clock::now() + kLook); })) {
@@ -115,8 +121,8 @@ void CloseAll() {
   std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
   for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());
   for (const std::shared_ptr<Engine>& engine : engines) {
-    if (!engine->is_of_this_process() || engine->IsRunningHere()) continue;
-    WithoutGil([&] { engine->Close(deadline); });
+    if (!engine->is_of_this_process()) continue;
+    WithoutGil([&] { engine->Close(Engine::IsWithinRun() ? Clock::now() : deadline); });
   }
 }
 
@@ -148,15 +154,20 @@ void Translate(std::exception_ptr thrown) {
   }
 }
 
-}  // namespace
-}  // namespace belljar::python
+bool IsMainInterpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
 
-PYBIND11_MODULE(_host, module) {
-  namespace py = pybind11;
-  using namespace belljar::python;
+constexpr char kMainOnly[] = "belljar works in the main interpreter only";
+
+void LookFrom(const std::string& folder, const std::string& interpreter) {
+  // Where the main one has imported this module first, others get it without asking.
+  if (!IsMainInterpreter()) throw py::import_error(kMainOnly);
+  Place() = {folder, interpreter};
+}
+
+void Define(py::module_& module) {
   module.doc() = "The engine, for the package belljar alone.";
-  module.attr("VERSION") = belljar::kBelljarVersion;
-  module.attr("PYTHON_VERSION") = belljar::kPythonVersion;
+  module.attr("VERSION") = kBelljarVersion;
+  module.attr("PYTHON_VERSION") = kPythonVersion;
   py::register_local_exception_translator(Translate);
 
   py::class_<Cancellation, std::shared_ptr<Cancellation>>(module, "Cancellation")
@@ -165,7 +176,7 @@ PYBIND11_MODULE(_host, module) {
       .def_property_readonly("is_cancelled", &Cancellation::is_cancelled);
 
   py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
-      .def(py::init(&OpenEngine), py::arg("options"), py::arg("watch_signals"))
+      .def(py::init(&OpenEngine), py::arg("options"), py::arg("usual"), py::arg("watch_signals"))
       .def("run", &Run, py::arg("cancellation"), py::arg("asked"), py::arg("finish"))
       .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"), py::arg("watch_signals"))
       .def("close", &CloseEngine)
@@ -177,12 +188,29 @@ PYBIND11_MODULE(_host, module) {
 
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
-  module.def(
-      "look_from",
-      [](const std::string& folder, const std::string& interpreter) {
-        Place() = {folder, interpreter};
-      },
-      py::arg("folder"), py::arg("interpreter"));
+  module.def("look_from", &LookFrom, py::arg("folder"), py::arg("interpreter"));
   module.def("close_all", &CloseAll);
-  module.def("after_fork_in_child", &belljar::CloseInheritedDescriptors);
+  module.def("after_fork_in_child", &CloseInheritedDescriptors);
+}
+
+}  // namespace
+}  // namespace belljar::python
+
+// PYBIND11_MODULE, which in another interpreter than the main one waits for its own GIL for ever.
+PYBIND11_PLUGIN_IMPL(_host) {
+  namespace py = pybind11;
+  using namespace belljar::python;
+  PYBIND11_CHECK_PYTHON_VERSION
+  if (!IsMainInterpreter()) {
+    PyErr_SetString(PyExc_ImportError, kMainOnly);
+    return nullptr;
+  }
+  PYBIND11_ENSURE_INTERNALS_READY
+  static py::module_::module_def definition;
+  py::module_ module = py::module_::create_extension_module("_host", nullptr, &definition);
+  try {
+    Define(module);
+    return module.ptr();
+  }
+  PYBIND11_CATCH_INIT_EXCEPTIONS
 }

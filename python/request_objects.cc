@@ -72,14 +72,15 @@ Limits LimitsFrom(const py::dict& asked, const Profile& profile) {
   return WithAsked(profile.default_limits, most, limits);
 }
 
-void CheckImports(const std::optional<Strings>& modules, const Opened& opened) {
+void CheckImports(const std::optional<Strings>& modules, const Profile& profile,
+                  Language language) {
   if (!modules) return;
-  if (opened.language == Language::kFull) {
+  if (language == Language::kFull) {
     Refuse(
         "allowed_imports: it narrows the language policy, and this sandbox was made with "
         "language=\"full\", which has none");
   }
-  OrBadArgument(CheckAllowedImports(*modules, opened.profile, "allowed_imports"));
+  OrBadArgument(CheckAllowedImports(*modules, profile, "allowed_imports"));
 }
 
 void CheckDomains(const std::optional<Strings>& domains, const Opened& opened) {
@@ -129,6 +130,11 @@ Wishes WishesFrom(const py::dict& options) {
   return wishes;
 }
 
+void CheckUsual(const py::dict& asked, const Profile& profile, Language language) {
+  (void)LimitsFrom(asked, profile);
+  CheckImports(Asked<Strings>(asked, "allowed_imports"), profile, language);
+}
+
 Request RequestFrom(const py::dict& asked, const Opened& opened) {
   Request request;
   const bool validates = Item<bool>(asked, "validate");
@@ -139,7 +145,7 @@ Request RequestFrom(const py::dict& asked, const Opened& opened) {
   request.standard_input = Asked<std::string>(asked, "stdin");
   request.limits = LimitsFrom(asked, opened.profile);
   request.allowed_imports = Asked<Strings>(asked, "allowed_imports");
-  CheckImports(request.allowed_imports, opened);
+  CheckImports(request.allowed_imports, opened.profile, opened.language);
   request.allowed_domains = Asked<Strings>(asked, "allowed_domains");
   CheckDomains(request.allowed_domains, opened);
   request.files = FilesFrom(Item<py::list>(asked, "files"));

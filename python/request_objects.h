@@ -18,6 +18,10 @@ namespace belljar::python {
 // Of the dict that Sandbox keeps: see _host.pyi.
 Wishes WishesFrom(const pybind11::dict& options);
 
+// What runs have that do not say, as far as it takes knowledge of the profile: of a dict as for
+// RequestFrom. Throws BadArgument.
+void CheckUsual(const pybind11::dict& asked, const Profile& profile, Language language);
+
 // Of the dict that a run is asked for with: see _host.pyi. Throws BadArgument.
 Request RequestFrom(const pybind11::dict& asked, const Opened& opened);
 

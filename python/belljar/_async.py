@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import os
 from collections import deque
@@ -11,7 +12,7 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
 
-from belljar import _host, _options
+from belljar import _functions, _host, _options
 from belljar._errors import BelljarError
 from belljar._info import Info
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from belljar._wire import Asked
 
 T = TypeVar("T")
+
+_is_within_run = contextvars.ContextVar("belljar_is_within_run", default=False)
 
 
 class AsyncSandbox:
@@ -39,7 +42,8 @@ class AsyncSandbox:
 
     Args:
         concurrency: How many runs there may be at a time; others wait. None: the number of
-            processors and four more, 32 at most.
+            processors and four more, 32 at most. Runs that a function of a run begins are not
+            counted.
     """
 
     def __init__(
@@ -88,6 +92,7 @@ class AsyncSandbox:
     async def close(self) -> None:
         """Kills what runs and ends the workers. Twice is once."""
         for calls in self._running:
+            calls.cancellation.cancel()  # or the program might end of its answer
             calls.end_answers(BelljarError("run in a sandbox", "run in a sandbox: it is closed"))
 
         # Not in a thread of ours, which may all be busy with what this is to end.
@@ -95,9 +100,7 @@ class AsyncSandbox:
             self._sandbox.close()
             self._threads.close()
 
-        closing = Threads(1)
-        await _done_in(closing, close)
-        closing.close()
+        await _done_in(Threads(1), close)
 
     async def __aenter__(self) -> Self:
         # Errors of the options' are raised here rather than by the first run.
@@ -143,6 +146,7 @@ class AsyncSandbox:
         `stream` and `functions` are called in the loop's thread; functions may be coroutine
         functions.
         """
+        _options.stream(stream)
         calls = _Calls(asyncio.get_running_loop(), stream)
         asked = self._sandbox._program(
             code,
@@ -155,7 +159,10 @@ class AsyncSandbox:
             inputs=inputs,
             functions=None
             if functions is None
-            else {name: calls.from_thread(each) for name, each in functions.items()},
+            else {
+                name: calls.from_thread(each)
+                for name, each in _functions.checked(functions).items()
+            },
             files=files,
             allowed_imports=allowed_imports,
             allowed_domains=allowed_domains,
@@ -165,7 +172,7 @@ class AsyncSandbox:
 
     async def _run(self, asked: Asked, calls: _Calls, *, raise_on_error: bool) -> Result:
         def run() -> Result:
-            return self._sandbox._run(asked, calls.cancellation, raise_on_error=raise_on_error)
+            return self._sandbox._run(asked, calls.cancellation, raise_on_error=False)
 
         self._running.add(calls)
         try:
@@ -176,10 +183,12 @@ class AsyncSandbox:
             raise
         finally:
             self._running.discard(calls)
-        calls.raise_failure()
+        calls.raise_failure()  # which has ended the run
+        if raise_on_error:
+            result.raise_for_status()
         return result
 
-    async def run_many(
+    def run_many(
         self,
         programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
         *,
@@ -196,9 +205,16 @@ class AsyncSandbox:
         [2, 4]
         """
         most = _options.count("concurrency", concurrency, 1)
-        if isinstance(programs, str | bytes):
-            raise TypeError("programs is a single program; give several, as a list")
-        most = most or usual_concurrency(self._spares)
+        if not isinstance(programs, AsyncIterable):
+            _options.check_programs(programs)
+        return self._many(programs, most or usual_concurrency(self._spares), options)
+
+    async def _many(
+        self,
+        programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
+        most: int,
+        options: RunOptions,
+    ) -> AsyncIterator[Result]:
         ahead: deque[asyncio.Task[Result]] = deque()
         at_a_time = asyncio.Semaphore(most)
 
@@ -235,7 +251,8 @@ class AsyncSandbox:
         return await self._in_thread(self._sandbox.info)
 
     async def _in_thread(self, step: Callable[[], T]) -> T:
-        return await _done_in(self._threads, step)
+        # Within a run, whose thread waits for this: a thread more, or all of them might wait.
+        return await _done_in(Threads(1) if _is_within_run.get() else self._threads, step)
 
 
 async def _each(
@@ -270,16 +287,21 @@ async def _done_in(threads: Threads, step: Callable[[], T]) -> T:
             result = step()
         except BaseException as raised:
             error = raised
-        _soon(loop, settle, result, error)
+        _soon(loop, None, settle, result, error)
 
     threads.do(task)
     return await done
 
 
-def _soon(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: Any) -> bool:
+def _soon(
+    loop: asyncio.AbstractEventLoop,
+    context: contextvars.Context | None,
+    call: Callable[..., object],
+    *arguments: Any,
+) -> bool:
     """Whether the loop is still there to be asked."""
     try:
-        loop.call_soon_threadsafe(call, *arguments)
+        loop.call_soon_threadsafe(call, *arguments, context=context)
     except RuntimeError:
         return False
     return True
@@ -291,6 +313,10 @@ class _Calls:
     def __init__(self, loop: asyncio.AbstractEventLoop, stream: Stream | None) -> None:
         self.cancellation = _host.Cancellation()
         self._loop = loop
+        # What the caller's context variables are, functions and `stream` find. Of its own: what one
+        # call sets the next one sees, and the caller does not.
+        self._context = contextvars.copy_context()
+        self._context.run(_is_within_run.set, True)
         self._stream = stream
         self._failure: BaseException | None = None
         # Answers that the run's thread waits for, and the tasks that make them.
@@ -300,7 +326,7 @@ class _Calls:
 
     def show(self, name: str, text: str) -> None:
         """From the run's thread."""
-        _soon(self._loop, self._show, name, text)
+        _soon(self._loop, self._context, self._show, name, text)
 
     def _show(self, name: str, text: str) -> None:
         if self._failure is not None or self._end is not None or self._stream is None:
@@ -317,12 +343,10 @@ class _Calls:
 
     def from_thread(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function`, called in the loop's thread by a caller in another, which waits."""
-        if not callable(function):
-            return function  # what is wrong with it is said by name elsewhere
 
         def call(*args: Any, **kwargs: Any) -> Any:
             answer: Future[Any] = Future()
-            if not _soon(self._loop, self._begin, answer, function, args, kwargs):
+            if not _soon(self._loop, self._context, self._begin, answer, function, args, kwargs):
                 raise asyncio.CancelledError
             return answer.result()
 
@@ -358,7 +382,7 @@ class _Calls:
                 _settle(answer, given, None)
 
         self._awaited.add(answer)
-        task = self._loop.create_task(awaited())
+        task = self._loop.create_task(awaited())  # in a copy of this call's context
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         answer.add_done_callback(self._awaited.discard)

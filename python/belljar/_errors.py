@@ -46,6 +46,8 @@ class GuestFailed(Exception):  # noqa: N818 - it says what happened, as the word
         ...         print(failed, failed.result.error.line)
         exception: ZeroDivisionError: division by zero 1
 
+    Control characters in its text are spelled out, since terminals obey them.
+
     Attributes:
         result: The `Result`, with all that the program had printed.
     """
@@ -53,10 +55,12 @@ class GuestFailed(Exception):  # noqa: N818 - it says what happened, as the word
     result: Result
 
     def __init__(self, result: Result) -> None:
+        from belljar._notebook import bounded
+
         self.result = result
         error = result.error
         what = f": {error.type}: {error.message}" if error else ""
-        super().__init__(f"{result.status}{what}")
+        super().__init__(bounded(f"{result.status}{what}"))
 
     def __reduce__(self) -> tuple[type[GuestFailed], tuple[Result]]:
         return type(self), (self.result,)

@@ -15,17 +15,21 @@ TAKES_VARIABLES = "@variable"
 Functions = Mapping[str, Callable[..., Any]]
 
 
-def checked(functions: Functions | None) -> dict[str, Callable[..., Any]]:
+def checked(
+    functions: Functions | None, argument: str = "functions"
+) -> dict[str, Callable[..., Any]]:
     if functions is None:
         return {}
     if not isinstance(functions, Mapping):
         raise TypeError(
-            f"functions is a {type(functions).__qualname__}; give a dict: name to callable"
+            f"{argument} is a {type(functions).__qualname__}; give a dict: name to callable"
         )
     for name, function in functions.items():
-        variable("functions", name)
+        variable(argument, name)
         if not callable(function):
-            raise TypeError(f"functions[{name!r}] is a {type(function).__qualname__}, not callable")
+            raise TypeError(
+                f"{argument}[{name!r}] is a {type(function).__qualname__}, not callable"
+            )
     return dict(functions)
 
 

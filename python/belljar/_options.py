@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import keyword
-import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -81,6 +81,13 @@ def _wrong(name: str, value: object, wanted: str) -> TypeError:
     return TypeError(f"{name} is a {type(value).__qualname__}; give {wanted}")
 
 
+def _shown(number: float) -> str:
+    """Python prints no int of more than 4,300 digits, and nobody wants to read one of 40."""
+    if isinstance(number, int) and abs(number) >= 2**64:
+        return f"an int of {number.bit_length()} bits"
+    return repr(number)
+
+
 def seconds(name: str, value: Seconds | None) -> int | None:
     """In whole milliseconds."""
     if value is None:
@@ -89,8 +96,8 @@ def seconds(name: str, value: Seconds | None) -> int | None:
         return _parsed(name, value, _host.parse_duration)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong(name, value, 'seconds, as in 2.5, or a text as in "500ms"')
-    if not (math.isfinite(value) and 0.001 <= value <= _LONGEST):
-        raise ValueError(f"{name} is {value!r}; give seconds, from 0.001 to a day's")
+    if not 0.001 <= value <= _LONGEST:
+        raise ValueError(f"{name} is {_shown(value)}; give seconds, from 0.001 to a day's")
     return round(value * 1000)
 
 
@@ -103,7 +110,7 @@ def size(name: str, value: Size | None) -> int | None:
     elif isinstance(value, bool) or not isinstance(value, int):
         raise _wrong(name, value, 'bytes, as in 65536, or a text as in "64m"')
     if not 0 < value < 2**63:
-        raise ValueError(f"{name} is {value}; give a size above zero")
+        raise ValueError(f"{name} is {_shown(value)}; give a size above zero, and below 8 EiB")
     return value
 
 
@@ -152,7 +159,24 @@ def count(name: str, value: int | None, least: int) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise _wrong(name, value, "a whole number")
     if not least <= value <= 10_000:
-        raise ValueError(f"{name} is {value}; give a number from {least} to 10000")
+        raise ValueError(f"{name} is {_shown(value)}; give a number from {least} to 10000")
+    return value
+
+
+def check_programs(value: object) -> None:
+    if isinstance(value, str | bytes):
+        raise TypeError("programs is a single program; give several, as a list")
+    if not isinstance(value, Iterable) and not hasattr(value, "__getitem__"):
+        raise _wrong("programs", value, "several, as a list")
+
+
+def stream(value: Callable[[str, str], object] | None) -> Callable[[str, str], object] | None:
+    if value is None:
+        return None
+    if not callable(value):
+        raise TypeError(f"stream is a {type(value).__qualname__}, not callable")
+    if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(type(value).__call__):
+        raise TypeError("stream is a coroutine function, which nobody would await; give a function")
     return value
 
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from math import isinf, isnan
+from time import thread_time
 from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 64
@@ -29,6 +30,12 @@ _MAX_DECIMAL_BITS = 14284
 # How many items of a set may have one hash. A program can choose ints that all have the same, and a
 # set of them takes time by the square of their number.
 _MAX_ALIKE = 64
+# Hashes that differ may still share the way on which a table looks for a free place, in tables of
+# one size or another. So more items than these go in by as many, while the time that this takes is
+# no more than many times what honest ones do.
+_CHUNK = 1000
+_MAX_SECONDS = 0.5
+_MAX_SECONDS_AN_ITEM = 5e-6
 
 
 class MalformedError(ValueError):
@@ -193,15 +200,29 @@ def _check_hashes(items: Iterable[Any], count: int) -> None:
         raise MalformedError("too many items of one hash")
 
 
+def _chunks(items: list[Any]) -> Iterator[list[Any]]:
+    """Of items that each go into a table before the next chunk is asked for."""
+    if len(items) <= _CHUNK:
+        yield items
+        return
+    until = thread_time() + _MAX_SECONDS + len(items) * _MAX_SECONDS_AN_ITEM
+    for start in range(0, len(items), _CHUNK):
+        if thread_time() > until:
+            raise MalformedError("items of chosen hashes")
+        yield items[start : start + _CHUNK]
+
+
 def _read_tuple(key: str, value: Any) -> tuple[Any, ...]:
     return tuple(_items(key, value))
 
 
-def _read_frozenset(key: str, value: Any) -> frozenset[Any]:
+def _read_set(key: str, value: Any) -> set[Any]:
     items = _items(key, value)
     _check_hashes(items, len(items))
+    made: set[Any] = set()
     try:
-        made = frozenset(items)
+        for chunk in _chunks(items):
+            made.update(chunk)
     except TypeError as error:
         raise MalformedError("an item that cannot be one of a set") from error
     if len(made) != len(items):
@@ -209,8 +230,10 @@ def _read_frozenset(key: str, value: Any) -> frozenset[Any]:
     return made
 
 
-def _read_set(key: str, value: Any) -> set[Any]:
-    return set(_read_frozenset(key, value))
+def _read_frozenset(key: str, value: Any) -> frozenset[Any]:
+    _read_set(key, value)
+    # Of the items again: its tables are of the sizes that they just had. A copy's would be another.
+    return frozenset(value)
 
 
 def _read_dict(key: str, value: Any) -> dict[Any, Any]:
@@ -218,8 +241,10 @@ def _read_dict(key: str, value: Any) -> dict[Any, Any]:
     if not all(type(pair) is list and len(pair) == 2 for pair in items):
         raise MalformedError("a pair is missing")
     _check_hashes((pair[0] for pair in items), len(items))
+    made: dict[Any, Any] = {}
     try:
-        made = {pair[0]: pair[1] for pair in items}
+        for chunk in _chunks(items):
+            made.update(chunk)
     except TypeError as error:
         raise MalformedError("a key that cannot be one") from error
     if len(made) != len(items):
@@ -269,7 +294,10 @@ class _NotPlainError(Exception):
 
     def told_of(self, place: str) -> Exception:
         if self.type is None:
-            return ValueError(f"{place} nests more than {MAX_DEPTH} deep, or holds itself")
+            return ValueError(
+                f"{place} nests more than {MAX_DEPTH} levels deep (one for a list and a dict of "
+                "str keys, two for a tuple and a set, three for another dict), or holds itself"
+            )
         return TypeError(
             f"{place} is a {self.type.__qualname__}; only plain data crosses: None, bool, int, "
             "float, str, bytes, list, tuple, dict, set and frozenset, and no subclass of them"

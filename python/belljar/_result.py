@@ -283,7 +283,9 @@ class Result:
                 shown = "(an int of more digits than Python prints)"
             parts.append(f"value={shown if len(shown) <= 60 else shown[:57] + '...'}")
         if self.error is not None:
-            parts.append(f"error={self.error.type}")
+            from belljar._notebook import spelled_out
+
+            parts.append(f"error={spelled_out(self.error.type[:60])}")
         for name in ("stdout", "stderr"):
             if text := getattr(self, name):
                 parts.append(f"{name}={len(text):,} characters")

@@ -173,7 +173,8 @@ class Sandbox:
         _forks.know(self)
 
     def _after_fork(self) -> None:
-        self._lock = threading.Lock()
+        # A handler of a signal may close what this thread is just opening.
+        self._lock = threading.RLock()
         self._engine: _host.Engine | None = None
 
     # --- opening and closing ----------------------------------------------------------------------
@@ -183,10 +184,11 @@ class Sandbox:
         if (engine := self._engine) is not None:
             return engine
         with self._lock:
-            if self._is_closed:
+            if not self._is_closed and self._engine is None:
+                self._engine = _host.Engine(self._wishes, self._usual, _is_main_thread())
+            if self._is_closed or self._engine is None:
+                self._engine = None
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
-            if self._engine is None:
-                self._engine = _host.Engine(self._wishes, _is_main_thread())
             return self._engine
 
     def wait_until_ready(self, timeout: Seconds | None = None) -> None:
@@ -206,7 +208,11 @@ class Sandbox:
             raise BelljarError(what, f"{what}: none became ready in time", errno.ETIMEDOUT)
 
     def close(self) -> None:
-        """Kills what runs and ends the workers. Runs afterwards are errors. Twice is once."""
+        """Kills what runs and ends the workers. Runs afterwards are errors. Twice is once.
+
+        From within a run, as a function or a signal's handler calls it, it returns at once: that
+        run ends as cancelled, and the workers go with the last one.
+        """
         with self._lock:
             self._is_closed = True
             engine, self._engine = self._engine, None
@@ -367,9 +373,7 @@ class Sandbox:
         if allowed_domains is not None:
             asked["allowed_domains"] = _options.texts("allowed_domains", allowed_domains)
         if stream is not None:
-            if not callable(stream):
-                raise TypeError(f"stream is a {type(stream).__qualname__}, not callable")
-            asked["stream"] = stream
+            asked["stream"] = _options.stream(stream)
         return asked
 
     def _narrowed(self, allowed_imports: Iterable[str]) -> list[str]:
@@ -411,8 +415,7 @@ class Sandbox:
             As `run`; of a program's own error when it is its turn.
         """
         most = _options.count("concurrency", concurrency, 1)
-        if isinstance(programs, str | bytes):
-            raise TypeError("programs is a single program; give several, as a list")
+        _options.check_programs(programs)
         given: dict[str, Any] = {**options}
         raise_on_error = given.pop("raise_on_error", False)
         template = self._program(b"", **given)

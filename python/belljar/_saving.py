@@ -18,8 +18,11 @@ def save(
     if content is None:
         raise ValueError(f"artifact {name!r} has no content: it was more than is taken along")
     parts = _parts(name)
-    os.makedirs(folder, exist_ok=True)
-    directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    path = os.fspath(folder) if isinstance(folder, os.PathLike) else folder
+    if not isinstance(path, str):
+        raise TypeError(f"folder is a {type(path).__qualname__}; give a str or a Path")
+    os.makedirs(path, exist_ok=True)
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         # One step at a time from a descriptor: what another one makes of the path meanwhile, a
         # symbolic link for instance, is not followed.
@@ -32,7 +35,7 @@ def save(
         _write(directory, parts[-1], content, overwrite=overwrite)
     finally:
         os.close(directory)
-    return os.path.join(os.fspath(folder), *parts)
+    return os.path.join(path, *parts)
 
 
 def _parts(name: str) -> list[str]:

@@ -103,7 +103,8 @@ class BelljarMagics(Magics):
         for name in names:
             if name in left:
                 continue
-            why = "is no plain data" if name in result.variables else "was not left by the cell"
+            is_there = name in result.variables
+            why = "is too large or not plain data" if is_there else "was not left by the cell"
             print(f"%%belljar: {name} {why}; yours is as it was", file=sys.stderr)
 
     def close(self) -> None:

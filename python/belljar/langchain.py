@@ -87,9 +87,9 @@ class BelljarTool(BaseTool):
 
     def close(self) -> None:
         """Ends the sandbox, if it is this tool's own."""
-        if self._is_ours and self.sandbox is not None:
+        if self._is_ours and self.sandbox is not None and self._async is not None:
             self.sandbox.close()
-            self._async = None
+            self._async._threads.close()
 
     def __enter__(self) -> Self:
         return self

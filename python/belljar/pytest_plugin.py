@@ -81,21 +81,24 @@ class Runner:
         no plain data. The program runs first, as the module `__main__`.
         """
         __tracebackhide__ = True
+        if not isinstance(function, str):
+            raise TypeError(f"function is a {type(function).__qualname__}; give its name, a str")
         if not all(part.isidentifier() for part in function.split(".")):
             raise ValueError(f"function: {function!r} is not the name of one")
         # In a tuple: of a None that stands alone nothing would come back.
         ending = f"\n\n({function}(*belljar_args, **belljar_kwargs),)\n"
         inputs = {"belljar_args": args, "belljar_kwargs": kwargs}
         result = self._run(program, ending, {"inputs": inputs})
-        if not result.ok:
-            from belljar._told import failure
+        from belljar._notebook import bounded
+        from belljar._told import failure
 
-            pytest.fail(f"{function}() could not be called: {failure(result)}")
+        if not result.ok:
+            pytest.fail(f"{function}() could not be called: {bounded(failure(result))}")
         if result.exit_code is not None:
             pytest.fail(f"{function}() did not return: the program has called exit()")
         if not result.has_value:
             what = "too much" if "value" in result.truncated else "what is no plain data"
-            pytest.fail(f"{function}() returned {what}: {result.value_repr}")
+            pytest.fail(f"{function}() returned {what}: {bounded(result.value_repr or '')}")
         return result.value[0]
 
 
@@ -144,14 +147,21 @@ _RUNNER = pytest.StashKey[Runner]()
 
 
 @pytest.fixture
-def run_untrusted(request: pytest.FixtureRequest, _belljar_sandboxes: _Sandboxes) -> Runner:
+def run_untrusted(
+    request: pytest.FixtureRequest, _belljar_sandboxes: _Sandboxes
+) -> Iterator[Runner]:
     """Runs a student's file, given as a Path, or code; returns a `belljar.Result`."""
     options: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("belljar"))):
+        if mark.args:
+            raise TypeError(
+                f"@pytest.mark.belljar({mark.args[0]!r}): options go by name, as in profile=…"
+            )
         options |= mark.kwargs
     runner = Runner(_belljar_sandboxes, options)
-    request.node.stash[_RUNNER] = runner
-    return runner
+    request.node.stash[_RUNNER] = request.config.stash[_RUNNER] = runner
+    yield runner
+    del request.config.stash[_RUNNER]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -171,7 +181,9 @@ def pytest_runtest_makereport(
     return report
 
 
-def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+def pytest_assertrepr_compare(
+    config: pytest.Config, op: str, left: object, right: object
+) -> list[str] | None:
     for one, other in ((left, right), (right, left)):
         if type(one).__module__ == "belljar._result" and type(one).__name__ == "Result":
             return [
@@ -179,4 +191,14 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
                 "a Result is only equal to another of all the same parts;",
                 f"compare its value, stdout or status with {other!r}",
             ]
+    if _RUNNER in config.stash and isinstance(left, str) and isinstance(right, str):
+        from belljar._notebook import spelled_out
+
+        # pytest shows where texts differ as they are, and one of them may be a program's output.
+        if spelled_out(left + right) != left + right:
+            return [f"{_beginning(left)} {op} {_beginning(right)}", "with control characters"]
     return None
+
+
+def _beginning(text: str) -> str:
+    return repr(text) if len(text) <= 1000 else f"{text[:1000]!r}…"

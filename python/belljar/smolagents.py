@@ -17,12 +17,14 @@ from typing import Any, NoReturn
 
 from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
 
-from belljar import _options, _plain
+from belljar import _functions, _options, _plain
 from belljar._result import Result
 from belljar._sandbox import Sandbox
 from belljar._told import MOST, cut, failure, surroundings
 
-_MOST_STATE = 16 << 20  # characters of JSON, of all variables together
+_MOST_STATE = 16 << 20  # characters of names and JSON, of all variables together
+_MOST_NAMES = 10_000
+_LONGEST_NAME = 256
 
 _INSTRUCTIONS = (
     "Each code action runs in a fresh Python process. Variables that hold plain data (None, bool, "
@@ -90,11 +92,15 @@ class BelljarExecutor(PythonExecutor):
 
     def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
         self._tools = {
-            _options.variable("tools", name): _ending(tool) if name == "final_answer" else tool
-            for name, tool in tools.items()
+            name: _ending(tool) if name == "final_answer" else tool
+            for name, tool in _functions.checked(tools, "tools").items()
         }
 
     def send_variables(self, variables: Mapping[str, Any]) -> None:
+        if not isinstance(variables, Mapping):
+            raise TypeError(
+                f"variables is a {type(variables).__qualname__}; give a dict: name to value"
+            )
         for name, value in variables.items():
             _plain.encode(value, f"variables[{_options.variable('variables', name)!r}]")
         self.variables.update(variables)
@@ -119,10 +125,13 @@ class BelljarExecutor(PythonExecutor):
         self.last_result = result
         if left.is_all:
             self.variables = left.variables
-            self.lost = (self.lost | left.lost) - left.variables.keys()
+            before = self.lost if len(self.lost) < _MOST_NAMES else set()
+            self.lost = (before | left.lost) - left.variables.keys()
             if left.lost:
                 names = ", ".join(sorted(left.lost))
-                said.append(f"\n[not kept for the next action, not being plain data: {names}]")
+                said.append(
+                    f"\n[not kept for the next action, too large or not plain data: {names}]"
+                )
         said += [f"\n[file: {each.name}, {each.size:,} bytes]" for each in result.artifacts]
         logs = self._logs(said)
         if not result.ok:
@@ -143,7 +152,8 @@ class BelljarExecutor(PythonExecutor):
         )
         if missing and missing[1] in self.lost:
             text += (
-                f"\nhint: {missing[1]!r} of an earlier action is no plain data and was not kept; "
+                f"\nhint: {missing[1]!r} of an earlier action was too large or no plain data, and "
+                "was not kept; "
             )
             text += "import or define it again in this action."
         raise InterpreterError(text)
@@ -155,7 +165,8 @@ class BelljarExecutor(PythonExecutor):
 
 
 class _Left:
-    """What an action leaves, as it is told of it."""
+    """What an action leaves, as it is told of it: by a worker that may no longer be ours, and say
+    what it likes as often as it likes."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Any] = {}
@@ -167,9 +178,11 @@ class _Left:
         if name is None:
             self.is_all = True
             return
-        if not isinstance(name, str):
-            return  # the worker that says so is no longer ours
-        size = len(_plain.encode(value[0], name)) if value else 0
+        if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isidentifier():
+            return
+        if len(self.variables) + len(self.lost) >= _MOST_NAMES:
+            return
+        size = len(name) + (len(_plain.encode(value[0], name)) if value else 0)
         if not value or not _options.is_variable(name) or self._size + size > _MOST_STATE:
             self.lost.add(name)
             return

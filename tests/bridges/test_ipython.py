@@ -79,8 +79,9 @@ def test_nothing_comes_out_that_was_not_asked_for(shell, run):
 
 def test_what_cannot_come_out_is_said(shell, run):
     shell.user_ns |= {"f": "mine", "g": "mine"}
-    ran = run("%%belljar -o f -o g\ndef f(): pass")
-    assert "f is no plain data; yours is as it was" in ran.stderr
+    ran = run("%%belljar -o f -o g -o h\ndef f(): pass\nh = 'a' * 2_000_000")
+    assert "h is too large or not plain data; yours is as it was" in ran.stderr
+    assert "f is too large or not plain data; yours is as it was" in ran.stderr
     assert "g was not left by the cell" in ran.stderr
     assert (shell.user_ns["f"], shell.user_ns["g"]) == ("mine", "mine")
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import copy
+import gc
+import threading
 import time
 
 import pytest
-from belljar import Result, Sandbox
+from belljar import BelljarError, Result, Sandbox
 from belljar.langchain import BelljarTool
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool as as_tool
@@ -125,8 +127,25 @@ def test_its_own_sandbox_is_closed():
         assert "/workspace" in tool.description
         text = tool.invoke("open('a.txt', 'w').write('hello')")
         assert "files:\na.txt, 5 bytes" in text
-    with pytest.raises(Exception, match="closed"):
+    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
         tool.invoke("1")
+    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
+        asyncio.run(tool.ainvoke({"code": "1"}))
+
+
+def test_its_threads_end_with_it(box):
+    before = set(threading.enumerate())
+    for given in ({}, {"sandbox": box}):
+        with BelljarTool(**given) as tool:
+            assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"
+            assert any(each.name == "belljar" for each in set(threading.enumerate()) - before)
+        if given:
+            assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"  # as invoke
+        del tool
+        gc.collect()
+        for thread in set(threading.enumerate()) - before:
+            thread.join(10)
+            assert not thread.is_alive()
 
 
 def test_copies_run_programs_as_well(tool):

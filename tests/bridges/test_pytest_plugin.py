@@ -71,6 +71,48 @@ def test_crash(run_untrusted):
     assert "\x1b[2J" not in done.stdout.str()
 
 
+def test_terminals_are_not_obeyed(grade):
+    done = grade(r"""
+def test_call(run_untrusted):
+    try:
+        run_untrusted.call("def f(): raise ValueError('\\x1b[2J')", "f")
+    finally:
+        assert "\x1b[2J" in run_untrusted.results[0].error.message  # so the attack is one
+
+def test_value(run_untrusted):
+    code = '''
+class C:
+    def __repr__(self): return '\\x1b[2J'
+def f(): return C()
+'''
+    try:
+        run_untrusted.call(code, "f")
+    finally:
+        assert "\x1b[2J" in run_untrusted.results[0].value_repr
+
+def test_raised(run_untrusted):
+    run_untrusted("raise ValueError('\\x1b[2J')", raise_on_error=True)
+
+def test_compared(run_untrusted):
+    assert run_untrusted("raise type('\\x1b[2J', (Exception,), {})") == 1
+
+def test_printed(run_untrusted):
+    result = run_untrusted("print('\\x1b[2Ja')")
+    assert "\x1b[2J" not in result.stdout
+
+def test_printed_otherwise(run_untrusted):
+    assert run_untrusted("print('\\x1b[2Ja')").stdout == "a\n"
+""")
+    done.assert_outcomes(failed=6)
+    done.stdout.fnmatch_lines([
+        "*f() could not be called: *", "*ValueError: ?x1b?2J",
+        "*f() returned what is no plain data: *?x1b?2J*",
+        "*GuestFailed: exception: ValueError: ?x1b?2J*", "*error=?x1b?2J>*",
+        "*'?x1b?2J' not in '?x1b?2Ja?n'*", "*'?x1b?2Ja?n' == 'a?n'*",
+    ])  # fmt: skip
+    assert "\x1b[2J" not in done.stdout.str()
+
+
 def test_a_passing_test_shows_nothing(grade):
     done = grade("def test_it(run_untrusted): assert run_untrusted('1').ok", "-rA")
     assert "untrusted program" not in done.stdout.str()
@@ -100,6 +142,8 @@ def test_no_name(run_untrusted):
 def test_no_program(run_untrusted):
     with pytest.raises(TypeError, match="give a Path, or code as a str"):
         run_untrusted(1)
+    with pytest.raises(TypeError, match="function is a int"):
+        run_untrusted.call("x = 1", 5)
 """)
     done.assert_outcomes(failed=5, passed=2)
     done.stdout.fnmatch_lines([
@@ -152,6 +196,17 @@ def test_wrong_options_are_named(grade):
         done = grade("def test_it(run_untrusted): pass", option)
         done.assert_outcomes(errors=1)
         done.stdout.fnmatch_lines([f"*belljar: *{said}*"])
+
+
+def test_options_of_a_mark_go_by_name(grade):
+    done = grade("""
+@pytest.mark.belljar("filesystem")
+def test_it(run_untrusted): pass
+""")
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(
+        ["*TypeError: @pytest.mark.belljar('filesystem'): options go by name*"]
+    )
 
 
 def test_it_costs_nothing_until_it_is_used(grade):

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from belljar.smolagents import BelljarExecutor
+from belljar.smolagents import BelljarExecutor, _Left
 from smolagents import CodeAgent, LocalPythonExecutor, tool
 from smolagents.local_python_executor import InterpreterError
 from smolagents.models import ChatMessage, MessageRole, Model
@@ -140,9 +140,11 @@ def test_what_cannot_be_kept_is_said(executor):
     done = executor(
         "import math as m\ndef f(): pass\nclass C: pass\ngröße = 1\nc = C()\nn = [f]\nk = 1"
     )
-    assert "[not kept for the next action, not being plain data: C, c, f, größe, m, n]" in done.logs
+    assert "[not kept for the next action, too large or not plain data: C, c, f, größe, m, n]" in (
+        done.logs
+    )
     assert executor.variables == {"k": 1}
-    with pytest.raises(InterpreterError, match="hint: 'f' of an earlier action is no plain data"):
+    with pytest.raises(InterpreterError, match="hint: 'f' of an earlier action was too large"):
         executor("f()")
     with pytest.raises(InterpreterError) as failed:
         executor("never_there")
@@ -193,6 +195,13 @@ def test_what_cannot_be_sent_is_named(executor):
         executor.send_variables({"2x": 1})
     with pytest.raises(ValueError, match="tools: 'my tool'"):
         executor.send_tools({"my tool": print})
+    for sent, said in ((5, "is a int; give a dict"), ([print], "is a list; give a dict")):
+        with pytest.raises(TypeError, match=f"variables {said}"):
+            executor.send_variables(sent)
+        with pytest.raises(TypeError, match=f"tools {said}"):
+            executor.send_tools(sent)
+    with pytest.raises(TypeError, match=r"tools\['a'\] is a int, not callable"):
+        executor.send_tools({"a": 1})
     assert executor.variables == {}
 
 
@@ -223,6 +232,10 @@ def test_state_is_bounded(box):
     assert len(executor.variables) == (16 << 20) // 900_002
     assert "not kept" in done.logs
     executor("v0")  # and what was kept can be given
+    done = executor("large = 'a' * 2_000_000\nf = print")
+    assert "[not kept for the next action, too large or not plain data: f, large]" in done.logs
+    with pytest.raises(InterpreterError, match="'large' of an earlier action was too large or no"):
+        executor("len(large)")
 
 
 def test_actions_are_short(executor):
@@ -284,3 +297,23 @@ def say(text):
         text = f'{{"args":{arguments},"kwargs":{{}}}}'
         assert executor(f"{lies}\nsay({text!r})").output is not None
         assert (name in executor.variables) == (name == "planted")
+
+
+def test_a_hostile_worker_does_not_fill_the_host():
+    """It says names without end: as many, and as long, as it likes."""
+    left = _Left()
+    left.take("a" * 256, 1)
+    left.take("b" * 257, 1)
+    left.take("c" * 1_000_000)
+    left.take("no name")
+    assert left.variables == {"a" * 256: 1} and left.lost == set()
+    left.take("d", "x" * (16 << 20))
+    assert left.lost == {"d"}
+    for number in range(20_000):
+        left.take(f"e{number}")
+        left.take(f"f{number}", 1)
+    assert len(left.lost) + len(left.variables) == 10_000
+    names = _Left()
+    for number in range(100):
+        names.take(f"{number}".rjust(250, "n"), "x" * 200_000)
+    assert sum(len(name) + 200_002 for name in names.variables) <= 16 << 20

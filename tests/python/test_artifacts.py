@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
 import struct
 import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from belljar import Artifact, Result, Sandbox
+from belljar import Artifact, GuestFailed, Result, Sandbox
 
 
 def artifact(name: str, content: bytes | None = b"content", **parts: Any) -> Artifact:
@@ -63,6 +64,16 @@ def test_what_is_replaced_is_whole_or_as_it_was(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a"]
     with pytest.raises(ValueError, match="has no content"):
         artifact("b", None).save(tmp_path)
+
+
+@pytest.mark.parametrize("folder", [b"folder", 5])
+def test_a_folder_is_a_str_or_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match="folder is a (bytes|int)"):
+        artifact("a").save(folder)
+    assert os.listdir() == []
 
 
 def test_text() -> None:
@@ -127,6 +138,19 @@ def test_figures(box: Sandbox) -> None:
 def test_terminals_get_no_escape_sequence(box: Sandbox) -> None:
     text = shown(box, "print('a\\x1b[2Jb\\x07\\x9b1m\\u202ec\\ttab')")["text/plain"]
     assert text == "a\\x1b[2Jb\\x07\\x9b1m\\u202ec\ttab"
+
+
+def test_terminals_get_none_of_an_error_either(box: Sandbox) -> None:
+    result = box.run("raise type('\\x1b]0;E\\x07', (Exception,), {})('\\x1b[2J\\u202e')")
+    assert result.error is not None
+    assert "\x1b[2J\u202e" in result.error.message  # so the attack is one
+    assert "\x1b]0;E\x07" in result.error.type
+    with pytest.raises(GuestFailed) as failed:
+        result.raise_for_status()
+    assert str(failed.value) == "exception: \\x1b]0;E\\x07: \\x1b[2J\\u202e"
+    assert repr(result) == "<belljar.Result exception error=\\x1b]0;E\\x07>"
+    assert failed.value.result is result
+    assert str(pickle.loads(pickle.dumps(failed.value))) == str(failed.value)
 
 
 def test_long_output_is_cut(box: Sandbox) -> None:

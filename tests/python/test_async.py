@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import gc
 import pickle
 import threading
 import time
@@ -154,13 +156,83 @@ except LookupError as error:
     with_box(step)
 
 
+def test_functions_and_streams_find_the_callers_context() -> None:
+    who = contextvars.ContextVar("who", default="nobody")
+
+    async def step(box: AsyncSandbox) -> None:
+        async def slow() -> str:
+            await asyncio.sleep(0.01)
+            return who.get()
+
+        async def call(name: str) -> None:
+            who.set(name)
+            heard = []
+            result = await box.run(
+                "print(1)\n[plain(), slow()]",
+                stream=lambda *_: heard.append(who.get()),
+                functions={"plain": who.get, "slow": slow},
+            )
+            assert result.value == [name, name]
+            assert heard == [name]
+            await box.run("leave('x')", functions={"leave": lambda name: bool(who.set(name))})
+            assert who.get() == name
+
+        await asyncio.gather(call("Ada"), call("Grace"))
+        assert who.get() == "nobody"
+
+    with_box(step)
+
+
+def test_a_run_within_a_run() -> None:
+    """Although all threads are taken by runs that wait for it."""
+
+    async def step(box: AsyncSandbox) -> None:
+        async def deeper(level: int) -> object:
+            result = await box.run(
+                "deeper(level - 1) if level else 'ground'",
+                inputs={"level": level},
+                functions={"deeper": deeper},
+            )
+            return result.value
+
+        assert await deeper(4) == "ground"
+        assert await asyncio.gather(*(deeper(2) for _ in range(3))) == ["ground"] * 3
+
+        async def others() -> list[object]:
+            assert (await box.validate("1")).ok and (await box.info()).profile == "basic"
+            return [each.value async for each in box.run_many(["1", "2"])]
+
+        result = await box.run("others()", functions={"others": others})
+        assert result.value == [1, 2]
+
+    with_box(step, concurrency=1)
+
+
+def test_a_run_within_a_run_is_killed_with_it() -> None:
+    async def step(box: AsyncSandbox) -> None:
+        begun = asyncio.Event()
+
+        async def inner() -> None:
+            await box.run(SLOW, stream=lambda *_: begun.set())
+
+        task = asyncio.create_task(box.run("inner()", functions={"inner": inner}))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await box.run("1")).value == 1
+
+    with_box(step, concurrency=1)
+
+
 def test_exceptions_of_streams_end_the_run() -> None:
     async def step(box: AsyncSandbox) -> None:
         def show(name: str, text: str) -> None:
             raise LookupError("enough")
 
-        with pytest.raises(LookupError, match="enough"):
-            await box.run(SLOW, stream=show)
+        for raise_on_error in (False, True):
+            with pytest.raises(LookupError, match="enough"):
+                await box.run(SLOW, stream=show, raise_on_error=raise_on_error)
 
     with_box(step)
 
@@ -232,6 +304,45 @@ def test_closing_ends_a_function_that_is_awaited() -> None:
         await begun.wait()
         await asyncio.wait_for(box.close(), 10)
         assert (await task).status == "killed"
+
+    asyncio.run(main())
+
+
+def threads() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name == "belljar"}
+
+
+def test_threads_end_with_it_also_if_nobody_closes_it() -> None:
+    before = threads()
+
+    async def main() -> None:
+        box = AsyncSandbox(spares=1)
+        await asyncio.gather(*(box.run("1") for _ in range(3)))
+        assert threads() - before
+
+    asyncio.run(main())
+    gc.collect()
+    for thread in threads() - before:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_threads_end_when_closing_is_cancelled() -> None:
+    before = threads()
+
+    async def main() -> None:
+        box = AsyncSandbox(spares=1)
+        await box.run("1")
+        closing = asyncio.create_task(box.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        for thread in threads() - before:
+            await asyncio.to_thread(thread.join, 10)
+            assert not thread.is_alive()
+        with pytest.raises(BelljarError, match="closed"):
+            await box.run("1")
 
     asyncio.run(main())
 

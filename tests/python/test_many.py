@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from belljar import GuestFailed, Sandbox
+from belljar._async import around
 
 SLOW = "import time\ntime.sleep(100)"
 
@@ -70,8 +71,10 @@ def test_options_are_those_of_run(box: Sandbox) -> None:
         list(box.run_many(["1", "1 / 0", SLOW], raise_on_error=True))
     with pytest.raises(ValueError, match="timeout"):
         box.run_many(["1"], timeout=-1)
-    with pytest.raises(TypeError, match="single program"):
-        box.run_many("1 + 1")
+    for programs, said in (("1 + 1", "a single program"), (5, "programs is a int")):
+        for many in (box.run_many, around(box).run_many):
+            with pytest.raises(TypeError, match=said):
+                many(programs)  # type: ignore[operator, arg-type]
     with pytest.raises(ValueError, match="concurrency is 0"):
         box.run_many(["1"], concurrency=0)
     with pytest.raises(TypeError, match="code is a int"):

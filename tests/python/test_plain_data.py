@@ -6,6 +6,8 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from belljar import Sandbox, _plain
@@ -179,6 +181,61 @@ def test_time_is_in_proportion() -> None:
         assert time.process_time() - start < 8, name
 
 
+def sharing_a_way() -> tuple[list[int], list[int]]:
+    """Keys on the way that a dict of 2**17 places looks for a free one, and others that enter it.
+
+    All hashes differ. Each of the others looks at tens of thousands of places.
+    """
+    mask = 2**17 - 1
+    way, place = [], 1
+    for _ in range(46_000):
+        way.append(place)
+        place = (5 * place + 1) & mask
+    taken = set(way)
+    others: list[int] = []
+    for high in range(1, 64):
+        for low in way[:23_000]:
+            number = (high << 17) | low
+            at, rest = low, number
+            while rest and at in taken:
+                rest >>= 5
+                at = (5 * at + rest + 1) & mask
+            if not rest and at in taken:
+                others.append(number)
+                if len(others) == 25_000:
+                    return way, others
+    raise AssertionError(len(others))
+
+
+def test_keys_that_share_a_way_end_in_time() -> None:
+    def cpu(step: Callable[[], object]) -> float:
+        start = time.thread_time()
+        step()
+        return time.thread_time() - start
+
+    way, others = sharing_a_way()
+    honest = range(len(way) + 1000)
+    # So the attack is one: the first thousand of the others alone take many times the rest's.
+    assert cpu(lambda: dict.fromkeys(way + others[:1000])) > 10 * cpu(lambda: dict.fromkeys(honest))
+    pairs = ",".join(f"[{key},null]" for key in way + others)
+    text = f'{{"$type":"dict","items":[{pairs}]}}'
+    assert len(text) < 1 << 20
+
+    def hostile() -> None:
+        with pytest.raises(_plain.MalformedError, match="items of chosen hashes"):
+            _plain.decode(text)
+
+    assert cpu(hostile) < 2.5
+
+
+@pytest.mark.parametrize("kind", [dict.fromkeys, set, frozenset])
+def test_many_honest_keys_are_read(kind: Callable[[Any], Any]) -> None:
+    for items in (range(71_000), [(n, str(n)) for n in range(20_000)]):
+        value = kind(items)
+        again = _plain.decode(_plain.encode(value, "it"))
+        assert again == value and type(again) is type(value)
+
+
 def test_digits_of_ints_whatever_the_applications_limit() -> None:
     number = -(10**4299)
     text = f'{{"$type": "int", "value": "{number}"}}'
@@ -205,8 +262,15 @@ def test_depth_of_what_is_written() -> None:
     _plain.encode(deep, "it")
     for _ in range(10):
         deep = [deep]
-    with pytest.raises(ValueError, match="it nests more than 64 deep"):
+    with pytest.raises(ValueError, match="it nests more than 64 levels deep .* two for a tuple"):
         _plain.encode(deep, "it")
+    for levels, nested in ((1, lambda x: {"a": x}), (2, lambda x: (x,)), (3, lambda x: {1: x})):
+        value: object = None
+        for _ in range(64 // levels):
+            value = nested(value)
+        assert _plain.decode(_plain.encode(value, "it")) == value
+        with pytest.raises(ValueError, match="it nests more than 64 levels"):
+            _plain.encode(nested(value), "it")
     circle: list[object] = []
     circle.append(circle)
     with pytest.raises(ValueError, match="or holds itself"):

@@ -10,9 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from belljar import Sandbox
+from belljar import Sandbox, _host
 
 from tests.python.conftest import Script, environment
 
@@ -74,6 +75,40 @@ def test_a_forked_child_keeps_no_descriptor_of_the_parents() -> None:
 
         assert in_child(step)
         assert links() & ours == ours
+
+
+def test_what_a_child_inherits_writes_into_no_file_of_its_own(tmp_path: Path) -> None:
+    """A run is cancelled by a descriptor, whose number is another file's in a child."""
+    before = numbers()
+    cancellations = [_host.Cancellation() for _ in range(20)]
+    with Sandbox() as box:
+        assert box.run("1").value == 1
+        results = box.run_many(["1", *["import time\ntime.sleep(100)"] * 3], concurrency=2)
+        assert next(results).value == 1
+
+        taken = numbers() - before
+        assert len(taken) > 20
+
+        def step() -> bool:
+            free = taken - numbers()  # which become those of files
+            good = len(free) > 20
+            for number in free:
+                with open(tmp_path / str(number), "wb") as file:
+                    os.dup2(file.fileno(), number)
+            for each in cancellations:
+                each.cancel()
+            results.close()  # type: ignore[attr-defined]
+            good &= not any(each.is_cancelled for each in cancellations)
+            return good and all(os.fstat(number).st_size == 0 for number in free)
+
+        assert in_child(step)
+        results.close()  # type: ignore[attr-defined]
+    cancellations[0].cancel()
+    assert [each.is_cancelled for each in cancellations[:2]] == [True, False]
+
+
+def numbers() -> set[int]:
+    return set(map(int, filter(fd_is, os.listdir("/proc/self/fd"))))
 
 
 def fd_is(fd: str) -> bool:
@@ -221,6 +256,36 @@ def test_it_pickles_as_its_options() -> None:
         assert again.run("import json").status == "refused"
 
 
+@pytest.mark.parametrize("first", ["", "import belljar._sandbox"], ids=["first", "after-main"])
+def test_in_a_sub_interpreter_it_says_so(script: Script, first: str) -> None:
+    done = script(f'''
+try:
+    import _interpreters  # 3.13
+    interpreter = _interpreters.create("legacy")
+    run = _interpreters.run_string
+except ImportError:
+    try:
+        import _xxsubinterpreters
+    except ImportError:
+        print("there are none")
+        raise SystemExit
+    interpreter = _xxsubinterpreters.create(isolated=False)
+    run = _xxsubinterpreters.run_string
+{first}
+told = run(interpreter, """
+try:
+    from belljar import Sandbox
+except ImportError as error:
+    print(error, flush=True)
+""")
+assert told is None, told
+''')
+    if done.stdout == "there are none\n":
+        pytest.skip("this Python has no module for sub-interpreters")
+    assert done.stdout == "belljar works in the main interpreter only\n", done.stderr
+    assert done.returncode == 0, done.stderr
+
+
 # --- signals --------------------------------------------------------------------------------------
 
 INTERRUPTED = """
@@ -310,6 +375,45 @@ except TimeoutError as error:
     print(error)
 """)
     assert (done.stdout, done.returncode) == ("mine\n", 0), done.stderr
+
+
+@pytest.mark.parametrize("leaves", [False, True], ids=["returns", "exits"])
+@pytest.mark.parametrize("call", [f'box.run("{SLOW}")', "box.wait_until_ready()"])
+def test_a_handler_that_closes(script: Script, call: str, leaves: bool) -> None:
+    done = script(f"""
+import os, signal, sys, threading, time
+from belljar import BelljarError, Sandbox
+box = Sandbox()
+box.wait_until_ready()
+pid = box._engine.counters()["zygote_pid"]
+if "wait" in {call!r}:
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(0.2)
+    while box._engine.counters()["waiting"]: box.run("1")
+def close(*_):
+    box.close()
+    if {leaves}:
+        sys.exit(3)
+signal.signal(signal.SIGTERM, close)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+try:
+    done = {call}
+    print(done.status, done.error.type)
+except BelljarError as error:
+    print(error)
+box.close()
+try:
+    os.kill(pid, 0)
+    print("it lives on")
+except ProcessLookupError:
+    pass
+""")
+    if leaves:
+        assert (done.stdout, done.returncode) == ("", 3), done.stderr
+    elif "wait" in call:
+        assert "it is closed" in done.stdout and done.returncode == 0, done.stderr
+    else:
+        assert (done.stdout, done.returncode) == ("killed Cancelled\n", 0), done.stderr
 
 
 def test_our_threads_take_no_signals() -> None:

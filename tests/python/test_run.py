@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import dataclasses
 import math
+import os
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from belljar import BelljarError, GuestFailed, Result, Sandbox
+from belljar import AsyncSandbox, BelljarError, GuestFailed, Result, Sandbox, _host
+from belljar._async import around
 
 from tests.python.conftest import named
 
@@ -259,6 +264,10 @@ def test_narrowing(box: Sandbox) -> None:
             narrow.run("1", allowed_imports=["json"])
 
 
+async def awaited(name: str, text: str) -> None:
+    pass
+
+
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
@@ -288,6 +297,11 @@ def test_narrowing(box: Sandbox) -> None:
         ({"allowed_imports": ["mth"]}, ValueError, 'did you mean "math"'),
         ({"allowed_domains": ["a.org"]}, ValueError, "has no network"),
         ({"stream": 1}, TypeError, "stream is a int"),
+        ({"stream": awaited}, TypeError, "stream is a coroutine function"),
+        ({"timeout": 10**400}, ValueError, "timeout is an int of 1329 bits"),
+        ({"memory": 10**5000}, ValueError, "memory is an int of 16610 bits"),
+        ({"functions": 5}, TypeError, "functions is a int; give a dict"),
+        ({"functions": [print]}, TypeError, "functions is a list; give a dict"),
     ],
     ids=named,
 )
@@ -296,6 +310,8 @@ def test_bad_arguments_are_named(
 ) -> None:
     with pytest.raises(error, match=said):
         box.run("1", **options)  # type: ignore[arg-type]
+    with pytest.raises(error, match=said):
+        asyncio.run(around(box).run("1", **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -308,10 +324,15 @@ def test_bad_arguments_are_named(
         ({"language": "all"}, ValueError, "language is 'all'"),
         ({"spares": 0}, ValueError, "spares is 0"),
         ({"spares": "2"}, TypeError, "spares is a str"),
+        ({"spares": 10**5000}, ValueError, "spares is an int of 16610 bits"),
         ({"allow_domains": ["a.org"]}, ValueError, "has no network"),
         ({"profile": "network", "allow_domains": ["a b"]}, ValueError, "allow_domains: "),
         ({"container": "docker"}, TypeError, "container is a str"),
         ({"timeout": -1}, ValueError, "timeout is -1"),
+        ({"timeout": 1e4}, ValueError, "timeout: .* the maximum of profile basic"),
+        ({"memory": "64g"}, ValueError, "memory: 64g is over 4g"),
+        ({"allowed_imports": ["mth"]}, ValueError, 'did you mean "math"'),
+        ({"language": "full", "allowed_imports": ["math"]}, ValueError, 'language="full"'),
     ],
     ids=named,
 )
@@ -320,6 +341,13 @@ def test_bad_options_are_named(
 ) -> None:
     with pytest.raises(error, match=said):
         Sandbox(**options)  # type: ignore[arg-type]
+
+    async def opens() -> None:
+        async with AsyncSandbox(**options):  # type: ignore[arg-type]
+            pass
+
+    with pytest.raises(error, match=said):
+        asyncio.run(opens())
 
 
 def test_a_program_that_is_too_long(box: Sandbox) -> None:
@@ -357,15 +385,53 @@ def test_closing() -> None:
             call()
 
 
-def test_closing_from_within_a_run(box: Sandbox) -> None:
-    with Sandbox() as inner:
+@pytest.mark.parametrize("where", ["stream", "functions"])
+def test_closing_from_within_a_run(where: str) -> None:
+    box = Sandbox(spares=2)
+    engine = box._open()
 
-        def close() -> str:
-            with pytest.raises(BelljarError, match="from within"):
-                inner._engine.close()  # type: ignore[union-attr]
-            return "not yet"
+    def close(*_: object) -> None:
+        box.close()
+        box.close()
 
-        assert inner.run("close()", functions={"close": close}).value == "not yet"
+    given = {"stream": close} if where == "stream" else {"functions": {"close": close}}
+    code = "print('begun', flush=True)\nclose()\nimport time\ntime.sleep(50)"
+    if where == "stream":
+        given["functions"] = {"close": int}
+    result = box.run(code, **given)  # type: ignore[arg-type]
+    assert result.error is not None
+    assert (result.status, result.error.type, result.stdout) == ("killed", "Cancelled", "begun\n")
+    with pytest.raises(BelljarError, match="closed"):
+        box.run("1")
+    # Its workers are gone with the run: this name alone kept it.
+    pid = engine.counters()["zygote_pid"]
+    del engine
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_closing_from_within_a_run_and_leaving() -> None:
+    def leave() -> None:
+        box.close()
+        raise SystemExit(3)
+
+    with Sandbox() as box, pytest.raises(SystemExit):
+        box.run("leave()", functions={"leave": leave})
+
+
+def test_closing_while_it_opens(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a signal's handler does, in the thread that is opening it."""
+    unopened = copy.copy(box)
+
+    def engine(*options: Any) -> object:
+        unopened.close()
+        return _host.Engine(*options)
+
+    monkeypatch.setattr("belljar._sandbox._host", SimpleNamespace(Engine=engine))
+    for _ in range(2):
+        with pytest.raises(BelljarError, match="closed"):
+            unopened.run("1")
+    assert unopened._engine is None
 
 
 def test_a_run_within_a_run(box: Sandbox) -> None:

@@ -126,3 +126,23 @@ def test_a_sandbox_that_nobody_closes_goes_with_its_last_name() -> None:
         import os
 
         os.kill(pid, 0)
+
+
+def test_two_whose_functions_close_each_other() -> None:
+    with Sandbox(spares=1) as one, Sandbox(spares=1) as other:
+        both = threading.Barrier(2, timeout=30)
+        statuses: list[str] = []
+
+        def step(number: int) -> None:
+            mine, its = ((one, other), (other, one))[number]
+
+            def close() -> None:
+                both.wait()  # each is in its run now, and stays there until the other is closed
+                its.close()
+
+            statuses.append(
+                mine.run("close()\nwhile True: pass", functions={"close": close}).status
+            )
+
+        in_threads(2, step)
+        assert statuses == ["killed", "killed"]
