@@ -137,8 +137,8 @@ py::object Run(Engine& engine, const Cancellation* cancellation, const py::dict&
   // Ending the worker and making the next one take the processors that the result is made on: they
   // come after it.
   auto afterwards = std::make_unique<Afterwards>();
-  const Result<Outcome> outcome = WithoutGil(
-      [&] { return engine.Run(request, callbacks.Options(afterwards.get()), flight); });
+  const Result<Outcome> outcome =
+      WithoutGil([&] { return engine.Run(request, callbacks.Options(afterwards.get()), flight); });
   if (!engine.is_of_this_process()) (void)afterwards.release();  // the parent's to do
   CheckProcess(engine);
   callbacks.Finish();

@@ -14,8 +14,8 @@
 //
 // What shares the memory of a program has its rights for whoever can write there. So he ends, and
 // his children with him, when the program has given up rights since he began: a root that becomes a
-// user, new capabilities, no_new_privs, another filter of seccomp. He looks once a second, and before
-// he does anything. The next one begins with what rights there are.
+// user, new capabilities, no_new_privs, another filter of seccomp. He looks once a second, and
+// before he does anything. The next one begins with what rights there are.
 //
 // x86-64 alone.
 #ifndef BELLJAR_ENGINE_CORE_PARENT_H_

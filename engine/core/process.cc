@@ -113,8 +113,8 @@ bool Process::Send(int signal) const {
   if (has_pidfd()) {
     return syscall(SYS_pidfd_send_signal, ended_.get(), signal, nullptr, 0) == 0 || errno == ESRCH;
   }
-  // Ours to reap, so that the pid is the child's; after its end, somebody else in this program might
-  // have.
+  // Ours to reap, so that the pid is the child's; after its end, somebody else in this program
+  // might have.
   return HasEnded(ended_.get()) || kill(pid_, signal) == 0 || errno == ESRCH;
 }
 

@@ -49,8 +49,8 @@ struct RunOptions {
   std::function<bool()> interrupted;
   FunctionCall call;  // of the request's functions
   // Borrowed: where the end of the worker is left to; null: it ends before Run returns. By then the
-  // program has ended, and all that it could reach is closed; somebody who has taken the worker over
-  // may still use its processor.
+  // program has ended, and all that it could reach is closed; somebody who has taken the worker
+  // over may still use its processor.
   Afterwards* afterwards = nullptr;
   // How long to wait for a free worker, before the request's own time begins.
   std::chrono::milliseconds queue_timeout{30'000};

@@ -123,8 +123,8 @@ std::optional<Execution::End> Execution::Hear() {
     case WorkerLine::Word::kCall: break;
   }
   Stream();  // what was printed before the call comes before what the call does
-  // It waits for its answer, and has nothing to do meanwhile. One that somebody has taken over would
-  // not wait, while neither clock nor account is looked at.
+  // It waits for its answer, and has nothing to do meanwhile. One that somebody has taken over
+  // would not wait, while neither clock nor account is looked at.
   worker_.process.Pause();
   line_.Answer();
   worker_.process.Resume();

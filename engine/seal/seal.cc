@@ -223,7 +223,8 @@ Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib)
   if (plan.privileges) {
     if (Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
   }
-  // As for workers; and there may be nobody left with the right to end us. A new identity clears it.
+  // As for workers; and there may be nobody left with the right to end us. A new identity clears
+  // it.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return SystemError("set the zygote's death signal");
   if (plan.seccomp && !plan.zygote_filter.empty() && !InstallFilter(plan.zygote_filter)) {
     return SystemError("install the zygote's filter");
