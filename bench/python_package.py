@@ -86,7 +86,9 @@ def import_time(build: Path, rounds: int) -> list[float]:
         "import time; start = time.perf_counter(); from belljar import Sandbox;"
         "print(1000 * (time.perf_counter() - start))"
     )
+    # With byte code, as what was installed has it.
     environment = {**os.environ, "PYTHONPATH": str(build / "python")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return [
         float(
             subprocess.run(
