@@ -9,13 +9,14 @@
 
 #include "engine/core/fd.h"
 #include "server/config/load.h"
+#include "tests/fuzz/catalogue.h"
 #include "tests/fuzz/invariant.h"
 
 namespace belljar {
 namespace {
 
 const ProfileCatalogue& Catalogue() {
-  static const auto* const catalogue = new ProfileCatalogue(std::move(*ProfileCatalogue::Open()));
+  static const auto* const catalogue = new ProfileCatalogue(CatalogueOfSource());
   return *catalogue;
 }
 

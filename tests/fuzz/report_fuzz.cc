@@ -63,9 +63,9 @@ void TryLine(std::string_view bytes) {
     return std::string("{}");
   };
   WorkerLine line(pair->first.get(), request, call);
-  for (WorkerLine::Word word = line.Move();; word = line.Move()) {
-    if (word == WorkerLine::Word::kCall) line.Answer();
-    if (word == WorkerLine::Word::kDone || word == WorkerLine::Word::kNonsense) return;
+  using Word = WorkerLine::Word;
+  for (Word word = line.Move(); word == Word::kNothing || word == Word::kCall; word = line.Move()) {
+    if (word == Word::kCall) line.Answer();
   }
 }
 

@@ -1,12 +1,11 @@
-// Stands in for sandbox.cc, installation.cc and probe.cc at link time, so that the real tools run
-// without a process, a namespace or a file beside the program. A program that links this defines
-// all that those three do: the linker then leaves them in their archive.
+// Stands in for sandbox.cc and probe.cc at link time, so that the real tools run without a process
+// or a namespace. A program that links this defines all that those two do: the linker then leaves
+// them in their archive.
 #include <algorithm>
 #include <string>
 
 #include "engine/door/door.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/installation.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/report.h"
 #include "engine/outside/sandbox.h"
@@ -42,16 +41,6 @@ class StandIn : public Backend {
 };
 
 }  // namespace
-
-Result<Installation> Installation::Find(const InstallationPlace&) {
-  Installation installation;
-  installation.profiles = BELLJAR_PROFILES_FOLDER;
-  return installation;
-}
-
-std::string Installation::PackageVersion(std::string_view) const { return ""; }
-std::vector<InstalledPackage> Installation::PackagesOfSet(const std::string&) const { return {}; }
-std::vector<MissingPackages> Installation::Missing(const Profile&) const { return {}; }
 
 Result<void> ProbeNamespaces() { return {}; }
 

@@ -8,6 +8,7 @@
 #include "server/json_rpc/message.h"
 #include "server/mcp/service.h"
 #include "server/tools/tools.h"
+#include "tests/fuzz/catalogue.h"
 #include "tests/fuzz/invariant.h"
 
 namespace belljar {
@@ -188,7 +189,7 @@ bool Witness::waits() const {
 
 Witness& ServiceUnderTest() {
   struct Service {
-    ProfileCatalogue catalogue = std::move(*ProfileCatalogue::Open());
+    ProfileCatalogue catalogue = CatalogueOfSource();
     std::unique_ptr<Sandboxes> sandboxes = std::move(*Sandboxes::Open({}, catalogue));
     ResourceStore resources;
     CallQueue queue{{.running = 1, .waiting = 8}};

@@ -1,0 +1,14 @@
+// The profiles of this source tree, with none of the packages that they name: what is installed
+// beside a fuzz program does not count.
+#ifndef BELLJAR_TESTS_FUZZ_CATALOGUE_H_
+#define BELLJAR_TESTS_FUZZ_CATALOGUE_H_
+
+#include "engine/outside/profile_catalogue.h"
+
+namespace belljar {
+
+ProfileCatalogue CatalogueOfSource();
+
+}  // namespace belljar
+
+#endif  // BELLJAR_TESTS_FUZZ_CATALOGUE_H_
