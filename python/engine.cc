@@ -28,7 +28,8 @@ thread_local int t_flights = 0;
 
 }  // namespace
 
-Engine::Engine(Opened opened) : process_(getpid()), opened_(std::move(opened)) {}
+Engine::Engine(Opened opened, Usual usual)
+    : process_(getpid()), opened_(std::move(opened)), usual_(std::move(usual)) {}
 
 bool Engine::is_of_this_process() const { return getpid() == process_; }
 

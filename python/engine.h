@@ -2,7 +2,7 @@
 // as an interpreter does. Nothing here knows Python; all of it is called without the GIL, but for
 // what says otherwise.
 //
-//   Engine engine(*Open(*Choose(catalogue, wishes)));
+//   Engine engine(*Open(*Choose(catalogue, wishes)), usual);
 //   if (Engine::Flight flight(engine, nullptr); flight) engine.Run(request, {}, flight);
 //
 // A child that fork made has the memory of an engine and neither its threads nor its workers: there
@@ -26,6 +26,12 @@
 
 namespace belljar::python {
 
+// What the runs of a sandbox have that are asked for with nothing but their source.
+struct Usual {
+  Request request;
+  AskedLimits limits;  // among those of `request`, the ones that are not the profile's
+};
+
 // Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
 // signal's handler. In a child that fork has made it is nothing: the run is the parent's, and the
 // descriptor's number may be another file's by then.
@@ -46,10 +52,11 @@ class Cancellation {
 // waiters that are not there keep a condition variable from being destroyed.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  explicit Engine(Opened opened);
+  Engine(Opened opened, Usual usual);
   Engine(const Engine&) = delete;
 
   const Opened& opened() const { return opened_; }
+  const Usual& usual() const { return usual_; }
   // False in a child that fork has made.
   bool is_of_this_process() const;
   const Profile& profile() const { return opened_.profile; }
@@ -89,6 +96,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
  private:
   const pid_t process_;
   Opened opened_;
+  const Usual usual_;
 
   mutable std::mutex mutex_;
   std::condition_variable landed_;

@@ -20,9 +20,10 @@
 #include "python/engine.h"
 #include "python/errors.h"
 #include "python/gil.h"
-#include "python/outcome_objects.h"
+#include "python/plain_data.h"
 #include "python/request_objects.h"
 #include "python/run.h"
+#include "python/text.h"
 
 namespace belljar::python {
 namespace {
@@ -88,12 +89,13 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& usua
   }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
   const bool installs = !choice.packages.empty();  // whose modules are known afterwards
-  if (!installs) CheckUsual(usual, choice.sandbox.profile, choice.sandbox.language);
+  // Before anything is opened.
+  if (!installs) (void)UsualFrom(usual, choice.sandbox.profile, choice.sandbox.language);
   Opened opened =
       OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
                                      : WithoutGil([&] { return Open(std::move(choice), -1); }));
-  if (installs) CheckUsual(usual, opened.profile, opened.language);
-  const std::shared_ptr<Engine> engine(new Engine(std::move(opened)), Drop);
+  Usual read = UsualFrom(usual, opened.profile, opened.language);
+  const std::shared_ptr<Engine> engine(new Engine(std::move(opened), std::move(read)), Drop);
   Engines().insert(engine.get());
   return engine;
 }
@@ -177,7 +179,8 @@ void Define(py::module_& module) {
 
   py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
       .def(py::init(&OpenEngine), py::arg("options"), py::arg("usual"), py::arg("watch_signals"))
-      .def("run", &Run, py::arg("cancellation"), py::arg("asked"), py::arg("finish"))
+      .def("run", &Run, py::arg("asked"), py::arg("cancellation"), py::arg("watch_signals"))
+      .def("validate", &Validate, py::arg("asked"), py::arg("watch_signals"))
       .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"), py::arg("watch_signals"))
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)
@@ -186,6 +189,12 @@ void Define(py::module_& module) {
       .def_property_readonly(
           "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
 
+  module.def(
+      "read_plain",
+      [](const py::str& text, const py::function& tagged) {
+        return ReadPlain(TextView(text), tagged);
+      },
+      py::arg("text"), py::arg("tagged"));
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
   module.def("look_from", &LookFrom, py::arg("folder"), py::arg("interpreter"));

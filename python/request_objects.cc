@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/workspace.h"
 #include "python/errors.h"
+#include "python/text.h"
 
 namespace belljar::python {
 namespace {
@@ -23,7 +26,7 @@ T Item(const py::dict& from, const char* key) {
 }
 
 template <typename T>
-std::optional<T> Asked(const py::dict& from, const char* key) {
+std::optional<T> OptionalItem(const py::dict& from, const char* key) {
   const py::object item = from[key];
   if (item.is_none()) return std::nullopt;
   return py::cast<T>(item);
@@ -40,21 +43,9 @@ void CheckMost(const char* name, bool is_over, const std::string& asked, const s
          profile.name);
 }
 
-Limits LimitsFrom(const py::dict& asked, const Profile& profile) {
+// `asked` in place of the profile's own.
+Limits LimitsFrom(const AskedLimits& asked, const Profile& profile) {
   using std::chrono::milliseconds;
-  AskedLimits limits;
-  const auto time = [&](const char* key) -> std::optional<milliseconds> {
-    const auto count = Asked<int64_t>(asked, key);
-    return count ? std::optional(milliseconds(*count)) : std::nullopt;
-  };
-  const auto size = [&](const char* key) -> std::optional<Bytes> {
-    const auto count = Asked<uint64_t>(asked, key);
-    return count ? std::optional(Bytes{*count}) : std::nullopt;
-  };
-  limits.timeout = time("timeout");
-  limits.cpu = time("cpu");
-  limits.memory = size("memory");
-  limits.output = size("output");
   const Limits& most = profile.maximum_limits;
   const auto check_time = [&](const char* name, const std::optional<milliseconds>& given,
                               milliseconds maximum) {
@@ -65,11 +56,11 @@ Limits LimitsFrom(const py::dict& asked, const Profile& profile) {
   const auto check_size = [&](const char* name, const std::optional<Bytes>& given, Bytes maximum) {
     if (given) CheckMost(name, *given > maximum, given->ToString(), maximum.ToString(), profile);
   };
-  check_time("timeout", limits.timeout, most.timeout);
-  check_time("cpu", limits.cpu, most.cpu);
-  check_size("memory", limits.memory, most.memory);
-  check_size("output", limits.output, most.output);
-  return WithAsked(profile.default_limits, most, limits);
+  check_time("timeout", asked.timeout, most.timeout);
+  check_time("cpu", asked.cpu, most.cpu);
+  check_size("memory", asked.memory, most.memory);
+  check_size("output", asked.output, most.output);
+  return WithAsked(profile.default_limits, most, asked);
 }
 
 void CheckImports(const std::optional<Strings>& modules, const Profile& profile,
@@ -93,13 +84,58 @@ void CheckDomains(const std::optional<Strings>& domains, const Opened& opened) {
   if (!narrower) Refuse("allowed_domains: " + narrower.error().ToString());
 }
 
-std::vector<InputFile> FilesFrom(const py::list& files) {
-  std::vector<InputFile> given;
-  for (const py::handle file : files) {
-    const auto pair = py::reinterpret_borrow<py::tuple>(file);
+// Pairs of a name and what it is for.
+template <typename Pair>
+std::vector<Pair> PairsFrom(const py::handle& list) {
+  std::vector<Pair> given;
+  for (const py::handle item : list) {
+    const auto pair = py::reinterpret_borrow<py::tuple>(item);
     given.push_back({py::cast<std::string>(pair[0]), py::cast<std::string>(pair[1])});
   }
   return given;
+}
+
+std::chrono::milliseconds Milliseconds(const py::handle& count) {
+  return std::chrono::milliseconds(py::cast<int64_t>(count));
+}
+
+// Into `asked` and `limits` what one item of the dict says.
+void Take(std::string_view key, const py::handle& value, Asked& asked, AskedLimits& limits) {
+  Request& request = asked.request;
+  if (key == "source") {
+    request.source = py::cast<std::string>(value);
+  } else if (key == "validate") {
+    request.mode = Request::Mode::kValidate;
+    request.wants_analysis = true;
+  } else if (key == "filename") {
+    request.filename = py::cast<std::string>(value);
+  } else if (key == "stdin") {
+    request.standard_input = py::cast<std::string>(value);
+  } else if (key == "timeout") {
+    limits.timeout = Milliseconds(value);
+  } else if (key == "cpu") {
+    limits.cpu = Milliseconds(value);
+  } else if (key == "memory") {
+    limits.memory = Bytes{py::cast<uint64_t>(value)};
+  } else if (key == "output") {
+    limits.output = Bytes{py::cast<uint64_t>(value)};
+  } else if (key == "allowed_imports") {
+    request.allowed_imports = py::cast<Strings>(value);
+  } else if (key == "allowed_domains") {
+    request.allowed_domains = py::cast<Strings>(value);
+  } else if (key == "files") {
+    request.files = PairsFrom<InputFile>(value);
+  } else if (key == "inputs") {
+    request.inputs = PairsFrom<InputVariable>(value);
+  } else if (key == "functions") {
+    request.functions = py::cast<Strings>(value);
+  } else if (key == "call") {
+    asked.call = py::reinterpret_borrow<py::object>(value);
+  } else if (key == "stream") {
+    asked.stream = py::reinterpret_borrow<py::object>(value);
+  } else {
+    throw std::logic_error("a key that there is not: " + std::string(key));
+  }
 }
 
 }  // namespace
@@ -111,8 +147,8 @@ Wishes WishesFrom(const py::dict& options) {
   wishes.is_restricted = Item<bool>(options, "restricted");
   wishes.allowed_domains = Item<Strings>(options, "allow_domains");
   wishes.allow_private = Item<Strings>(options, "allow_private");
-  wishes.spares = Asked<size_t>(options, "spares");
-  const auto container = Asked<py::dict>(options, "container");
+  wishes.spares = OptionalItem<size_t>(options, "spares");
+  const auto container = OptionalItem<py::dict>(options, "container");
   if (!container) return wishes;
   const auto text = [&](const char* key) { return Item<std::string>(*container, key); };
   ContainerWishes& into = wishes.container.emplace();
@@ -130,35 +166,31 @@ Wishes WishesFrom(const py::dict& options) {
   return wishes;
 }
 
-void CheckUsual(const py::dict& asked, const Profile& profile, Language language) {
-  (void)LimitsFrom(asked, profile);
-  CheckImports(Asked<Strings>(asked, "allowed_imports"), profile, language);
+Usual UsualFrom(const py::dict& asked, const Profile& profile, Language language) {
+  Asked read;
+  Usual usual;
+  for (const auto& [key, value] : asked) Take(TextView(key), value, read, usual.limits);
+  usual.request = std::move(read.request);
+  usual.request.limits = LimitsFrom(usual.limits, profile);
+  usual.request.wants_analysis = false;
+  usual.request.exact_types = true;
+  CheckImports(usual.request.allowed_imports, profile, language);
+  return usual;
 }
 
-Request RequestFrom(const py::dict& asked, const Opened& opened) {
-  Request request;
-  const bool validates = Item<bool>(asked, "validate");
-  request.mode = validates ? Request::Mode::kValidate : Request::Mode::kRun;
-  request.wants_analysis = validates;
-  request.source = Item<std::string>(asked, "source");
-  request.filename = Item<std::string>(asked, "filename");
-  request.standard_input = Asked<std::string>(asked, "stdin");
-  request.limits = LimitsFrom(asked, opened.profile);
-  request.allowed_imports = Asked<Strings>(asked, "allowed_imports");
+Asked AskedFrom(const py::dict& asked, const Engine& engine) {
+  const Opened& opened = engine.opened();
+  Asked read{.request = engine.usual().request};
+  AskedLimits limits = engine.usual().limits;
+  for (const auto& [key, value] : asked) Take(TextView(key), value, read, limits);
+  Request& request = read.request;
+  request.limits = LimitsFrom(limits, opened.profile);
   CheckImports(request.allowed_imports, opened.profile, opened.language);
-  request.allowed_domains = Asked<Strings>(asked, "allowed_domains");
   CheckDomains(request.allowed_domains, opened);
-  request.files = FilesFrom(Item<py::list>(asked, "files"));
-  for (const py::handle input : Item<py::list>(asked, "inputs")) {
-    const auto pair = py::reinterpret_borrow<py::tuple>(input);
-    request.inputs.push_back({py::cast<std::string>(pair[0]), py::cast<std::string>(pair[1])});
-  }
-  request.functions = Item<Strings>(asked, "functions");
-  request.exact_types = true;
   if (const Result<void> checked = CheckFiles(request.files, opened.profile); !checked) {
     Refuse("files: " + checked.error().ToString());
   }
-  return request;
+  return read;
 }
 
 int64_t ParseMilliseconds(const std::string& text) {

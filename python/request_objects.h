@@ -18,12 +18,18 @@ namespace belljar::python {
 // Of the dict that Sandbox keeps: see _host.pyi.
 Wishes WishesFrom(const pybind11::dict& options);
 
-// What runs have that do not say, as far as it takes knowledge of the profile: of a dict as for
-// RequestFrom. Throws BadArgument.
-void CheckUsual(const pybind11::dict& asked, const Profile& profile, Language language);
+// Of a dict as for AskedFrom. Throws BadArgument.
+Usual UsualFrom(const pybind11::dict& asked, const Profile& profile, Language language);
 
-// Of the dict that a run is asked for with: see _host.pyi. Throws BadArgument.
-Request RequestFrom(const pybind11::dict& asked, const Opened& opened);
+struct Asked {
+  Request request;
+  pybind11::object stream = pybind11::none();
+  pybind11::object call = pybind11::none();
+};
+
+// Of the dict that a run is asked for with, which holds what is not usual: see _wire.py. Throws
+// BadArgument.
+Asked AskedFrom(const pybind11::dict& asked, const Engine& engine);
 
 // "5s", "1.5", "500ms": milliseconds. "64m": bytes. Throw BadArgument.
 int64_t ParseMilliseconds(const std::string& text);

@@ -14,8 +14,9 @@
 #include "engine/core/text.h"
 #include "python/errors.h"
 #include "python/gil.h"
-#include "python/outcome_objects.h"
 #include "python/request_objects.h"
+#include "python/result_objects.h"
+#include "python/text.h"
 
 namespace belljar::python {
 namespace {
@@ -29,11 +30,11 @@ constexpr std::chrono::milliseconds kLook{50};
 // first is kept, ends the run, and is thrown when they are left.
 class Callbacks {
  public:
-  Callbacks(const py::dict& asked, const Cancellation& cancellation)
+  Callbacks(const Asked& asked, const Cancellation& cancellation, bool watches_signals)
       : cancellation_(cancellation),
-        stream_(asked["stream"]),
-        call_(asked["call"]),
-        watches_signals_(py::cast<bool>(asked["watch_signals"])) {
+        stream_(asked.stream),
+        call_(asked.call),
+        watches_signals_(watches_signals) {
     sink_.on_stdout = [this](std::string_view bytes) { Show("stdout", bytes, unshown_stdout_); };
     sink_.on_stderr = [this](std::string_view bytes) { Show("stderr", bytes, unshown_stderr_); };
   }
@@ -125,27 +126,38 @@ HostFailure IsClosed() {
   return {MakeError("run in a sandbox", "it is closed, or the interpreter is ending")};
 }
 
-}  // namespace
+using MakeObject = py::object (*)(const Outcome&);
 
-py::object Run(Engine& engine, const Cancellation* cancellation, const py::dict& asked,
-               const py::function& finish) {
+py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
+                  const Cancellation* cancellation, bool watches_signals) {
   CheckProcess(engine);
   const Engine::Flight flight(engine, cancellation);
   if (!flight) throw IsClosed();
-  const Request request = RequestFrom(asked, engine.opened());
-  Callbacks callbacks(asked, flight.cancellation());
+  const Asked asked = AskedFrom(options, engine);
+  Callbacks callbacks(asked, flight.cancellation(), watches_signals);
   // Ending the worker and making the next one take the processors that the result is made on: they
   // come after it.
   auto afterwards = std::make_unique<Afterwards>();
-  const Result<Outcome> outcome =
-      WithoutGil([&] { return engine.Run(request, callbacks.Options(afterwards.get()), flight); });
+  const Result<Outcome> outcome = WithoutGil(
+      [&] { return engine.Run(asked.request, callbacks.Options(afterwards.get()), flight); });
   if (!engine.is_of_this_process()) (void)afterwards.release();  // the parent's to do
   CheckProcess(engine);
   callbacks.Finish();
   if (!outcome) throw HostFailure{outcome.error()};
-  py::object result = finish(OutcomeObject(*outcome));
+  py::object result = make(*outcome);
   WithoutGil([&] { afterwards.reset(); });
   return result;
+}
+
+}  // namespace
+
+py::object Run(Engine& engine, const py::dict& asked, const Cancellation* cancellation,
+               bool watches_signals) {
+  return RunFor(ResultObject, engine, asked, cancellation, watches_signals);
+}
+
+py::object Validate(Engine& engine, const py::dict& asked, bool watches_signals) {
+  return RunFor(ValidationObject, engine, asked, nullptr, watches_signals);
 }
 
 bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals) {

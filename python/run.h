@@ -1,4 +1,4 @@
-// One run, asked for from Python: request in, outcome out, and the callbacks between.
+// One run, asked for from Python: request in, result out, and the callbacks between.
 #ifndef BELLJAR_PYTHON_RUN_H_
 #define BELLJAR_PYTHON_RUN_H_
 
@@ -8,11 +8,14 @@
 
 namespace belljar::python {
 
-// What `finish` makes of the outcome. The GIL is held by it and by callbacks alone. An exception of
-// a callback's, or of a signal's handler, kills the run and is thrown on. `cancellation` may be
-// null.
-pybind11::object Run(Engine& engine, const Cancellation* cancellation, const pybind11::dict& asked,
-                     const pybind11::function& finish);
+// A Result. The GIL is held while it is made, and by callbacks. An exception of a callback's, or of
+// a signal's handler, kills the run and is thrown on. `cancellation` may be null. Signals are for
+// the thread that their handlers run in to watch.
+pybind11::object Run(Engine& engine, const pybind11::dict& asked, const Cancellation* cancellation,
+                     bool watches_signals);
+
+// A Validation, in the same way.
+pybind11::object Validate(Engine& engine, const pybind11::dict& asked, bool watches_signals);
 
 // Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise
 // meanwhile.

@@ -146,7 +146,8 @@ class AsyncSandbox:
         `stream` and `functions` are called in the loop's thread; functions may be coroutine
         functions.
         """
-        _options.stream(stream)
+        if stream is not None:
+            _options.stream(stream)
         calls = _Calls(asyncio.get_running_loop(), stream)
         asked = self._sandbox._program(
             code,

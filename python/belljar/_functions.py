@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -39,6 +38,7 @@ def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str
     What it raises, and what a function returns that is not plain data, is the program's to see;
     only what is no Exception, as KeyboardInterrupt, ends the run.
     """
+    import json
 
     def answer(name: str, arguments: str) -> str:
         try:

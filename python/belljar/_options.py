@@ -88,10 +88,8 @@ def _shown(number: float) -> str:
     return repr(number)
 
 
-def seconds(name: str, value: Seconds | None) -> int | None:
+def seconds(name: str, value: Seconds) -> int:
     """In whole milliseconds."""
-    if value is None:
-        return None
     if isinstance(value, str):
         return _parsed(name, value, _host.parse_duration)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -101,10 +99,8 @@ def seconds(name: str, value: Seconds | None) -> int | None:
     return round(value * 1000)
 
 
-def size(name: str, value: Size | None) -> int | None:
+def size(name: str, value: Size) -> int:
     """In bytes."""
-    if value is None:
-        return None
     if isinstance(value, str):
         value = _parsed(name, value, _host.parse_size)
     elif isinstance(value, bool) or not isinstance(value, int):
@@ -170,9 +166,7 @@ def check_programs(value: object) -> None:
         raise _wrong("programs", value, "several, as a list")
 
 
-def stream(value: Callable[[str, str], object] | None) -> Callable[[str, str], object] | None:
-    if value is None:
-        return None
+def stream(value: Callable[[str, str], object]) -> Callable[[str, str], object]:
     if not callable(value):
         raise TypeError(f"stream is a {type(value).__qualname__}, not callable")
     if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(type(value).__call__):

@@ -10,20 +10,18 @@ value.
 
 from __future__ import annotations
 
-import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from math import isinf, isnan
 from time import thread_time
-from typing import Any, Final, NoReturn
+from typing import Any, Final
+
+from belljar import _host
 
 MAX_DEPTH: Final = 64
 
 _SAFE_INTEGER = 2**53 - 1
-# Of the text of such a number, sign included.
-_SAFE_DIGITS = 17
 # As many as CPython turns into an int by default: what it takes grows with their square.
 _MAX_DIGITS = 4300
 _MAX_DECIMAL_BITS = 14284
@@ -51,79 +49,17 @@ def decode(text: str) -> Any:
     >>> decode('{"a": [1, {"$type": "bytes", "base64": "AP8="}]}')
     {'a': [1, b'\\x00\\xff']}
     """
-    _check_depth(text)
     try:
-        # Not decode(), which looks for white space around, that no worker writes.
-        value, end = _decoder().raw_decode(text)
+        return _host.read_plain(text, read_tagged)
     except MalformedError:
         raise
-    except (ValueError, RecursionError) as error:
-        raise MalformedError("not JSON") from error
-    if end != len(text):
-        raise MalformedError("more than JSON")
-    return value
+    except ValueError as error:
+        raise MalformedError(str(error)) from error
 
 
-@cache
-def _decoder() -> json.JSONDecoder:
-    return json.JSONDecoder(
-        object_pairs_hook=_object,
-        parse_int=_number,
-        parse_float=_float,
-        parse_constant=_no_constant,
-    )
-
-
-# Twice as deep as plain data goes: its tagged forms have a list in an object.
-_MAX_JSON_DEPTH = 2 * MAX_DEPTH + 2
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
-
-
-def _check_depth(text: str) -> None:
-    """Before json recurses, whose own bound the application may have raised."""
-    if text.count("[") + text.count("{") <= _MAX_JSON_DEPTH:
-        return
-    depth = 0
-    for token in _TOKEN.finditer(text):
-        mark = token.group()
-        if mark in "[{":
-            depth += 1
-            if depth > _MAX_JSON_DEPTH:
-                raise MalformedError("nests too deep")
-        elif mark in "]}":
-            depth -= 1
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise MalformedError(f"{name} is not JSON")
-
-
-def _number(digits: str) -> int:
-    if len(digits) > _SAFE_DIGITS or not -_SAFE_INTEGER <= (number := int(digits)) <= _SAFE_INTEGER:
-        raise MalformedError("a number that JSON's readers do not agree on")
-    return number
-
-
-def _float(digits: str) -> float:
-    number = float(digits)
-    if isinf(number):
-        raise MalformedError("a number that no float holds")
-    return number
-
-
-def _object(pairs: list[tuple[str, Any]]) -> Any:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise MalformedError("a key that is there twice")
-    if "$type" in made:
-        return _tagged(made)
-    if any(key.startswith("$") for key in made):
-        raise MalformedError("a key that begins with $")
-    return made
-
-
-def _tagged(made: dict[str, Any]) -> Any:
-    name = made.pop("$type")
+def read_tagged(made: dict[str, Any]) -> Any:
+    """What an object with a key that begins with $ stands for."""
+    name = made.pop("$type", None)
     read = _READERS.get(name) if type(name) is str else None
     if read is None or len(made) != 1:
         raise MalformedError("a form that there is not")
@@ -277,6 +213,8 @@ def encode(value: object, what: str) -> str:
         TypeError: It is not plain data.
         ValueError: It nests too deep, or holds itself.
     """
+    import json  # not needed to read: most programs hand in nothing
+
     try:
         form = _form(value, MAX_DEPTH)
     except _NotPlainError as error:

@@ -2,18 +2,16 @@
 
 Everything in them but status, usage, limits and isolation is what the program chose to write:
 display and parse it as a stranger's. They compare, pickle and copy as any dataclass does.
+
+The extension makes them, field by field in the order that they have here (result_objects.cc).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import starmap
 from typing import Any, Literal
 
-from belljar import _plain
 from belljar._errors import GuestFailed
 
 Status = Literal["ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"]
@@ -298,90 +296,3 @@ class Result:
         from belljar._notebook import bundle
 
         return bundle(self)
-
-
-# The names of the engine's report, as fields of Result.
-_PARTS = {"result": "value", "result_repr": "value_repr"}
-
-
-def _truncated(outcome: Mapping[str, Any], *, is_unreadable: bool) -> tuple[str, ...]:
-    parts = [_PARTS.get(part, part) for part in outcome["truncated"]]
-    if is_unreadable and "value" not in parts:
-        parts.append("value")
-    for name, key in (
-        ("stdout", "stdout_dropped"),
-        ("stderr", "stderr_dropped"),
-        ("artifacts", "artifacts_left_out"),
-        ("network", "network_left_out"),
-    ):
-        if outcome[key]:
-            parts.append(name)
-    return tuple(parts)
-
-
-# The same of nearly every run in a sandbox.
-
-
-@lru_cache(maxsize=32)
-def _isolation(mode: str, language: str, layers: tuple[tuple[Any, ...], ...]) -> Isolation:
-    return Isolation(mode, language, tuple(Layer(*each) for each in layers))
-
-
-@lru_cache(maxsize=32)
-def _limits(*limits: Any) -> Limits:
-    return Limits(*limits)
-
-
-def result_of(outcome: Mapping[str, Any]) -> Result:
-    """Of what `_host.Engine.run` returns."""
-    text = outcome["result_json"]
-    value = None
-    is_unreadable = False
-    if text is not None:
-        try:
-            value = _plain.decode(text)
-        except _plain.MalformedError:
-            is_unreadable = True
-    error = outcome["error"]
-    container = outcome["container"]
-    return Result(
-        ok=outcome["status"] == "ok",
-        status=outcome["status"],
-        value=value,
-        has_value=text is not None and not is_unreadable,
-        value_repr=outcome["result_repr"],
-        stdout=outcome["stdout"],
-        stderr=outcome["stderr"],
-        stdout_dropped=outcome["stdout_dropped"],
-        stderr_dropped=outcome["stderr_dropped"],
-        error=None if error is None else ErrorReport(*error),
-        exit_code=outcome["exit_code"],
-        findings=tuple(starmap(Finding, outcome["findings"])),
-        variables=outcome["variables"],
-        artifacts=tuple(starmap(Artifact, outcome["artifacts"])),
-        artifacts_left_out=outcome["artifacts_left_out"],
-        artifacts_note=outcome["artifacts_note"],
-        isolation=_isolation(*outcome["isolation"]),
-        usage=Usage(*outcome["usage"]),
-        limits=_limits(*outcome["limits"]),
-        security_events=tuple(starmap(SecurityEvent, outcome["security_events"])),
-        network=tuple(starmap(NetworkEvent, outcome["network"])),
-        network_left_out=outcome["network_left_out"],
-        container=None if container is None else Container(*container),
-        truncated=_truncated(outcome, is_unreadable=is_unreadable),
-        execution_id=outcome["execution_id"],
-    )
-
-
-def validation_of(outcome: Mapping[str, Any]) -> Validation:
-    """Of what `_host.Engine.run` returns for a request to validate."""
-    findings = tuple(starmap(Finding, outcome["findings"]))
-    is_judged = outcome["status"] in ("ok", "refused")
-    error = outcome["error"]
-    analysis = outcome["analysis"]
-    return Validation(
-        ok=outcome["status"] == "ok" and not findings,
-        findings=findings,
-        analysis=None if analysis is None else Analysis(*analysis),
-        error=None if is_judged or error is None else ErrorReport(*error),
-    )

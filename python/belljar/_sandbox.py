@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from threading import get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
@@ -16,7 +17,7 @@ from belljar import _forks, _functions, _host, _options
 from belljar._errors import BelljarError
 from belljar._functions import Functions
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
-from belljar._result import Result, Validation, result_of, validation_of
+from belljar._result import Result, Validation
 from belljar._threads import Threads, usual_concurrency
 
 if TYPE_CHECKING:
@@ -141,33 +142,15 @@ class Sandbox:
         allowed_imports: Iterable[str] | None,
         **wishes: Any,
     ) -> None:
-        self._prepare(
-            _options.sandbox_wishes(**wishes),
-            {
-                "validate": False,
-                "source": b"",
-                "filename": "main.py",
-                "stdin": None,
-                "timeout": _options.seconds("timeout", timeout),
-                "cpu": _options.seconds("cpu", cpu),
-                "memory": _options.size("memory", memory),
-                "output": _options.size("output", output),
-                "allowed_imports": None
-                if allowed_imports is None
-                else _options.texts("allowed_imports", allowed_imports),
-                "allowed_domains": None,
-                "files": [],
-                "inputs": [],
-                "functions": [],
-                "call": None,
-                "stream": None,
-                "watch_signals": False,
-            },
-        )
+        usual: Asked = {}
+        _ask_limits(usual, timeout, memory, cpu, output)
+        if allowed_imports is not None:
+            usual["allowed_imports"] = _options.texts("allowed_imports", allowed_imports)
+        self._prepare(_options.sandbox_wishes(**wishes), usual)
 
     def _prepare(self, wishes: Wishes, usual: Asked) -> None:
         self._wishes = wishes
-        self._usual = usual  # what a run asks for that is given its source and nothing else
+        self._usual = usual  # what a run has that is given its source and nothing else
         self._is_closed = False
         self._after_fork()
         _forks.know(self)
@@ -175,6 +158,8 @@ class Sandbox:
     def _after_fork(self) -> None:
         # A handler of a signal may close what this thread is just opening.
         self._lock = threading.RLock()
+        # Where handlers of signals run.
+        self._main_thread = threading.main_thread().ident
         self._engine: _host.Engine | None = None
 
     # --- opening and closing ----------------------------------------------------------------------
@@ -185,7 +170,9 @@ class Sandbox:
             return engine
         with self._lock:
             if not self._is_closed and self._engine is None:
-                self._engine = _host.Engine(self._wishes, self._usual, _is_main_thread())
+                self._engine = _host.Engine(
+                    self._wishes, self._usual, get_ident() == self._main_thread
+                )
             if self._is_closed or self._engine is None:
                 self._engine = None
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
@@ -201,9 +188,8 @@ class Sandbox:
             BelljarError: There is none by then (its `errno` is ETIMEDOUT), or none to be had, and
             why.
         """
-        milliseconds = _options.seconds("timeout", timeout)
-        seconds = 1e9 if milliseconds is None else milliseconds / 1000
-        if not self._open().wait_until_ready(seconds, _is_main_thread()):
+        seconds = 1e9 if timeout is None else _options.seconds("timeout", timeout) / 1000
+        if not self._open().wait_until_ready(seconds, get_ident() == self._main_thread):
             what = "wait for a worker"
             raise BelljarError(what, f"{what}: none became ready in time", errno.ETIMEDOUT)
 
@@ -310,8 +296,8 @@ class Sandbox:
     def _run(
         self, asked: Asked, cancellation: _host.Cancellation | None, *, raise_on_error: bool
     ) -> Result:
-        asked["watch_signals"] = _is_main_thread()
-        result = self._open().run(cancellation, asked, result_of)
+        engine = self._engine or self._open()
+        result = engine.run(asked, cancellation, get_ident() == self._main_thread)
         if raise_on_error:
             result.raise_for_status()
         return result
@@ -340,27 +326,20 @@ class Sandbox:
         `take` is told what the program leaves: for bridges that carry it to another program.
         """
         # Only what is given is looked at: most runs are given nothing, and wait for this.
-        asked = self._usual.copy()
-        asked["source"] = _options.source(code)
+        asked: Asked = {"source": _options.source(code)}
         if validate:
             asked["validate"] = True
-        if filename != asked["filename"]:
+        if filename != "main.py":
             asked["filename"] = _options.text("filename", filename)
-        if timeout is not None:
-            asked["timeout"] = _options.seconds("timeout", timeout)
-        if cpu is not None:
-            asked["cpu"] = _options.seconds("cpu", cpu)
-        if memory is not None:
-            asked["memory"] = _options.size("memory", memory)
-        if output is not None:
-            asked["output"] = _options.size("output", output)
+        if not (timeout is None and memory is None and cpu is None and output is None):
+            _ask_limits(asked, timeout, memory, cpu, output)
         if stdin is not None:
             asked["stdin"] = _options.standard_input(stdin)
         if inputs is not None:
             asked["inputs"] = _options.inputs(inputs)
         if functions is not None or take is not None:
             callables = _functions.checked(functions)
-            if twice := callables.keys() & dict(asked["inputs"]).keys():
+            if twice := callables.keys() & dict(asked.get("inputs", ())).keys():
                 raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
             if take is not None:
                 callables[_functions.TAKES_VARIABLES] = take
@@ -378,7 +357,7 @@ class Sandbox:
 
     def _narrowed(self, allowed_imports: Iterable[str]) -> list[str]:
         asked = _options.texts("allowed_imports", allowed_imports)
-        given = self._usual["allowed_imports"]
+        given = self._usual.get("allowed_imports")
         if given is None:
             return asked
         for module in asked:
@@ -470,8 +449,7 @@ class Sandbox:
         asked = self._program(
             code, filename=filename, allowed_imports=allowed_imports, validate=True
         )
-        asked["watch_signals"] = _is_main_thread()
-        return self._open().run(None, asked, validation_of)
+        return self._open().validate(asked, get_ident() == self._main_thread)
 
     def info(self) -> Info:
         """What programs may use here, and what holds them.
@@ -490,6 +468,24 @@ class Sandbox:
             language="restricted" if wishes["restricted"] else "full",
             container=is_container,
         )
+
+
+def _ask_limits(
+    asked: Asked,
+    timeout: Seconds | None,
+    memory: Size | None,
+    cpu: Seconds | None,
+    output: Size | None,
+) -> None:
+    """Into `asked` those that are given."""
+    if timeout is not None:
+        asked["timeout"] = _options.seconds("timeout", timeout)
+    if memory is not None:
+        asked["memory"] = _options.size("memory", memory)
+    if cpu is not None:
+        asked["cpu"] = _options.seconds("cpu", cpu)
+    if output is not None:
+        asked["output"] = _options.size("output", output)
 
 
 class _Pending:
@@ -540,7 +536,3 @@ def _unopened(
     sandbox = kind.__new__(kind)
     sandbox._prepare(wishes, usual)
     return sandbox
-
-
-def _is_main_thread() -> bool:
-    return threading.get_ident() == threading.main_thread().ident

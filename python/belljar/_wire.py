@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 
 class ContainerWishes(TypedDict):
@@ -32,25 +32,23 @@ class Wishes(TypedDict):
     container: ContainerWishes | None
 
 
-class Asked(TypedDict):
-    """Of one run. Milliseconds and bytes."""
+class Asked(TypedDict, total=False):
+    """Of one run, or of all of a sandbox: what is not usual. Milliseconds and bytes."""
 
-    validate: bool
+    validate: Literal[True]
     source: bytes
     filename: str
-    stdin: bytes | None
-    timeout: int | None
-    cpu: int | None
-    memory: int | None
-    output: int | None
-    allowed_imports: list[str] | None
-    allowed_domains: list[str] | None
+    stdin: bytes
+    timeout: int
+    cpu: int
+    memory: int
+    output: int
+    allowed_imports: list[str]
+    allowed_domains: list[str]
     files: list[tuple[str, bytes]]
     inputs: list[tuple[str, str]]
     """Name, and the value's JSON form."""
     functions: list[str]
-    call: Callable[[str, str], str] | None
+    call: Callable[[str, str], str]
     """Name and arguments to the answer: JSON."""
-    stream: Callable[[str, str], object] | None
-    watch_signals: bool
-    """Whether the caller is the thread that handlers of signals run in."""
+    stream: Callable[[str, str], object]

@@ -64,13 +64,12 @@ class BelljarTool(BaseTool):
     def _open(self) -> Self:
         if self.sandbox is not None and self.profile is not None:
             raise ValueError("profile: the sandbox that is given has one; give either")
-        milliseconds = seconds("timeout", self.timeout)
+        limit = None if self.timeout is None else seconds("timeout", self.timeout) / 1000
         self._is_ours = self.sandbox is None
         if self.sandbox is None:
             self.sandbox = Sandbox(self.profile or "basic")
         self._async = around(self.sandbox)
         if not self.description:
-            limit = None if milliseconds is None else milliseconds / 1000
             self.description = _DESCRIPTION + surroundings(self.sandbox.info(), limit)
         return self
 

@@ -70,13 +70,13 @@ class BelljarExecutor(PythonExecutor):
     ) -> None:
         if sandbox is not None and profile is not None:
             raise ValueError("profile: the sandbox that is given has one; give either")
-        milliseconds = _options.seconds("timeout", timeout)
-        _options.size("memory", memory)
+        self._seconds = None if timeout is None else _options.seconds("timeout", timeout) / 1000
+        if memory is not None:
+            _options.size("memory", memory)
         self._is_ours = sandbox is None
         self._sandbox = Sandbox(profile or "basic") if sandbox is None else sandbox
         self._info = self._sandbox.info()
         self._limits: dict[str, Any] = {"timeout": timeout, "memory": memory}
-        self._seconds = None if milliseconds is None else milliseconds / 1000
         self._most = most_characters
         self._tools: dict[str, Callable[..., Any]] = {}
         self.variables: dict[str, Any] = {}

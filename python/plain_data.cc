@@ -1,0 +1,139 @@
+#include "python/plain_data.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace belljar::python {
+namespace {
+
+namespace py = pybind11;
+using Json = nlohmann::json;
+
+// Plain data nests 64 deep, and its tagged forms have a list in an object.
+constexpr size_t kMaxDepth = 2 * 64 + 2;
+// Past it, readers of JSON do not agree on a number.
+constexpr int64_t kSafeInteger = (int64_t{1} << 53) - 1;
+
+[[noreturn]] void Refuse(const char* why) { throw py::value_error(why); }
+
+py::object Owned(PyObject* made) {
+  if (!made) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+// Makes objects of Python's as it is told of values; those of JSON alone would be made twice.
+class Builder final : public nlohmann::json_sax<Json> {
+ public:
+  explicit Builder(const py::function& tagged) : tagged_(tagged) {}
+
+  py::object TakeRoot() { return std::move(root_); }
+
+  bool null() override { return Add(py::none()); }
+  bool boolean(bool value) override { return Add(py::bool_(value)); }
+  bool number_integer(number_integer_t value) override {
+    if (value < -kSafeInteger || value > kSafeInteger) RefuseNumber();
+    return Add(Owned(PyLong_FromLongLong(value)));
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (value > static_cast<uint64_t>(kSafeInteger)) RefuseNumber();
+    return Add(Owned(PyLong_FromUnsignedLongLong(value)));
+  }
+  bool number_float(number_float_t value, const string_t& text) override {
+    // The parser's way out where no integer of its own holds one.
+    if (text.find_first_of(".eE") == text.npos) RefuseNumber();
+    return Add(Owned(PyFloat_FromDouble(value)));
+  }
+  bool string(string_t& value) override { return Add(Text(value)); }
+  bool binary(binary_t&) override { Refuse("not JSON"); }
+  bool start_object(size_t) override {
+    return Open({.made = Owned(PyDict_New()), .is_dict = true});
+  }
+  bool start_array(size_t) override { return Open({.made = Owned(PyList_New(0))}); }
+  bool end_array() override { return Add(TakeInnermost().made); }
+
+  bool key(string_t& name) override {
+    Frame& frame = open_.back();
+    // One object for all keys of one name, as json has it.
+    const py::object made = Text(name);
+    PyObject* const known = PyDict_SetDefault(keys_.ptr(), made.ptr(), made.ptr());
+    if (!known) throw py::error_already_set();
+    frame.key = py::reinterpret_borrow<py::object>(known);
+    frame.is_tagged |= name.starts_with('$');
+    return true;
+  }
+
+  bool end_object() override {
+    Frame frame = TakeInnermost();
+    return Add(frame.is_tagged ? tagged_(frame.made) : std::move(frame.made));
+  }
+
+  bool parse_error(size_t, const std::string&, const Json::exception&) override {
+    Refuse("not JSON, or a number that no float holds");
+  }
+
+ private:
+  struct Frame {
+    py::object made;  // a list, or a dict
+    bool is_dict = false;
+    py::object key = {};  // where the next value of a dict goes
+    bool is_tagged = false;
+  };
+
+  [[noreturn]] static void RefuseNumber() {
+    Refuse("a number that JSON's readers do not agree on");
+  }
+
+  static py::object Text(const std::string& utf8) {
+    return Owned(PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "strict"));
+  }
+
+  bool Open(Frame frame) {
+    if (open_.size() >= kMaxDepth) Refuse("nests too deep");
+    open_.push_back(std::move(frame));
+    return true;
+  }
+
+  Frame TakeInnermost() {
+    Frame frame = std::move(open_.back());
+    open_.pop_back();
+    return frame;
+  }
+
+  bool Add(py::object value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return true;
+    }
+    const Frame& frame = open_.back();
+    PyObject* const made = frame.made.ptr();
+    if (!frame.is_dict) {
+      if (PyList_Append(made, value.ptr()) != 0) throw py::error_already_set();
+      return true;
+    }
+    const Py_ssize_t before = PyDict_Size(made);
+    if (PyDict_SetItem(made, frame.key.ptr(), value.ptr()) != 0) throw py::error_already_set();
+    if (PyDict_Size(made) == before) Refuse("a key that is there twice");
+    return true;
+  }
+
+  const py::function& tagged_;
+  py::object root_;
+  py::dict keys_;
+  std::vector<Frame> open_;  // the innermost last
+};
+
+}  // namespace
+
+py::object ReadPlain(std::string_view json, const py::function& tagged) {
+  // nlohmann takes a NUL outside of a string for the end of the text (3.11), and would not see what
+  // stands behind it. No JSON text holds one.
+  if (json.find('\0') != json.npos) Refuse("not JSON");
+  Builder builder(tagged);
+  Json::sax_parse(json.begin(), json.end(), &builder);  // throws where it would return false
+  return builder.TakeRoot();
+}
+
+}  // namespace belljar::python

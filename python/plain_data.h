@@ -1,0 +1,19 @@
+// Plain data from its JSON form, which a hostile worker may have written: _plain.py says what it
+// is.
+#ifndef BELLJAR_PYTHON_PLAIN_DATA_H_
+#define BELLJAR_PYTHON_PLAIN_DATA_H_
+
+#include <pybind11/pybind11.h>
+
+#include <string_view>
+
+namespace belljar::python {
+
+// `tagged` is called with each object that has a key beginning with "$", and returns what it stands
+// for. Time and memory are in proportion to the text, and to what `tagged` takes. Throws
+// pybind11::value_error for what is no such form, and what `tagged` raises.
+pybind11::object ReadPlain(std::string_view json, const pybind11::function& tagged);
+
+}  // namespace belljar::python
+
+#endif  // BELLJAR_PYTHON_PLAIN_DATA_H_

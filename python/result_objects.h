@@ -1,0 +1,21 @@
+// An Outcome as the objects that the package returns: the frozen dataclasses of belljar/_result.py.
+// Every text in it may be the guest's: bytes that are not UTF-8 become U+FFFD, nothing is
+// evaluated.
+#ifndef BELLJAR_PYTHON_RESULT_OBJECTS_H_
+#define BELLJAR_PYTHON_RESULT_OBJECTS_H_
+
+#include <pybind11/pybind11.h>
+
+#include "engine/core/outcome.h"
+
+namespace belljar::python {
+
+// A Result.
+pybind11::object ResultObject(const Outcome& outcome);
+
+// A Validation, of a request that was validated.
+pybind11::object ValidationObject(const Outcome& outcome);
+
+}  // namespace belljar::python
+
+#endif  // BELLJAR_PYTHON_RESULT_OBJECTS_H_

@@ -1,0 +1,29 @@
+// Texts between C++ and Python.
+#ifndef BELLJAR_PYTHON_TEXT_H_
+#define BELLJAR_PYTHON_TEXT_H_
+
+#include <pybind11/pybind11.h>
+
+#include <string_view>
+
+namespace belljar::python {
+
+// A str; bytes that are not UTF-8 become U+FFFD.
+inline pybind11::str TextObject(std::string_view utf8) {
+  PyObject* const text =
+      PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "replace");
+  if (!text) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::str>(text);
+}
+
+// Of a str, whose own it is. Raises UnicodeEncodeError for half of a surrogate pair.
+inline std::string_view TextView(const pybind11::handle& text) {
+  Py_ssize_t size = 0;
+  const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (!utf8) throw pybind11::error_already_set();
+  return {utf8, static_cast<size_t>(size)};
+}
+
+}  // namespace belljar::python
+
+#endif  // BELLJAR_PYTHON_TEXT_H_
