@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -118,6 +119,46 @@ py::object UsageObject(const Usage& usage) {
   return Make().usage(Seconds(usage.wall_time), Seconds(usage.cpu_time), usage.max_rss_bytes);
 }
 
+// All fields, or it does not compile.
+auto FieldsOf(const Limits& limits) {
+  const auto& [timeout, cpu, memory, output, result, source, file_size, artifact, artifacts,
+               open_files, processes] = limits;
+  return std::tie(timeout, cpu, memory, output, result, source, file_size, artifact, artifacts,
+                  open_files, processes);
+}
+auto FieldsOf(const LayerState& layer) {
+  const auto& [name, held, detail] = layer;
+  return std::tie(name, held, detail);
+}
+
+bool IsSame(const Limits& one, const Limits& other) { return FieldsOf(one) == FieldsOf(other); }
+bool IsSame(const Isolation& one, const Isolation& other) {
+  const auto& [mode, language, layers] = one;
+  const auto same = [](const LayerState& a, const LayerState& b) {
+    return FieldsOf(a) == FieldsOf(b);
+  };
+  return mode == other.mode && language == other.language &&
+         std::ranges::equal(layers, other.layers, same);
+}
+
+// The last that was made: nearly all runs of a program have the same.
+template <typename Key>
+class Latest {
+ public:
+  template <typename Convert>
+  py::object operator()(const Key& key, Convert convert) {
+    if (!made_ || !IsSame(key, key_)) {
+      made_ = convert(key);
+      key_ = key;
+    }
+    return made_;
+  }
+
+ private:
+  Key key_;
+  py::object made_;
+};
+
 py::object LimitsObject(const Limits& limits) {
   return Make().limits(Seconds(limits.timeout), Seconds(limits.cpu), limits.memory.count,
                        limits.output.count, limits.result.count, limits.source.count,
@@ -206,6 +247,8 @@ py::tuple TruncatedObject(const Outcome& outcome, bool is_unreadable) {
 py::object ResultObject(const Outcome& outcome) {
   const std::optional<py::object> value = ValueOf(outcome.result_json);
   const bool is_unreadable = outcome.result_json && !value;
+  static Latest<Isolation>& latest_isolation = *new Latest<Isolation>();
+  static Latest<Limits>& latest_limits = *new Latest<Limits>();
   return Make().result(
       outcome.success(), TextObject(StatusName(outcome.status)), value.value_or(py::none()),
       value.has_value(), OptionalObject(outcome.result_repr, TextObject),
@@ -215,8 +258,8 @@ py::object ResultObject(const Outcome& outcome) {
       OptionalObject(outcome.exit_code, [](int code) { return py::int_(code); }),
       TupleOf(outcome.findings, FindingObject), TextsOf(outcome.variables),
       TupleOf(outcome.artifacts, ArtifactObject), outcome.artifacts_left_out,
-      OrNone(outcome.artifacts_note), IsolationObject(outcome.isolation),
-      UsageObject(outcome.usage), LimitsObject(outcome.limits),
+      OrNone(outcome.artifacts_note), latest_isolation(outcome.isolation, IsolationObject),
+      UsageObject(outcome.usage), latest_limits(outcome.limits, LimitsObject),
       TupleOf(outcome.security_events, SecurityEventObject),
       TupleOf(outcome.network, NetworkEventObject), outcome.network_left_out,
       OptionalObject(outcome.container, ContainerObject), TruncatedObject(outcome, is_unreadable),

@@ -297,7 +297,7 @@ class Sandbox:
         self, asked: Asked, cancellation: _host.Cancellation | None, *, raise_on_error: bool
     ) -> Result:
         engine = self._engine or self._open()
-        result = engine.run(asked, cancellation, get_ident() == self._main_thread)
+        result = _host.run(engine, asked, cancellation, get_ident() == self._main_thread)
         if raise_on_error:
             result.raise_for_status()
         return result
@@ -449,7 +449,7 @@ class Sandbox:
         asked = self._program(
             code, filename=filename, allowed_imports=allowed_imports, validate=True
         )
-        return self._open().validate(asked, get_ident() == self._main_thread)
+        return _host.validate(self._open(), asked, get_ident() == self._main_thread)
 
     def info(self) -> Info:
         """What programs may use here, and what holds them.
