@@ -47,6 +47,21 @@ auto WithoutGil(Wait wait) -> decltype(wait()) {
   }
 }
 
+// Calls `callable`, and returns or throws what it does. Nothing with a destructor is between this
+// and Python: where the interpreter's end takes the thread, nobody's references are given up
+// without the GIL.
+template <typename... Arguments>
+pybind11::object CallPython(const pybind11::handle& callable, const Arguments&... arguments) {
+  PyObject* answer = nullptr;
+  try {
+    answer = PyObject_CallFunctionObjArgs(callable.ptr(), arguments.ptr()..., nullptr);
+  } catch (const abi::__forced_unwind&) {
+    StayUntilTheProcessEnds();
+  }
+  if (!answer) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(answer);
+}
+
 // Calls `step` with the GIL, from a thread that has let go of it by WithoutGil.
 template <typename Step>
 void WithGil(Step step) {

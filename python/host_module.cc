@@ -25,6 +25,7 @@
 #include "python/gil.h"
 #include "python/plain_data.h"
 #include "python/request_objects.h"
+#include "python/result_objects.h"
 #include "python/run.h"
 #include "python/text.h"
 
@@ -141,19 +142,37 @@ py::dict CountersOf(const Engine& engine) {
   return object;
 }
 
-// Raises an exception class of belljar._errors.
-void Raise(const char* type, const Error& error) {
-  const py::object errors = py::module_::import("belljar._errors");
-  const py::object raised = errors.attr(type)(TextObject(error.operation),
-                                              TextObject(error.ToString()), error.error_number);
-  PyErr_SetObject(py::type::handle_of(raised).ptr(), raised.ptr());
+// The class BelljarError, of the package as it was imported last.
+PyObject*& BelljarError() {
+  static PyObject* type = nullptr;
+  return type;
+}
+
+void KnowPackage(const py::module_& results, const py::module_& plain, const py::module_& errors) {
+  KnowResults(results, plain);
+  py::object error = errors.attr("BelljarError");
+  BelljarError() = error.release().ptr();  // the one before may be in use
+}
+
+// Makes it without its __init__: an interpreter that ends takes threads amid what runs in Python,
+// and whoever is handling an exception of C++ may not be taken (gil.h).
+void RaiseBelljarError(const Error& error) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(BelljarError());
+  const py::tuple arguments = py::make_tuple(TextObject(error.ToString()));
+  const auto raised =
+      py::reinterpret_steal<py::object>(type->tp_new(type, arguments.ptr(), nullptr));
+  if (!raised) return;  // as for want of memory, which is raised then
+  const int number = error.error_number;
+  raised.attr("operation") = TextObject(error.operation);
+  raised.attr("errno") = number == 0 ? py::object(py::none()) : py::int_(number);
+  PyErr_SetObject(BelljarError(), raised.ptr());
 }
 
 void Translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const HostFailure& failure) {
-    Raise("BelljarError", failure.error);
+    RaiseBelljarError(failure.error);
   } catch (const BadArgument& bad) {
     PyErr_SetObject(PyExc_ValueError, TextObject(bad.error.ToString()).ptr());
   }
@@ -239,6 +258,7 @@ void Define(py::module_& module) {
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
   module.def("look_from", &LookFrom, py::arg("folder"), py::arg("interpreter"));
+  module.def("know_package", &KnowPackage, py::arg("results"), py::arg("plain"), py::arg("errors"));
   module.def("close_all", &CloseAll);
   module.def("after_fork_in_child", &CloseInheritedDescriptors);
 }

@@ -1,7 +1,6 @@
 #include "python/result_objects.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -74,51 +73,6 @@ class Record {
   const py::tuple fields_;
 };
 
-struct Records {
-  py::module_ plain = py::module_::import("belljar._plain");
-  py::module_ module = py::module_::import("belljar._result");
-  Record result{module, "Result"};
-  Record validation{module, "Validation"};
-  Record finding{module, "Finding"};
-  Record error{module, "ErrorReport"};
-  Record usage{module, "Usage"};
-  Record limits{module, "Limits"};
-  Record layer{module, "Layer"};
-  Record isolation{module, "Isolation"};
-  Record security_event{module, "SecurityEvent"};
-  Record network_event{module, "NetworkEvent"};
-  Record container{module, "Container"};
-  Record artifact{module, "Artifact"};
-  Record analysis{module, "Analysis"};
-};
-
-// Never destroyed: the interpreter may end before this library's statics do.
-const Records& Make() {
-  static const Records* records = nullptr;
-  if (!records) {
-    // Importing lets go of the GIL: another thread may have been here meanwhile.
-    auto made = std::make_unique<const Records>();
-    if (!records) records = made.release();
-  }
-  return *records;
-}
-
-py::object FindingObject(const Finding& finding) {
-  return Make().finding(TextObject(finding.rule), TextObject(finding.name), OrNone(finding.line),
-                        OrNone(finding.column), OrNone(finding.end_line),
-                        OrNone(finding.end_column), TextObject(finding.reason),
-                        OrNone(finding.hint), OrNone(finding.profile));
-}
-
-py::object ErrorObject(const GuestError& error) {
-  return Make().error(TextObject(error.type), TextObject(error.message), OrNone(error.line),
-                      OrNone(error.column), OrNone(error.traceback), OrNone(error.hint));
-}
-
-py::object UsageObject(const Usage& usage) {
-  return Make().usage(Seconds(usage.wall_time), Seconds(usage.cpu_time), usage.max_rss_bytes);
-}
-
 // All fields, or it does not compile.
 auto FieldsOf(const Limits& limits) {
   const auto& [timeout, cpu, memory, output, result, source, file_size, artifact, artifacts,
@@ -158,6 +112,56 @@ class Latest {
   Key key_;
   py::object made_;
 };
+
+// What the package is, as it was imported last.
+struct Records {
+  Records(const py::module_& results, py::module_ plain_data)
+      : plain(std::move(plain_data)),
+        result(results, "Result"),
+        validation(results, "Validation"),
+        finding(results, "Finding"),
+        error(results, "ErrorReport"),
+        usage(results, "Usage"),
+        limits(results, "Limits"),
+        layer(results, "Layer"),
+        isolation(results, "Isolation"),
+        security_event(results, "SecurityEvent"),
+        network_event(results, "NetworkEvent"),
+        container(results, "Container"),
+        artifact(results, "Artifact"),
+        analysis(results, "Analysis") {}
+
+  const py::module_ plain;
+  const Record result, validation, finding, error, usage, limits, layer, isolation, security_event,
+      network_event, container, artifact, analysis;
+  Latest<Isolation> latest_isolation;
+  Latest<Limits> latest_limits;
+};
+
+// Never destroyed: the interpreter may end before this library's statics do, and what one import of
+// the package has made may still be made when another begins.
+Records*& Known() {
+  static Records* records = nullptr;
+  return records;
+}
+
+Records& Make() { return *Known(); }
+
+py::object FindingObject(const Finding& finding) {
+  return Make().finding(TextObject(finding.rule), TextObject(finding.name), OrNone(finding.line),
+                        OrNone(finding.column), OrNone(finding.end_line),
+                        OrNone(finding.end_column), TextObject(finding.reason),
+                        OrNone(finding.hint), OrNone(finding.profile));
+}
+
+py::object ErrorObject(const GuestError& error) {
+  return Make().error(TextObject(error.type), TextObject(error.message), OrNone(error.line),
+                      OrNone(error.column), OrNone(error.traceback), OrNone(error.hint));
+}
+
+py::object UsageObject(const Usage& usage) {
+  return Make().usage(Seconds(usage.wall_time), Seconds(usage.cpu_time), usage.max_rss_bytes);
+}
 
 py::object LimitsObject(const Limits& limits) {
   return Make().limits(Seconds(limits.timeout), Seconds(limits.cpu), limits.memory.count,
@@ -244,12 +248,15 @@ py::tuple TruncatedObject(const Outcome& outcome, bool is_unreadable) {
 
 }  // namespace
 
+void KnowResults(const py::module_& results, const py::module_& plain) {
+  Known() = new Records(results, plain);
+}
+
 py::object ResultObject(const Outcome& outcome) {
   const std::optional<py::object> value = ValueOf(outcome.result_json);
   const bool is_unreadable = outcome.result_json && !value;
-  static Latest<Isolation>& latest_isolation = *new Latest<Isolation>();
-  static Latest<Limits>& latest_limits = *new Latest<Limits>();
-  return Make().result(
+  Records& make = Make();
+  return make.result(
       outcome.success(), TextObject(StatusName(outcome.status)), value.value_or(py::none()),
       value.has_value(), OptionalObject(outcome.result_repr, TextObject),
       TextObject(outcome.stdout_stream.text), TextObject(outcome.stderr_stream.text),
@@ -258,8 +265,8 @@ py::object ResultObject(const Outcome& outcome) {
       OptionalObject(outcome.exit_code, [](int code) { return py::int_(code); }),
       TupleOf(outcome.findings, FindingObject), TextsOf(outcome.variables),
       TupleOf(outcome.artifacts, ArtifactObject), outcome.artifacts_left_out,
-      OrNone(outcome.artifacts_note), latest_isolation(outcome.isolation, IsolationObject),
-      UsageObject(outcome.usage), latest_limits(outcome.limits, LimitsObject),
+      OrNone(outcome.artifacts_note), make.latest_isolation(outcome.isolation, IsolationObject),
+      UsageObject(outcome.usage), make.latest_limits(outcome.limits, LimitsObject),
       TupleOf(outcome.security_events, SecurityEventObject),
       TupleOf(outcome.network, NetworkEventObject), outcome.network_left_out,
       OptionalObject(outcome.container, ContainerObject), TruncatedObject(outcome, is_unreadable),

@@ -10,6 +10,9 @@
 
 namespace belljar::python {
 
+// The modules belljar._result and belljar._plain, before anything is made.
+void KnowResults(const pybind11::module_& results, const pybind11::module_& plain);
+
 // A Result.
 pybind11::object ResultObject(const Outcome& outcome);
 

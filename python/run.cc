@@ -86,8 +86,9 @@ class Callbacks {
   // Empty where there is no answer, and no run any more.
   std::string Call(std::string_view name, std::string_view arguments) {
     std::string answer;
-    InPython(
-        [&] { answer = py::cast<std::string>(call_(TextObject(name), TextObject(arguments))); });
+    InPython([&] {
+      answer = py::cast<std::string>(CallPython(call_, TextObject(name), TextObject(arguments)));
+    });
     return answer;
   }
 
@@ -96,13 +97,15 @@ class Callbacks {
     unshown += bytes;
     const size_t whole = CompletePrefix(unshown);
     if (whole == 0) return;
-    InPython([&] { stream_(name, TextObject(std::string_view(unshown).substr(0, whole))); });
+    InPython([&] {
+      CallPython(stream_, TextObject(name), TextObject(std::string_view(unshown).substr(0, whole)));
+    });
     unshown.erase(0, whole);
   }
 
   void ShowRest(const char* name, std::string& unshown) {
     if (unshown.empty() || stream_.is_none()) return;
-    InPython([&] { stream_(name, TextObject(unshown)); });
+    InPython([&] { CallPython(stream_, TextObject(name), TextObject(unshown)); });
   }
 
   const Cancellation& cancellation_;

@@ -1,5 +1,9 @@
 #include "engine/core/json_reader.h"
 
+#include <locale.h>
+
+#include <cmath>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +26,10 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool boolean(bool value) override { return Add(value); }
   bool number_integer(number_integer_t value) override { return Add(value); }
   bool number_unsigned(number_unsigned_t value) override { return Add(value); }
-  bool number_float(number_float_t value, const string_t&) override { return Add(value); }
+  bool number_float(number_float_t, const string_t& text) override {
+    const std::optional<double> value = JsonFloat(text);
+    return value ? Add(*value) : Fail(Reason::kNumber);
+  }
   bool string(string_t& value) override { return Add(std::move(value)); }
   bool binary(binary_t& value) override { return Add(std::move(value)); }
   bool start_object(size_t) override { return Open(Json::object()); }
@@ -85,6 +92,14 @@ class Builder final : public nlohmann::json_sax<Json> {
 };
 
 }  // namespace
+
+std::optional<double> JsonFloat(std::string text) {
+  const size_t point = text.find_first_not_of("0123456789+-eE");
+  if (point != text.npos) text[point] = '.';
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  const double value = strtod_l(text.c_str(), nullptr, plain);
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
 
 JsonReading ReadJson(std::string_view text, const JsonBounds& bounds) {
   // nlohmann takes a NUL outside of a string for the end of the text (3.11), and would not see what

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -35,6 +37,11 @@ struct JsonFailure {
 };
 
 using JsonReading = std::variant<nlohmann::json, JsonFailure>;
+
+// The number whose JSON text nlohmann has read: `text` is its token, with the first byte of the
+// locale's decimal point in place of the point (3.11), and its own value is wrong where that point
+// has more bytes. nullopt: no double holds it.
+std::optional<double> JsonFloat(std::string text);
 
 JsonReading ReadJson(std::string_view text, const JsonBounds& bounds);
 

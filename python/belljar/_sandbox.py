@@ -13,7 +13,7 @@ from threading import get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
-from belljar import _forks, _functions, _host, _options
+from belljar import _errors, _forks, _functions, _host, _options, _plain, _result
 from belljar._errors import BelljarError
 from belljar._functions import Functions
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
@@ -34,6 +34,8 @@ _host.look_from(
     os.path.dirname(os.path.abspath(__file__)),
     getattr(sys, "_base_executable", None) or sys.executable or "",
 )
+# Those of this import: there may have been one before.
+_host.know_package(_result, _plain, _errors)
 # Kills what still runs in daemon threads, and waits until nothing of ours is on their stacks.
 atexit.register(_host.close_all)
 

@@ -1,6 +1,7 @@
 #include "tests/container/child_engine.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -53,8 +54,11 @@ void ChildEngine::Stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
   for (auto& [id, child] : children_) {
-    if (child.process) child.process.Kill();
     child.running = false;
+    if (!child.process) continue;
+    child.process.Kill();
+    // Or a run could still be given to one that is about to die.
+    EXPECT_TRUE(WaitReadable(child.process.ended_fd(), Clock::now() + std::chrono::seconds(60)));
   }
 }
 

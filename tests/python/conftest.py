@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,11 +53,15 @@ def script() -> Script:
     """Runs a program in a Python of its own, in which nothing has been imported or forked."""
 
     def run(
-        code: str, *, timeout: float = 60, **options: object
+        code: str,
+        *,
+        timeout: float = 60,
+        variables: Mapping[str, str] | None = None,
+        **options: object,
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-X", "dev", "-W", "ignore::DeprecationWarning", "-c", code],
-            env=environment(),
+            env=environment() | (variables or {}),
             capture_output=True,
             text=True,
             timeout=timeout,

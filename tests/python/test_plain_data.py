@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from belljar import Sandbox, _plain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.python.conftest import named
+from tests.python.conftest import Script, named
 
 SCALARS = (
     st.none()
@@ -115,6 +118,7 @@ def test_whatever_text_it_is_there_is_one_error(text: str) -> None:
 MALFORMED = {
     "nothing": "",
     "rest": "1 2",
+    "a byte order mark": "\ufeff1",
     "a NUL and rest": "1\0",
     "a NUL": '"\0"',
     "half of a surrogate pair": '"\\ud800"',
@@ -270,6 +274,56 @@ def test_digits_of_ints_whatever_the_applications_limit() -> None:
         assert _plain.decode(text) == number
     finally:
         sys.set_int_max_str_digits(limit)
+
+
+@pytest.fixture(params=["de_DE", "ps_AF"])
+def locale_of_other_points(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> str:
+    """LOCPATH of a locale with a comma, and of one with a decimal point of two bytes."""
+    folder = tmp_path_factory.mktemp("locales")
+    if not Path("/usr/share/i18n/locales", request.param).exists():
+        pytest.skip("needs the sources of locales (Debian's package locales)")
+    command = ["localedef", "-i", request.param, "-f", "UTF-8", str(folder / request.param)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return str(folder)
+
+
+def test_the_locale_does_not_matter(
+    script: Script, locale_of_other_points: str, request: pytest.FixtureRequest
+) -> None:
+    name = request.node.callspec.params["locale_of_other_points"]
+    ran = script(
+        f"""
+import locale
+from belljar import Sandbox
+locale.setlocale(locale.LC_ALL, {name!r})
+assert locale.localeconv()["decimal_point"] != "."
+with Sandbox() as box:
+    print(box.run("[0.1 + 0.2, 1.5e300, -2.5e-3, 5e-324]").value)
+""",
+        variables={"LOCPATH": locale_of_other_points},
+    )
+    assert ran.stdout == "[0.30000000000000004, 1.5e+300, -0.0025, 5e-324]\n", ran.stderr
+
+
+def test_other_threads_get_on_meanwhile() -> None:
+    text = "[" + "[1]," * 1_000_000 + "[1]]"
+    turns, is_done = 0, threading.Event()
+
+    def take_turns() -> None:
+        nonlocal turns
+        while not is_done.wait(0.001):
+            turns += 1
+
+    thread = threading.Thread(target=take_turns)
+    thread.start()
+    before = turns
+    _plain.decode(text)
+    during = turns - before
+    is_done.set()
+    thread.join()
+    assert during > 3  # one before and one after may be counted
 
 
 def test_a_value_that_cannot_be_read_is_cut(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

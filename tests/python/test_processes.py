@@ -540,3 +540,57 @@ def test_nothing_is_left_of_many_sandboxes() -> None:
 
     assert len(ours(after.stdout)) <= len(ours(children.stdout))
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("call", ["box.run('1')", "box.validate('1')", "box.wait_until_ready(9)"])
+def test_threads_that_go_on_asking_at_the_interpreters_end(script: Script, call: str) -> None:
+    for _ in range(4):  # some of them ended by a signal each time
+        done = script(f"""
+import threading, time
+from belljar import Sandbox
+box = Sandbox()
+box.run("1")
+def ask():
+    while True:
+        try:
+            {call}
+        except Exception:
+            pass
+for _ in range(3):
+    threading.Thread(target=ask, daemon=True).start()
+time.sleep(0.2)
+print("end")
+""")
+        assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+
+
+def test_what_is_imported_afresh_makes_its_own_results(script: Script) -> None:
+    done = script("""
+import pickle, sys
+def of_this_import():
+    import belljar
+    with belljar.Sandbox() as box:
+        result = box.run("(1, 2)")
+        assert isinstance(result, belljar.Result) and result.value == (1, 2)
+        assert isinstance(result.isolation, belljar.Isolation)
+        assert isinstance(result.limits, belljar.Limits)
+        pickle.dumps(result)
+        try:
+            box.run("1 / 0", raise_on_error=True)
+        except belljar.GuestFailed:
+            pass
+    try:
+        box.run("1")
+    except belljar.BelljarError:
+        pass
+    try:
+        belljar.Sandbox().wait_until_ready(0.001)
+    except belljar.BelljarError as error:
+        assert error.errno
+of_this_import()
+for name in [name for name in sys.modules if name.startswith("belljar")]:
+    del sys.modules[name]
+of_this_import()
+print("end")
+""")
+    assert done.stdout == "end\n", done.stderr
