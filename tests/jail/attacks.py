@@ -455,9 +455,11 @@ process.start(); process.join()
     denied("execute", "os.execv('/bin/echo', ['echo', 'WON'])", "execve"),
     denied(
         "execute_at",
-        "call(NR['execveat'], -100, text('/bin/true'), 0, 0, 0)",
+        """
+arguments = (ctypes.c_char_p * 3)(b'/bin/echo', b'WON', None)
+call(NR['execveat'], -100, text('/bin/echo'), address(arguments), 0, 0)
+""",
         "execveat",
-        control=False,
     ),
     denied("kill_a_process", "os.kill(HOST['victim'], signal.SIGTERM); won()", "kill", victim=True),
     denied("kill_a_group", "os.killpg(HOST['victim'], signal.SIGTERM); won()", "kill", victim=True),
