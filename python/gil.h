@@ -14,6 +14,8 @@
 #include <exception>
 #include <utility>
 
+#include "python/objects.h"
+
 namespace belljar::python {
 
 [[noreturn]] inline void StayUntilTheProcessEnds() {
@@ -58,8 +60,7 @@ pybind11::object CallPython(const pybind11::handle& callable, const Arguments&..
   } catch (const abi::__forced_unwind&) {
     StayUntilTheProcessEnds();
   }
-  if (!answer) throw pybind11::error_already_set();
-  return pybind11::reinterpret_steal<pybind11::object>(answer);
+  return Owned(answer);
 }
 
 // Calls `step` with the GIL, from a thread that has let go of it by WithoutGil.

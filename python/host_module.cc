@@ -10,6 +10,7 @@
 #include <future>
 #include <memory>
 #include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -23,11 +24,11 @@
 #include "python/engine.h"
 #include "python/errors.h"
 #include "python/gil.h"
+#include "python/objects.h"
 #include "python/plain_data.h"
 #include "python/request_objects.h"
 #include "python/result_objects.h"
 #include "python/run.h"
-#include "python/text.h"
 
 namespace belljar::python {
 namespace {
@@ -67,14 +68,14 @@ void Drop(Engine* engine) {
 
 // What may take minutes, as installing packages does, on another thread: this one looks after
 // signals.
-Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
+Result<Opened> OpenWatchingSignals(Choice choice) {
   const Cancellation cancellation;
   std::packaged_task<Result<Opened>()> task(
       [&] { return Open(std::move(choice), cancellation.fd()); });
   std::future<Result<Opened>> opened = task.get_future();
   std::jthread thread(std::move(task));
   while (WithoutGil([&] { return opened.wait_for(kLook); }) != std::future_status::ready) {
-    if (!watches_signals || PyErr_CheckSignals() == 0) continue;
+    if (PyErr_CheckSignals() == 0) continue;
     cancellation.Cancel();
     WithoutGil([&] { opened.wait(); });
     throw py::error_already_set();
@@ -82,8 +83,7 @@ Result<Opened> OpenWatchingSignals(Choice choice, bool watches_signals) {
   return opened.get();
 }
 
-std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& usual,
-                                   bool watches_signals) {
+std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& usual) {
   if (IsEnding()) throw HostFailure{MakeError("open a sandbox", "the interpreter is ending")};
   const Wishes wishes = WishesFrom(options);
   const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
@@ -93,13 +93,13 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& usua
   }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
   const bool installs = !choice.packages.empty();  // whose modules are known afterwards
-  // Before anything is opened.
-  if (!installs) (void)UsualFrom(usual, choice.sandbox.profile, choice.sandbox.language);
+  std::optional<Usual> read;  // before anything is opened, if that can be judged then
+  if (!installs) read = UsualFrom(usual, choice.sandbox.profile, choice.sandbox.language);
   Opened opened =
-      OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice), watches_signals)
+      OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice))
                                      : WithoutGil([&] { return Open(std::move(choice), -1); }));
-  Usual read = UsualFrom(usual, opened.profile, opened.language);
-  const std::shared_ptr<Engine> engine(new Engine(std::move(opened), std::move(read)), Drop);
+  if (installs) read = UsualFrom(usual, opened.profile, opened.language);
+  const std::shared_ptr<Engine> engine(new Engine(std::move(opened), std::move(*read)), Drop);
   Engines().insert(engine.get());
   return engine;
 }
@@ -159,9 +159,7 @@ void KnowPackage(const py::module_& results, const py::module_& plain, const py:
 void RaiseBelljarError(const Error& error) {
   auto* const type = reinterpret_cast<PyTypeObject*>(BelljarError());
   const py::tuple arguments = py::make_tuple(TextObject(error.ToString()));
-  const auto raised =
-      py::reinterpret_steal<py::object>(type->tp_new(type, arguments.ptr(), nullptr));
-  if (!raised) return;  // as for want of memory, which is raised then
+  const py::object raised = Owned(type->tp_new(type, arguments.ptr(), nullptr));
   const int number = error.error_number;
   raised.attr("operation") = TextObject(error.operation);
   raised.attr("errno") = number == 0 ? py::object(py::none()) : py::int_(number);
@@ -236,8 +234,8 @@ void Define(py::module_& module) {
       .def_property_readonly("is_cancelled", &Cancellation::is_cancelled);
 
   py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
-      .def(py::init(&OpenEngine), py::arg("options"), py::arg("usual"), py::arg("watch_signals"))
-      .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"), py::arg("watch_signals"))
+      .def(py::init(&OpenEngine), py::arg("options"), py::arg("usual"))
+      .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"))
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)
       .def_property_readonly("facts",
@@ -245,9 +243,7 @@ void Define(py::module_& module) {
       .def_property_readonly(
           "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
 
-  if (PyObject* const run = PyCFunction_New(&g_run, nullptr)) {
-    module.add_object("run", py::reinterpret_steal<py::object>(run));
-  }
+  module.add_object("run", Owned(PyCFunction_New(&g_run, nullptr)));
   module.def("validate", &Validate, py::arg("engine"), py::arg("asked"), py::arg("watch_signals"));
   module.def(
       "read_plain",

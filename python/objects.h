@@ -1,6 +1,6 @@
-// Texts between C++ and Python.
-#ifndef BELLJAR_PYTHON_TEXT_H_
-#define BELLJAR_PYTHON_TEXT_H_
+// Objects of Python's from its C API, and texts between it and C++.
+#ifndef BELLJAR_PYTHON_OBJECTS_H_
+#define BELLJAR_PYTHON_OBJECTS_H_
 
 #include <pybind11/pybind11.h>
 
@@ -8,12 +8,15 @@
 
 namespace belljar::python {
 
+// A new reference, as the C API returns it; null: what it has raised is thrown.
+inline pybind11::object Owned(PyObject* made) {
+  if (!made) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(made);
+}
+
 // A str; bytes that are not UTF-8 become U+FFFD.
 inline pybind11::str TextObject(std::string_view utf8) {
-  PyObject* const text =
-      PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "replace");
-  if (!text) throw pybind11::error_already_set();
-  return pybind11::reinterpret_steal<pybind11::str>(text);
+  return Owned(PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "replace"));
 }
 
 // Of a str, whose own it is. Raises UnicodeEncodeError for half of a surrogate pair.
@@ -26,4 +29,4 @@ inline std::string_view TextView(const pybind11::handle& text) {
 
 }  // namespace belljar::python
 
-#endif  // BELLJAR_PYTHON_TEXT_H_
+#endif  // BELLJAR_PYTHON_OBJECTS_H_

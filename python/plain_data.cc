@@ -1,20 +1,18 @@
 #include "python/plain_data.h"
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/core/json_reader.h"
 #include "python/gil.h"
+#include "python/objects.h"
 
 namespace belljar::python {
 namespace {
 
 namespace py = pybind11;
-using Json = nlohmann::json;
 
 // Plain data nests 64 deep, and its tagged forms have a list in an object.
 constexpr size_t kMaxDepth = 2 * 64 + 2;
@@ -23,13 +21,8 @@ constexpr int64_t kSafeInteger = (int64_t{1} << 53) - 1;
 
 [[noreturn]] void Refuse(const char* why) { throw py::value_error(why); }
 
-py::object Owned(PyObject* made) {
-  if (!made) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(made);
-}
-
 // Makes objects of Python's as it is told of values; those of JSON alone would be made twice.
-class Builder final : public nlohmann::json_sax<Json> {
+class Builder final : public JsonEvents {
  public:
   explicit Builder(const py::function& tagged) : tagged_(tagged) {}
 
@@ -45,25 +38,19 @@ class Builder final : public nlohmann::json_sax<Json> {
     if (value > static_cast<uint64_t>(kSafeInteger)) RefuseNumber();
     return Add(Owned(PyLong_FromUnsignedLongLong(value)));
   }
-  bool number_float(number_float_t, const string_t& text) override {
-    // The parser's way out where no integer of its own holds one.
-    if (text.find_first_not_of("-0123456789") == text.npos) RefuseNumber();
-    const std::optional<double> value = JsonFloat(text);
-    if (!value) Refuse("a number that no float holds");
-    return Add(Owned(PyFloat_FromDouble(*value)));
+  bool Number(double value, bool is_integer) override {
+    if (is_integer) RefuseNumber();
+    return Add(Owned(PyFloat_FromDouble(value)));
   }
-  bool string(string_t& value) override { return Add(Text(value)); }
-  bool binary(binary_t&) override { Refuse("not JSON"); }
-  bool start_object(size_t) override {
-    return Open({.made = Owned(PyDict_New()), .is_dict = true});
-  }
-  bool start_array(size_t) override { return Open({.made = Owned(PyList_New(0))}); }
+  bool string(string_t& value) override { return Add(TextObject(value)); }
+  bool start_object(size_t) override { return Open(Owned(PyDict_New())); }
+  bool start_array(size_t) override { return Open(Owned(PyList_New(0))); }
   bool end_array() override { return Add(TakeInnermost().made); }
 
   bool key(string_t& name) override {
     Frame& frame = open_.back();
     // One object for all keys of one name, as json has it.
-    const py::object made = Text(name);
+    const py::object made = TextObject(name);
     PyObject* const known = PyDict_SetDefault(keys_.ptr(), made.ptr(), made.ptr());
     if (!known) throw py::error_already_set();
     frame.key = py::reinterpret_borrow<py::object>(known);
@@ -76,14 +63,9 @@ class Builder final : public nlohmann::json_sax<Json> {
     return Add(frame.is_tagged ? CallPython(tagged_, frame.made) : std::move(frame.made));
   }
 
-  bool parse_error(size_t, const std::string&, const Json::exception&) override {
-    Refuse("not JSON, or a number that no float holds");
-  }
-
  private:
   struct Frame {
-    py::object made;  // a list, or a dict
-    bool is_dict = false;
+    py::object made;      // a list, or a dict
     py::object key = {};  // where the next value of a dict goes
     bool is_tagged = false;
   };
@@ -92,13 +74,14 @@ class Builder final : public nlohmann::json_sax<Json> {
     Refuse("a number that JSON's readers do not agree on");
   }
 
-  static py::object Text(const std::string& utf8) {
-    return Owned(PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "strict"));
+  bool Fail(const JsonFailure& failure) override {
+    const bool is_number = failure.reason == JsonFailure::Reason::kNumber;
+    Refuse(is_number ? "a number that no float holds" : "not JSON");
   }
 
-  bool Open(Frame frame) {
+  bool Open(py::object made) {
     if (open_.size() >= kMaxDepth) Refuse("nests too deep");
-    open_.push_back(std::move(frame));
+    open_.push_back({.made = std::move(made)});
     return true;
   }
 
@@ -117,7 +100,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     }
     const Frame& frame = open_.back();
     PyObject* const made = frame.made.ptr();
-    if (!frame.is_dict) {
+    if (PyList_Check(made)) {
       if (PyList_Append(made, value.ptr()) != 0) throw py::error_already_set();
       return true;
     }
@@ -137,12 +120,10 @@ class Builder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 py::object ReadPlain(std::string_view json, const py::function& tagged) {
-  // nlohmann takes a NUL outside of a string for the end of the text (3.11), and would not see what
-  // stands behind it. No JSON text holds one.
-  if (json.find('\0') != json.npos) Refuse("not JSON");
-  if (json.starts_with("\xef\xbb\xbf")) Refuse("not JSON");  // which it takes for no part of it
+  // A byte order mark, which the parser takes for no part of the text.
+  if (json.starts_with("\xef\xbb\xbf")) Refuse("not JSON");
   Builder builder(tagged);
-  Json::sax_parse(json.begin(), json.end(), &builder);  // throws where it would return false
+  builder.Read(json);  // throws where it would return false
   return builder.TakeRoot();
 }
 

@@ -12,7 +12,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/workspace.h"
 #include "python/errors.h"
-#include "python/text.h"
+#include "python/objects.h"
 
 namespace belljar::python {
 namespace {

@@ -5,12 +5,11 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "python/objects.h"
 #include "python/plain_data.h"
-#include "python/text.h"
 
 namespace belljar::python {
 namespace {
@@ -57,8 +56,7 @@ class Record {
     const py::tuple given = py::make_tuple(std::forward<Values>(values)...);
     if (given.size() != fields_.size()) throw std::logic_error("a record of other fields");
     auto* const type = reinterpret_cast<PyTypeObject*>(type_.ptr());
-    const auto made = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
-    if (!made) throw py::error_already_set();
+    const py::object made = Owned(type->tp_alloc(type, 0));
     for (size_t i = 0; i < given.size(); ++i) {
       // What its own __setattr__, which refuses everything, stands before.
       PyObject* const field = PyTuple_GET_ITEM(fields_.ptr(), i);
@@ -73,35 +71,13 @@ class Record {
   const py::tuple fields_;
 };
 
-// All fields, or it does not compile.
-auto FieldsOf(const Limits& limits) {
-  const auto& [timeout, cpu, memory, output, result, source, file_size, artifact, artifacts,
-               open_files, processes] = limits;
-  return std::tie(timeout, cpu, memory, output, result, source, file_size, artifact, artifacts,
-                  open_files, processes);
-}
-auto FieldsOf(const LayerState& layer) {
-  const auto& [name, held, detail] = layer;
-  return std::tie(name, held, detail);
-}
-
-bool IsSame(const Limits& one, const Limits& other) { return FieldsOf(one) == FieldsOf(other); }
-bool IsSame(const Isolation& one, const Isolation& other) {
-  const auto& [mode, language, layers] = one;
-  const auto same = [](const LayerState& a, const LayerState& b) {
-    return FieldsOf(a) == FieldsOf(b);
-  };
-  return mode == other.mode && language == other.language &&
-         std::ranges::equal(layers, other.layers, same);
-}
-
 // The last that was made: nearly all runs of a program have the same.
 template <typename Key>
 class Latest {
  public:
   template <typename Convert>
   py::object operator()(const Key& key, Convert convert) {
-    if (!made_ || !IsSame(key, key_)) {
+    if (!made_ || key != key_) {
       made_ = convert(key);
       key_ = key;
     }
@@ -115,27 +91,23 @@ class Latest {
 
 // What the package is, as it was imported last.
 struct Records {
-  Records(const py::module_& results, py::module_ plain_data)
-      : plain(std::move(plain_data)),
-        result(results, "Result"),
-        validation(results, "Validation"),
-        finding(results, "Finding"),
-        error(results, "ErrorReport"),
-        usage(results, "Usage"),
-        limits(results, "Limits"),
-        layer(results, "Layer"),
-        isolation(results, "Isolation"),
-        security_event(results, "SecurityEvent"),
-        network_event(results, "NetworkEvent"),
-        container(results, "Container"),
-        artifact(results, "Artifact"),
-        analysis(results, "Analysis") {}
-
-  const py::module_ plain;
-  const Record result, validation, finding, error, usage, limits, layer, isolation, security_event,
-      network_event, container, artifact, analysis;
-  Latest<Isolation> latest_isolation;
-  Latest<Limits> latest_limits;
+  py::module_ results;
+  py::module_ plain;
+  Record result{results, "Result"};
+  Record validation{results, "Validation"};
+  Record finding{results, "Finding"};
+  Record error{results, "ErrorReport"};
+  Record usage{results, "Usage"};
+  Record limits{results, "Limits"};
+  Record layer{results, "Layer"};
+  Record isolation{results, "Isolation"};
+  Record security_event{results, "SecurityEvent"};
+  Record network_event{results, "NetworkEvent"};
+  Record container{results, "Container"};
+  Record artifact{results, "Artifact"};
+  Record analysis{results, "Analysis"};
+  Latest<Isolation> latest_isolation = {};
+  Latest<Limits> latest_limits = {};
 };
 
 // Never destroyed: the interpreter may end before this library's statics do, and what one import of
@@ -249,7 +221,7 @@ py::tuple TruncatedObject(const Outcome& outcome, bool is_unreadable) {
 }  // namespace
 
 void KnowResults(const py::module_& results, const py::module_& plain) {
-  Known() = new Records(results, plain);
+  Known() = new Records{.results = results, .plain = plain};
 }
 
 py::object ResultObject(const Outcome& outcome) {

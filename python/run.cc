@@ -14,9 +14,9 @@
 #include "engine/core/text.h"
 #include "python/errors.h"
 #include "python/gil.h"
+#include "python/objects.h"
 #include "python/request_objects.h"
 #include "python/result_objects.h"
-#include "python/text.h"
 
 namespace belljar::python {
 namespace {
@@ -163,7 +163,7 @@ py::object Validate(Engine& engine, const py::dict& asked, bool watches_signals)
   return RunFor(ValidationObject, engine, asked, nullptr, watches_signals);
 }
 
-bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals) {
+bool WaitUntilReady(Engine& engine, double seconds) {
   CheckProcess(engine);
   const Engine::Flight flight(engine, nullptr);
   if (!flight) throw IsClosed();
@@ -175,7 +175,7 @@ bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals) {
     const Result<void> ready = WithoutGil([&] { return engine.WaitForSpare(look); });
     if (ready) return true;
     if (ready.error().error_number != ETIMEDOUT) throw HostFailure{ready.error()};
-    if (watches_signals && PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (flight.cancellation().is_cancelled()) throw IsClosed();
     if (Clock::now() >= deadline) return false;
   }

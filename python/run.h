@@ -19,7 +19,7 @@ pybind11::object Validate(Engine& engine, const pybind11::dict& asked, bool watc
 
 // Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise
 // meanwhile.
-bool WaitUntilReady(Engine& engine, double seconds, bool watches_signals);
+bool WaitUntilReady(Engine& engine, double seconds);
 
 }  // namespace belljar::python
 

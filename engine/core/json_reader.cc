@@ -14,8 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using Reason = JsonFailure::Reason;
 
-// Returning false ends the parse.
-class Builder final : public nlohmann::json_sax<Json> {
+class Builder final : public JsonEvents {
  public:
   explicit Builder(const JsonBounds& bounds) : bounds_(bounds) {}
 
@@ -26,12 +25,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool boolean(bool value) override { return Add(value); }
   bool number_integer(number_integer_t value) override { return Add(value); }
   bool number_unsigned(number_unsigned_t value) override { return Add(value); }
-  bool number_float(number_float_t, const string_t& text) override {
-    const std::optional<double> value = JsonFloat(text);
-    return value ? Add(*value) : Fail(Reason::kNumber);
-  }
+  bool Number(double value, bool) override { return Add(value); }
   bool string(string_t& value) override { return Add(std::move(value)); }
-  bool binary(binary_t& value) override { return Add(std::move(value)); }
   bool start_object(size_t) override { return Open(Json::object()); }
   bool start_array(size_t) override { return Open(Json::array()); }
   bool end_object() override { return Close(); }
@@ -41,18 +36,12 @@ class Builder final : public nlohmann::json_sax<Json> {
     const auto [member, is_new] =
         open_.back()->get_ref<Json::object_t&>().try_emplace(std::move(name));
     member_ = &member->second;
-    return is_new || Fail(Reason::kRepeatedKey);
-  }
-
-  bool parse_error(size_t byte, const std::string&, const Json::exception& error) override {
-    // A number out of range is the one other thing that the parser finds.
-    const bool is_syntax = dynamic_cast<const Json::parse_error*>(&error) != nullptr;
-    return Fail(is_syntax ? Reason::kNotJson : Reason::kNumber, byte);
+    return is_new || Fail({Reason::kRepeatedKey});
   }
 
  private:
-  bool Fail(Reason reason, size_t byte = 0) {
-    failure_ = {reason, byte};
+  bool Fail(const JsonFailure& failure) override {
+    failure_ = failure;
     return false;
   }
 
@@ -60,7 +49,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   Json* Place(Json value) {
     if (++values_ > bounds_.values) {
-      Fail(Reason::kTooMany);
+      Fail({Reason::kTooMany});
       return nullptr;
     }
     if (open_.empty()) return &(root_ = std::move(value));
@@ -72,7 +61,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool Open(Json value) {
-    if (open_.size() >= bounds_.depth) return Fail(Reason::kTooDeep);
+    if (open_.size() >= bounds_.depth) return Fail({Reason::kTooDeep});
     Json* const placed = Place(std::move(value));
     if (placed) open_.push_back(placed);
     return placed != nullptr;
@@ -93,22 +82,37 @@ class Builder final : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-std::optional<double> JsonFloat(std::string text) {
+bool JsonEvents::Read(std::string_view text) {
+  // It takes a NUL outside of a string for the end of the text, and would not see what stands
+  // behind it. No JSON text holds one.
+  if (const size_t nul = text.find('\0'); nul != text.npos) {
+    return Fail({Reason::kNotJson, nul + 1});
+  }
+  nlohmann::json_sax<Json>* const handler = this;
+  return Json::sax_parse(text.begin(), text.end(), handler);
+}
+
+// The token has the first byte of the locale's decimal point in place of the point; the value that
+// comes with it is wrong where that point has more bytes.
+bool JsonEvents::number_float(number_float_t, const string_t& token) {
+  std::string text = token;
   const size_t point = text.find_first_not_of("0123456789+-eE");
   if (point != text.npos) text[point] = '.';
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
   const double value = strtod_l(text.c_str(), nullptr, plain);
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+  if (!std::isfinite(value)) return Fail({Reason::kNumber});
+  return Number(value, text.find_first_of(".eE") == text.npos);
+}
+
+bool JsonEvents::parse_error(size_t byte, const std::string&, const Json::exception& error) {
+  // A number out of range is the one other thing that the parser finds.
+  const bool is_syntax = dynamic_cast<const Json::parse_error*>(&error) != nullptr;
+  return Fail({is_syntax ? Reason::kNotJson : Reason::kNumber, byte});
 }
 
 JsonReading ReadJson(std::string_view text, const JsonBounds& bounds) {
-  // nlohmann takes a NUL outside of a string for the end of the text (3.11), and would not see what
-  // stands behind it. No JSON text holds one.
-  if (const size_t nul = text.find('\0'); nul != text.npos) {
-    return JsonFailure{Reason::kNotJson, nul + 1};
-  }
   Builder builder(bounds);
-  if (!Json::sax_parse(text.begin(), text.end(), &builder)) return builder.failure();
+  if (!builder.Read(text)) return builder.failure();
   return std::move(builder.root());
 }
 

@@ -26,6 +26,8 @@ struct Limits {
   Bytes artifacts = Bytes::Mebi(8);
   uint32_t open_files = 16;  // RLIMIT_NOFILE
   uint32_t processes = 1;    // RLIMIT_NPROC: threads and processes, itself included
+
+  bool operator==(const Limits&) const = default;
 };
 
 // What a call or an operator asks for in place of the usual; nullopt: nothing.

@@ -87,12 +87,16 @@ struct LayerState {
   std::string name;
   bool held = false;
   std::string detail;
+
+  bool operator==(const LayerState&) const = default;
 };
 
 struct Isolation {
   std::string mode;      // "strict", "standard"
   std::string language;  // "restricted", "full"
   std::vector<LayerState> layers;
+
+  bool operator==(const Isolation&) const = default;
 };
 
 // Something to look at or to keep beside the result. What the guest made: hostile to whoever shows

@@ -38,7 +38,7 @@ def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str
     What it raises, and what a function returns that is not plain data, is the program's to see;
     only what is no Exception, as KeyboardInterrupt, ends the run.
     """
-    import json
+    import json  # not needed by most programs
 
     def answer(name: str, arguments: str) -> str:
         try:

@@ -172,9 +172,7 @@ class Sandbox:
             return engine
         with self._lock:
             if not self._is_closed and self._engine is None:
-                self._engine = _host.Engine(
-                    self._wishes, self._usual, get_ident() == self._main_thread
-                )
+                self._engine = _host.Engine(self._wishes, self._usual)
             if self._is_closed or self._engine is None:
                 self._engine = None
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
@@ -191,7 +189,7 @@ class Sandbox:
             why.
         """
         seconds = 1e9 if timeout is None else _options.seconds("timeout", timeout) / 1000
-        if not self._open().wait_until_ready(seconds, get_ident() == self._main_thread):
+        if not self._open().wait_until_ready(seconds):
             what = "wait for a worker"
             raise BelljarError(what, f"{what}: none became ready in time", errno.ETIMEDOUT)
 
@@ -298,7 +296,7 @@ class Sandbox:
     def _run(
         self, asked: Asked, cancellation: _host.Cancellation | None, *, raise_on_error: bool
     ) -> Result:
-        engine = self._engine or self._open()
+        engine = self._open()
         result = _host.run(engine, asked, cancellation, get_ident() == self._main_thread)
         if raise_on_error:
             result.raise_for_status()
@@ -333,8 +331,7 @@ class Sandbox:
             asked["validate"] = True
         if filename != "main.py":
             asked["filename"] = _options.text("filename", filename)
-        if not (timeout is None and memory is None and cpu is None and output is None):
-            _ask_limits(asked, timeout, memory, cpu, output)
+        _ask_limits(asked, timeout, memory, cpu, output)
         if stdin is not None:
             asked["stdin"] = _options.standard_input(stdin)
         if inputs is not None:
