@@ -30,7 +30,7 @@
 #include "engine/core/fd.h"
 #include "engine/outside/profile_catalogue.h"
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 using std::chrono::milliseconds;
@@ -50,37 +50,37 @@ constexpr milliseconds kSettling{700};
 }
 
 template <typename T>
-T Need(Result<T> result) {
+T Need(core::Result<T> result) {
   if (!result) Fail(result.error().ToString());
   return std::move(*result);
 }
 
-double Milliseconds(Clock::duration time) {
+double Milliseconds(core::Clock::duration time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-SandboxOptions Standard(const Profile& profile) {
-  SandboxOptions options;
+outside::SandboxOptions Standard(const core::Profile& profile) {
+  outside::SandboxOptions options;
   options.profile = profile;
-  options.isolation = IsolationMode::kStandard;
+  options.isolation = outside::IsolationMode::kStandard;
   options.spares = 1;
   return options;
 }
 
-double TimeOf(Sandbox& sandbox) {
-  Request request;
+double TimeOf(outside::Sandbox& sandbox) {
+  host::Request request;
   request.source = "1 + 1";
   request.limits = sandbox.profile().default_limits;
-  const auto start = Clock::now();
-  const Result<Outcome> outcome = sandbox.Run(request);
-  const double time = Milliseconds(Clock::now() - start);
+  const auto start = core::Clock::now();
+  const core::Result<host::Outcome> outcome = sandbox.Run(request);
+  const double time = Milliseconds(core::Clock::now() - start);
   if (!outcome) Fail(outcome.error().ToString());
-  if (!outcome->success()) Fail("a run failed: " + OutcomeToJson(*outcome));
+  if (!outcome->success()) Fail("a run failed: " + host::OutcomeToJson(*outcome));
   return time;
 }
 
-double TimeWithSpare(Sandbox& sandbox) {
-  if (Result<void> waits = sandbox.WaitForSpare(Clock::now() + seconds(60)); !waits) {
+double TimeWithSpare(outside::Sandbox& sandbox) {
+  if (core::Result<void> waits = sandbox.WaitForSpare(core::Clock::now() + seconds(60)); !waits) {
     Fail(waits.error().ToString());
   }
   std::this_thread::sleep_for(kSettling);
@@ -96,7 +96,7 @@ double MemoryOf(const std::string& id) {
              top, fs::directory_options::skip_permission_denied, error)) {
       if (each.path().filename().string().find(id) == std::string::npos) continue;
       for (const char* const file : {"memory.usage_in_bytes", "memory.current"}) {
-        const Result<std::string> text = ReadFile(each.path() / file, 64);
+        const core::Result<std::string> text = core::ReadFile(each.path() / file, 64);
         if (text) return strtod(text->c_str(), nullptr) / (1 << 20);
       }
     }
@@ -124,7 +124,7 @@ bool Shell(const char* script) { return system((std::string(kDocker) + script).c
 
 // The docker command asks the engine that Belljar does. Before any thread reads the environment.
 void NameSocketForDocker() {
-  for (const std::string& socket : UsualSocketsOf("docker")) {
+  for (const std::string& socket : container::backend::DefaultSocketsOf("docker")) {
     if (access(socket.c_str(), F_OK) != 0) continue;
     setenv("DOCKER_HOST", ("unix://" + socket).c_str(), 1);
     return;
@@ -136,8 +136,8 @@ Series TimesOfDockerRun() {
   Series times;
   if (!Shell(kMakeImage)) return times;
   for (int run = 0; run < kColdRuns; ++run) {
-    const auto start = Clock::now();
-    if (Shell(kRunImage)) times.Add(Milliseconds(Clock::now() - start));
+    const auto start = core::Clock::now();
+    if (Shell(kRunImage)) times.Add(Milliseconds(core::Clock::now() - start));
   }
   (void)Shell(kRemoveImage);
   return times;
@@ -165,13 +165,15 @@ void CompareWithDockerRun(const std::string& name, const Series& warm, BenchRepo
                           .goal = kWarmGoal});
 }
 
-void Measure(const Place& place, const Profile& profile, Sandbox& local, BenchReport& report) {
+void Measure(const Place& place, const core::Profile& profile, outside::Sandbox& local,
+             BenchReport& report) {
   const std::string name = std::string(place.engine) + " " + place.runtime + ": ";
-  ContainerOptions options;
-  options.wish.engine = place.engine;
-  options.wish.runtime = place.runtime;
+  container::backend::ContainerOptions options;
+  options.selection.engine = place.engine;
+  options.selection.runtime = place.runtime;
   options.instance = kInstance;
-  Result<ContainerChoice> choice = ChooseContainer(options.wish, profile);
+  core::Result<container::backend::ContainerChoice> choice =
+      container::backend::ChooseContainer(options.selection, profile);
   if (!choice) {
     fprintf(stderr, "%sleft out: %s\n", name.c_str(), choice.error().ToString().c_str());
     return;
@@ -179,19 +181,22 @@ void Measure(const Place& place, const Profile& profile, Sandbox& local, BenchRe
   Series cold, up, warm, without, memory;
   {
     options.spares = 0;
-    std::unique_ptr<Sandbox> sandbox = Need(OpenContainerSandbox(Standard(profile), options));
+    std::unique_ptr<outside::Sandbox> sandbox =
+        Need(container::backend::OpenContainerSandbox(Standard(profile), options));
     for (int run = 0; run < kColdRuns; ++run) cold.Add(TimeOf(*sandbox));
   }
   options.spares = 1;
-  std::unique_ptr<Sandbox> sandbox = Need(OpenContainerSandbox(Standard(profile), options));
+  std::unique_ptr<outside::Sandbox> sandbox =
+      Need(container::backend::OpenContainerSandbox(Standard(profile), options));
   for (int run = 0; run < kWarmRuns; ++run) {
     warm.Add(TimeWithSpare(*sandbox));
     without.Add(TimeWithSpare(local));
   }
   (void)TimeWithSpare(*sandbox);
-  (void)sandbox->WaitForSpare(Clock::now() + seconds(60));
+  (void)sandbox->WaitForSpare(core::Clock::now() + seconds(60));
   std::this_thread::sleep_for(kSettling);
-  for (const ListedContainer& each : Need(choice->engine->List(kInstanceLabel, kInstance))) {
+  for (const container::engines::ListedContainer& each :
+       Need(choice->engine->List(container::backend::kInstanceLabel, kInstance))) {
     memory.Add(MemoryOf(each.id));
   }
   report.rows.push_back({name + "cold", "ms", cold});
@@ -205,8 +210,8 @@ void Measure(const Place& place, const Profile& profile, Sandbox& local, BenchRe
 int Main(int count, char** arguments) {
   WarnWhenBusy();
   NameSocketForDocker();
-  const Profile profile = Need(Need(ProfileCatalogue::Open()).Choose("basic"));
-  std::unique_ptr<Sandbox> local = Need(Sandbox::Open(Standard(profile)));
+  const core::Profile profile = Need(Need(outside::ProfileCatalogue::Open()).Choose("basic"));
+  std::unique_ptr<outside::Sandbox> local = Need(outside::Sandbox::Open(Standard(profile)));
   BenchReport report;
   report.machine = MachineName("");
   for (const Place& place : {Place{"docker", "runc"}, Place{"docker", "runsc"},
@@ -220,6 +225,6 @@ int Main(int count, char** arguments) {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::bench
 
-int main(int count, char** arguments) { return belljar::Main(count, arguments); }
+int main(int count, char** arguments) { return belljar::bench::Main(count, arguments); }

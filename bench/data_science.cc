@@ -15,7 +15,7 @@
 #include "bench/report.h"
 #include "engine/outside/profile_catalogue.h"
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ constexpr char kPlot[] =
 constexpr int kSlowEvery = 20;  // rounds
 
 template <typename T>
-T OrExit(Result<T> result) {
+T OrExit(core::Result<T> result) {
   if (!result) {
     fprintf(stderr, "belljar-bench-data-science: %s\n", result.error().ToString().c_str());
     exit(5);
@@ -61,7 +61,7 @@ struct Rows {
 
 class Bench {
  public:
-  Bench(const BenchOptions& options, const ProfileCatalogue& catalogue)
+  Bench(const BenchOptions& options, const outside::ProfileCatalogue& catalogue)
       : options_(options),
         profile_(OrExit(catalogue.Choose("data-science"))),
         packages_(PackagesOrExit(catalogue.installation())),
@@ -84,8 +84,8 @@ class Bench {
   }
 
  private:
-  std::string PackagesOrExit(const Installation& installation) const {
-    for (const MissingPackages& missing : installation.Missing(profile_)) {
+  std::string PackagesOrExit(const outside::Installation& installation) const {
+    for (const outside::MissingPackages& missing : installation.Missing(profile_)) {
       fprintf(stderr, "belljar-bench-data-science: no packages here; install them: %s\n",
               missing.command.c_str());
       exit(5);
@@ -96,7 +96,7 @@ class Bench {
   // All that its own interpreter would have to import, and no more of the policy's.
   std::vector<std::string> Preloaded() const {
     std::vector<std::string> names;
-    for (const ModuleExports& module : profile_.modules) {
+    for (const core::ModuleExports& module : profile_.modules) {
       const std::string top = module.name.substr(0, module.name.find('.'));
       for (const std::string& package : profile_.packages.front().modules) {
         if (top == package) names.push_back(module.name);
@@ -160,25 +160,26 @@ class Bench {
   }
 
   const BenchOptions options_;
-  const Profile profile_;
+  const core::Profile profile_;
   const std::string packages_;
-  const Request series_;
-  const Request array_;
-  const Request plot_;
+  const host::Request series_;
+  const host::Request array_;
+  const host::Request plot_;
   Floor small_;
   Floor python_;
-  std::unique_ptr<Sandbox> sandbox_;
+  std::unique_ptr<outside::Sandbox> sandbox_;
   std::string interpreter_;
   Rows rows_;
 };
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::bench
 
 int main(int argc, char** argv) {
-  using namespace belljar;
+  using namespace belljar::bench;
   const BenchOptions options = ReadBenchOptions(argc, argv, 200, 40);
-  const ProfileCatalogue catalogue = OrExit(ProfileCatalogue::Open());
+  const belljar::outside::ProfileCatalogue catalogue =
+      OrExit(belljar::outside::ProfileCatalogue::Open());
   WarnWhenBusy();
   const BenchReport report = Bench(options, catalogue).Run();
   options.json ? PrintJson(report) : PrintTable(report);

@@ -12,7 +12,7 @@
 
 extern char** environ;
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 std::vector<char*> Arguments(const std::vector<std::string>& command) {
@@ -78,4 +78,4 @@ double TimeCommand(const std::vector<std::string>& command) {
       .count();
 }
 
-}  // namespace belljar
+}  // namespace belljar::bench

@@ -9,7 +9,7 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::bench {
 
 // A helper program that stays up for the whole run, so that its samples can be taken in turn with
 // those of others.
@@ -25,13 +25,13 @@ class Floor {
 
  private:
   pid_t pid_;
-  UniqueFd requests_;
-  UniqueFd samples_;
+  core::UniqueFd requests_;
+  core::UniqueFd samples_;
 };
 
 // Milliseconds from starting the program to its end; negative when it failed. Its output is lost.
 double TimeCommand(const std::vector<std::string>& command);
 
-}  // namespace belljar
+}  // namespace belljar::bench
 
 #endif  // BELLJAR_BENCH_FLOOR_H_

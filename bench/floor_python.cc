@@ -25,7 +25,7 @@
 namespace {
 
 std::vector<sock_filter> g_filter;
-belljar::UniqueFd g_ruleset;
+belljar::core::UniqueFd g_ruleset;
 
 bool StartPython(const wchar_t* packages) {
   PyConfig config;
@@ -50,13 +50,15 @@ bool RunSomething() {
 
 bool Seal() {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         belljar::RestrictByLandlock(g_ruleset.get()) && belljar::InstallFilter(g_filter);
+         belljar::seal::RestrictByLandlock(g_ruleset.get()) &&
+         belljar::seal::InstallFilter(g_filter);
 }
 
 pid_t Fork(char kind) {
   if (kind != 's') return fork();
   clone_args arguments{};
-  arguments.flags = belljar::ZygoteNamespaceFlags() | belljar::WorkerNamespaceFlags(false, false);
+  arguments.flags =
+      belljar::seal::ZygoteNamespaceFlags() | belljar::seal::WorkerNamespaceFlags(false, false);
   arguments.exit_signal = SIGCHLD;
   return static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof arguments));
 }
@@ -85,16 +87,17 @@ bool Prepare(int count, char** modules) {
     if (!PyImport_ImportModule(modules[i])) PyErr_Clear();
   }
   PyRun_SimpleString("import gc; gc.collect(); gc.freeze()");
-  const auto readable = belljar::OpenReadableTrees({});
-  if (readable) g_ruleset = belljar::CreateLandlockRuleset({*readable}, belljar::LandlockAbi());
+  const auto readable = belljar::seal::OpenReadableTrees({});
+  if (readable)
+    g_ruleset = belljar::seal::CreateLandlockRuleset({*readable}, belljar::seal::LandlockAbi());
   // As wide as a denial costs nothing: the floor asks what a filter costs, not what it forbids.
-  std::vector<belljar::SyscallRule> allowed;
+  std::vector<belljar::core::SyscallRule> allowed;
   for (const char* name :
        {"read", "write", "mmap", "munmap", "brk", "madvise", "futex", "getrandom", "exit_group",
         "rt_sigreturn", "mprotect", "close", "clock_gettime"}) {
     allowed.push_back({name});
   }
-  auto filter = belljar::CompileFilter(allowed, {});
+  auto filter = belljar::seal::CompileFilter(allowed, {});
   if (filter) g_filter = std::move(*filter);
   return true;
 }

@@ -19,9 +19,9 @@
 #include "bench/report.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/sandbox.h"
-#include "profiles/loader.h"
+#include "engine/profiles/loader.h"
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,32 +95,33 @@ std::vector<Kernel> ReadKernels(const std::vector<std::string>& wanted) {
   return kernels;
 }
 
-std::unique_ptr<Sandbox> Open(const Profile& profile, Language language) {
-  SandboxOptions options;
+std::unique_ptr<outside::Sandbox> Open(const core::Profile& profile, outside::Language language) {
+  outside::SandboxOptions options;
   options.profile = profile;
   options.language = language;
   options.spares = 1;
-  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(options));
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(std::move(options));
   if (!sandbox) Exit(sandbox.error().ToString());
   return std::move(*sandbox);
 }
 
-Outcome RunOrExit(Sandbox& sandbox, const std::string& source) {
-  Request request;
+host::Outcome RunOrExit(outside::Sandbox& sandbox, const std::string& source) {
+  host::Request request;
   request.source = source;
   request.limits = sandbox.profile().default_limits;
-  Result<Outcome> outcome = sandbox.Run(request);
+  core::Result<host::Outcome> outcome = sandbox.Run(request);
   if (!outcome) Exit(outcome.error().ToString());
-  if (!outcome->success()) Exit("a kernel did not run: " + OutcomeToJson(*outcome, 1));
+  if (!outcome->success()) Exit("a kernel did not run: " + host::OutcomeToJson(*outcome, 1));
   return std::move(*outcome);
 }
 
-double TimeKernel(Sandbox& sandbox, const Kernel& kernel) {
-  const Outcome outcome = RunOrExit(sandbox, kernel.source + kTimer);
+double TimeKernel(outside::Sandbox& sandbox, const Kernel& kernel) {
+  const host::Outcome outcome = RunOrExit(sandbox, kernel.source + kTimer);
   return 1e3 * nlohmann::json::parse(outcome.result_json.value_or("-1")).get<double>();
 }
 
-double CpuMilliseconds(Sandbox& sandbox, const std::string& source) {
+double CpuMilliseconds(outside::Sandbox& sandbox, const std::string& source) {
   return static_cast<double>(RunOrExit(sandbox, source).usage.cpu_time.count()) / 1e3;
 }
 
@@ -141,7 +142,8 @@ struct CompileTimes {
   Series full;
 };
 
-void MeasureCompile(Sandbox& sandbox, const std::string& corpus, int lines, Series& series) {
+void MeasureCompile(outside::Sandbox& sandbox, const std::string& corpus, int lines,
+                    Series& series) {
   const double whole = CpuMilliseconds(sandbox, corpus);
   const double nothing = CpuMilliseconds(sandbox, "raise SystemExit(0)");
   series.Add((whole - nothing) * 1e3 / lines);
@@ -190,14 +192,15 @@ void PrintJson(const std::vector<Kernel>& kernels, const CompileTimes& compile) 
 }
 
 int Bench(const Options& options) {
-  const Result<Installation> installation = Installation::Find();
+  const core::Result<outside::Installation> installation = outside::Installation::Find();
   if (!installation) Exit(installation.error().ToString());
-  const Result<Profile> profile =
-      LoadProfile(installation->profiles + "/basic.toml", installation->profiles);
+  const core::Result<core::Profile> profile =
+      profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles);
   if (!profile) Exit(profile.error().ToString());
   std::vector<Kernel> kernels = ReadKernels(options.kernels);
-  const std::unique_ptr<Sandbox> restricted = Open(*profile, Language::kRestricted);
-  const std::unique_ptr<Sandbox> full = Open(*profile, Language::kFull);
+  const std::unique_ptr<outside::Sandbox> restricted =
+      Open(*profile, outside::Language::kRestricted);
+  const std::unique_ptr<outside::Sandbox> full = Open(*profile, outside::Language::kFull);
   int lines = 0;
   const std::string corpus = Corpus(kernels, lines);
   CompileTimes compile;
@@ -218,6 +221,8 @@ int Bench(const Options& options) {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::bench
 
-int main(int argc, char** argv) { return belljar::Bench(belljar::ReadOptions(argc, argv)); }
+int main(int argc, char** argv) {
+  return belljar::bench::Bench(belljar::bench::ReadOptions(argc, argv));
+}

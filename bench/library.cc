@@ -11,24 +11,25 @@
 
 #include "bench/measure.h"
 #include "engine/outside/installation.h"
-#include "profiles/loader.h"
+#include "engine/profiles/loader.h"
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 constexpr size_t kSpares = 4;  // what Sandbox has by default
 
 int Serve() {
-  Result<Installation> installation = Installation::Find();
-  Result<Profile> profile =
-      installation ? LoadProfile(installation->profiles + "/basic.toml", installation->profiles)
-                   : Result<Profile>(installation.error());
+  core::Result<outside::Installation> installation = outside::Installation::Find();
+  core::Result<core::Profile> profile =
+      installation
+          ? profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles)
+          : core::Result<core::Profile>(installation.error());
   if (!profile) {
     fprintf(stderr, "belljar-bench-library: %s\n", profile.error().ToString().c_str());
     return 5;
   }
-  const std::unique_ptr<Sandbox> sandbox = OpenOrExit(*profile, kSpares);
-  const Request request = WithDefaults(*profile, "1+1");
+  const std::unique_ptr<outside::Sandbox> sandbox = OpenOrExit(*profile, kSpares);
+  const host::Request request = WithDefaults(*profile, "1+1");
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::string what;
@@ -51,6 +52,6 @@ int Serve() {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::bench
 
-int main() { return belljar::Serve(); }
+int main() { return belljar::bench::Serve(); }

@@ -23,9 +23,9 @@
 #include "bench/report.h"
 #include "bench/server.h"
 #include "engine/outside/installation.h"
-#include "profiles/loader.h"
+#include "engine/profiles/loader.h"
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,9 +34,9 @@ constexpr size_t kSpares = 4;  // what Sandbox has by default
 
 constexpr int kSlowEvery = 8;  // rounds
 
-Profile BasicOrExit(const Installation& installation) {
-  Result<Profile> profile =
-      LoadProfile(installation.profiles + "/basic.toml", installation.profiles);
+core::Profile BasicOrExit(const outside::Installation& installation) {
+  core::Result<core::Profile> profile =
+      profiles::LoadProfile(installation.profiles + "/basic.toml", installation.profiles);
   if (!profile) {
     fprintf(stderr, "belljar-bench: %s\n", profile.error().ToString().c_str());
     exit(5);
@@ -90,7 +90,7 @@ double Since(std::chrono::steady_clock::time_point start) {
 // The servers do not say when all their spares wait again: some ten times what that takes.
 void SettleServers() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
 
-std::string CommandOf(const Installation& installation) {
+std::string CommandOf(const outside::Installation& installation) {
   return fs::path(installation.zygote).parent_path() / "belljar";
 }
 
@@ -113,7 +113,7 @@ class Bench {
   Bench(const BenchOptions& options, Series idle_memory)
       : options_(options),
         load_(options.quick ? 400 : 1500),
-        installation_(*Installation::Find()),
+        installation_(*outside::Installation::Find()),
         profile_(BasicOrExit(installation_)),
         one_plus_one_(WithDefaults(profile_, "1+1")),
         small_({ProgramBeside("belljar-bench-floor-c")}),
@@ -242,12 +242,12 @@ class Bench {
 
   const BenchOptions options_;
   const std::chrono::milliseconds load_;
-  const Installation installation_;
-  const Profile profile_;
-  const Request one_plus_one_;
+  const outside::Installation installation_;
+  const core::Profile profile_;
+  const host::Request one_plus_one_;
   Floor small_;
   Floor python_;
-  std::unique_ptr<Sandbox> sandbox_;
+  std::unique_ptr<outside::Sandbox> sandbox_;
   const std::string command_;
   const ServerProcess stdio_server_;
   const ServerProcess http_server_;
@@ -258,22 +258,25 @@ class Bench {
 };
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::bench
 
 int main(int argc, char** argv) {
-  const belljar::BenchOptions options = belljar::ReadBenchOptions(argc, argv, 400, 60);
-  const belljar::Result<belljar::Installation> installation = belljar::Installation::Find();
+  const belljar::bench::BenchOptions options =
+      belljar::bench::ReadBenchOptions(argc, argv, 400, 60);
+  const belljar::core::Result<belljar::outside::Installation> installation =
+      belljar::outside::Installation::Find();
   if (!installation) {
     fprintf(stderr, "belljar-bench: %s\n", installation.error().ToString().c_str());
     return 5;
   }
-  belljar::WarnWhenBusy();
-  belljar::Series idle = belljar::MeasureIdleMemory(belljar::CommandOf(*installation));
-  const belljar::BenchReport report = belljar::Bench(options, std::move(idle)).Run();
+  belljar::bench::WarnWhenBusy();
+  belljar::bench::Series idle =
+      belljar::bench::MeasureIdleMemory(belljar::bench::CommandOf(*installation));
+  const belljar::bench::BenchReport report = belljar::bench::Bench(options, std::move(idle)).Run();
   if (options.json) {
-    belljar::PrintJson(report);
+    belljar::bench::PrintJson(report);
   } else {
-    belljar::PrintTable(report);
+    belljar::bench::PrintTable(report);
   }
   return 0;
 }

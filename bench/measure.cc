@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,16 +70,17 @@ double CpuOfProcess(pid_t pid) {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
-std::unique_ptr<Sandbox> OpenOrExit(const Profile& profile, size_t spares) {
-  SandboxOptions options;
+std::unique_ptr<outside::Sandbox> OpenOrExit(const core::Profile& profile, size_t spares) {
+  outside::SandboxOptions options;
   options.profile = profile;
   options.spares = spares;
-  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(options));
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(std::move(options));
   if (!sandbox) Exit(sandbox.error().ToString());
   return std::move(*sandbox);
 }
 
-void Settle(const Sandbox& sandbox, size_t spares) {
+void Settle(const outside::Sandbox& sandbox, size_t spares) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (sandbox.counters().waiting < spares) {
     if (std::chrono::steady_clock::now() > deadline) Exit("the pool does not fill");
@@ -88,24 +89,24 @@ void Settle(const Sandbox& sandbox, size_t spares) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-Request WithDefaults(const Profile& profile, std::string source) {
-  Request request;
+host::Request WithDefaults(const core::Profile& profile, std::string source) {
+  host::Request request;
   request.source = std::move(source);
   request.limits = profile.default_limits;
   return request;
 }
 
-RunTime TimeRun(Sandbox& sandbox, const Request& request) {
+RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request) {
   const auto start = std::chrono::steady_clock::now();
-  const Result<Outcome> outcome = sandbox.Run(request);
+  const core::Result<host::Outcome> outcome = sandbox.Run(request);
   const Milliseconds total = std::chrono::steady_clock::now() - start;
   if (!outcome) Exit(outcome.error().ToString());
   if (!outcome->success() || !outcome->result_json)
-    Exit("a run went wrong: " + OutcomeToJson(*outcome));
+    Exit("a run went wrong: " + host::OutcomeToJson(*outcome));
   return {total.count(), Milliseconds(outcome->usage.wall_time).count()};
 }
 
-Load MeasureLoad(Sandbox& sandbox, const Request& request, int clients,
+Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int clients,
                  std::chrono::milliseconds duration) {
   const pid_t zygote = sandbox.counters().zygote_pid;
   const double zygote_before = CpuOfProcess(zygote);
@@ -136,7 +137,7 @@ Load MeasureLoad(Sandbox& sandbox, const Request& request, int clients,
   return load;
 }
 
-double TimeBatch(Sandbox& sandbox, const Request& request, int count) {
+double TimeBatch(outside::Sandbox& sandbox, const host::Request& request, int count) {
   const auto start = std::chrono::steady_clock::now();
   std::atomic<int> left = count;
   std::vector<std::thread> threads;
@@ -149,7 +150,7 @@ double TimeBatch(Sandbox& sandbox, const Request& request, int count) {
   return Milliseconds(std::chrono::steady_clock::now() - start).count();
 }
 
-std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox) {
+std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
   std::vector<double> memory;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     const int pid = atoi(entry.path().filename().c_str());
@@ -162,11 +163,11 @@ std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox) {
   return memory;
 }
 
-double TimeFirstResult(const Request& request, const Profile& profile) {
+double TimeFirstResult(const host::Request& request, const core::Profile& profile) {
   const auto start = std::chrono::steady_clock::now();
-  const std::unique_ptr<Sandbox> sandbox = OpenOrExit(profile, 1);
+  const std::unique_ptr<outside::Sandbox> sandbox = OpenOrExit(profile, 1);
   TimeRun(*sandbox, request);
   return Milliseconds(std::chrono::steady_clock::now() - start).count();
 }
 
-}  // namespace belljar
+}  // namespace belljar::bench

@@ -10,27 +10,27 @@
 #include <vector>
 
 #include "engine/core/profile.h"
-#include "engine/core/request.h"
+#include "engine/host/request.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::bench {
 
 // Ends the program with a message when it cannot be opened.
-std::unique_ptr<Sandbox> OpenOrExit(const Profile& profile, size_t spares);
+std::unique_ptr<outside::Sandbox> OpenOrExit(const core::Profile& profile, size_t spares);
 
 // Blocks until every spare waits, and a moment longer, so that nothing of the refill is left on the
 // processors.
-void Settle(const Sandbox& sandbox, size_t spares);
+void Settle(const outside::Sandbox& sandbox, size_t spares);
 
 struct RunTime {
   double total = 0;   // ms, as the caller of Run sees it
   double worker = 0;  // ms, of it from sending the request to having read the report
 };
 // Ends the program with a message when the guest's code does not succeed.
-RunTime TimeRun(Sandbox& sandbox, const Request& request);
+RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request);
 
 // `source` with the limits that a profile gives when none are asked for.
-Request WithDefaults(const Profile& profile, std::string source);
+host::Request WithDefaults(const core::Profile& profile, std::string source);
 
 struct Load {
   double per_second = 0;
@@ -38,21 +38,21 @@ struct Load {
   double host_cpu = 0;    // ms a run: of this process
   double zygote_cpu = 0;  // ms a run
 };
-Load MeasureLoad(Sandbox& sandbox, const Request& request, int clients,
+Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int clients,
                  std::chrono::milliseconds duration);
 
 // Milliseconds until `count` runs are done, with one client for each core and one more.
-double TimeBatch(Sandbox& sandbox, const Request& request, int count);
+double TimeBatch(outside::Sandbox& sandbox, const host::Request& request, int count);
 
 // MiB that only that process has, for each waiting worker.
-std::vector<double> PrivateMemoryOfSpares(const Sandbox& sandbox);
+std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox);
 
 // Milliseconds from Sandbox::Open to the first outcome.
-double TimeFirstResult(const Request& request, const Profile& profile);
+double TimeFirstResult(const host::Request& request, const core::Profile& profile);
 
 // Milliseconds of user and system time; 0 when the process is gone.
 double CpuOfProcess(pid_t pid);
 
-}  // namespace belljar
+}  // namespace belljar::bench
 
 #endif  // BELLJAR_BENCH_MEASURE_H_

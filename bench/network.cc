@@ -2,9 +2,9 @@
 //
 //   unused    a run of profile network that opens no connection, against one of profile basic, in
 //             turns: medians, and the median of the differences
-//   opening   Door and Close alone, which is what such a run does more
+//   opening   Egress proxy and Close alone, which is what such a run does more
 //   carried   megabytes a second between a client and a server on loopback, each way: straight, and
-//             by way of a tunnel through the door; and what the processor did meanwhile
+//             by way of a tunnel through the egress proxy; and what the processor did meanwhile
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -21,11 +21,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/door/door.h"
+#include "engine/egress/egress_proxy.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ constexpr size_t kCarried = size_t{2} << 30;
 }
 
 template <typename T>
-T Need(Result<T> result) {
+T Need(core::Result<T> result) {
   if (!result) Fail(result.error().ToString());
   return std::move(*result);
 }
@@ -51,8 +51,8 @@ double Since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-UniqueFd Listen(uint16_t& port) {
-  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+core::UniqueFd Listen(uint16_t& port) {
+  core::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -66,8 +66,8 @@ UniqueFd Listen(uint16_t& port) {
   return fd;
 }
 
-UniqueFd Connect(uint16_t port) {
-  UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+core::UniqueFd Connect(uint16_t port) {
+  core::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -102,7 +102,7 @@ pid_t Serve(int listener, Direction direction) {
   const pid_t child = fork();
   if (child != 0) return child;
   for (;;) {
-    const UniqueFd peer(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+    const core::UniqueFd peer(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
     direction == Direction::kDown ? GiveAll(peer.get()) : TakeAll(peer.get());
   }
 }
@@ -129,36 +129,36 @@ void Fill(int fd, size_t size) {
 void Tunnel(int fd, uint16_t port) {
   const std::string ask =
       "CONNECT bench.test:" + std::to_string(port) + " HTTP/1.1\r\nHost: bench.test\r\n\r\n";
-  if (send(fd, ask.data(), ask.size(), 0) < 0) Fail("the door takes nothing");
+  if (send(fd, ask.data(), ask.size(), 0) < 0) Fail("the egress proxy takes nothing");
   std::string head;
   while (!head.ends_with("\r\n\r\n")) {
     char c;
-    if (recv(fd, &c, 1, 0) != 1) Fail("the door says nothing");
+    if (recv(fd, &c, 1, 0) != 1) Fail("the egress proxy says nothing");
     head += c;
   }
   if (!head.starts_with("HTTP/1.1 200 ")) Fail(head);
 }
 
-NetworkPolicy Policy() {
-  NetworkPolicy policy;
+host::NetworkPolicy Policy() {
+  host::NetworkPolicy policy;
   policy.allowed_domains = {"bench.test:*"};
   policy.allow_private = {"127.0.0.1"};
   policy.resolve = {"bench.test=127.0.0.1"};
-  policy.bounds.received = policy.bounds.sent = Bytes{kCarried * 16};
+  policy.bounds.received = policy.bounds.sent = core::Bytes{kCarried * 16};
   return policy;
 }
 
 void Carry(Direction direction) {
   uint16_t port = 0;
-  const UniqueFd listener = Listen(port);
+  const core::UniqueFd listener = Listen(port);
   const pid_t server = Serve(listener.get(), direction);
-  const std::unique_ptr<DoorService> service =
-      Need(DoorService::Start(Need(DoorRules::Make(Policy()))));
-  uint16_t door_port = 0;
-  Door door(*service, Listen(door_port), std::nullopt);
+  const std::unique_ptr<egress::EgressService> service =
+      Need(egress::EgressService::Start(Need(egress::EgressRules::Make(Policy()))));
+  uint16_t egress_port = 0;
+  egress::EgressProxy egress(*service, Listen(egress_port), std::nullopt);
   for (int round = 0; round < 3; ++round) {
     for (const bool through : {false, true}) {
-      const UniqueFd fd = Connect(through ? door_port : port);
+      const core::UniqueFd fd = Connect(through ? egress_port : port);
       if (through) Tunnel(fd.get(), port);
       rusage before{}, after{};
       getrusage(RUSAGE_SELF, &before);
@@ -171,9 +171,10 @@ void Carry(Direction direction) {
                static_cast<double>(to.tv_usec - from.tv_usec) * 1e-6;
       };
       printf("carried %-4s %-8s %7.0f MB/s   of %.2f s: user %.2f s, kernel %.2f s (client%s)\n",
-             direction == Direction::kDown ? "down" : "up", through ? "by door" : "straight",
-             kCarried / seconds / 1e6, seconds, spent(before.ru_utime, after.ru_utime),
-             spent(before.ru_stime, after.ru_stime), through ? " and door" : "");
+             direction == Direction::kDown ? "down" : "up",
+             through ? "by egress proxy" : "straight", kCarried / seconds / 1e6, seconds,
+             spent(before.ru_utime, after.ru_utime), spent(before.ru_stime, after.ru_stime),
+             through ? " and egress proxy" : "");
     }
   }
   kill(server, SIGKILL);
@@ -181,42 +182,43 @@ void Carry(Direction direction) {
 }
 
 void Opening() {
-  const std::unique_ptr<DoorService> service =
-      Need(DoorService::Start(Need(DoorRules::Make(Policy()))));
+  const std::unique_ptr<egress::EgressService> service =
+      Need(egress::EgressService::Start(Need(egress::EgressRules::Make(Policy()))));
   std::vector<double> microseconds;
   for (int i = 0; i < 2000; ++i) {
     uint16_t port = 0;
-    UniqueFd listener = Listen(port);
+    core::UniqueFd listener = Listen(port);
     const Clock::time_point start = Clock::now();
-    Door door(*service, std::move(listener), std::nullopt);
-    (void)door.Close();
+    egress::EgressProxy egress(*service, std::move(listener), std::nullopt);
+    (void)egress.Close();
     microseconds.push_back(Since(start) * 1e6);
   }
-  printf("opening and closing a door: p50 %.1f us\n", Median(microseconds));
+  printf("opening and closing an egress proxy: p50 %.1f us\n", Median(microseconds));
 }
 
-std::unique_ptr<Sandbox> Open(const ProfileCatalogue& catalogue, const std::string& profile) {
-  SandboxOptions options;
+std::unique_ptr<outside::Sandbox> Open(const outside::ProfileCatalogue& catalogue,
+                                       const std::string& profile) {
+  outside::SandboxOptions options;
   options.profile = Need(catalogue.Choose(profile));
   options.network = Policy();
-  return Need(Sandbox::Open(std::move(options)));
+  return Need(outside::Sandbox::Open(std::move(options)));
 }
 
-double Run(Sandbox& sandbox) {
-  Request request;
+double Run(outside::Sandbox& sandbox) {
+  host::Request request;
   request.source = "1 + 1";
   request.limits = sandbox.profile().default_limits;
   const Clock::time_point start = Clock::now();
-  const Outcome outcome = Need(sandbox.Run(request));
+  const host::Outcome outcome = Need(sandbox.Run(request));
   const double milliseconds = Since(start) * 1e3;
   if (!outcome.success()) Fail("a run failed");
   return milliseconds;
 }
 
 void Unused() {
-  const ProfileCatalogue catalogue = Need(ProfileCatalogue::Open());
-  const std::unique_ptr<Sandbox> basic = Open(catalogue, "basic");
-  const std::unique_ptr<Sandbox> network = Open(catalogue, "network");
+  const outside::ProfileCatalogue catalogue = Need(outside::ProfileCatalogue::Open());
+  const std::unique_ptr<outside::Sandbox> basic = Open(catalogue, "basic");
+  const std::unique_ptr<outside::Sandbox> network = Open(catalogue, "network");
   std::vector<double> without, with, added;
   for (int i = 0; i < 400; ++i) {
     // Spares are made again off the path of a run; what is measured is the run.
@@ -233,11 +235,11 @@ void Unused() {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::bench
 
 int main() {
-  belljar::Opening();
-  belljar::Carry(belljar::Direction::kDown);
-  belljar::Carry(belljar::Direction::kUp);
-  belljar::Unused();
+  belljar::bench::Opening();
+  belljar::bench::Carry(belljar::bench::Direction::kDown);
+  belljar::bench::Carry(belljar::bench::Direction::kUp);
+  belljar::bench::Unused();
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace belljar {
+namespace belljar::bench {
 
 BenchOptions ReadBenchOptions(int argc, char** argv, int rounds, int quick_rounds) {
   BenchOptions options{.rounds = rounds};
@@ -30,4 +30,4 @@ std::string ProgramBeside(const char* name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }
 
-}  // namespace belljar
+}  // namespace belljar::bench

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace belljar {
+namespace belljar::bench {
 
 struct BenchOptions {
   int rounds = 0;
@@ -18,6 +18,6 @@ BenchOptions ReadBenchOptions(int argc, char** argv, int rounds, int quick_round
 // The path of a program that is built beside this one.
 std::string ProgramBeside(const char* name);
 
-}  // namespace belljar
+}  // namespace belljar::bench
 
 #endif  // BELLJAR_BENCH_OPTIONS_H_

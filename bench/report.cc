@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-namespace belljar {
+namespace belljar::bench {
 
 double Series::Quantile(double q) const {
   if (samples_.empty()) return 0;
@@ -104,4 +104,4 @@ void PrintJson(const BenchReport& report) {
   printf("%s\n", json.dump(2).c_str());
 }
 
-}  // namespace belljar
+}  // namespace belljar::bench

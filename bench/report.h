@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace belljar {
+namespace belljar::bench {
 
 // One quantity, sampled. A sample that failed is not added.
 class Series {
@@ -53,6 +53,6 @@ void WarnWhenBusy();
 void PrintTable(const BenchReport& report);
 void PrintJson(const BenchReport& report);
 
-}  // namespace belljar
+}  // namespace belljar::bench
 
 #endif  // BELLJAR_BENCH_REPORT_H_

@@ -26,7 +26,7 @@
 
 extern char** environ;
 
-namespace belljar {
+namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,7 +92,7 @@ sockaddr_in Loopback(uint16_t port) {
 
 // Free a moment ago. The server could find one for itself, but only its log would tell.
 uint16_t FreePort() {
-  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const core::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = Loopback(0);
   socklen_t size = sizeof address;
   if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
@@ -103,11 +103,11 @@ uint16_t FreePort() {
 }
 
 // An owner of nothing when nobody listens.
-UniqueFd Connect(uint16_t port) {
-  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+core::UniqueFd Connect(uint16_t port) {
+  core::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = Loopback(port);
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return UniqueFd();
+    return core::UniqueFd();
   }
   const int on = 1;
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -136,7 +136,7 @@ void ReadAnswer(int socket, std::string& answer) {
 }
 
 bool IsReady(const ServerProcess& server) {
-  const UniqueFd socket = Connect(server.port());
+  const core::UniqueFd socket = Connect(server.port());
   if (!socket) return false;
   WriteAll(socket.get(), "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1:" +
                              std::to_string(server.port()) + "\r\nConnection: close\r\n\r\n");
@@ -299,4 +299,4 @@ ServerStart TimeServerStart(const std::string& command, ServerProcess::Transport
   return time;
 }
 
-}  // namespace belljar
+}  // namespace belljar::bench

@@ -12,7 +12,7 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::bench {
 
 // A server, started now and ended with this. Everything that goes wrong ends the program.
 class ServerProcess {
@@ -32,8 +32,8 @@ class ServerProcess {
  private:
   pid_t pid_ = -1;
   uint16_t port_ = 0;
-  UniqueFd input_;   // the server's, of stdio
-  UniqueFd output_;  // the server's, of stdio
+  core::UniqueFd input_;   // the server's, of stdio
+  core::UniqueFd output_;  // the server's, of stdio
 };
 
 // One conversation over a server's standard input and output.
@@ -61,7 +61,7 @@ class HttpClient {
   void Call();
 
  private:
-  UniqueFd socket_;
+  core::UniqueFd socket_;
   const std::string request_;
   std::string answer_;
 };
@@ -85,6 +85,6 @@ struct ServerStart {
 };
 ServerStart TimeServerStart(const std::string& command, ServerProcess::Transport transport);
 
-}  // namespace belljar
+}  // namespace belljar::bench
 
 #endif  // BELLJAR_BENCH_SERVER_H_

@@ -11,7 +11,7 @@
 #include "engine/core/text.h"
 #include "engine/outside/profile_catalogue.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 // What the installation adds to what the parser knows.
@@ -24,15 +24,15 @@ struct Offers {
 // Without an installation there is nothing to offer: completion of the options still works.
 Offers CollectOffers() {
   Offers offers;
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return offers;
   offers.profiles = catalogue->Names();
   std::set<std::string> modules;
-  for (const Profile& profile : catalogue->profiles()) {
-    for (std::string& name : ModuleNames(profile)) modules.insert(std::move(name));
+  for (const core::Profile& profile : catalogue->profiles()) {
+    for (std::string& name : outside::ModuleNames(profile)) modules.insert(std::move(name));
   }
   offers.modules.assign(modules.begin(), modules.end());
-  if (const Result<std::vector<validate::Rule>> rules = validate::LoadRules()) {
+  if (const core::Result<std::vector<validate::Rule>> rules = validate::LoadRules()) {
     for (const validate::Rule& rule : *rules) offers.rules.push_back(rule.id);
   }
   return offers;
@@ -89,10 +89,10 @@ Command MakeCompletionCommand(CLI::App& app) {
   return {parser, [&app, shell, shells] {
             if (std::find(shells.begin(), shells.end(), **shell) == shells.end()) {
               return UsageError("completion",
-                                Quoted(**shell) + " is none of " + JoinChoices(shells));
+                                core::Quoted(**shell) + " is none of " + JoinChoices(shells));
             }
             return Execute(app, **shell);
           }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -4,11 +4,11 @@
 
 #include "cli/option_table.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 // Call it last: the script holds the commands that `app` has when it runs.
 Command MakeCompletionCommand(CLI::App& app);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_COMPLETION_H_

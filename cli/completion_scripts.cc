@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 using Commands = std::vector<CompletionCommand>;
@@ -291,4 +291,4 @@ std::string FishScript(const Commands& commands) {
   return text;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace belljar {
+namespace belljar::cli {
 
 struct CompletionOption {
   std::vector<std::string> names;  // with their dashes; none: a positional
@@ -28,6 +28,6 @@ std::string BashScript(const std::vector<CompletionCommand>& commands);
 std::string ZshScript(const std::vector<CompletionCommand>& commands);
 std::string FishScript(const std::vector<CompletionCommand>& commands);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_COMPLETION_SCRIPTS_H_

@@ -12,13 +12,13 @@
 #include "engine/core/text.h"
 #include "server/config/settings.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  ConfigSources sources;
+  server::config::ConfigSources sources;
   bool json = false;
   bool toml = false;
 };
@@ -31,16 +31,16 @@ struct Row {
   std::string source;
 };
 
-Row SettingRow(const SettingValue& setting) {
+Row SettingRow(const server::config::SettingValue& setting) {
   const std::string note = setting.note.empty() ? "" : " (" + setting.note + ")";
-  return {setting.key, Printable(setting.value) + note, setting.source};
+  return {setting.key, core::Printable(setting.value) + note, setting.source};
 }
 
-std::string ShareOf(const Caller& caller) {
+std::string ShareOf(const server::Caller& caller) {
   std::string share;
   if (caller.profiles) {
     share += ", profiles:";
-    for (const std::string& name : *caller.profiles) share += " " + Printable(name);
+    for (const std::string& name : *caller.profiles) share += " " + core::Printable(name);
   }
   if (caller.rate > 0) {
     share += ", rate: " + Json(caller.rate).dump() + "/s, burst: " + std::to_string(caller.burst);
@@ -49,7 +49,7 @@ std::string ShareOf(const Caller& caller) {
   return share;
 }
 
-Row TokenRow(const TokenValue& token) {
+Row TokenRow(const server::config::TokenValue& token) {
   return {"token " + token.caller.name, "set, from " + token.from + ShareOf(token.caller),
           token.source};
 }
@@ -74,11 +74,12 @@ std::string Table(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string AsText(const LoadedConfig& loaded) {
+std::string AsText(const server::config::LoadedConfig& loaded) {
   std::vector<Row> rows = {{"setting", "value", "from"}};
-  for (const SettingValue& setting : loaded.settings) rows.push_back(SettingRow(setting));
-  for (const TokenValue& token : loaded.tokens) rows.push_back(TokenRow(token));
-  const std::string file = loaded.file.empty() ? "none" : Printable(loaded.file);
+  for (const server::config::SettingValue& setting : loaded.settings)
+    rows.push_back(SettingRow(setting));
+  for (const server::config::TokenValue& token : loaded.tokens) rows.push_back(TokenRow(token));
+  const std::string file = loaded.file.empty() ? "none" : core::Printable(loaded.file);
   return "configuration file: " + file + "\n\n" + Table(rows);
 }
 
@@ -86,23 +87,24 @@ std::string AsText(const LoadedConfig& loaded) {
 
 Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-Json ToJson(const SettingValue& value) {
-  const Setting& setting = *FindSetting(value.key);
+Json ToJson(const server::config::SettingValue& value) {
+  const server::config::Setting& setting = *server::config::FindSetting(value.key);
   Json variables = Json::array({setting.Variable()});
   if (!setting.familiar.empty()) variables.push_back(setting.familiar);
-  return {{"key", value.key},
-          {"value", value.literal.empty() ? Json() : Json::parse(value.literal)},
-          {"text", value.value},
-          {"source", value.source},
-          {"note", OrNull(value.note)},
-          {"environment", variables},
-          {"flag", OrNull(setting.flag)},
-          {"type", setting.form() == Form::kSwitch ? "true|false" : setting.value_type},
-          {"help", setting.help}};
+  return {
+      {"key", value.key},
+      {"value", value.literal.empty() ? Json() : Json::parse(value.literal)},
+      {"text", value.value},
+      {"source", value.source},
+      {"note", OrNull(value.note)},
+      {"environment", variables},
+      {"flag", OrNull(setting.flag)},
+      {"type", setting.form() == server::config::Form::kSwitch ? "true|false" : setting.value_type},
+      {"help", setting.help}};
 }
 
-Json ToJson(const TokenValue& token) {
-  const Caller& caller = token.caller;
+Json ToJson(const server::config::TokenValue& token) {
+  const server::Caller& caller = token.caller;
   return {{"name", caller.name},
           {"from", token.from},
           {"source", token.source},
@@ -112,11 +114,12 @@ Json ToJson(const TokenValue& token) {
           {"concurrency", caller.concurrency}};
 }
 
-std::string AsJson(const LoadedConfig& loaded) {
+std::string AsJson(const server::config::LoadedConfig& loaded) {
   Json settings = Json::array();
-  for (const SettingValue& setting : loaded.settings) settings.push_back(ToJson(setting));
+  for (const server::config::SettingValue& setting : loaded.settings)
+    settings.push_back(ToJson(setting));
   Json tokens = Json::array();
-  for (const TokenValue& token : loaded.tokens) tokens.push_back(ToJson(token));
+  for (const server::config::TokenValue& token : loaded.tokens) tokens.push_back(ToJson(token));
   const Json object = {{"file", OrNull(loaded.file)},
                        {"settings", settings},
                        {"tokens", tokens},
@@ -127,17 +130,18 @@ std::string AsJson(const LoadedConfig& loaded) {
 
 int Execute(const Arguments& arguments) {
   if (arguments.json && arguments.toml) {
-    return UsageError("config", "--json and --toml are two answers: ask for one of them");
+    return UsageError("config", "--json and --toml are mutually exclusive");
   }
   const bool reads = arguments.sources.file || arguments.sources.env_file;
   if (arguments.sources.only_defaults && reads) {
-    return UsageError("config", "--defaults reads no --config and no --env-file");
+    return UsageError("config", "--defaults cannot be combined with --config or --env-file");
   }
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
-  const Result<LoadedConfig> loaded = LoadAndWarn(arguments.sources, *catalogue);
+  const core::Result<server::config::LoadedConfig> loaded =
+      LoadAndWarn(arguments.sources, *catalogue);
   if (!loaded) return UsageError("config", loaded.error().ToString());
-  if (arguments.toml) return Answer(ConfigAsToml(*loaded), kExitOk);
+  if (arguments.toml) return Answer(server::config::ConfigAsToml(*loaded), kExitOk);
   return Answer(arguments.json ? AsJson(*loaded) : AsText(*loaded), kExitOk);
 }
 
@@ -145,18 +149,21 @@ int Execute(const Arguments& arguments) {
 
 Command MakeConfigCommand(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* parser = AddCommand(app, "config", "Show the settings of the server, and what says so");
+  CLI::App* parser =
+      AddCommand(app, "config", "Show the server's settings and where each one comes from");
   AddConfigOptions(parser, arguments->sources);
   AddFlag(parser, "--defaults", arguments->sources.only_defaults,
-          "read nothing: what holds where nothing is set");
+          "read no configuration: show the defaults");
   AddFlag(parser, "--json", arguments->json, "print one JSON object");
   AddFlag(parser, "--toml", arguments->toml,
           "print a configuration file with these values and a comment for each");
-  SetExamples(parser, {"belljar config  # every setting, its value, and where that is from",
-                       "belljar config --env-file .env  # with the variables of a file",
-                       "belljar config --defaults --toml > config.toml  # a file to begin with",
-                       "belljar config --json  # the same for a program"});
+  SetExamples(
+      parser,
+      {"belljar config  # every setting, its value and its source",
+       "belljar config --env-file .env  # with the variables of a file",
+       "belljar config --defaults --toml > config.toml  # a starting point for your own file",
+       "belljar config --json  # the same for a program"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -10,7 +10,7 @@
 #include "cli/exit_code.h"
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 void OpenMissingStandardStreams() {
   for (;;) {
@@ -23,16 +23,17 @@ void OpenMissingStandardStreams() {
   }
 }
 
-Result<void> WriteAll(int fd, std::string_view text) {
-  if (WriteBytes(fd, text)) return {};
-  return SystemError(fd == STDERR_FILENO ? "write to standard error" : "write to standard output");
+core::Result<void> WriteAll(int fd, std::string_view text) {
+  if (core::WriteBytes(fd, text)) return {};
+  return core::SystemError(fd == STDERR_FILENO ? "write to standard error"
+                                               : "write to standard output");
 }
 
 int Answer(std::string_view text, int exit_code) {
   return ExitAfterOutput(WriteAll(STDOUT_FILENO, text), exit_code);
 }
 
-int ExitAfterOutput(const Result<void>& written, int exit_code) {
+int ExitAfterOutput(const core::Result<void>& written, int exit_code) {
   if (written) return exit_code;
   if (written.error().error_number == EPIPE) return ExitOfSignal(SIGPIPE);
   return OwnFailure(written.error());
@@ -40,7 +41,7 @@ int ExitAfterOutput(const Result<void>& written, int exit_code) {
 
 void Say(std::string_view text) { (void)WriteAll(STDERR_FILENO, text); }
 
-Error UsersError(std::string message) { return MakeError(std::move(message), ""); }
+core::Error UsersError(std::string message) { return core::MakeError(std::move(message), ""); }
 
 int UsageError(std::string_view command, std::string_view message) {
   const std::string program = command.empty() ? "belljar" : "belljar " + std::string(command);
@@ -48,7 +49,7 @@ int UsageError(std::string_view command, std::string_view message) {
   return kExitUsage;
 }
 
-int OwnFailure(const Error& error) {
+int OwnFailure(const core::Error& error) {
   Say("belljar: error: " + error.ToString() + "\n");
   return kExitFailure;
 }
@@ -78,4 +79,4 @@ std::string Wrapped(const std::vector<std::string>& names, size_t indent, size_t
   return text + "\n";
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -9,7 +9,7 @@
 #include "container/backend/container_sandbox.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 struct ContainerArguments {
   bool container = false;
@@ -23,8 +23,9 @@ struct ContainerArguments {
 void AddContainerOptions(CLI::App* parser, ContainerArguments& arguments);
 
 // For one run; nullopt: it is in no container. An error is the user's.
-Result<std::optional<ContainerOptions>> ResolveContainer(const ContainerArguments& arguments);
+core::Result<std::optional<container::backend::ContainerOptions>> ResolveContainer(
+    const ContainerArguments& arguments);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_CONTAINER_OPTIONS_H_

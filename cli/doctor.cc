@@ -10,42 +10,42 @@
 #include "cli/sandbox_choice.h"
 #include "container/backend/container_choice.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Need = MachineCheck::Need;
+using Need = outside::MachineCheck::Need;
 
 struct Section {
   std::string title;
-  std::vector<MachineCheck> checks;
+  std::vector<outside::MachineCheck> checks;
 };
 
-MachineCheck CheckInstallation(const Result<ProfileCatalogue>& catalogue) {
-  MachineCheck check{"installation",
-                     Need::kAlways,
-                     catalogue.ok(),
-                     "",
-                     "belljar-zygote, and share/belljar with the policy and the profiles",
-                     "build with ./dev build, or install with pip or cmake --install"};
+outside::MachineCheck CheckInstallation(const core::Result<outside::ProfileCatalogue>& catalogue) {
+  outside::MachineCheck check{"installation",
+                              Need::kAlways,
+                              catalogue.ok(),
+                              "",
+                              "belljar-zygote, and share/belljar with the policy and the profiles",
+                              "build with ./dev build, or install with pip or cmake --install"};
   if (!catalogue) {
     check.detail = catalogue.error().ToString();
     return check;
   }
-  const Installation& installation = catalogue->installation();
+  const outside::Installation& installation = catalogue->installation();
   check.detail = installation.zygote;
   if (!installation.interpreter.empty()) check.detail += ", in " + installation.interpreter;
   return check;
 }
 
-std::string HeldLayers(const Outcome& outcome) {
+std::string HeldLayers(const host::Outcome& outcome) {
   std::string held;
   std::string missing;
-  for (const LayerState& layer : outcome.isolation.layers) {
+  for (const host::LayerState& layer : outcome.isolation.layers) {
     std::string& list = layer.held ? held : missing;
     list += (list.empty() ? "" : ", ") + layer.name;
   }
@@ -53,17 +53,19 @@ std::string HeldLayers(const Outcome& outcome) {
 }
 
 // A real program in a real sandbox: what all the rest is about.
-MachineCheck TryRun(const std::string& isolation, const Result<ProfileCatalogue>& catalogue) {
-  MachineCheck check{isolation,
-                     isolation == "strict" ? Need::kStrict : Need::kAlways,
-                     false,
-                     "",
-                     isolation == "strict" ? "a test program with every layer: the default"
-                                           : "a test program with --isolation standard",
-                     isolation == "strict"
-                         ? "see what is missing above; until then belljar run and belljar serve "
-                           "take --isolation standard"
-                         : "see what is missing above"};
+outside::MachineCheck TryRun(const std::string& isolation,
+                             const core::Result<outside::ProfileCatalogue>& catalogue) {
+  outside::MachineCheck check{
+      isolation,
+      isolation == "strict" ? Need::kStrict : Need::kAlways,
+      false,
+      "",
+      isolation == "strict" ? "a test program with every layer: the default"
+                            : "a test program with --isolation standard",
+      isolation == "strict"
+          ? "see what is missing above; until then, use --isolation standard with "
+            "belljar run and belljar serve"
+          : "see what is missing above"};
   const auto failed = [&](const std::string& detail) {
     check.detail = detail;
     return check;
@@ -71,25 +73,26 @@ MachineCheck TryRun(const std::string& isolation, const Result<ProfileCatalogue>
   if (!catalogue) return failed("not tried: there is no installation");
   SandboxChoice choice;
   choice.isolation = isolation;
-  Result<SandboxOptions> options = ResolveSandbox(choice, *catalogue);
+  core::Result<outside::SandboxOptions> options = ResolveSandbox(choice, *catalogue);
   if (!options) return failed(options.error().ToString());
-  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(*options));
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(std::move(*options));
   if (!sandbox) return failed(sandbox.error().ToString());
-  Request request;
+  host::Request request;
   request.source = "print(6 * 7)";
   request.limits = (*sandbox)->profile().default_limits;
-  Result<Outcome> outcome = (*sandbox)->Run(request);
+  core::Result<host::Outcome> outcome = (*sandbox)->Run(request);
   if (!outcome) return failed(outcome.error().ToString());
   check.found = outcome->success() && outcome->stdout_stream.text == "42\n";
   if (check.found) return failed(HeldLayers(*outcome));
-  return failed("print(6 * 7) ended as " + std::string(StatusName(outcome->status)) +
+  return failed("print(6 * 7) ended as " + std::string(host::StatusName(outcome->status)) +
                 (outcome->error ? ": " + outcome->error->message : ""));
 }
 
 // Asked, not only looked for: an engine that is installed may have stopped, or may not be ours.
-std::vector<MachineCheck> CheckContainers() {
-  std::vector<MachineCheck> checks;
-  for (const EngineCheck& engine : CheckEngines({})) {
+std::vector<outside::MachineCheck> CheckContainers() {
+  std::vector<outside::MachineCheck> checks;
+  for (const container::backend::EngineCheck& engine : container::backend::CheckEngines({})) {
     const bool is_runsc = engine.engine == "runsc";
     checks.push_back(
         {engine.engine, Need::kOptional, engine.found, engine.detail,
@@ -97,47 +100,47 @@ std::vector<MachineCheck> CheckContainers() {
                   : "belljar run --container, in gVisor where it has runsc",
          "on Debian: apt-get install " +
              std::string(engine.engine == "docker" ? "docker.io runsc" : engine.engine) +
-             "; docs/containers.md tells the rest"});
+             "; see docs/containers.md"});
   }
   return checks;
 }
 
 std::vector<Section> Examine() {
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
-  return {{"Machine", CheckKernel()},
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  return {{"Machine", outside::CheckKernel()},
           {"Installation", {CheckInstallation(catalogue)}},
           {"Test runs", {TryRun("strict", catalogue), TryRun("standard", catalogue)}},
           {"Containers, all optional", CheckContainers()},
-          {"Other programs, all optional", CheckTools()}};
+          {"Other programs, all optional", outside::CheckTools()}};
 }
 
 // Strict works: what decides the exit code.
 bool IsWell(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
-    for (const MachineCheck& check : section.checks) {
+    for (const outside::MachineCheck& check : section.checks) {
       if (check.name == "strict") return check.found;
     }
   }
   return false;
 }
 
-std::string CheckText(const MachineCheck& check) {
+std::string CheckText(const outside::MachineCheck& check) {
   constexpr size_t kNameWidth = 14;
   const char* mark = check.found ? "yes  " : check.need == Need::kOptional ? "-    " : "NO   ";
   const std::string margin(7, ' ');
   std::string text = "  " + std::string(mark) + check.name;
   text += std::string(kNameWidth - std::min(kNameWidth - 1, check.name.size()), ' ');
-  text += Printable(check.detail) + "\n" + margin + "why: " + check.why + "\n";
+  text += core::Printable(check.detail) + "\n" + margin + "why: " + check.why + "\n";
   if (!check.found && !check.how.empty()) text += margin + "how: " + check.how + "\n";
   return text;
 }
 
 std::string Text(const std::vector<Section>& sections) {
   std::string text =
-      std::string("belljar ") + kBelljarVersion + " (CPython " + kPythonVersion + ")\n";
+      std::string("belljar ") + host::kBelljarVersion + " (CPython " + host::kPythonVersion + ")\n";
   for (const Section& section : sections) {
     text += "\n" + section.title + "\n";
-    for (const MachineCheck& check : section.checks) text += CheckText(check);
+    for (const outside::MachineCheck& check : section.checks) text += CheckText(check);
   }
   return text + (IsWell(sections) ? "\nStrict isolation works here.\n"
                                   : "\nStrict isolation does not work here.\n");
@@ -155,7 +158,7 @@ const char* NeedName(Need need) {
 Json ToJson(const std::vector<Section>& sections) {
   Json checks = Json::array();
   for (const Section& section : sections) {
-    for (const MachineCheck& check : section.checks) {
+    for (const outside::MachineCheck& check : section.checks) {
       checks.push_back({{"name", check.name},
                         {"needed", NeedName(check.need)},
                         {"found", check.found},
@@ -164,8 +167,8 @@ Json ToJson(const std::vector<Section>& sections) {
                         {"how", check.found ? Json() : Json(check.how)}});
     }
   }
-  return {{"version", kBelljarVersion},
-          {"python", kPythonVersion},
+  return {{"version", host::kBelljarVersion},
+          {"python", host::kPythonVersion},
           {"ok", IsWell(sections)},
           {"checks", checks}};
 }
@@ -184,11 +187,11 @@ int Execute(bool json) {
 Command MakeDoctorCommand(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   CLI::App* parser = AddCommand(
-      app, "doctor", "Check this machine: each layer, found or not, why, and how to get it");
+      app, "doctor", "Check this machine: each layer, found or not, and how to enable it");
   AddFlag(parser, "--json", *json, "print one JSON object");
   SetExamples(parser, {"belljar doctor  # exits with 0 if strict isolation works here, else 1",
                        "belljar doctor --json  # for a health check"});
   return {parser, [json] { return Execute(*json); }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -1,13 +1,13 @@
-// `belljar doctor`: what this machine can give, shown and tried.
+// `belljar doctor`: which layers this machine supports, shown and tried.
 #ifndef BELLJAR_CLI_DOCTOR_H_
 #define BELLJAR_CLI_DOCTOR_H_
 
 #include "cli/option_table.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 Command MakeDoctorCommand(CLI::App& app);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_DOCTOR_H_

@@ -2,9 +2,9 @@
 #ifndef BELLJAR_CLI_EXIT_CODE_H_
 #define BELLJAR_CLI_EXIT_CODE_H_
 
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFindings = 1;  // the guest's own exception, or findings
@@ -17,19 +17,19 @@ inline constexpr int kExitFailure = 5;  // ours or this machine's, never the gue
 // SIGPIPE (our reader went away).
 inline constexpr int ExitOfSignal(int signal) { return 128 + signal; }
 
-inline constexpr int ExitOfStatus(Status status) {
+inline constexpr int ExitOfStatus(host::Status status) {
   switch (status) {
-    case Status::kOk: return kExitOk;
-    case Status::kException: return kExitFindings;
-    case Status::kRefused: return kExitRefused;
-    case Status::kTimeout:
-    case Status::kCpuLimit:
-    case Status::kMemoryLimit:
-    case Status::kKilled: return kExitStopped;
+    case host::Status::kOk: return kExitOk;
+    case host::Status::kException: return kExitFindings;
+    case host::Status::kRefused: return kExitRefused;
+    case host::Status::kTimeout:
+    case host::Status::kCpuLimit:
+    case host::Status::kMemoryLimit:
+    case host::Status::kKilled: return kExitStopped;
   }
   return kExitFailure;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_EXIT_CODE_H_

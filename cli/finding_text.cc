@@ -3,16 +3,16 @@
 #include "cli/console.h"
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::cli {
 
-std::string FindingText(const std::string& path, const Finding& finding) {
-  std::string text = Printable(path);
+std::string FindingText(const std::string& path, const host::Finding& finding) {
+  std::string text = core::Printable(path);
   if (finding.line > 0) text += ":" + std::to_string(finding.line);
   if (finding.line > 0 && finding.column > 0) text += ":" + std::to_string(finding.column);
   // Reasons quote names of the guest's.
-  text += ": " + finding.rule + " " + Printable(finding.reason) + "\n";
-  if (!finding.hint.empty()) text += "  hint: " + Printable(finding.hint) + "\n";
+  text += ": " + finding.rule + " " + core::Printable(finding.reason) + "\n";
+  if (!finding.hint.empty()) text += "  hint: " + core::Printable(finding.hint) + "\n";
   return text;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

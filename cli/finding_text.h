@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 // "main.py:3:8: BJ201 reason" and, indented, "hint: …"; without a place where there is none.
-std::string FindingText(const std::string& path, const Finding& finding);
+std::string FindingText(const std::string& path, const host::Finding& finding);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_FINDING_TEXT_H_

@@ -6,7 +6,7 @@
 
 #include "cli/console.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 // A pipe that poll calls writable takes this much without blocking (POSIX PIPE_BUF on Linux).
@@ -22,7 +22,7 @@ GuestOutput::GuestOutput(Interruption& interruption) : interruption_(interruptio
 
 GuestOutput::~GuestOutput() { (void)Finish(); }
 
-Result<void> GuestOutput::Finish() {
+core::Result<void> GuestOutput::Finish() {
   {
     const std::lock_guard lock(mutex_);
     finishing_ = true;
@@ -61,7 +61,7 @@ void GuestOutput::WritePiece(const Piece& piece) {
     if (poll(polled, 2, -1) < 0) continue;  // EINTR
     if (!polled[0].revents) return;         // interrupted, and the reader does not read
     const std::string_view chunk = left.substr(0, kChunk);
-    if (Result<void> written = WriteAll(piece.fd, chunk); !written) {
+    if (core::Result<void> written = WriteAll(piece.fd, chunk); !written) {
       if (piece.fd == STDERR_FILENO) {
         stderr_failed_ = true;
       } else {
@@ -74,4 +74,4 @@ void GuestOutput::WritePiece(const Piece& piece) {
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

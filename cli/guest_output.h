@@ -17,7 +17,7 @@
 #include "engine/core/result.h"
 #include "engine/outside/backend.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 class GuestOutput {
  public:
@@ -26,10 +26,10 @@ class GuestOutput {
   explicit GuestOutput(Interruption& interruption);
   ~GuestOutput();
 
-  const OutputSink& sink() const { return sink_; }
+  const outside::OutputSink& sink() const { return sink_; }
 
   // Blocks until everything has been written. The error of standard output, if any.
-  Result<void> Finish();
+  core::Result<void> Finish();
 
  private:
   struct Piece {
@@ -42,17 +42,17 @@ class GuestOutput {
   void WritePiece(const Piece& piece);
 
   Interruption& interruption_;
-  OutputSink sink_;
+  outside::OutputSink sink_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Piece> pieces_;
   bool finishing_ = false;
   // The writer's own until it has been joined.
-  std::optional<Error> stdout_error_;
+  std::optional<core::Error> stdout_error_;
   bool stderr_failed_ = false;
   std::thread writer_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_GUEST_OUTPUT_H_

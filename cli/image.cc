@@ -15,10 +15,10 @@
 #include "cli/package_options.h"
 #include "container/image/archive.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 #include "engine/outside/profile_catalogue.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,7 +49,7 @@ class ProgressLine {
   }
   ProgressLine(const ProgressLine&) = delete;
 
-  ImageProgress Reporter() {
+  container::image::ImageProgress Reporter() {
     return [this](uint64_t done, uint64_t total) { Report(done, total); };
   }
 
@@ -79,10 +79,10 @@ std::string Megabytes(uint64_t bytes) {
   return text;
 }
 
-size_t CountFiles(const ImageListing& listing) {
-  return static_cast<size_t>(
-      std::count_if(listing.begin(), listing.end(),
-                    [](const ListedEntry& each) { return !each.entry.is_folder; }));
+size_t CountFiles(const container::image::ImageListing& listing) {
+  return static_cast<size_t>(std::count_if(
+      listing.begin(), listing.end(),
+      [](const container::image::ListedEntry& each) { return !each.entry.is_folder; }));
 }
 
 std::string Row(const std::string& name, const std::string& value) {
@@ -91,30 +91,34 @@ std::string Row(const std::string& name, const std::string& value) {
   return row + value + "\n";
 }
 
-std::string FactsText(const ImageFacts& facts) {
-  const ImageIdentity& identity = facts.identity;
-  std::string text =
-      Printable(facts.reference) + "\n" + Row("profile", Printable(identity.profile)) +
-      Row("belljar", Printable(identity.version)) + Row("python", Printable(identity.python)) +
-      Row("architecture", Printable(identity.architecture)) +
-      Row("digest", "sha256:" + facts.manifest.digest) +
-      Row("image id", "sha256:" + facts.config.digest) +
-      Row("inputs", "sha256:" + identity.inputs) +
-      Row("size", Megabytes(facts.layer.size) + " in " + WithThousands(CountFiles(facts.listing)) +
-                      " files");
-  const std::map<ImagePart, uint64_t> bytes = BytesByPart(facts.listing);
-  for (const ImagePart part : kImageParts) {
+std::string FactsText(const container::image::ImageFacts& facts) {
+  const container::image::ImageIdentity& identity = facts.identity;
+  std::string text = core::Printable(facts.reference) + "\n" +
+                     Row("profile", core::Printable(identity.profile)) +
+                     Row("belljar", core::Printable(identity.version)) +
+                     Row("python", core::Printable(identity.python)) +
+                     Row("architecture", core::Printable(identity.architecture)) +
+                     Row("digest", "sha256:" + facts.manifest.digest) +
+                     Row("image id", "sha256:" + facts.config.digest) +
+                     Row("inputs", "sha256:" + identity.inputs) +
+                     Row("size", Megabytes(facts.layer.size) + " in " +
+                                     WithThousands(CountFiles(facts.listing)) + " files");
+  const std::map<container::image::ImagePart, uint64_t> bytes =
+      container::image::BytesByPart(facts.listing);
+  for (const container::image::ImagePart part : container::image::kImageParts) {
     const auto found = bytes.find(part);
     if (found == bytes.end()) continue;
-    text += Row(std::string("  ") + ImagePartName(part), Megabytes(found->second));
+    text +=
+        Row(std::string("  ") + container::image::ImagePartName(part), Megabytes(found->second));
   }
   return text;
 }
 
-Json FactsJson(const ImageFacts& facts) {
-  const ImageIdentity& identity = facts.identity;
+Json FactsJson(const container::image::ImageFacts& facts) {
+  const container::image::ImageIdentity& identity = facts.identity;
   Json parts = Json::object();
-  for (const auto& [part, bytes] : BytesByPart(facts.listing)) parts[ImagePartName(part)] = bytes;
+  for (const auto& [part, bytes] : container::image::BytesByPart(facts.listing))
+    parts[container::image::ImagePartName(part)] = bytes;
   return {{"reference", facts.reference},
           {"profile", identity.profile},
           {"version", identity.version},
@@ -142,42 +146,45 @@ std::string ListText(const std::string& title, const std::vector<std::string>& i
 // --- this installation ------------------------------------------------------------------------
 
 struct Source {
-  ImageIdentity identity;  // without the digest of the inputs
-  ImageFiles files;
+  container::image::ImageIdentity identity;  // without the digest of the inputs
+  container::image::ImageFiles files;
   std::vector<std::string> packages;  // installed for it: "name==version"
 };
 
-Result<Source> CollectSource(const ImageRequest& request) {
-  Result<ImageFiles> files = CollectImageFiles(request);
+core::Result<Source> CollectSource(const container::image::ImageRequest& request) {
+  core::Result<container::image::ImageFiles> files = container::image::CollectImageFiles(request);
   if (!files) return files.error();
-  ImageIdentity identity{.version = kBelljarVersion,
-                         .profile = request.profile.name,
-                         .python = kPythonVersion,
-                         .inputs = "",
-                         .architecture = files->architecture};
+  container::image::ImageIdentity identity{.version = host::kBelljarVersion,
+                                           .profile = request.profile.name,
+                                           .python = host::kPythonVersion,
+                                           .inputs = "",
+                                           .architecture = files->architecture};
   return Source{std::move(identity), std::move(*files), {}};
 }
 
-Result<Source> CollectSource(const ProfileCatalogue& catalogue, const Profile& profile,
-                             const std::string& profile_file) {
+core::Result<Source> CollectSource(const outside::ProfileCatalogue& catalogue,
+                                   const core::Profile& profile, const std::string& profile_file) {
   return CollectSource({.installation = catalogue.installation(),
                         .profile = profile,
                         .profile_file = profile_file,
-                        .guest = GuestProgramPath(catalogue.installation()),
+                        .guest = container::image::GuestProgramPath(catalogue.installation()),
                         .package_paths = {}});
 }
 
 // The same with packages, which are installed first, where they are not there yet.
-Result<Source> CollectSource(const PackageWish& wish, const Profile& base) {
-  const Result<std::unique_ptr<Packages>> packages = OpenPackages(wish);
+core::Result<Source> CollectSource(const PackageSelection& selection, const core::Profile& base) {
+  const core::Result<std::unique_ptr<container::packages::Packages>> packages =
+      OpenPackages(selection);
   if (!packages) return packages.error();
   constexpr int kNobodyCancels = -1;
-  const Result<CachedPackages> installed = (*packages)->Install(wish.requirements, kNobodyCancels);
+  const core::Result<container::packages::CachedPackages> installed =
+      (*packages)->Install(selection.requirements, kNobodyCancels);
   if (!installed) return installed.error();
-  const Result<PackageProfile> made = (*packages)->MakeProfile(base, *installed);
+  const core::Result<container::packages::PackageProfile> made =
+      (*packages)->MakeProfile(base, *installed);
   if (!made) return made.error();
-  Result<Source> source =
-      CollectSource(ImageOfPackages((*packages)->installation(), *made, *installed));
+  core::Result<Source> source = CollectSource(
+      container::packages::ImageOfPackages((*packages)->installation(), *made, *installed));
   if (source) source->packages = installed->lock.Names();
   return source;
 }
@@ -189,8 +196,8 @@ bool IsPath(const std::string& profile) {
 // Whether a profile may be looked for by this name, which a stranger's image has: not a file by its
 // path, and no longer than an engine's tags are.
 bool IsName(const std::string& profile) {
-  constexpr size_t kLongestTag = 128;
-  return !IsPath(profile) && profile.size() <= kLongestTag;
+  constexpr size_t kMaxTag = 128;
+  return !IsPath(profile) && profile.size() <= kMaxTag;
 }
 
 // --- build ------------------------------------------------------------------------------------
@@ -198,10 +205,10 @@ bool IsName(const std::string& profile) {
 // What --load wants no file of its own for goes through one that is away afterwards.
 class TemporaryFolder {
  public:
-  static Result<TemporaryFolder> Create() {
+  static core::Result<TemporaryFolder> Create() {
     std::error_code code;
     std::string path = fs::temp_directory_path(code) / "belljar-image-XXXXXX";
-    if (code || !mkdtemp(path.data())) return SystemError("make a temporary folder");
+    if (code || !mkdtemp(path.data())) return core::SystemError("make a temporary folder");
     return TemporaryFolder(std::move(path));
   }
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
@@ -220,15 +227,15 @@ class TemporaryFolder {
 };
 
 int BuildInto(const std::string& path, const Source& source, const BuildArguments& arguments,
-              const ImageLoader* load) {
-  Result<ImageFacts> facts = [&] {
+              const container::image::ImageLoader* load) {
+  core::Result<container::image::ImageFacts> facts = [&] {
     ProgressLine progress("writing");
-    return WriteImage(source.files, source.identity, path, progress.Reporter());
+    return container::image::WriteImage(source.files, source.identity, path, progress.Reporter());
   }();
   if (!facts) return OwnFailure(facts.error());
   if (load) {
     ProgressLine progress("loading into " + *arguments.load);
-    if (Result<void> loaded = (*load)(path, progress.Reporter()); !loaded) {
+    if (core::Result<void> loaded = (*load)(path, progress.Reporter()); !loaded) {
       return OwnFailure(loaded.error());
     }
   }
@@ -242,26 +249,27 @@ int BuildInto(const std::string& path, const Source& source, const BuildArgument
   }
   std::string text = FactsText(*facts) + ListText("packages", source.packages) +
                      ListText("left out", source.files.left_out);
-  if (arguments.output) text += "written to " + Printable(path) + "\n";
+  if (arguments.output) text += "written to " + core::Printable(path) + "\n";
   if (load) text += "loaded into " + *arguments.load + "\n";
   return Answer(text, kExitOk);
 }
 
-int Build(BuildArguments arguments, const std::vector<NamedImageLoader>& loaders) {
-  const ImageLoader* load = nullptr;
-  for (const NamedImageLoader& loader : loaders) {
+int Build(BuildArguments arguments,
+          const std::vector<container::image::NamedImageLoader>& loaders) {
+  const container::image::ImageLoader* load = nullptr;
+  for (const container::image::NamedImageLoader& loader : loaders) {
     if (arguments.load == loader.engine) load = &loader.load;
   }
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
-  const Result<Profile> profile = catalogue->Choose(arguments.profile);
+  const core::Result<core::Profile> profile = catalogue->Choose(arguments.profile);
   if (!profile) return UsageError("image build", profile.error().ToString());
-  Result<std::optional<PackageWish>> packages =
+  core::Result<std::optional<PackageSelection>> packages =
       ResolvePackages(arguments.packages, arguments.profile);
   if (!packages) return UsageError("image build", packages.error().ToString());
   // Whoever is given the image installs, too.
-  if (*packages && load) (*packages)->options.wish.engine = *arguments.load;
-  const Result<Source> source =
+  if (*packages && load) (*packages)->options.selection.engine = *arguments.load;
+  const core::Result<Source> source =
       *packages
           ? CollectSource(**packages, *profile)
           : CollectSource(*catalogue, *profile, IsPath(arguments.profile) ? arguments.profile : "");
@@ -270,26 +278,27 @@ int Build(BuildArguments arguments, const std::vector<NamedImageLoader>& loaders
     arguments.output = "belljar-" + source->identity.profile + ".tar";
   }
   if (arguments.output) return BuildInto(*arguments.output, *source, arguments, load);
-  const Result<TemporaryFolder> folder = TemporaryFolder::Create();
+  const core::Result<TemporaryFolder> folder = TemporaryFolder::Create();
   if (!folder) return OwnFailure(folder.error());
   return BuildInto(folder->path() + "/image.tar", *source, arguments, load);
 }
 
-Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders) {
+Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedImageLoader> loaders) {
   auto arguments = std::make_shared<BuildArguments>();
   CLI::App* parser = image.add_subcommand("build", "Make the image of a profile");
   parser
       ->add_option("--profile", arguments->profile,
-                   "what code in it may use: a profile's name, several with + between them, or a "
-                   "file (default: basic)")
+                   "profile for the code that runs in it: a name, several joined with +, or a file "
+                   "(default: basic)")
       ->type_name(kProfileType);
   AddText(parser, "--output", arguments->output, kFileType,
           "the tar file to write (default: belljar-PROFILE.tar here)");
   if (!loaders.empty()) {
     std::vector<std::string> engines;
-    for (const NamedImageLoader& loader : loaders) engines.push_back(loader.engine);
+    for (const container::image::NamedImageLoader& loader : loaders)
+      engines.push_back(loader.engine);
     AddText(parser, "--load", arguments->load, JoinChoices(engines),
-            "give it to this engine, by its socket; without --output no file is left");
+            "load it into this engine through its socket; without --output no file is kept");
   }
   AddPackageOptions(parser, arguments->packages);
   parser->add_flag("--json", arguments->json, "print one JSON object");
@@ -297,12 +306,12 @@ Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders)
                        "belljar image build --profile data-science --output image.tar  # another",
                        "belljar image build --load docker  # into an engine of this machine"});
   return {parser, [arguments, loaders = std::move(loaders)] {
-            const auto is_asked_for = [&](const NamedImageLoader& loader) {
+            const auto is_requested = [&](const container::image::NamedImageLoader& loader) {
               return arguments->load == loader.engine;
             };
-            if (arguments->load && std::none_of(loaders.begin(), loaders.end(), is_asked_for)) {
+            if (arguments->load && std::none_of(loaders.begin(), loaders.end(), is_requested)) {
               return UsageError("image build",
-                                "--load knows no engine " + Quoted(*arguments->load));
+                                "--load: unknown engine " + core::Quoted(*arguments->load));
             }
             return Build(*arguments, loaders);
           }};
@@ -311,46 +320,49 @@ Command MakeBuildCommand(CLI::App& image, std::vector<NamedImageLoader> loaders)
 // --- verify -----------------------------------------------------------------------------------
 
 // `packages` are those that it is said to have.
-Result<std::vector<std::string>> CompareWithInstallation(
-    const ImageFacts& facts, const std::optional<PackageWish>& packages) {
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+core::Result<std::vector<std::string>> CompareWithInstallation(
+    const container::image::ImageFacts& facts, const std::optional<PackageSelection>& packages) {
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const std::string& name = facts.identity.profile;
-  const std::vector<std::string> unknown = {"its profile " + Quoted(name) +
+  const std::vector<std::string> unknown = {"its profile " + core::Quoted(name) +
                                             " is none of this installation"};
-  const std::string base = BaseOfPackageProfile(name);
+  const std::string base = container::packages::BaseOfPackageProfile(name);
   if (!IsName(name) || !IsName(base)) return unknown;
   if (base.empty() && packages) {
-    return std::vector<std::string>{"its profile " + Quoted(name) + " has no packages of an index"};
+    return std::vector<std::string>{"its profile " + core::Quoted(name) +
+                                    " has no packages of an index"};
   }
-  const Result<Profile> profile = catalogue->Choose(base.empty() ? name : base);
+  const core::Result<core::Profile> profile = catalogue->Choose(base.empty() ? name : base);
   if (!profile) return unknown;
   if (!base.empty() && !packages) {
     return std::vector<std::string>{
-        "it has packages of an index, so that nobody can tell without "
-        "them: name them by --package, as when it was built"};
+        "it contains packages from an index and cannot be verified without them: name them with "
+        "--package, as when it was built"};
   }
-  const Result<Source> source =
+  const core::Result<Source> source =
       packages ? CollectSource(*packages, *profile) : CollectSource(*catalogue, *profile, "");
   if (!source) return source.error();
   ProgressLine progress("comparing");
-  const Result<ImageListing> here = ListFiles(source->files, progress.Reporter());
+  const core::Result<container::image::ImageListing> here =
+      container::image::ListFiles(source->files, progress.Reporter());
   if (!here) return here.error();
-  return CompareImage(facts, source->identity, *here);
+  return container::image::CompareImage(facts, source->identity, *here);
 }
 
 int Verify(const VerifyArguments& arguments) {
-  const Result<std::optional<PackageWish>> packages = ResolvePackages(arguments.packages, "");
+  const core::Result<std::optional<PackageSelection>> packages =
+      ResolvePackages(arguments.packages, "");
   if (!packages) return UsageError("image verify", packages.error().ToString());
-  Result<ImageInspection> inspection = [&] {
+  core::Result<container::image::ImageInspection> inspection = [&] {
     ProgressLine progress("reading");
-    return InspectImage(*arguments.file, progress.Reporter());
+    return container::image::InspectImage(*arguments.file, progress.Reporter());
   }();
   if (!inspection) return OwnFailure(inspection.error());
   const std::vector<std::string>& faults = inspection->faults;
   std::vector<std::string> differences;
   if (faults.empty()) {
-    Result<std::vector<std::string>> compared =
+    core::Result<std::vector<std::string>> compared =
         CompareWithInstallation(inspection->facts, *packages);
     if (!compared) return OwnFailure(compared.error());
     differences = std::move(*compared);
@@ -366,40 +378,43 @@ int Verify(const VerifyArguments& arguments) {
   }
   std::string text = faults.empty() ? FactsText(inspection->facts) : "";
   text += ListText("damaged, or not made by Belljar", faults);
-  text += ListText("not what this installation would make", differences);
-  if (is_well) text += "every digest is right, and all of it is as in this installation\n";
+  text += ListText("differs from what this installation would build", differences);
+  if (is_well) text += "all digests match, and all files are those of this installation\n";
   return Answer(text, code);
 }
 
 Command MakeVerifyCommand(CLI::App& image) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* parser = image.add_subcommand(
-      "verify", "Check an image: each digest and size, and that it is of this installation");
+      "verify",
+      "Verify an image: each digest and size, and that its files are those of this installation");
   AddText(parser, "FILE", arguments->file, kFileType, "a tar file of belljar image build")
       ->required();
   AddPackageOptions(parser, arguments->packages);
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser,
-              {"belljar image verify belljar-basic.tar  # exits with 0 if all is right, else 1",
+              {"belljar image verify belljar-basic.tar  # exits with 0 if it verifies, else 1",
                "belljar image verify belljar-basic.tar --json  # for a program"});
   return {parser, [arguments] { return Verify(*arguments); }};
 }
 
 }  // namespace
 
-std::vector<Command> MakeImageCommands(CLI::App& app, std::vector<NamedImageLoader> loaders) {
+std::vector<Command> MakeImageCommands(CLI::App& app,
+                                       std::vector<container::image::NamedImageLoader> loaders) {
   CLI::App* image =
-      app.add_subcommand("image", "Make and check the image that containers are started from");
+      app.add_subcommand("image", "Build and verify the image that containers are started from");
   Command whole{image, [&app] {
                   Say(app.help());
                   return kExitUsage;
                 }};
   std::vector<Command> commands = {std::move(whole), MakeBuildCommand(*image, std::move(loaders)),
                                    MakeVerifyCommand(*image)};
-  SetExamples(image, {"belljar image build  # of profile basic, into belljar-basic.tar",
-                      "belljar image verify belljar-basic.tar  # what is in it, and is it whole",
-                      "belljar image build --help  # all options"});
+  SetExamples(image,
+              {"belljar image build  # of profile basic, into belljar-basic.tar",
+               "belljar image verify belljar-basic.tar  # check that it is complete and unmodified",
+               "belljar image build --help  # all options"});
   return commands;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

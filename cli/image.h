@@ -7,12 +7,13 @@
 #include "cli/option_table.h"
 #include "container/image/image_loader.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 // image, image build and image verify. `loaders` are the engines that --load may name; without any
 // there is no such option.
-std::vector<Command> MakeImageCommands(CLI::App& app, std::vector<NamedImageLoader> loaders);
+std::vector<Command> MakeImageCommands(CLI::App& app,
+                                       std::vector<container::image::NamedImageLoader> loaders);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_IMAGE_H_

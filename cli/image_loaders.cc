@@ -11,51 +11,57 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
-Result<void> LoadInto(ContainerEngine& engine, const std::string& path,
-                      const ImageProgress& progress) {
-  const UniqueFd tar(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!tar) return SystemError("open " + Quoted(path));
-  const LoadProgress report = [&](Bytes taken, Bytes of) { progress(taken.count, of.count); };
-  const Result<std::string> loaded = engine.LoadImage(tar.get(), report);
-  return loaded ? Result<void>() : loaded.error();
+core::Result<void> LoadInto(container::engines::ContainerEngine& engine, const std::string& path,
+                            const container::image::ImageProgress& progress) {
+  const core::UniqueFd tar(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!tar) return core::SystemError("open " + core::Quoted(path));
+  const container::engines::LoadProgress report = [&](core::Bytes taken, core::Bytes of) {
+    progress(taken.count, of.count);
+  };
+  const core::Result<std::string> loaded = engine.LoadImage(tar.get(), report);
+  return loaded ? core::Result<void>() : loaded.error();
 }
 
 // The first socket that answers takes it; where none does, the first one's reason is told.
-Result<void> LoadOver(const std::vector<std::string>& sockets, const std::string& path,
-                      const ImageProgress& progress) {
-  std::optional<Error> reason;
+core::Result<void> LoadOver(const std::vector<std::string>& sockets, const std::string& path,
+                            const container::image::ImageProgress& progress) {
+  std::optional<core::Error> reason;
   for (const std::string& socket : sockets) {
-    DockerEngine engine({.socket = socket});
-    if (const Result<EngineFacts> facts = engine.Check(); !facts) {
+    container::engines::DockerEngine engine({.socket = socket});
+    if (const core::Result<container::engines::EngineFacts> facts = engine.Check(); !facts) {
       if (!reason) reason = facts.error();
       continue;
     }
     return LoadInto(engine, path, progress);
   }
-  return reason ? *reason : MakeError("load an image", "this user has no socket of that engine");
+  return reason ? *reason
+                : core::MakeError("load an image", "this user has no socket of that engine");
 }
 
 // Runs of this user find it there, unless they are told of another folder.
-Result<void> LoadForRunsc(const std::string& path, const ImageProgress& progress) {
-  const std::string folder = UsualRunscFolder();
-  if (folder.empty()) return MakeError("load an image", "this user has no HOME to keep it in");
-  RunscEngine engine({.folder = folder, .rootless = geteuid() != 0});
-  if (const Result<EngineFacts> facts = engine.Check(); !facts) return facts.error();
+core::Result<void> LoadForRunsc(const std::string& path,
+                                const container::image::ImageProgress& progress) {
+  const std::string folder = container::runsc::DefaultRunscFolder();
+  if (folder.empty())
+    return core::MakeError("load an image", "this user has no HOME to keep it in");
+  container::runsc::RunscEngine engine({.folder = folder, .rootless = geteuid() != 0});
+  if (const core::Result<container::engines::EngineFacts> facts = engine.Check(); !facts)
+    return facts.error();
   return LoadInto(engine, path, progress);
 }
 
 }  // namespace
 
-std::vector<NamedImageLoader> UsualImageLoaders() {
-  const auto loader = [](const std::string& engine) -> ImageLoader {
-    return [engine](const std::string& path, const ImageProgress& progress) {
-      return LoadOver(UsualSocketsOf(engine), path, progress);
+std::vector<container::image::NamedImageLoader> DefaultImageLoaders() {
+  const auto loader = [](const std::string& engine) -> container::image::ImageLoader {
+    return [engine](const std::string& path, const container::image::ImageProgress& progress) {
+      return LoadOver(container::backend::DefaultSocketsOf(engine), path, progress);
     };
   };
   return {{"docker", loader("docker")}, {"podman", loader("podman")}, {"runsc", LoadForRunsc}};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -7,11 +7,11 @@
 
 #include "container/image/image_loader.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 // Docker, Podman and runsc. Asks none of them before it is to load something.
-std::vector<NamedImageLoader> UsualImageLoaders();
+std::vector<container::image::NamedImageLoader> DefaultImageLoaders();
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_IMAGE_LOADERS_H_

@@ -9,12 +9,13 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
+#include "engine/host/limit_fields.h"
+#include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/profile_facts.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -26,25 +27,18 @@ struct Arguments {
 
 // One row a limit: its name, and how it is said.
 struct LimitRow {
-  const char* name;
-  std::string usual;
-  std::string most;
+  std::string name;
+  std::string defaults;
+  std::string maximum;
 };
 
-std::vector<LimitRow> LimitRows(const Profile& profile) {
-  const Limits& usual = profile.default_limits;
-  const Limits& most = profile.maximum_limits;
-  return {{"timeout", FormatDuration(usual.timeout), FormatDuration(most.timeout)},
-          {"cpu", FormatDuration(usual.cpu), FormatDuration(most.cpu)},
-          {"memory", usual.memory.ToString(), most.memory.ToString()},
-          {"output", usual.output.ToString(), most.output.ToString()},
-          {"result", usual.result.ToString(), most.result.ToString()},
-          {"source", usual.source.ToString(), most.source.ToString()},
-          {"file size", usual.file_size.ToString(), most.file_size.ToString()},
-          {"artifact", usual.artifact.ToString(), most.artifact.ToString()},
-          {"artifacts", usual.artifacts.ToString(), most.artifacts.ToString()},
-          {"open files", std::to_string(usual.open_files), std::to_string(most.open_files)},
-          {"processes", std::to_string(usual.processes), std::to_string(most.processes)}};
+std::vector<LimitRow> LimitRows(const core::Profile& profile) {
+  std::vector<LimitRow> rows;
+  host::ForEachField<core::Limits>([&](auto row) {
+    rows.push_back({host::LimitTitle(row), host::LimitText(row.Of(profile.default_limits)),
+                    host::LimitText(row.Of(profile.maximum_limits))});
+  });
+  return rows;
 }
 
 std::string Padded(std::string text, size_t width) {
@@ -52,21 +46,21 @@ std::string Padded(std::string text, size_t width) {
   return text;
 }
 
-const Profile* FindBasic(const ProfileCatalogue& catalogue) {
-  for (const Profile& profile : catalogue.profiles()) {
+const core::Profile* FindBasic(const outside::ProfileCatalogue& catalogue) {
+  for (const core::Profile& profile : catalogue.profiles()) {
     if (profile.name == "basic") return &profile;
   }
   return nullptr;
 }
 
 // Of a tier what it brings: the rest stands at the profile that it extends.
-std::string ModulesText(const Profile& profile, const Profile* basic, bool names) {
-  const std::vector<const ModuleExports*> own = OwnModules(profile, basic);
+std::string ModulesText(const core::Profile& profile, const core::Profile* basic, bool names) {
+  const std::vector<const core::ModuleExports*> own = outside::OwnModules(profile, basic);
   const bool is_all = own.size() == profile.modules.size();
   std::string text = "  modules (" + std::to_string(profile.modules.size()) +
                      (is_all ? "" : ", these beside those of basic") + ")\n";
   std::vector<std::string> list;
-  for (const ModuleExports* module : own) {
+  for (const core::ModuleExports* module : own) {
     list.push_back(module->name);
     if (names) text += "    " + module->name + "\n" + Wrapped(module->exports, 6);
   }
@@ -80,17 +74,17 @@ std::string ListText(const char* name, const std::vector<std::string>& texts) {
   return texts.empty() ? "" : text;
 }
 
-std::string PackagesText(const Profile& profile, const Installation& installation) {
+std::string PackagesText(const core::Profile& profile, const outside::Installation& installation) {
   std::vector<std::string> packages;
-  for (const InstalledPackage& each : InstalledPackages(profile, installation)) {
-    packages.push_back(Printable(each.name + " " + each.version));
+  for (const outside::InstalledPackage& each : outside::InstalledPackages(profile, installation)) {
+    packages.push_back(core::Printable(each.name + " " + each.version));
   }
   std::string text;
   if (!packages.empty()) {
     text = "  packages (" + std::to_string(packages.size()) + ")\n" + Wrapped(packages, 4);
   }
   std::vector<std::string> missing;
-  for (const MissingPackages& each : installation.Missing(profile)) {
+  for (const outside::MissingPackages& each : installation.Missing(profile)) {
     std::string modules;
     for (const std::string& module : each.modules) {
       modules += (modules.empty() ? "" : ", ") + module;
@@ -105,58 +99,60 @@ std::string PackagesText(const Profile& profile, const Installation& installatio
   return text + ListText("missing", missing);
 }
 
-std::string PlacesText(const Profile& profile) {
+std::string PlacesText(const core::Profile& profile) {
   std::string text;
   if (profile.workspace) {
-    text += "  " + Padded("workspace", 14) + kWorkspacePath + " and " + kTemporaryPath + ", " +
-            profile.workspace->size.ToString() + " and " +
+    text += "  " + Padded("workspace", 14) + core::kWorkspacePath + " and " + core::kTemporaryPath +
+            ", " + profile.workspace->size.ToString() + " and " +
             std::to_string(profile.workspace->inodes) + " files and folders each\n";
   }
-  if (profile.door) {
-    text += "  " + Padded("network", 14) +
-            "one proxy of the host's, to the hosts that an operator allows\n";
+  if (profile.egress) {
+    text +=
+        "  " + Padded("network", 14) + "an egress proxy to the hosts that the operator allows\n";
   }
   return text;
 }
 
-std::string ProfileText(const Profile& profile, const ProfileCatalogue& catalogue, bool names) {
+std::string ProfileText(const core::Profile& profile, const outside::ProfileCatalogue& catalogue,
+                        bool names) {
   std::string text = "\nProfile " + profile.name + "\n  " + profile.summary + "\n";
   text += ListText("what it adds for an attacker", profile.attack_surface);
   text += PackagesText(profile, catalogue.installation()) + PlacesText(profile);
   text += "  " + Padded("limit", 14) + Padded("default", 10) + "maximum\n";
   for (const LimitRow& row : LimitRows(profile)) {
-    text += "  " + Padded(row.name, 14) + Padded(row.usual, 10) + row.most + "\n";
+    text += "  " + Padded(row.name, 14) + Padded(row.defaults, 10) + row.maximum + "\n";
   }
   return text + ModulesText(profile, FindBasic(catalogue), names);
 }
 
-int PrintText(const ProfileCatalogue& catalogue, bool names) {
+int PrintText(const outside::ProfileCatalogue& catalogue, bool names) {
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
-  std::string text = std::string("belljar ") + kBelljarVersion + "\nCPython " + kPythonVersion +
-                     "\nRestrictedPython " + (restricted.empty() ? "not found" : restricted) +
+  std::string text = std::string("belljar ") + host::kBelljarVersion + "\nCPython " +
+                     host::kPythonVersion + "\nRestrictedPython " +
+                     (restricted.empty() ? "not found" : restricted) +
                      "\n\nLayers of this machine (\"belljar doctor\" tells more)\n";
-  for (const MachineCheck& check : CheckKernel()) {
+  for (const outside::MachineCheck& check : outside::CheckKernel()) {
     text += "  " + Padded(check.name, 14) + (check.found ? "yes  " : "no   ") +
-            Printable(check.detail) + "\n";
+            core::Printable(check.detail) + "\n";
   }
-  for (const Profile& profile : catalogue.profiles()) {
+  for (const core::Profile& profile : catalogue.profiles()) {
     text += ProfileText(profile, catalogue, names);
   }
   return Answer(text, kExitOk);
 }
 
-int PrintJson(const ProfileCatalogue& catalogue) {
+int PrintJson(const outside::ProfileCatalogue& catalogue) {
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
   Json layers = Json::array();
-  for (const MachineCheck& check : CheckKernel()) {
+  for (const outside::MachineCheck& check : outside::CheckKernel()) {
     layers.push_back({{"name", check.name}, {"found", check.found}, {"detail", check.detail}});
   }
   Json profiles = Json::array();
-  for (const Profile& profile : catalogue.profiles()) {
-    profiles.push_back(Json::parse(ProfileToJson(profile, catalogue.installation())));
+  for (const core::Profile& profile : catalogue.profiles()) {
+    profiles.push_back(Json::parse(outside::ProfileToJson(profile, catalogue.installation())));
   }
-  const Json object = {{"version", kBelljarVersion},
-                       {"python", kPythonVersion},
+  const Json object = {{"version", host::kBelljarVersion},
+                       {"python", host::kPythonVersion},
                        {"restricted_python", restricted.empty() ? Json() : Json(restricted)},
                        {"layers", layers},
                        {"profiles", profiles}};
@@ -165,7 +161,7 @@ int PrintJson(const ProfileCatalogue& catalogue) {
 }
 
 int Execute(const Arguments& arguments) {
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   return arguments.json ? PrintJson(*catalogue) : PrintText(*catalogue, arguments.names);
 }
@@ -174,7 +170,7 @@ int Execute(const Arguments& arguments) {
 
 Command MakeInfoCommand(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* parser = AddCommand(app, "info", "Show profiles, what each has and adds, and versions");
+  CLI::App* parser = AddCommand(app, "info", "Show the profiles, what each provides, and versions");
   AddFlag(parser, "--names", arguments->names, "list the names of each module too");
   AddFlag(parser, "--json", arguments->json, "print one JSON object, with all names");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",
@@ -183,4 +179,4 @@ Command MakeInfoCommand(CLI::App& app) {
   return {parser, [arguments] { return Execute(*arguments); }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 // A signal handler is given nothing but a number, so what it reaches is global.
@@ -54,4 +54,4 @@ int Interruption::signal() const { return first_signal; }
 
 void Interruption::Raise(int signal) { Note(signal); }
 
-}  // namespace belljar
+}  // namespace belljar::cli

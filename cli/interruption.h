@@ -12,7 +12,7 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 class Interruption {
  public:
@@ -30,9 +30,9 @@ class Interruption {
   void Raise(int signal);
 
  private:
-  UniqueFd event_;
+  core::UniqueFd event_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_INTERRUPTION_H_

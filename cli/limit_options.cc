@@ -3,37 +3,40 @@
 #include "cli/console.h"
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-Error OverMaximum(const char* option, const std::string& asked, const std::string& most,
-                  const Profile& profile) {
-  return MakeError(std::string(option) + " " + asked,
-                   "the maximum of profile " + profile.name + " is " + most);
+core::Error OverMaximum(const char* option, const std::string& requested,
+                        const std::string& maximum, const core::Profile& profile) {
+  return core::MakeError(std::string(option) + " " + requested,
+                         "the maximum of profile " + profile.name + " is " + maximum);
 }
 
-Result<Milliseconds> ReadDuration(const char* option, const std::string& text, Milliseconds most,
-                                  const Profile& profile) {
-  Result<Milliseconds> duration = ParseDuration(text);
+core::Result<Milliseconds> ReadDuration(const char* option, const std::string& text,
+                                        Milliseconds maximum, const core::Profile& profile) {
+  core::Result<Milliseconds> duration = core::ParseDuration(text);
   if (!duration) {
-    return MakeError(std::string(option) + " " + Quoted(text), duration.error().detail);
+    return core::MakeError(std::string(option) + " " + core::Quoted(text), duration.error().detail);
   }
-  if (*duration > most) {
-    return OverMaximum(option, FormatDuration(*duration), FormatDuration(most), profile);
+  if (*duration > maximum) {
+    return OverMaximum(option, core::FormatDuration(*duration), core::FormatDuration(maximum),
+                       profile);
   }
   return duration;
 }
 
-Result<Bytes> ReadSize(const char* option, const std::string& text, Bytes most,
-                       const Profile& profile) {
-  Result<Bytes> size = Bytes::Parse(text);
-  if (!size) return MakeError(std::string(option) + " " + Quoted(text), size.error().detail);
+core::Result<core::Bytes> ReadSize(const char* option, const std::string& text, core::Bytes maximum,
+                                   const core::Profile& profile) {
+  core::Result<core::Bytes> size = core::Bytes::Parse(text);
+  if (!size)
+    return core::MakeError(std::string(option) + " " + core::Quoted(text), size.error().detail);
   if (size->count == 0) {
-    return MakeError(std::string(option) + " " + Quoted(text), "write a size above zero");
+    return core::MakeError(std::string(option) + " " + core::Quoted(text),
+                           "the size must be greater than zero");
   }
-  if (*size > most) return OverMaximum(option, size->ToString(), most.ToString(), profile);
+  if (*size > maximum) return OverMaximum(option, size->ToString(), maximum.ToString(), profile);
   return size;
 }
 
@@ -47,34 +50,37 @@ void AddLimitOptions(CLI::App* parser, LimitOptions& options) {
   AddText(parser, "--memory", options.memory, "SIZE",
           "memory: 64m, 1g (default: the profile's; basic: 128m)");
   AddText(parser, "--max-output", options.output, "SIZE",
-          "of stdout and of stderr; what comes after is dropped and counted (default: the "
-          "profile's; basic: 1m)");
+          "limit for stdout and for stderr, each; further output is discarded and counted "
+          "(default: the profile's; basic: 1m)");
 }
 
-Result<Limits> ResolveLimits(const LimitOptions& options, const Profile& profile) {
-  const Limits& most = profile.maximum_limits;
-  AskedLimits asked;
+core::Result<core::Limits> ResolveLimits(const LimitOptions& options,
+                                         const core::Profile& profile) {
+  const core::Limits& maximum = profile.maximum_limits;
+  core::RequestedLimits requested;
   if (options.timeout) {
-    auto timeout = ReadDuration("--timeout", *options.timeout, most.timeout, profile);
+    auto timeout = ReadDuration("--timeout", *options.timeout, maximum.timeout, profile);
     if (!timeout) return timeout.error();
-    asked.timeout = *timeout;
+    requested.timeout = *timeout;
   }
   if (options.cpu) {
-    auto cpu = ReadDuration("--cpu", *options.cpu, most.cpu, profile);
+    auto cpu = ReadDuration("--cpu", *options.cpu, maximum.cpu, profile);
     if (!cpu) return cpu.error();
-    asked.cpu = *cpu;
+    requested.cpu = *cpu;
   }
   if (options.memory) {
-    Result<Bytes> memory = ReadSize("--memory", *options.memory, most.memory, profile);
+    core::Result<core::Bytes> memory =
+        ReadSize("--memory", *options.memory, maximum.memory, profile);
     if (!memory) return memory.error();
-    asked.memory = *memory;
+    requested.memory = *memory;
   }
   if (options.output) {
-    Result<Bytes> output = ReadSize("--max-output", *options.output, most.output, profile);
+    core::Result<core::Bytes> output =
+        ReadSize("--max-output", *options.output, maximum.output, profile);
     if (!output) return output.error();
-    asked.output = *output;
+    requested.output = *output;
   }
-  return WithAsked(profile.default_limits, most, asked);
+  return core::WithRequested(profile.default_limits, maximum, requested);
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -10,7 +10,7 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 struct LimitOptions {
   std::optional<std::string> timeout;
@@ -23,8 +23,8 @@ void AddLimitOptions(CLI::App* parser, LimitOptions& options);
 
 // The profile's defaults with what was asked for in their place. Malformed, zero, or above what the
 // profile allows: an error that names the option and says what to write.
-Result<Limits> ResolveLimits(const LimitOptions& options, const Profile& profile);
+core::Result<core::Limits> ResolveLimits(const LimitOptions& options, const core::Profile& profile);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_LIMIT_OPTIONS_H_

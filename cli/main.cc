@@ -21,50 +21,50 @@
 #include "cli/run.h"
 #include "cli/serve.h"
 #include "cli/validate/command.h"
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 int Main(const std::vector<std::string>& arguments) {
-  CLI::App app(
-      "Belljar runs Python that nobody has reason to trust, and says truthfully what held "
-      "it in.",
-      "belljar");
+  CLI::App app("Belljar runs untrusted Python in a sandbox and reports which layers contained it.",
+               "belljar");
   PrepareParser(app);
   app.set_version_flag(
-      "--version", std::string("belljar ") + kBelljarVersion + " (CPython " + kPythonVersion + ")",
+      "--version",
+      std::string("belljar ") + host::kBelljarVersion + " (CPython " + host::kPythonVersion + ")",
       "print the version and exit");
-  std::vector<Command> commands = {MakeRunCommand(app), MakeValidateCommand(app),
+  std::vector<Command> commands = {MakeRunCommand(app), validate::MakeValidateCommand(app),
                                    MakeRulesCommand(app), MakeServeCommand(app),
                                    MakeConfigCommand(app)};
-  for (Command& command : MakeImageCommands(app, UsualImageLoaders()))
+  for (Command& command : MakeImageCommands(app, DefaultImageLoaders()))
     commands.push_back(std::move(command));
   for (const auto make : {MakeInfoCommand, MakeDoctorCommand, MakeCompletionCommand}) {
     commands.push_back(make(app));
   }
-  SetExamples(&app, {"belljar run program.py  # run a program, sealed",
-                     "belljar run -c 'print(6 * 7)'  # or a line of code",
-                     "belljar validate program.py  # what would be refused, and what to do",
-                     "belljar serve  # MCP over stdio; --http: over HTTP",
-                     "belljar doctor  # what this machine can give",
-                     "belljar run --help  # all options of a command"});
+  SetExamples(&app,
+              {"belljar run program.py  # run a program in the sandbox",
+               "belljar run -c 'print(6 * 7)'  # or code from the command line",
+               "belljar validate program.py  # what would be refused, and what to write instead",
+               "belljar serve  # MCP over stdio; --http: over HTTP",
+               "belljar doctor  # which layers this machine supports",
+               "belljar run --help  # all options of a command"});
   const std::variant<const Command*, int> parsed = Parse(app, commands, arguments);
   if (const int* code = std::get_if<int>(&parsed)) return *code;
   return std::get<const Command*>(parsed)->execute();
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::cli
 
 int main(int count, char** arguments) {
-  belljar::OpenMissingStandardStreams();
+  belljar::cli::OpenMissingStandardStreams();
   // A reader that goes away is an error of write, which each place answers in its own way.
   signal(SIGPIPE, SIG_IGN);
   try {
-    return belljar::Main(
+    return belljar::cli::Main(
         std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count));
   } catch (const std::exception& error) {
-    return belljar::OwnFailure(belljar::MakeError("unexpected", error.what()));
+    return belljar::cli::OwnFailure(belljar::core::MakeError("unexpected", error.what()));
   }
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "cli/console.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& help) {
   return app.add_subcommand(name, help);
@@ -48,7 +48,8 @@ CLI::Option* AddChoice(CLI::App* parser, const std::string& name, std::string& v
                        const std::vector<std::string>& choices, const std::string& help) {
   const auto check = [choices](std::string& given) -> std::string {
     if (std::find(choices.begin(), choices.end(), given) != choices.end()) return "";
-    return Quoted(given) + " is none of " + JoinChoices(choices) + Suggestion(given, choices);
+    return core::Quoted(given) + " is none of " + JoinChoices(choices) +
+           host::Suggestion(given, choices);
   };
   return parser->add_option(name, value, help + " (default: " + value + ")")
       ->type_name(JoinChoices(choices))
@@ -86,4 +87,4 @@ void SetExamples(CLI::App* parser, const std::vector<std::string>& examples) {
   parser->footer(text);
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

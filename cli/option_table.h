@@ -15,7 +15,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace belljar {
+namespace belljar::cli {
 
 // One command: where its options are declared, and what runs once they have been parsed.
 struct Command {
@@ -64,6 +64,6 @@ std::vector<std::string> NamesOf(const CLI::Option& option);
 // The text below the options: one example a line, "command  # what it does".
 void SetExamples(CLI::App* parser, const std::vector<std::string>& examples);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_OPTION_TABLE_H_

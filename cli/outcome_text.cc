@@ -5,7 +5,7 @@
 #include "cli/console.h"
 #include "cli/finding_text.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 std::string WholeLines(std::string text) {
@@ -15,40 +15,40 @@ std::string WholeLines(std::string text) {
 
 std::string HintLine(const std::string& hint) { return hint.empty() ? "" : "hint: " + hint + "\n"; }
 
-std::string ExceptionText(const Outcome& outcome) {
+std::string ExceptionText(const host::Outcome& outcome) {
   if (!outcome.error) return "";
   // sys.exit(n): Python says nothing there either.
   if (outcome.exit_code) return "";
-  const GuestError& error = *outcome.error;
+  const host::GuestError& error = *outcome.error;
   std::string text = WholeLines(error.traceback);
   if (text.empty()) text = "belljar: " + error.type + ": " + error.message + "\n";
   return text + HintLine(error.hint);
 }
 
-std::string RefusedText(const Outcome& outcome, const std::string& filename) {
+std::string RefusedText(const host::Outcome& outcome, const std::string& filename) {
   std::string text;
-  for (const Finding& finding : outcome.findings) text += FindingText(filename, finding);
+  for (const host::Finding& finding : outcome.findings) text += FindingText(filename, finding);
   const auto& cut = outcome.truncated;
   if (std::find(cut.begin(), cut.end(), "findings") != cut.end()) {
-    text += "belljar: there are more findings than are shown\n";
+    text += "belljar: more findings are not shown\n";
   }
   if (text.empty() && outcome.error) text = "belljar: " + outcome.error->message + "\n";
   return text;
 }
 
-std::string StoppedText(const Outcome& outcome) {
+std::string StoppedText(const host::Outcome& outcome) {
   if (!outcome.error) return "belljar: killed\n";
-  const GuestError& error = *outcome.error;
+  const host::GuestError& error = *outcome.error;
   // A worker that could still speak says where it ran out of memory.
   std::string message = error.message;
-  if (outcome.status == Status::kMemoryLimit) {
+  if (outcome.status == host::Status::kMemoryLimit) {
     message = "stopped at " + outcome.limits.memory.ToString() + " of memory";
   }
   return WholeLines(error.traceback) + "belljar: " + message +
          (error.hint.empty() ? "" : "; " + error.hint) + "\n";
 }
 
-std::string DroppedText(const char* stream, uint64_t bytes, const Limits& limits) {
+std::string DroppedText(const char* stream, uint64_t bytes, const core::Limits& limits) {
   if (bytes == 0) return "";
   return "belljar: " + WithThousands(bytes) + " bytes of " + stream + " were dropped (limit " +
          limits.output.ToString() + ")\n";
@@ -56,19 +56,19 @@ std::string DroppedText(const char* stream, uint64_t bytes, const Limits& limits
 
 }  // namespace
 
-std::string OutcomeText(const Outcome& outcome, const std::string& filename) {
+std::string OutcomeText(const host::Outcome& outcome, const std::string& filename) {
   std::string text;
   switch (outcome.status) {
-    case Status::kOk: break;
-    case Status::kException: text = ExceptionText(outcome); break;
-    case Status::kRefused: text = RefusedText(outcome, filename); break;
-    case Status::kTimeout:
-    case Status::kCpuLimit:
-    case Status::kMemoryLimit:
-    case Status::kKilled: text = StoppedText(outcome); break;
+    case host::Status::kOk: break;
+    case host::Status::kException: text = ExceptionText(outcome); break;
+    case host::Status::kRefused: text = RefusedText(outcome, filename); break;
+    case host::Status::kTimeout:
+    case host::Status::kCpuLimit:
+    case host::Status::kMemoryLimit:
+    case host::Status::kKilled: text = StoppedText(outcome); break;
   }
   return text + DroppedText("stdout", outcome.stdout_stream.dropped_bytes, outcome.limits) +
          DroppedText("stderr", outcome.stderr_stream.dropped_bytes, outcome.limits);
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

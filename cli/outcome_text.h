@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 // Empty when all went well; else whole lines: a traceback, findings, or one line about the limit.
-std::string OutcomeText(const Outcome& outcome, const std::string& filename);
+std::string OutcomeText(const host::Outcome& outcome, const std::string& filename);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_OUTCOME_TEXT_H_

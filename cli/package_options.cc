@@ -8,7 +8,7 @@
 #include "cli/console.h"
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 constexpr char kIndexVariable[] = "PIP_INDEX_URL";
@@ -31,56 +31,60 @@ void AddPackageOptions(CLI::App* parser, PackageArguments& arguments) {
   // Not by commas: they are part of versions.
   parser
       ->add_option("--package", arguments.packages,
-                   "a package to install from an index, in a container, with what it needs: "
-                   "requests, 'requests>=2.31,<3'; again for more")
+                   "package to install from an index with its dependencies, in a container: "
+                   "requests, 'requests>=2.31,<3'; repeatable")
       ->type_name("PACKAGE")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   AddText(parser, "--package-index", arguments.index, "URL",
-          "where they come from, as pip takes it (default: $PIP_INDEX_URL)");
+          "package index URL, as for pip (default: $PIP_INDEX_URL)");
   AddList(parser, "--package-host", arguments.hosts, "HOST",
-          "another host that the index's files come from (default: none)");
+          "additional host that serves the index's files (default: none)");
   AddList(parser, "--package-allow-private", arguments.allow_private, "NETWORK",
-          "addresses of the index that are not public: 10.1.0.0/16, 127.0.0.1 (default: none)");
+          "non-public addresses that the index may have: 10.1.0.0/16, 127.0.0.1 (default: none)");
 }
 
-Result<std::optional<PackageWish>> ResolvePackages(const PackageArguments& arguments,
-                                                   const std::string& profile) {
+core::Result<std::optional<PackageSelection>> ResolvePackages(const PackageArguments& arguments,
+                                                              const std::string& profile) {
   if (arguments.packages.empty()) {
     if (const char* stray = Stray(arguments)) {
-      return UsersError(std::string(stray) + " is about packages: name them with --package");
+      return UsersError(std::string(stray) + " requires --package");
     }
-    return std::optional<PackageWish>();
+    return std::optional<PackageSelection>();
   }
   if (profile.find('/') != profile.npos || profile.ends_with(".toml")) {
     return UsersError(
-        "--package goes with a profile of this installation, not with a file of your own");
+        "--package requires a profile of this installation, not a profile file of your own");
   }
-  Result<std::vector<PackageRequirement>> requirements = ParseRequirements(arguments.packages);
+  core::Result<std::vector<container::packages::PackageRequirement>> requirements =
+      container::packages::ParseRequirements(arguments.packages);
   if (!requirements) return requirements.error();
-  PackageWish wish;
-  wish.requirements = std::move(*requirements);
-  wish.options.source = {
+  PackageSelection selection;
+  selection.requirements = std::move(*requirements);
+  selection.options.source = {
       .index = IndexOf(arguments),
       .hosts = arguments.hosts.value_or(std::vector<std::string>()),
       .allow_private = arguments.allow_private.value_or(std::vector<std::string>()),
       .resolve = {}};
-  if (wish.options.source.index.empty()) {
-    return UsersError("--package: from where? Name an index with --package-index URL, or in " +
-                      std::string(kIndexVariable) + "; there is no usual one");
+  if (selection.options.source.index.empty()) {
+    return UsersError("--package needs an index: set --package-index URL or " +
+                      std::string(kIndexVariable) + "; there is no default");
   }
-  const Result<PackageIndex> index = PackageIndex::Parse(wish.options.source);
+  const core::Result<container::packages::PackageIndex> index =
+      container::packages::PackageIndex::Parse(selection.options.source);
   if (!index) return UsersError(index.error().ToString());
-  return std::optional<PackageWish>(std::move(wish));
+  return std::optional<PackageSelection>(std::move(selection));
 }
 
-Result<std::unique_ptr<Packages>> OpenPackages(const PackageWish& wish) {
+core::Result<std::unique_ptr<container::packages::Packages>> OpenPackages(
+    const PackageSelection& selection) {
   if (isatty(STDERR_FILENO)) {
     std::string names;
-    for (const PackageRequirement& each : wish.requirements) names += " " + each.ToString();
+    for (const container::packages::PackageRequirement& each : selection.requirements)
+      names += " " + each.ToString();
     Say("belljar: packages:" + names + "\n");
   }
-  return Packages::Open(wish.options);
+  return container::packages::Packages::Open(selection.options);
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -10,7 +10,7 @@
 #include "container/packages/packages.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 struct PackageArguments {
   std::vector<std::string> packages;
@@ -21,18 +21,19 @@ struct PackageArguments {
 
 void AddPackageOptions(CLI::App* parser, PackageArguments& arguments);
 
-struct PackageWish {
-  PackagesOptions options;  // its engine is the caller's to say
-  std::vector<PackageRequirement> requirements;
+struct PackageSelection {
+  container::packages::PackagesOptions options;  // its engine is the caller's to say
+  std::vector<container::packages::PackageRequirement> requirements;
 };
 
 // nullopt: none were asked for. `profile` as --profile has it. An error is the user's.
-Result<std::optional<PackageWish>> ResolvePackages(const PackageArguments& arguments,
-                                                   const std::string& profile);
+core::Result<std::optional<PackageSelection>> ResolvePackages(const PackageArguments& arguments,
+                                                              const std::string& profile);
 
-// Opens `wish` and says on a terminal what is being waited for.
-Result<std::unique_ptr<Packages>> OpenPackages(const PackageWish& wish);
+// Opens `selection` and says on a terminal what is being waited for.
+core::Result<std::unique_ptr<container::packages::Packages>> OpenPackages(
+    const PackageSelection& selection);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_PACKAGE_OPTIONS_H_

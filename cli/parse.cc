@@ -6,10 +6,10 @@
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 std::vector<std::string> KnownOptions(const CLI::App& parser) {
@@ -82,24 +82,25 @@ std::string FirstExtra(const CLI::App& parser) {
 
 std::string UnknownOption(const CLI::App& parser, const std::string& argument) {
   const std::string name = argument.substr(0, argument.find('='));
-  return "unknown option " + Quoted(name) + Suggestion(name, KnownOptions(parser));
+  return "unknown option " + core::Quoted(name) + host::Suggestion(name, KnownOptions(parser));
 }
 
 int Unexpected(const CLI::App& parser, const std::string& argument) {
   const std::string command = FullName(parser);
   if (IsOption(argument)) return UsageError(command, UnknownOption(parser, argument));
-  return UsageError(command, "unexpected argument " + Quoted(argument));
+  return UsageError(command, "unexpected argument " + core::Quoted(argument));
 }
 
 int UnknownCommand(const CLI::App& parser, const std::string& argument) {
   const std::string above = parser.get_parent() ? FullName(parser) : "";
   if (IsOption(argument)) return UsageError(above, UnknownOption(parser, argument));
   if (above.empty() && argument.ends_with(".py")) {
-    return UsageError("", "unknown command " + Quoted(argument) + "; to run a file: belljar run " +
-                              Printable(argument));
+    return UsageError("", "unknown command " + core::Quoted(argument) +
+                              "; to run a file: belljar run " + core::Printable(argument));
   }
   const std::vector<std::string> known = KnownCommands(parser);
-  return UsageError(above, "unknown command " + Quoted(argument) + Suggestion(argument, known) +
+  return UsageError(above, "unknown command " + core::Quoted(argument) +
+                               host::Suggestion(argument, known) +
                                "\nThe commands are: " + CLI::detail::join(known, ", ") + ".");
 }
 
@@ -134,7 +135,7 @@ std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command
     return Answer(std::string(version.what()) + "\n", kExitOk);
   } catch (const std::exception& error) {
     const Command* command = Chosen(commands);
-    return UsageError(command ? FullName(*command->parser) : "", Printable(error.what()));
+    return UsageError(command ? FullName(*command->parser) : "", core::Printable(error.what()));
   }
   if (const std::string extra = FirstExtra(app); !extra.empty()) {
     const Command* command = Chosen(commands);
@@ -155,4 +156,4 @@ std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command
   return command;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

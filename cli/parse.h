@@ -8,7 +8,7 @@
 
 #include "cli/option_table.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 // Settings of `app` that the parsing below relies on. Call it before the commands are added.
 void PrepareParser(CLI::App& app);
@@ -18,6 +18,6 @@ void PrepareParser(CLI::App& app);
 std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command>& commands,
                                         const std::vector<std::string>& arguments);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_PARSE_H_

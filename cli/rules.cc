@@ -11,10 +11,10 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/validate/rules.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -42,16 +42,17 @@ bool Names(const std::string& word, const Rule& rule) {
 
 // Those that `words` name, in the order of `rules`, each once; all when there are no words. An
 // error is the user's.
-Result<std::vector<Rule>> Choose(const std::vector<Rule>& rules,
-                                 const std::vector<std::string>& words) {
+core::Result<std::vector<Rule>> Choose(const std::vector<Rule>& rules,
+                                       const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (std::any_of(rules.begin(), rules.end(), [&](const Rule& r) { return Names(word, r); })) {
       continue;
     }
     std::vector<std::string> known;
     for (const Rule& rule : rules) known.insert(known.end(), {rule.id, rule.name});
-    return MakeError("find rule " + Quoted(word), "there is none" + Suggestion(word, known) +
-                                                      "\n  belljar rules lists them all");
+    return core::MakeError(
+        "find rule " + core::Quoted(word),
+        "there is none" + host::Suggestion(word, known) + "\n  belljar rules lists them all");
   }
   std::vector<Rule> chosen;
   for (const Rule& rule : rules) {
@@ -128,9 +129,9 @@ std::string JsonText(const std::vector<Rule>& rules) {
 }
 
 int Execute(const Arguments& arguments) {
-  const Result<std::vector<Rule>> rules = validate::LoadRules();
+  const core::Result<std::vector<Rule>> rules = validate::LoadRules();
   if (!rules) return OwnFailure(rules.error());
-  const Result<std::vector<Rule>> chosen = Choose(*rules, arguments.ids);
+  const core::Result<std::vector<Rule>> chosen = Choose(*rules, arguments.ids);
   if (!chosen) return UsageError("rules", chosen.error().ToString());
   if (arguments.json) return Answer(JsonText(*chosen), kExitOk);
   if (arguments.ids.empty()) return Answer(ListText(*chosen), kExitOk);
@@ -147,7 +148,7 @@ Command MakeRulesCommand(CLI::App& app) {
       app.add_subcommand("rules", "List the rules of the language policy, or explain some");
   parser
       ->add_option("RULE", arguments->ids,
-                   "the rules to explain: ids, names, or groups as BJ2; nothing: a list of all")
+                   "rules to explain: IDs, names, or groups such as BJ2 (default: list all)")
       ->type_name(kRuleType);
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar rules  # all rules, a line each",
@@ -156,4 +157,4 @@ Command MakeRulesCommand(CLI::App& app) {
   return {parser, [arguments] { return Execute(*arguments); }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

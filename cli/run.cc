@@ -17,12 +17,12 @@
 #include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
-#include "engine/door/door_rules.h"
+#include "engine/egress/egress_rules.h"
+#include "engine/host/suggest.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 using StringList = std::vector<std::string>;
@@ -52,17 +52,17 @@ struct Arguments {
 
 // What the arguments come to.
 struct Job {
-  SandboxOptions sandbox;
-  std::optional<ContainerOptions> container;
-  std::optional<PackageWish> packages;  // to be had before the run; only with a container
-  std::vector<std::string> installed;   // what they came to
-  Request request;
-  std::optional<Finding> refused;  // too long to be even handed over
+  outside::SandboxOptions sandbox;
+  std::optional<container::backend::ContainerOptions> container;
+  std::optional<PackageSelection> packages;  // to be had before the run; only with a container
+  std::vector<std::string> installed;        // what they came to
+  host::Request request;
+  std::optional<host::Finding> refused;  // too long to be even handed over
   std::optional<SaveDirectory> save_artifacts;
 };
 
 // Where the program is: "-" for standard input.
-Result<std::string> ChooseFile(const Arguments& arguments) {
+core::Result<std::string> ChooseFile(const Arguments& arguments) {
   if (arguments.file) return *arguments.file;
   if (!isatty(STDIN_FILENO)) return std::string("-");
   return UsersError(
@@ -72,94 +72,98 @@ Result<std::string> ChooseFile(const Arguments& arguments) {
       "  belljar run - < program.py     standard input");
 }
 
-Result<void> TakeSource(const Arguments& arguments, Job& job) {
+core::Result<void> TakeSource(const Arguments& arguments, Job& job) {
   if (arguments.code && arguments.file) {
-    return UsersError("-c and a FILE are two programs: give one of them");
+    return UsersError("-c and FILE are mutually exclusive");
   }
-  const Bytes bound = job.sandbox.profile.maximum_limits.source;
+  const core::Bytes bound = job.sandbox.profile.maximum_limits.source;
   if (arguments.code) {
     job.request.filename = "<string>";
     job.request.source = *arguments.code;
     return {};
   }
-  Result<std::string> file = ChooseFile(arguments);
+  core::Result<std::string> file = ChooseFile(arguments);
   if (!file) return file.error();
   if (*file == "-" && arguments.standard_input == "-") {
-    return UsersError("standard input cannot be the program and its --stdin at once");
+    return UsersError("standard input cannot be both the program and its --stdin");
   }
-  Result<SourceFile> source = ReadSourceFile(*file, bound);
+  core::Result<SourceFile> source = ReadSourceFile(*file, bound);
   if (!source) return source.error();
-  job.request.filename = source->name;
+  job.request.filename = core::Printable(source->name);  // it comes back in tracebacks
   if (source->is_too_long) job.refused = TooLongFinding(*source, bound);
   job.request.source = std::move(source->bytes);
   return {};
 }
 
-Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
+core::Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
   if (!arguments.standard_input) return {};
   // A guest could not hold more than this, and /dev/zero has no end.
-  const Bytes bound = job.request.limits.memory;
-  Result<SourceFile> input = ReadSourceFile(*arguments.standard_input, bound);
+  const core::Bytes bound = job.request.limits.memory;
+  core::Result<SourceFile> input = ReadSourceFile(*arguments.standard_input, bound);
   if (!input) return input.error();
   if (input->is_too_long) {
-    return UsersError("--stdin " + Quoted(*arguments.standard_input) +
+    return UsersError("--stdin " + core::Quoted(*arguments.standard_input) +
                       " is more than the memory limit of " + bound.ToString() + "; raise --memory");
   }
   job.request.standard_input = std::move(input->bytes);
   return {};
 }
 
-Result<void> TakeFiles(const Arguments& arguments, Job& job) {
-  Result<std::vector<InputFile>> files = ReadInputFiles(arguments.files, job.sandbox.profile);
+core::Result<void> TakeFiles(const Arguments& arguments, Job& job) {
+  core::Result<std::vector<host::InputFile>> files =
+      ReadInputFiles(arguments.files, job.sandbox.profile);
   if (!files) return files.error();
   job.request.files = std::move(*files);
   return {};
 }
 
 // The last of all: a directory is made here, and only for a run that begins.
-Result<void> TakeSaveDirectory(const Arguments& arguments, Job& job) {
+core::Result<void> TakeSaveDirectory(const Arguments& arguments, Job& job) {
   if (!arguments.save_artifacts) {
-    return arguments.force ? UsersError("--force is about what --save-artifacts finds in its way")
-                           : Result<void>();
+    return arguments.force ? UsersError("--force requires --save-artifacts") : core::Result<void>();
   }
-  Result<SaveDirectory> directory = SaveDirectory::Open(*arguments.save_artifacts, arguments.force);
+  core::Result<SaveDirectory> directory =
+      SaveDirectory::Open(*arguments.save_artifacts, arguments.force);
   if (!directory) return directory.error();
   job.save_artifacts = std::move(*directory);
   return {};
 }
 
-Result<void> TakeImports(const Arguments& arguments, Job& job) {
+core::Result<void> TakeImports(const Arguments& arguments, Job& job) {
   if (!arguments.allowed_imports) return {};
   if (arguments.language == "full") {
-    return UsersError("--allow-import narrows the language policy, and --language full has none");
+    return UsersError(
+        "--allow-import has no effect with --language full, which disables the language policy");
   }
   job.request.allowed_imports = arguments.allowed_imports;
   // Which modules packages have is known when they are there.
   if (job.packages) return {};
-  return CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile, "--allow-import");
+  return outside::CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile,
+                                      "--allow-import");
 }
 
 // Whoever starts the command is the operator.
-Result<void> TakeNetwork(const Arguments& arguments, Job& job) {
-  NetworkPolicy& network = job.sandbox.network;
+core::Result<void> TakeNetwork(const Arguments& arguments, Job& job) {
+  host::NetworkPolicy& network = job.sandbox.network;
   const bool given = arguments.allowed_domains || arguments.allowed_private || arguments.resolved;
-  if (given && !job.sandbox.profile.door) {
-    return UsersError("profile " + job.sandbox.profile.name +
-                      " has no network: --allow-domain and its like go with --profile network");
+  if (given && !job.sandbox.profile.egress) {
+    return UsersError(
+        "profile " + job.sandbox.profile.name +
+        " has no network: --allow-domain and related options require --profile network");
   }
   network.allowed_domains = arguments.allowed_domains.value_or(StringList());
   network.allow_private = arguments.allowed_private.value_or(StringList());
   network.resolve = arguments.resolved.value_or(StringList());
-  Result<DoorRules> rules = DoorRules::Make(network);
+  core::Result<egress::EgressRules> rules = egress::EgressRules::Make(network);
   if (!rules) return rules.error();
   return {};
 }
 
-Result<void> TakeLayers(const Arguments& arguments, Job& job) {
+core::Result<void> TakeLayers(const Arguments& arguments, Job& job) {
   for (const std::string& layer : arguments.without.value_or(StringList())) {
     if (std::find(kLayers.begin(), kLayers.end(), layer) == kLayers.end()) {
-      return UsersError("--without " + Quoted(layer) + " is none of " + JoinChoices(kLayers) +
-                        Suggestion(layer, kLayers));
+      return UsersError("--without " + core::Quoted(layer) + " is none of " + JoinChoices(kLayers) +
+                        host::Suggestion(layer, kLayers));
     }
     job.sandbox.without_layers.push_back(layer);
   }
@@ -168,55 +172,58 @@ Result<void> TakeLayers(const Arguments& arguments, Job& job) {
 
 // A container's user may neither mount nor make namespaces, so what strict asks for cannot be had
 // in one: the container's own walls stand there.
-Result<void> TakeContainer(const Arguments& arguments, Job& job) {
-  Result<std::optional<ContainerOptions>> container = ResolveContainer(arguments.container);
+core::Result<void> TakeContainer(const Arguments& arguments, Job& job) {
+  core::Result<std::optional<container::backend::ContainerOptions>> container =
+      ResolveContainer(arguments.container);
   if (!container) return container.error();
   if (!*container) return {};
-  if (arguments.isolation->count() > 0 && job.sandbox.isolation == IsolationMode::kStrict) {
+  if (arguments.isolation->count() > 0 &&
+      job.sandbox.isolation == outside::IsolationMode::kStrict) {
     return UsersError(
-        "--isolation strict does not go with --container: inside, the container's walls take the "
-        "place of namespaces, which is --isolation standard; leave it out");
+        "--isolation strict cannot be combined with --container: inside a container, its own "
+        "isolation replaces our namespaces (--isolation standard); omit it");
   }
   if (!job.sandbox.without_layers.empty()) {
     return UsersError(
-        "--without does not go with --container: it tries the layers of this machine");
+        "--without cannot be combined with --container: it tests the layers of this machine");
   }
-  job.sandbox.isolation = IsolationMode::kStandard;
+  job.sandbox.isolation = outside::IsolationMode::kStandard;
   job.container = std::move(*container);
   return {};
 }
 
-Result<void> TakePackages(const Arguments& arguments, Job& job) {
-  Result<std::optional<PackageWish>> packages =
+core::Result<void> TakePackages(const Arguments& arguments, Job& job) {
+  core::Result<std::optional<PackageSelection>> packages =
       ResolvePackages(arguments.packages, arguments.sandbox.profile.value_or(""));
   if (!packages) return packages.error();
   if (!*packages) return {};
   if (!job.container) {
     return UsersError(
-        "--package goes with --container: nobody has reviewed what packages do, and the "
-        "container is the wall around it");
+        "--package requires --container: packages are unreviewed code, and the container is what "
+        "isolates them");
   }
   if (arguments.container.image) {
-    return UsersError("--package makes an image of its own: leave --image out");
+    return UsersError("--package builds its own image: omit --image");
   }
   job.packages = std::move(*packages);
-  job.packages->options.wish = job.container->wish;
+  job.packages->options.selection = job.container->selection;
   return {};
 }
 
 // An error is the user's.
-Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogue) {
+core::Result<Job> Prepare(const Arguments& arguments, const outside::ProfileCatalogue& catalogue) {
   Job job;
-  Result<SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
+  core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
   job.sandbox = std::move(*sandbox);
-  job.sandbox.language = arguments.language == "full" ? Language::kFull : Language::kRestricted;
-  Result<Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
+  job.sandbox.language =
+      arguments.language == "full" ? outside::Language::kFull : outside::Language::kRestricted;
+  core::Result<core::Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
   for (const auto take : {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports,
                           TakeSource, TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
-    if (Result<void> taken = take(arguments, job); !taken) return taken.error();
+    if (core::Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
 }
@@ -224,7 +231,7 @@ Result<Job> Prepare(const Arguments& arguments, const ProfileCatalogue& catalogu
 int JsonIndent() { return isatty(STDOUT_FILENO) ? 2 : -1; }
 
 // Our own failure; with --json an object too, so that there is always one to read.
-int Fail(const Error& error, bool json) {
+int Fail(const core::Error& error, bool json) {
   const int code = OwnFailure(error);
   if (!json) return code;
   const nlohmann::ordered_json object = {
@@ -238,28 +245,30 @@ int Fail(const Error& error, bool json) {
 }
 
 // What a program would have come to that is too long to be sent to a worker.
-Outcome Refusal(const Job& job) {
-  Outcome outcome;
-  outcome.status = Status::kRefused;
+host::Outcome Refusal(const Job& job) {
+  host::Outcome outcome;
+  outcome.status = host::Status::kRefused;
   outcome.findings = {*job.refused};
-  outcome.error = GuestError{.type = "PolicyError",
-                             .message = job.refused->rule + " " + job.refused->reason,
-                             .traceback = "",
-                             .hint = job.refused->hint};
+  outcome.error = host::GuestError{.type = "PolicyError",
+                                   .message = job.refused->rule + " " + job.refused->reason,
+                                   .traceback = "",
+                                   .hint = job.refused->hint};
   outcome.limits = job.request.limits;
-  outcome.isolation.mode = job.sandbox.isolation == IsolationMode::kStrict ? "strict" : "standard";
-  outcome.isolation.language = job.sandbox.language == Language::kFull ? "full" : "restricted";
+  outcome.isolation.mode =
+      job.sandbox.isolation == outside::IsolationMode::kStrict ? "strict" : "standard";
+  outcome.isolation.language =
+      job.sandbox.language == outside::Language::kFull ? "full" : "restricted";
   return outcome;
 }
 
-int Report(const Outcome& outcome, const Arguments& arguments, const Job& job) {
+int Report(const host::Outcome& outcome, const Arguments& arguments, const Job& job) {
   int code = ExitOfStatus(outcome.status);
   std::optional<Saved> saved;
   if (job.save_artifacts) {
     saved = Saved{job.save_artifacts->name, SaveArtifacts(outcome.artifacts, *job.save_artifacts)};
-    if (const Error* error = saved->first_error()) code = OwnFailure(*error);
+    if (const core::Error* error = saved->first_error()) code = OwnFailure(*error);
   }
-  if (arguments.json) return Answer(OutcomeToJson(outcome, JsonIndent()) + "\n", code);
+  if (arguments.json) return Answer(host::OutcomeToJson(outcome, JsonIndent()) + "\n", code);
   if (arguments.show_result && outcome.result_repr) {
     code = Answer(*outcome.result_repr + "\n", code);
   }
@@ -269,42 +278,45 @@ int Report(const Outcome& outcome, const Arguments& arguments, const Job& job) {
 }
 
 // Until the job's profile has its packages, and the engine the image.
-Result<void> InstallPackages(Job& job, int cancel_fd) {
-  const Result<std::unique_ptr<Packages>> packages = OpenPackages(*job.packages);
+core::Result<void> InstallPackages(Job& job, int cancel_fd) {
+  const core::Result<std::unique_ptr<container::packages::Packages>> packages =
+      OpenPackages(*job.packages);
   if (!packages) return packages.error();
-  Result<PreparedPackages> prepared =
+  core::Result<container::packages::PreparedPackages> prepared =
       (*packages)->Prepare(job.sandbox.profile, job.packages->requirements, cancel_fd);
   if (!prepared) return prepared.error();
   job.sandbox.profile = std::move(prepared->profile);
-  job.container->wish = std::move(prepared->wish);
+  job.container->selection = std::move(prepared->selection);
   job.installed = prepared->lock.Names();
   if (!job.request.allowed_imports) return {};
-  return CheckAllowedImports(*job.request.allowed_imports, job.sandbox.profile, "--allow-import");
+  return outside::CheckAllowedImports(*job.request.allowed_imports, job.sandbox.profile,
+                                      "--allow-import");
 }
 
 int RunJob(const Arguments& arguments, Job job) {
   Interruption interruption;
   if (job.packages) {
-    const Result<void> installed = InstallPackages(job, interruption.fd());
+    const core::Result<void> installed = InstallPackages(job, interruption.fd());
     if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
     if (!installed) return Fail(installed.error(), arguments.json);
   }
-  Result<std::unique_ptr<Sandbox>> sandbox =
-      job.container ? OpenContainerSandbox(std::move(job.sandbox), *job.container)
-                    : Sandbox::Open(std::move(job.sandbox));
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      job.container
+          ? container::backend::OpenContainerSandbox(std::move(job.sandbox), *job.container)
+          : outside::Sandbox::Open(std::move(job.sandbox));
   if (!sandbox) return Fail(sandbox.error(), arguments.json);
   GuestOutput output(interruption);
-  RunOptions options;
+  outside::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (!arguments.json) options.sink = &output.sink();
-  Result<Outcome> outcome = (*sandbox)->Run(job.request, options);
+  core::Result<host::Outcome> outcome = (*sandbox)->Run(job.request, options);
   if (outcome && outcome->container) outcome->container->packages = job.installed;
-  const Result<void> written = output.Finish();
+  const core::Result<void> written = output.Finish();
   if (interruption.signal() != 0) {
     // Ctrl-C reaches our whole process group: a zygote that it ended is no failure of ours.
     const int code = ExitOfSignal(interruption.signal());
     if (!arguments.json || !outcome) return code;
-    return Answer(OutcomeToJson(*outcome, JsonIndent()) + "\n", code);
+    return Answer(host::OutcomeToJson(*outcome, JsonIndent()) + "\n", code);
   }
   if (!outcome) return Fail(outcome.error(), arguments.json);
   const int code = Report(*outcome, arguments, job);
@@ -312,9 +324,9 @@ int RunJob(const Arguments& arguments, Job job) {
 }
 
 int Execute(const Arguments& arguments) {
-  Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return Fail(catalogue.error(), arguments.json);
-  Result<Job> job = Prepare(arguments, *catalogue);
+  core::Result<Job> job = Prepare(arguments, *catalogue);
   if (!job) return UsageError("run", job.error().ToString());
   if (job->refused) return Report(Refusal(*job), arguments, *job);
   return RunJob(arguments, std::move(*job));
@@ -327,19 +339,19 @@ Command MakeRunCommand(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
   AddText(parser, "FILE", arguments->file, kFileType, "the program; - or nothing: standard input");
   AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
-  AddText(parser, "--stdin", arguments->standard_input, kFileType,
-          "what the program reads as standard input; -: ours (default: none)");
+  AddText(
+      parser, "--stdin", arguments->standard_input, kFileType,
+      "file that the program reads as standard input; -: our own standard input (default: none)");
   parser
-      ->add_option("--file", arguments->files,
-                   "a file for the program's workspace, there under its own name or as DST; "
-                   "again for more")
+      ->add_option(
+          "--file", arguments->files,
+          "file to copy into the program's workspace, under its own name or as DST; repeatable")
       ->type_name("FILE[:DST]")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   AddText(parser, "--save-artifacts", arguments->save_artifacts, "DIR",
-          "write the files that the program made below DIR, which is made if it is not there");
-  parser->add_flag("--force", arguments->force,
-                   "let --save-artifacts replace files that are there already");
+          "write the program's files into DIR, created if missing");
+  parser->add_flag("--force", arguments->force, "let --save-artifacts overwrite existing files");
   arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddContainerOptions(parser, arguments->container);
   AddPackageOptions(parser, arguments->packages);
@@ -348,32 +360,33 @@ Command MakeRunCommand(CLI::App& app) {
   AddList(parser, "--allow-domain", arguments->allowed_domains, "DOMAIN",
           "a host that the program may reach, with --profile network: example.org, *.example.org, "
           "example.org:8443 (default: none)");
-  AddList(parser, "--allow-private", arguments->allowed_private, "NETWORK",
-          "addresses that are not public and that it may reach all the same: 10.1.0.0/16, "
-          "127.0.0.1 (default: none)");
+  AddList(
+      parser, "--allow-private", arguments->allowed_private, "NETWORK",
+      "non-public addresses that the program may reach: 10.1.0.0/16, 127.0.0.1 (default: none)");
   AddList(parser, "--resolve", arguments->resolved, "NAME=ADDRESS",
-          "the address of a name, instead of asking for it");
+          "fixed address for a name, instead of a DNS lookup");
   AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
-            "the language policy; full: none, the kernel's layers alone");
+            "language policy; full: disabled, the kernel layers alone contain the program");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
-          "leave a layer out, to test that the others hold; the result says so");
+          "disable one layer, to test that the others hold; the result reports it");
   parser->add_flag("--show-result", arguments->show_result,
                    "print the repr of the last expression, or else of the variable \"result\"");
   parser->add_flag("--json", arguments->json,
                    "print one JSON object instead of the program's output");
-  SetExamples(parser, {"belljar run program.py  # its output live, tracebacks on stderr",
-                       "belljar run -c 'print(sum(range(10)))'  # code on the command line",
-                       "belljar run - < program.py  # the program from standard input",
-                       "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
-                       "belljar run a.py --profile filesystem --file a.csv  # a file to read",
-                       "belljar run a.py --save-artifacts out  # keep files, figures, tables",
-                       "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
-                       "belljar run program.py --allow-import math,json  # fewer modules",
-                       "belljar run a.py --profile network --allow-domain a.org  # one host",
-                       "belljar run program.py --container  # one wall more: gVisor, or Docker",
-                       "belljar run a.py --container --package six  # from PIP_INDEX_URL",
-                       "belljar run program.py --json  # result, output, usage, isolation"});
+  SetExamples(parser,
+              {"belljar run program.py  # its output live, tracebacks on stderr",
+               "belljar run -c 'print(sum(range(10)))'  # code on the command line",
+               "belljar run - < program.py  # the program from standard input",
+               "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
+               "belljar run a.py --profile filesystem --file a.csv  # a file to read",
+               "belljar run a.py --save-artifacts out  # keep files, figures, tables",
+               "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
+               "belljar run program.py --allow-import math,json  # fewer modules",
+               "belljar run a.py --profile network --allow-domain a.org  # one host",
+               "belljar run program.py --container  # also in a container: gVisor, or Docker",
+               "belljar run a.py --container --package six  # from PIP_INDEX_URL",
+               "belljar run program.py --json  # result, output, usage, isolation"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

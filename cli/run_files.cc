@@ -11,12 +11,12 @@
 
 #include "cli/console.h"
 #include "cli/source_file.h"
-#include "engine/core/beneath.h"
-#include "engine/core/random.h"
 #include "engine/core/text.h"
+#include "engine/host/beneath.h"
+#include "engine/host/random.h"
 #include "engine/outside/workspace.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,54 +41,54 @@ Given Split(const std::string& given) {
   return split;
 }
 
-Result<InputFile> ReadInputFile(const std::string& given, Bytes bound) {
+core::Result<host::InputFile> ReadInputFile(const std::string& given, core::Bytes bound) {
   const Given split = Split(given);
   if (split.source == "-") {
-    return UsersError("--file takes names of files; --stdin is for what standard input brings");
+    return UsersError("--file takes file names; use --stdin to pass standard input");
   }
   std::error_code error;
   if (fs::is_directory(split.source, error)) {
-    return UsersError("--file " + Quoted(split.source) +
-                      " is a directory; give its files one by one, or an archive of it");
+    return UsersError("--file " + core::Quoted(split.source) +
+                      " is a directory; pass its files one by one, or an archive of it");
   }
-  Result<SourceFile> read = ReadSourceFile(split.source, bound);
+  core::Result<SourceFile> read = ReadSourceFile(split.source, bound);
   if (!read) return read.error();
   if (read->is_too_long) {
-    return UsersError("--file " + Quoted(split.source) + " is more than the " + bound.ToString() +
-                      " that the workspace holds");
+    return UsersError("--file " + core::Quoted(split.source) + " is more than the " +
+                      bound.ToString() + " that the workspace holds");
   }
-  return InputFile{split.target, std::move(read->bytes)};
+  return host::InputFile{split.target, std::move(read->bytes)};
 }
 
 // Takes the place of what is there, also of a symbolic link, which is not followed.
-Result<void> Replace(int directory, const std::string& name, const std::string& scratch) {
+core::Result<void> Replace(int directory, const std::string& name, const std::string& scratch) {
   if (renameat(directory, scratch.c_str(), directory, name.c_str()) == 0) return {};
-  const Error failure = SystemError("replace " + Quoted(name));
+  const core::Error failure = core::SystemError("replace " + core::Quoted(name));
   (void)unlinkat(directory, scratch.c_str(), 0);
   return failure;
 }
 
-Result<void> Save(const SaveDirectory& root, const Artifact& artifact) {
-  if (const char* fault = PathFault(artifact.name)) {
-    return MakeError("save " + Quoted(artifact.name), fault);
+core::Result<void> Save(const SaveDirectory& root, const host::Artifact& artifact) {
+  if (const char* fault = host::PathFault(artifact.name)) {
+    return core::MakeError("save " + core::Quoted(artifact.name), fault);
   }
-  const std::vector<std::string_view> parts = PathParts(artifact.name);
-  Result<UniqueFd> directory = MakeParents(root.fd.get(), parts, kDirectoryMode);
+  const std::vector<std::string_view> parts = host::PathParts(artifact.name);
+  core::Result<core::UniqueFd> directory = host::MakeParents(root.fd.get(), parts, kDirectoryMode);
   if (!directory) return directory.error();
   const std::string name(parts.back());
-  const std::string written = root.force ? ".belljar-" + Hex(RandomBytes()) : name;
-  const UniqueFd file =
-      OpenBeneath(directory->get(), written.c_str(), O_WRONLY | O_CREAT | O_EXCL, kFileMode);
+  const std::string written = root.force ? ".belljar-" + core::Hex(host::RandomBytes()) : name;
+  const core::UniqueFd file =
+      host::OpenBeneath(directory->get(), written.c_str(), O_WRONLY | O_CREAT | O_EXCL, kFileMode);
   if (!file) {
-    return SystemError("save " + Quoted(artifact.name),
-                       errno == EEXIST ? "--force puts the new one in its place" : "");
+    return core::SystemError("save " + core::Quoted(artifact.name),
+                             errno == EEXIST ? "--force overwrites it" : "");
   }
-  if (!WriteBytes(file.get(), *artifact.content)) {
-    const Error failure = SystemError("save " + Quoted(artifact.name));
+  if (!core::WriteBytes(file.get(), *artifact.content)) {
+    const core::Error failure = core::SystemError("save " + core::Quoted(artifact.name));
     (void)unlinkat(directory->get(), written.c_str(), 0);
     return failure;
   }
-  return root.force ? Replace(directory->get(), name, written) : Result<void>();
+  return root.force ? Replace(directory->get(), name, written) : core::Result<void>();
 }
 
 std::string SizeText(uint64_t bytes) {
@@ -96,81 +96,83 @@ std::string SizeText(uint64_t bytes) {
 }
 
 // More than fit a screen help nobody.
-constexpr size_t kMostLines = 20;
+constexpr size_t kMaxLines = 20;
 
 }  // namespace
 
-Result<std::vector<InputFile>> ReadInputFiles(const std::vector<std::string>& given,
-                                              const Profile& profile) {
-  std::vector<InputFile> files;
+core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std::string>& given,
+                                                          const core::Profile& profile) {
+  std::vector<host::InputFile> files;
   if (!given.empty() && !profile.workspace) {
-    return UsersError("--file needs a profile with a workspace, and " + profile.name +
-                      " has none: --profile filesystem, or joined, as in data-science+filesystem");
+    return UsersError(
+        "--file needs a profile with a workspace, and " + profile.name +
+        " has none: use --profile filesystem, or combine profiles, as in data-science+filesystem");
   }
   uint64_t size = 0;
   for (const std::string& one : given) {
-    Result<InputFile> file = ReadInputFile(one, profile.workspace->size);
+    core::Result<host::InputFile> file = ReadInputFile(one, profile.workspace->size);
     if (!file) return file.error();
     size += file->content.size();
     files.push_back(std::move(*file));
     // The rest would be read for nothing; CheckFiles says why.
     if (size > profile.workspace->size.count) break;
   }
-  if (Result<void> checked = CheckFiles(files, profile); !checked) return checked.error();
+  if (core::Result<void> checked = outside::CheckFiles(files, profile); !checked)
+    return checked.error();
   return files;
 }
 
-Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force) {
-  const std::string what = "--save-artifacts " + Quoted(name);
+core::Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force) {
+  const std::string what = "--save-artifacts " + core::Quoted(name);
   std::error_code error;
   fs::create_directories(name, error);
-  if (error && !fs::exists(name)) return MakeError(what, "make it: " + error.message());
-  UniqueFd fd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd || faccessat(fd.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return SystemError(what);
+  if (error && !fs::exists(name)) return core::MakeError(what, "make it: " + error.message());
+  core::UniqueFd fd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd || faccessat(fd.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return core::SystemError(what);
   return SaveDirectory{std::move(name), std::move(fd), force};
 }
 
-std::vector<std::optional<Error>> SaveArtifacts(const std::vector<Artifact>& artifacts,
-                                                const SaveDirectory& directory) {
-  std::vector<std::optional<Error>> errors(artifacts.size());
+std::vector<std::optional<core::Error>> SaveArtifacts(const std::vector<host::Artifact>& artifacts,
+                                                      const SaveDirectory& directory) {
+  std::vector<std::optional<core::Error>> errors(artifacts.size());
   for (size_t i = 0; i < artifacts.size(); ++i) {
     if (!artifacts[i].content) continue;
-    if (Result<void> saved = Save(directory, artifacts[i]); !saved) errors[i] = saved.error();
+    if (core::Result<void> saved = Save(directory, artifacts[i]); !saved) errors[i] = saved.error();
   }
   return errors;
 }
 
-const Error* Saved::first_error() const {
+const core::Error* Saved::first_error() const {
   const auto first = std::find_if(errors.begin(), errors.end(),
                                   [](const auto& error) { return error.has_value(); });
   return first == errors.end() ? nullptr : &**first;
 }
 
-std::string ArtifactsText(const Outcome& outcome, const Saved* saved) {
+std::string ArtifactsText(const host::Outcome& outcome, const Saved* saved) {
   std::string text;
-  const std::vector<Artifact>& artifacts = outcome.artifacts;
+  const std::vector<host::Artifact>& artifacts = outcome.artifacts;
   const bool is_one = artifacts.size() == 1;
   if (!artifacts.empty()) {
     text = "belljar: " + WithThousands(artifacts.size()) + (is_one ? " artifact" : " artifacts");
-    text += saved ? " in " + Printable(saved->directory)
+    text += saved ? " in " + core::Printable(saved->directory)
                   : std::string("; --save-artifacts DIR keeps ") + (is_one ? "it" : "them");
     text += "\n";
   }
-  for (size_t i = 0; i < std::min(artifacts.size(), kMostLines); ++i) {
-    const Artifact& artifact = artifacts[i];
+  for (size_t i = 0; i < std::min(artifacts.size(), kMaxLines); ++i) {
+    const host::Artifact& artifact = artifacts[i];
     const bool is_lost = saved && saved->errors[i];
-    text += "  " + Printable(artifact.name) + "  " + SizeText(artifact.size) + "  " +
+    text += "  " + core::Printable(artifact.name) + "  " + SizeText(artifact.size) + "  " +
             artifact.media_type +
             (!artifact.content ? "  (too large: not kept)"
              : is_lost         ? "  (not saved)"
                                : "") +
             "\n";
   }
-  if (artifacts.size() > kMostLines) {
-    text += "  and " + WithThousands(artifacts.size() - kMostLines) + " more\n";
+  if (artifacts.size() > kMaxLines) {
+    text += "  and " + WithThousands(artifacts.size() - kMaxLines) + " more\n";
   }
   if (!outcome.artifacts_note.empty()) text += "belljar: files " + outcome.artifacts_note + "\n";
   return text;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

@@ -11,7 +11,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 struct SandboxChoice {
   std::optional<std::string> profile;
@@ -23,9 +23,9 @@ CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
 void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules);
 
 // Options for a sandbox that this process runs few programs in. An error is the user's.
-Result<SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
-                                      const ProfileCatalogue& catalogue);
+core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
+                                                     const outside::ProfileCatalogue& catalogue);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_SANDBOX_CHOICE_H_

@@ -13,35 +13,36 @@
 #include "server/config/values.h"
 #include "server/serve.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 struct Arguments {
-  ConfigSources sources;
+  server::config::ConfigSources sources;
   bool check = false;
 };
 
-std::string Place(const ServerConfig& config) {
+std::string Place(const server::ServerConfig& config) {
   if (!config.http) return "stdio";
-  return "http://" + FormatListenAddress({config.http->address, config.http->port}) + "/mcp";
+  return "http://" +
+         server::config::FormatListenAddress({config.http->address, config.http->port}) + "/mcp";
 }
 
-int ReportCheck(const LoadedConfig& loaded) {
-  const ServerConfig& config = loaded.config;
+int ReportCheck(const server::config::LoadedConfig& loaded) {
+  const server::ServerConfig& config = loaded.config;
   std::string profiles;
   for (const std::string& name : config.execution.profiles) {
-    profiles += (profiles.empty() ? "" : ", ") + Printable(name);
+    profiles += (profiles.empty() ? "" : ", ") + core::Printable(name);
   }
-  Say("belljar: the configuration is good: " + Place(config) +
+  Say("belljar: the configuration is valid: " + Place(config) +
       ", tokens: " + std::to_string(config.tokens.size()) + ", profiles: " + profiles +
-      ", file: " + (loaded.file.empty() ? "none" : Printable(loaded.file)) + "\n");
+      ", file: " + (loaded.file.empty() ? "none" : core::Printable(loaded.file)) + "\n");
   return kExitOk;
 }
 
 // Somebody who tries the command out would otherwise see nothing at all.
 void ExplainStdio() {
-  Say("belljar serve: this is a terminal, and what is expected here is MCP, one JSON message a "
-      "line.\nA client starts the server itself:\n"
+  Say("belljar serve: standard input is a terminal; an MCP client is expected here (one JSON "
+      "message a line).\nA client starts the server itself:\n"
       "  claude mcp add belljar -- belljar serve\n"
       "or reaches one over HTTP:\n"
       "  belljar serve --http\n"
@@ -49,14 +50,15 @@ void ExplainStdio() {
 }
 
 int Execute(const Arguments& arguments) {
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
-  const Result<LoadedConfig> loaded = LoadAndWarn(arguments.sources, *catalogue);
+  const core::Result<server::config::LoadedConfig> loaded =
+      LoadAndWarn(arguments.sources, *catalogue);
   if (!loaded) return UsageError("serve", loaded.error().ToString());
   if (arguments.check) return ReportCheck(*loaded);
   Interruption interruption;
   if (!loaded->config.http && isatty(STDIN_FILENO)) ExplainStdio();
-  const Result<void> served = Serve(loaded->config, *catalogue, interruption.fd());
+  const core::Result<void> served = server::Serve(loaded->config, *catalogue, interruption.fd());
   return served ? kExitOk : OwnFailure(served.error());
 }
 
@@ -67,7 +69,7 @@ Command MakeServeCommand(CLI::App& app) {
   CLI::App* parser = AddCommand(app, "serve", "Serve MCP to clients, over stdio or HTTP");
   AddConfigOptions(parser, arguments->sources);
   AddSettingOptions(parser, arguments->sources);
-  AddFlag(parser, "--check", arguments->check, "judge the configuration, open nothing, and exit");
+  AddFlag(parser, "--check", arguments->check, "check the configuration and exit, without serving");
   SetExamples(parser, {"belljar serve  # MCP over stdio: what a client starts",
                        "belljar serve --http  # HTTP at http://127.0.0.1:9015/mcp",
                        "belljar serve --http 0.0.0.0:9015 --token-file token  # for other machines",
@@ -77,4 +79,4 @@ Command MakeServeCommand(CLI::App& app) {
   return {parser, [arguments] { return Execute(*arguments); }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

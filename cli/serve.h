@@ -4,10 +4,10 @@
 
 #include "cli/option_table.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 Command MakeServeCommand(CLI::App& app);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_SERVE_H_

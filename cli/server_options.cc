@@ -7,41 +7,45 @@
 #include "cli/console.h"
 #include "server/config/settings.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
 constexpr char kListenFlag[] = "--http";
 
-std::string HelpOf(const Setting& setting) {
-  const Draft defaults;
-  const std::string usual = ShowField(setting, defaults);
-  if (setting.form() == Form::kSwitch || usual == "none") return setting.help;
-  return setting.help + " (default: " + usual + ")";
+std::string HelpOf(const server::config::Setting& setting) {
+  const server::config::Draft defaults;
+  const std::string default_value = server::config::ShowField(setting, defaults);
+  if (setting.form() == server::config::Form::kSwitch || default_value == "none")
+    return setting.help;
+  return setting.help + " (default: " + default_value + ")";
 }
 
 // --http alone is the usual address: the value may be left out.
-void AddListenOption(CLI::App* parser, const Setting& setting, ConfigSources& sources) {
+void AddListenOption(CLI::App* parser, const server::config::Setting& setting,
+                     server::config::ConfigSources& sources) {
   const auto store = [&sources](const std::string& given) {
-    sources.flags[kListenFlag] = {given.empty() ? std::to_string(HttpConfig().port) : given};
+    sources.flags[kListenFlag] = {given.empty() ? std::to_string(server::HttpConfig().port)
+                                                : given};
   };
   parser->add_option_function<std::string>(kListenFlag, store, HelpOf(setting))
       ->type_name("[" + setting.value_type + "]")
       ->expected(0, 1);
 }
 
-void AddSettingOption(CLI::App* parser, const Setting& setting, ConfigSources& sources) {
+void AddSettingOption(CLI::App* parser, const server::config::Setting& setting,
+                      server::config::ConfigSources& sources) {
   const std::string& flag = setting.flag;
   if (flag == kListenFlag) return AddListenOption(parser, setting, sources);
-  if (setting.form() == Form::kSwitch) {
+  if (setting.form() == server::config::Form::kSwitch) {
     const auto store = [&sources, flag](int64_t) { sources.flags[flag] = {"true"}; };
     parser->add_flag_function(flag, store, HelpOf(setting));
     return;
   }
-  if (setting.form() == Form::kList) {
+  if (setting.form() == server::config::Form::kList) {
     const auto store = [&sources, flag](const std::vector<std::string>& given) {
       std::vector<std::string>& values = sources.flags[flag];
       for (const std::string& list : given) {
-        for (std::string& item : SplitList(list)) values.push_back(std::move(item));
+        for (std::string& item : server::config::SplitList(list)) values.push_back(std::move(item));
       }
     };
     // One value for each time it is given.
@@ -68,26 +72,28 @@ std::vector<std::string> Environment() {
 
 }  // namespace
 
-void AddConfigOptions(CLI::App* parser, ConfigSources& sources) {
+void AddConfigOptions(CLI::App* parser, server::config::ConfigSources& sources) {
   AddText(parser, "--config", sources.file, kFileType,
           "the configuration (default: $BELLJAR_CONFIG, else ~/.config/belljar/config.toml, else "
           "/etc/belljar/config.toml; the first that exists)");
   AddText(parser, "--env-file", sources.env_file, kFileType,
-          "variables besides those of the environment, such as .env (default: none is read)");
+          "file with additional environment variables, such as .env (default: none)");
 }
 
-void AddSettingOptions(CLI::App* parser, ConfigSources& sources) {
-  for (const Setting& setting : Settings()) {
+void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources) {
+  for (const server::config::Setting& setting : server::config::Settings()) {
     if (!setting.flag.empty()) AddSettingOption(parser, setting, sources);
   }
 }
 
-Result<LoadedConfig> LoadAndWarn(ConfigSources sources, const ProfileCatalogue& catalogue) {
+core::Result<server::config::LoadedConfig> LoadAndWarn(server::config::ConfigSources sources,
+                                                       const outside::ProfileCatalogue& catalogue) {
   sources.environment = Environment();
-  Result<LoadedConfig> loaded = LoadConfig(sources, catalogue);
+  core::Result<server::config::LoadedConfig> loaded =
+      server::config::LoadConfig(sources, catalogue);
   if (!loaded) return loaded;
   for (const std::string& warning : loaded->warnings) Say("belljar: warning: " + warning + "\n");
   return loaded;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

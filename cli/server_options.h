@@ -11,17 +11,18 @@
 #include "engine/outside/profile_catalogue.h"
 #include "server/config/load.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 // --config and --env-file: where settings are read from.
-void AddConfigOptions(CLI::App* parser, ConfigSources& sources);
+void AddConfigOptions(CLI::App* parser, server::config::ConfigSources& sources);
 
 // One option for each setting that has a flag.
-void AddSettingOptions(CLI::App* parser, ConfigSources& sources);
+void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources);
 
 // With the environment of this process; what is doubtful is said on standard error.
-Result<LoadedConfig> LoadAndWarn(ConfigSources sources, const ProfileCatalogue& catalogue);
+core::Result<server::config::LoadedConfig> LoadAndWarn(server::config::ConfigSources sources,
+                                                       const outside::ProfileCatalogue& catalogue);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_SERVER_OPTIONS_H_

@@ -8,24 +8,25 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::cli {
 namespace {
 
-Result<SourceFile> ReadBounded(int fd, const std::string& what, std::string name, Bytes bound) {
+core::Result<SourceFile> ReadBounded(int fd, const std::string& what, std::string name,
+                                     core::Bytes bound) {
   SourceFile source;
   source.name = std::move(name);
   struct stat status;
-  if (fstat(fd, &status) != 0) return SystemError("read " + what);
+  if (fstat(fd, &status) != 0) return core::SystemError("read " + what);
   // Said before reading: "Is a directory" comes from read(2) only.
-  if (S_ISDIR(status.st_mode)) return SystemErrorOf(EISDIR, "read " + what);
-  Result<std::string> bytes = ReadAll(fd, bound.count);
+  if (S_ISDIR(status.st_mode)) return core::SystemErrorOf(EISDIR, "read " + what);
+  core::Result<std::string> bytes = core::ReadAll(fd, bound.count);
   if (bytes) {
     source.bytes = std::move(*bytes);
     source.size = source.bytes.size();
     return source;
   }
   if (bytes.error().error_number != EFBIG) {
-    return SystemErrorOf(bytes.error().error_number, "read " + what);
+    return core::SystemErrorOf(bytes.error().error_number, "read " + what);
   }
   source.is_too_long = true;
   if (S_ISREG(status.st_mode)) source.size = static_cast<uint64_t>(status.st_size);
@@ -34,23 +35,23 @@ Result<SourceFile> ReadBounded(int fd, const std::string& what, std::string name
 
 }  // namespace
 
-Result<SourceFile> ReadSourceFile(const std::string& path, Bytes bound) {
+core::Result<SourceFile> ReadSourceFile(const std::string& path, core::Bytes bound) {
   if (path == "-") return ReadBounded(STDIN_FILENO, "standard input", "<stdin>", bound);
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return SystemError("open " + Quoted(path));
-  return ReadBounded(fd.get(), Quoted(path), path, bound);
+  const core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return core::SystemError("open " + core::Quoted(path));
+  return ReadBounded(fd.get(), core::Quoted(path), path, bound);
 }
 
-Finding TooLongFinding(const SourceFile& source, Bytes bound) {
-  Finding finding;
+host::Finding TooLongFinding(const SourceFile& source, core::Bytes bound) {
+  host::Finding finding;
   finding.rule = "BJ003";
   finding.name = "source-too-large";
   finding.reason = source.size > bound.count
                        ? "source is " + WithThousands(source.size) + " bytes"
                        : "source is more than " + WithThousands(bound.count) + " bytes";
   finding.reason += "; the limit is " + bound.ToString();
-  finding.hint = "Pass large data as standard input instead of writing it into the program.";
+  finding.hint = "Pass large data as standard input instead of embedding it in the program.";
   return finding;
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli

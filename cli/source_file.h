@@ -6,10 +6,10 @@
 #include <string>
 
 #include "engine/core/bytes.h"
-#include "engine/core/outcome.h"
 #include "engine/core/result.h"
+#include "engine/host/outcome.h"
 
-namespace belljar {
+namespace belljar::cli {
 
 struct SourceFile {
   std::string name;   // as tracebacks and findings name it
@@ -21,11 +21,11 @@ struct SourceFile {
 };
 
 // `path` may be "-", our own standard input. The error names path and errno.
-Result<SourceFile> ReadSourceFile(const std::string& path, Bytes bound);
+core::Result<SourceFile> ReadSourceFile(const std::string& path, core::Bytes bound);
 
 // The finding for a source that is longer than the engine would even be asked about.
-Finding TooLongFinding(const SourceFile& source, Bytes bound);
+host::Finding TooLongFinding(const SourceFile& source, core::Bytes bound);
 
-}  // namespace belljar
+}  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_SOURCE_FILE_H_

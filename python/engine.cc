@@ -9,7 +9,7 @@
 namespace belljar::python {
 
 Cancellation::Cancellation() : process_(getpid()), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!event_) throw HostFailure{SystemError("make an event to cancel a run by")};
+  if (!event_) throw HostFailure{core::SystemError("make an event to cancel a run by")};
 }
 
 void Cancellation::Cancel() const {
@@ -28,8 +28,8 @@ thread_local int t_flights = 0;
 
 }  // namespace
 
-Engine::Engine(Opened opened, Usual usual)
-    : process_(getpid()), opened_(std::move(opened)), usual_(std::move(usual)) {}
+Engine::Engine(Opened opened, Defaults defaults)
+    : process_(getpid()), opened_(std::move(opened)), defaults_(std::move(defaults)) {}
 
 bool Engine::is_of_this_process() const { return getpid() == process_; }
 
@@ -61,32 +61,32 @@ Engine::Flight::~Flight() {
   if (own_ && !own_->is_cancelled()) engine_.cancellations_.push_back(std::move(own_));
 }
 
-Result<Outcome> Engine::Run(const Request& request, RunOptions options,
-                            const Flight& flight) const {
+core::Result<host::Outcome> Engine::Run(const host::Request& request, outside::RunOptions options,
+                                        const Flight& flight) const {
   options.cancel_fd = flight.cancellation().fd();
-  Result<Outcome> outcome = opened_.sandbox->Run(request, options);
+  core::Result<host::Outcome> outcome = opened_.sandbox->Run(request, options);
   if (outcome && outcome->container) outcome->container->packages = opened_.packages;
   return outcome;
 }
 
-Result<void> Engine::WaitForSpare(Deadline deadline) const {
+core::Result<void> Engine::WaitForSpare(core::Deadline deadline) const {
   return opened_.sandbox->WaitForSpare(deadline);
 }
 
-Backend::Counters Engine::counters() const {
+outside::Backend::Counters Engine::counters() const {
   const std::lock_guard lock(mutex_);
-  return opened_.sandbox ? opened_.sandbox->counters() : Backend::Counters();
+  return opened_.sandbox ? opened_.sandbox->counters() : outside::Backend::Counters();
 }
 
 bool Engine::IsWithinRun() { return t_flights > 0; }
 
-bool Engine::Close(Deadline deadline) {
+bool Engine::Close(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
   is_closing_ = true;
   for (const Cancellation* const flight : flights_) flight->Cancel();
   if (!landed_.wait_until(lock, deadline, [&] { return flights_.empty(); })) return false;
   // Of two that close, one ends the workers, which takes a while, and the other waits for it.
-  std::unique_ptr<Sandbox> sandbox = std::move(opened_.sandbox);
+  std::unique_ptr<outside::Sandbox> sandbox = std::move(opened_.sandbox);
   if (!sandbox) return landed_.wait_until(lock, deadline, [&] { return is_closed_; });
   lock.unlock();
   sandbox.reset();

@@ -2,7 +2,7 @@
 // as an interpreter does. Nothing here knows Python; all of it is called without the GIL, but for
 // what says otherwise.
 //
-//   Engine engine(*Open(*Choose(catalogue, wishes)), usual);
+//   Engine engine(*Open(*Choose(catalogue, open_request)), usual);
 //   if (Engine::Flight flight(engine, nullptr); flight) engine.Run(request, {}, flight);
 //
 // A child that fork made has the memory of an engine and neither its threads nor its workers: there
@@ -27,9 +27,9 @@
 namespace belljar::python {
 
 // What the runs of a sandbox have that are asked for with nothing but their source.
-struct Usual {
-  Request request;
-  AskedLimits limits;  // among those of `request`, the ones that are not the profile's
+struct Defaults {
+  host::Request request;
+  core::RequestedLimits limits;  // among those of `request`, the ones that are not the profile's
 };
 
 // Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
@@ -45,21 +45,21 @@ class Cancellation {
 
  private:
   const pid_t process_;
-  UniqueFd event_;
+  core::UniqueFd event_;
 };
 
 // Never destroyed in a child that fork has made: its threads are not there to be joined, and
 // waiters that are not there keep a condition variable from being destroyed.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  Engine(Opened opened, Usual usual);
+  Engine(Opened opened, Defaults defaults);
   Engine(const Engine&) = delete;
 
   const Opened& opened() const { return opened_; }
-  const Usual& usual() const { return usual_; }
+  const Defaults& defaults() const { return defaults_; }
   // False in a child that fork has made.
   bool is_of_this_process() const;
-  const Profile& profile() const { return opened_.profile; }
+  const core::Profile& profile() const { return opened_.profile; }
 
   // One run, from before it is asked for until nothing of it is left on its thread: what Close
   // waits for. Empty where the engine is closed.
@@ -82,21 +82,22 @@ class Engine : public std::enable_shared_from_this<Engine> {
   };
 
   // The first two within a flight. Run sets the cancellation's descriptor in `options`.
-  Result<Outcome> Run(const Request& request, RunOptions options, const Flight& flight) const;
-  Result<void> WaitForSpare(Deadline deadline) const;
-  Backend::Counters counters() const;
+  core::Result<host::Outcome> Run(const host::Request& request, outside::RunOptions options,
+                                  const Flight& flight) const;
+  core::Result<void> WaitForSpare(core::Deadline deadline) const;
+  outside::Backend::Counters counters() const;
 
   // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing.
   // False: at the deadline something was still there, and the engine stays until it is destroyed,
   // or Close comes again. Within a run the deadline is now: what is waited for might wait for this.
-  bool Close(Deadline deadline);
+  bool Close(core::Deadline deadline);
   // Whether this thread is in a run, of any engine, as a callback is.
   static bool IsWithinRun();
 
  private:
   const pid_t process_;
   Opened opened_;
-  const Usual usual_;
+  const Defaults defaults_;
 
   mutable std::mutex mutex_;
   std::condition_variable landed_;

@@ -10,27 +10,27 @@ namespace belljar::python {
 
 // belljar.BelljarError: our failure, or this machine's.
 struct HostFailure {
-  Error error;
+  core::Error error;
 };
 
 // ValueError: the caller's.
 struct BadArgument {
-  Error error;
+  core::Error error;
 };
 
 template <typename T>
-T OrHostFailure(Result<T> result) {
+T OrHostFailure(core::Result<T> result) {
   if (!result) throw HostFailure{result.error()};
   return std::move(*result);
 }
 
 template <typename T>
-T OrBadArgument(Result<T> result) {
+T OrBadArgument(core::Result<T> result) {
   if (!result) throw BadArgument{result.error()};
   return std::move(*result);
 }
 
-inline void OrBadArgument(const Result<void>& result) {
+inline void OrBadArgument(const core::Result<void>& result) {
   if (!result) throw BadArgument{result.error()};
 }
 

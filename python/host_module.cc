@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/profile_catalogue.h"
 #include "python/engine.h"
@@ -41,8 +41,8 @@ constexpr std::chrono::seconds kPatienceAtExit{10};
 constexpr std::chrono::milliseconds kLook{50};
 
 // Where the package says that the rest of Belljar is.
-InstallationPlace& Place() {
-  static auto* const place = new InstallationPlace();
+outside::InstallationPlace& Place() {
+  static auto* const place = new outside::InstallationPlace();
   return *place;
 }
 
@@ -68,11 +68,11 @@ void Drop(Engine* engine) {
 
 // What may take minutes, as installing packages does, on another thread: this one looks after
 // signals.
-Result<Opened> OpenWatchingSignals(Choice choice) {
+core::Result<Opened> OpenWatchingSignals(Choice choice) {
   const Cancellation cancellation;
-  std::packaged_task<Result<Opened>()> task(
+  std::packaged_task<core::Result<Opened>()> task(
       [&] { return Open(std::move(choice), cancellation.fd()); });
-  std::future<Result<Opened>> opened = task.get_future();
+  std::future<core::Result<Opened>> opened = task.get_future();
   std::jthread thread(std::move(task));
   while (WithoutGil([&] { return opened.wait_for(kLook); }) != std::future_status::ready) {
     if (PyErr_CheckSignals() == 0) continue;
@@ -83,22 +83,23 @@ Result<Opened> OpenWatchingSignals(Choice choice) {
   return opened.get();
 }
 
-std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& usual) {
-  if (IsEnding()) throw HostFailure{MakeError("open a sandbox", "the interpreter is ending")};
-  const Wishes wishes = WishesFrom(options);
-  const ProfileCatalogue catalogue = OrHostFailure(WithoutGil([]() -> Result<ProfileCatalogue> {
-    Result<Installation> installation = Installation::Find(Place());
-    if (!installation) return installation.error();
-    return ProfileCatalogue::Open(std::move(*installation));
-  }));
-  Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, wishes); }));
+std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defaults) {
+  if (IsEnding()) throw HostFailure{core::MakeError("open a sandbox", "the interpreter is ending")};
+  const OpenRequest open_request = OpenRequestFrom(options);
+  const outside::ProfileCatalogue catalogue =
+      OrHostFailure(WithoutGil([]() -> core::Result<outside::ProfileCatalogue> {
+        core::Result<outside::Installation> installation = outside::Installation::Find(Place());
+        if (!installation) return installation.error();
+        return outside::ProfileCatalogue::Open(std::move(*installation));
+      }));
+  Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, open_request); }));
   const bool installs = !choice.packages.empty();  // whose modules are known afterwards
-  std::optional<Usual> read;  // before anything is opened, if that can be judged then
-  if (!installs) read = UsualFrom(usual, choice.sandbox.profile, choice.sandbox.language);
+  std::optional<Defaults> read;  // before anything is opened, if that can be judged then
+  if (!installs) read = DefaultsFrom(defaults, choice.sandbox.profile, choice.sandbox.language);
   Opened opened =
       OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice))
                                      : WithoutGil([&] { return Open(std::move(choice), -1); }));
-  if (installs) read = UsualFrom(usual, opened.profile, opened.language);
+  if (installs) read = DefaultsFrom(defaults, opened.profile, opened.language);
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened), std::move(*read)), Drop);
   Engines().insert(engine.get());
   return engine;
@@ -110,11 +111,11 @@ void CloseEngine(Engine& engine) {
   // land, or one whose callback closes this one's engine. Whoever drops the engine last ends the
   // workers.
   if (Engine::IsWithinRun()) {
-    WithoutGil([&] { engine.Close(Clock::now()); });
+    WithoutGil([&] { engine.Close(core::Clock::now()); });
     return;
   }
   // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
-  while (!WithoutGil([&] { return engine.Close(Clock::now() + kLook); })) {
+  while (!WithoutGil([&] { return engine.Close(core::Clock::now() + kLook); })) {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 }
@@ -123,17 +124,17 @@ void CloseEngine(Engine& engine) {
 // our frames before Python takes itself apart.
 void CloseAll() {
   IsEnding() = true;
-  const Deadline deadline = Clock::now() + kPatienceAtExit;
+  const core::Deadline deadline = core::Clock::now() + kPatienceAtExit;
   std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
   for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());
   for (const std::shared_ptr<Engine>& engine : engines) {
     if (!engine->is_of_this_process()) continue;
-    WithoutGil([&] { engine->Close(Engine::IsWithinRun() ? Clock::now() : deadline); });
+    WithoutGil([&] { engine->Close(Engine::IsWithinRun() ? core::Clock::now() : deadline); });
   }
 }
 
 py::dict CountersOf(const Engine& engine) {
-  const Backend::Counters counters = engine.counters();
+  const outside::Backend::Counters counters = engine.counters();
   py::dict object;
   object["zygotes_started"] = counters.zygotes_started;
   object["workers_spawned"] = counters.workers_spawned;
@@ -156,7 +157,7 @@ void KnowPackage(const py::module_& results, const py::module_& plain, const py:
 
 // Makes it without its __init__: an interpreter that ends takes threads amid what runs in Python,
 // and whoever is handling an exception of C++ may not be taken (gil.h).
-void RaiseBelljarError(const Error& error) {
+void RaiseBelljarError(const core::Error& error) {
   auto* const type = reinterpret_cast<PyTypeObject*>(BelljarError());
   const py::tuple arguments = py::make_tuple(TextObject(error.ToString()));
   const py::object raised = Owned(type->tp_new(type, arguments.ptr(), nullptr));
@@ -197,9 +198,9 @@ PyObject* RunDirectly(PyObject* /*module*/, PyObject* const* arguments, Py_ssize
   try {
     if (count != 4 || !PyDict_Check(arguments[1])) throw py::type_error("run: other arguments");
     auto& engine = py::cast<Engine&>(py::handle(arguments[0]));
-    const auto asked = py::reinterpret_borrow<py::dict>(arguments[1]);
+    const auto requested = py::reinterpret_borrow<py::dict>(arguments[1]);
     const auto* const cancellation = py::cast<const Cancellation*>(py::handle(arguments[2]));
-    return Run(engine, asked, cancellation, arguments[3] == Py_True).release().ptr();
+    return Run(engine, requested, cancellation, arguments[3] == Py_True).release().ptr();
   } catch (const abi::__forced_unwind&) {
     throw;  // the thread's end, which is not to be stopped
   } catch (...) {
@@ -214,7 +215,7 @@ PyMethodDef g_run = {"run",
 
 bool IsMainInterpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
 
-constexpr char kMainOnly[] = "belljar works in the main interpreter only";
+constexpr char kMainOnly[] = "belljar supports the main interpreter only";
 
 void LookFrom(const std::string& folder, const std::string& interpreter) {
   // Where the main one has imported this module first, others get it without asking.
@@ -224,8 +225,8 @@ void LookFrom(const std::string& folder, const std::string& interpreter) {
 
 void Define(py::module_& module) {
   module.doc() = "The engine, for the package belljar alone.";
-  module.attr("VERSION") = kBelljarVersion;
-  module.attr("PYTHON_VERSION") = kPythonVersion;
+  module.attr("VERSION") = host::kBelljarVersion;
+  module.attr("PYTHON_VERSION") = host::kPythonVersion;
   py::register_local_exception_translator(Translate);
 
   py::class_<Cancellation, std::shared_ptr<Cancellation>>(module, "Cancellation")
@@ -254,9 +255,10 @@ void Define(py::module_& module) {
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
   module.def("look_from", &LookFrom, py::arg("folder"), py::arg("interpreter"));
+  module.def("result_fields", &ResultFields);
   module.def("know_package", &KnowPackage, py::arg("results"), py::arg("plain"), py::arg("errors"));
   module.def("close_all", &CloseAll);
-  module.def("after_fork_in_child", &CloseInheritedDescriptors);
+  module.def("after_fork_in_child", &core::CloseInheritedDescriptors);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// From what a caller wishes for to an open sandbox of the engine's. Knows no Python.
+// From what a caller asks for to an open sandbox of the engine's. Knows no Python.
 //
-//   Result<Choice> choice = Choose(catalogue, wishes);   // an error is the caller's
+//   Result<Choice> choice = Choose(catalogue, open_request);   // an error is the caller's
 //   Result<Opened> opened = Open(std::move(*choice));    // an error is ours, or this machine's
 #ifndef BELLJAR_PYTHON_OPENING_H_
 #define BELLJAR_PYTHON_OPENING_H_
@@ -15,54 +15,55 @@
 #include "container/packages/package_index.h"
 #include "container/packages/package_requirement.h"
 #include "engine/core/result.h"
-#include "engine/door/door_rules.h"
+#include "engine/egress/egress_rules.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
 
 namespace belljar::python {
 
-struct ContainerWishes {
-  ContainerWish wish;
+struct ContainerRequest {
+  container::backend::ContainerSelection selection;
   std::vector<std::string> packages;  // requirements of an index: "requests>=2.31"
-  PackageSource source;
+  container::packages::PackageSource source;
 };
 
 // What Sandbox of the package is made with.
-struct Wishes {
+struct OpenRequest {
   std::string profile = "basic";  // name, names joined with "+", or an operator's file
   bool is_strict = true;
   bool is_restricted = true;
   std::vector<std::string> allowed_domains;
   std::vector<std::string> allow_private;
   std::optional<size_t> spares;  // nullopt: as many as is usual
-  std::optional<ContainerWishes> container;
+  std::optional<ContainerRequest> container;
 };
 
 struct Choice {
-  SandboxOptions sandbox;  // with the installation
-  std::optional<ContainerOptions> container;
-  std::vector<PackageRequirement> packages;
-  PackageSource source;
+  outside::SandboxOptions sandbox;  // with the installation
+  std::optional<container::backend::ContainerOptions> container;
+  std::vector<container::packages::PackageRequirement> packages;
+  container::packages::PackageSource source;
   std::string facts;
 };
 
 struct Opened {
-  Profile profile;
-  IsolationMode isolation = IsolationMode::kStrict;
-  Language language = Language::kRestricted;
-  std::optional<DoorRules> rules;     // of a profile with a network
-  std::string facts;                  // of the profile, as `belljar info --json` has them
-  std::vector<std::string> packages;  // that were installed for it: "requests==2.31.0"
+  core::Profile profile;
+  outside::IsolationMode isolation = outside::IsolationMode::kStrict;
+  outside::Language language = outside::Language::kRestricted;
+  std::optional<egress::EgressRules> rules;  // of a profile with a network
+  std::string facts;                         // of the profile, as `belljar info --json` has them
+  std::vector<std::string> packages;         // that were installed for it: "requests==2.31.0"
   bool is_container = false;
-  std::unique_ptr<Sandbox> sandbox;  // null once it is closed
+  std::unique_ptr<outside::Sandbox> sandbox;  // null once it is closed
 };
 
-Result<Choice> Choose(const ProfileCatalogue& catalogue, const Wishes& wishes);
+core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
+                            const OpenRequest& open_request);
 
 // Returns before the first worker is ready; with packages, once they are installed. Threads that
 // this starts take no signals: those of the process are for its interpreter, whose handlers want
 // the main thread.
-Result<Opened> Open(Choice choice, int cancel_fd);
+core::Result<Opened> Open(Choice choice, int cancel_fd);
 
 }  // namespace belljar::python
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/json_reader.h"
+#include "engine/host/json_reader.h"
 #include "python/gil.h"
 #include "python/objects.h"
 
@@ -22,7 +22,7 @@ constexpr int64_t kSafeInteger = (int64_t{1} << 53) - 1;
 [[noreturn]] void Refuse(const char* why) { throw py::value_error(why); }
 
 // Makes objects of Python's as it is told of values; those of JSON alone would be made twice.
-class Builder final : public JsonEvents {
+class Builder final : public host::JsonEvents {
  public:
   explicit Builder(const py::function& tagged) : tagged_(tagged) {}
 
@@ -74,8 +74,8 @@ class Builder final : public JsonEvents {
     Refuse("a number that JSON's readers do not agree on");
   }
 
-  bool Fail(const JsonFailure& failure) override {
-    const bool is_number = failure.reason == JsonFailure::Reason::kNumber;
+  bool Fail(const host::JsonFailure& failure) override {
+    const bool is_number = failure.reason == host::JsonFailure::Reason::kNumber;
     Refuse(is_number ? "a number that no float holds" : "not JSON");
   }
 

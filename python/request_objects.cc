@@ -33,45 +33,47 @@ std::optional<T> OptionalItem(const py::dict& from, const char* key) {
 }
 
 [[noreturn]] void Refuse(std::string message) {
-  throw BadArgument{MakeError(std::move(message), "")};
+  throw BadArgument{core::MakeError(std::move(message), "")};
 }
 
-void CheckMost(const char* name, bool is_over, const std::string& asked, const std::string& most,
-               const Profile& profile) {
+void CheckMax(const char* name, bool is_over, const std::string& requested,
+              const std::string& maximum, const core::Profile& profile) {
   if (!is_over) return;
-  Refuse(std::string(name) + ": " + asked + " is over " + most + ", the maximum of profile " +
-         profile.name);
+  Refuse(std::string(name) + ": " + requested + " is over " + maximum +
+         ", the maximum of profile " + profile.name);
 }
 
 // `asked` in place of the profile's own.
-Limits LimitsFrom(const AskedLimits& asked, const Profile& profile) {
+core::Limits LimitsFrom(const core::RequestedLimits& requested, const core::Profile& profile) {
   using std::chrono::milliseconds;
-  const Limits& most = profile.maximum_limits;
+  const core::Limits& maximum = profile.maximum_limits;
   const auto check_time = [&](const char* name, const std::optional<milliseconds>& given,
                               milliseconds maximum) {
     if (given) {
-      CheckMost(name, *given > maximum, FormatDuration(*given), FormatDuration(maximum), profile);
+      CheckMax(name, *given > maximum, core::FormatDuration(*given), core::FormatDuration(maximum),
+               profile);
     }
   };
-  const auto check_size = [&](const char* name, const std::optional<Bytes>& given, Bytes maximum) {
-    if (given) CheckMost(name, *given > maximum, given->ToString(), maximum.ToString(), profile);
+  const auto check_size = [&](const char* name, const std::optional<core::Bytes>& given,
+                              core::Bytes maximum) {
+    if (given) CheckMax(name, *given > maximum, given->ToString(), maximum.ToString(), profile);
   };
-  check_time("timeout", asked.timeout, most.timeout);
-  check_time("cpu", asked.cpu, most.cpu);
-  check_size("memory", asked.memory, most.memory);
-  check_size("output", asked.output, most.output);
-  return WithAsked(profile.default_limits, most, asked);
+  check_time("timeout", requested.timeout, maximum.timeout);
+  check_time("cpu", requested.cpu, maximum.cpu);
+  check_size("memory", requested.memory, maximum.memory);
+  check_size("output", requested.output, maximum.output);
+  return core::WithRequested(profile.default_limits, maximum, requested);
 }
 
-void CheckImports(const std::optional<Strings>& modules, const Profile& profile,
-                  Language language) {
+void CheckImports(const std::optional<Strings>& modules, const core::Profile& profile,
+                  outside::Language language) {
   if (!modules) return;
-  if (language == Language::kFull) {
+  if (language == outside::Language::kFull) {
     Refuse(
-        "allowed_imports: it narrows the language policy, and this sandbox was made with "
-        "language=\"full\", which has none");
+        "allowed_imports: it narrows the language policy, but this sandbox was created with "
+        "language=\"full\", which disables it");
   }
-  OrBadArgument(CheckAllowedImports(*modules, profile, "allowed_imports"));
+  OrBadArgument(outside::CheckAllowedImports(*modules, profile, "allowed_imports"));
 }
 
 void CheckDomains(const std::optional<Strings>& domains, const Opened& opened) {
@@ -80,7 +82,7 @@ void CheckDomains(const std::optional<Strings>& domains, const Opened& opened) {
     Refuse("allowed_domains: profile " + opened.profile.name +
            " has no network; it goes with profile=\"network\"");
   }
-  const Result<AllowList> narrower = opened.rules->Narrow(*domains);
+  const core::Result<egress::AllowList> narrower = opened.rules->Narrow(*domains);
   if (!narrower) Refuse("allowed_domains: " + narrower.error().ToString());
 }
 
@@ -100,12 +102,13 @@ std::chrono::milliseconds Milliseconds(const py::handle& count) {
 }
 
 // Into `asked` and `limits` what one item of the dict says.
-void Take(std::string_view key, const py::handle& value, Asked& asked, AskedLimits& limits) {
-  Request& request = asked.request;
+void Take(std::string_view key, const py::handle& value, RunRequest& requested,
+          core::RequestedLimits& limits) {
+  host::Request& request = requested.request;
   if (key == "source") {
     request.source = py::cast<std::string>(value);
   } else if (key == "validate") {
-    request.mode = Request::Mode::kValidate;
+    request.mode = host::Request::Mode::kValidate;
     request.wants_analysis = true;
   } else if (key == "filename") {
     request.filename = py::cast<std::string>(value);
@@ -116,92 +119,94 @@ void Take(std::string_view key, const py::handle& value, Asked& asked, AskedLimi
   } else if (key == "cpu") {
     limits.cpu = Milliseconds(value);
   } else if (key == "memory") {
-    limits.memory = Bytes{py::cast<uint64_t>(value)};
+    limits.memory = core::Bytes{py::cast<uint64_t>(value)};
   } else if (key == "output") {
-    limits.output = Bytes{py::cast<uint64_t>(value)};
+    limits.output = core::Bytes{py::cast<uint64_t>(value)};
   } else if (key == "allowed_imports") {
     request.allowed_imports = py::cast<Strings>(value);
   } else if (key == "allowed_domains") {
     request.allowed_domains = py::cast<Strings>(value);
   } else if (key == "files") {
-    request.files = PairsFrom<InputFile>(value);
+    request.files = PairsFrom<host::InputFile>(value);
   } else if (key == "inputs") {
-    request.inputs = PairsFrom<InputVariable>(value);
+    request.inputs = PairsFrom<host::InputVariable>(value);
   } else if (key == "functions") {
     request.functions = py::cast<Strings>(value);
   } else if (key == "call") {
-    asked.call = py::reinterpret_borrow<py::object>(value);
+    requested.call = py::reinterpret_borrow<py::object>(value);
   } else if (key == "stream") {
-    asked.stream = py::reinterpret_borrow<py::object>(value);
+    requested.stream = py::reinterpret_borrow<py::object>(value);
   } else {
-    throw std::logic_error("a key that there is not: " + std::string(key));
+    throw std::logic_error("unknown key: " + std::string(key));
   }
 }
 
 }  // namespace
 
-Wishes WishesFrom(const py::dict& options) {
-  Wishes wishes;
-  wishes.profile = Item<std::string>(options, "profile");
-  wishes.is_strict = Item<bool>(options, "strict");
-  wishes.is_restricted = Item<bool>(options, "restricted");
-  wishes.allowed_domains = Item<Strings>(options, "allow_domains");
-  wishes.allow_private = Item<Strings>(options, "allow_private");
-  wishes.spares = OptionalItem<size_t>(options, "spares");
+OpenRequest OpenRequestFrom(const py::dict& options) {
+  OpenRequest open_request;
+  open_request.profile = Item<std::string>(options, "profile");
+  open_request.is_strict = Item<bool>(options, "strict");
+  open_request.is_restricted = Item<bool>(options, "restricted");
+  open_request.allowed_domains = Item<Strings>(options, "allow_domains");
+  open_request.allow_private = Item<Strings>(options, "allow_private");
+  open_request.spares = OptionalItem<size_t>(options, "spares");
   const auto container = OptionalItem<py::dict>(options, "container");
-  if (!container) return wishes;
+  if (!container) return open_request;
   const auto text = [&](const char* key) { return Item<std::string>(*container, key); };
-  ContainerWishes& into = wishes.container.emplace();
-  into.wish = {.engine = text("engine"),
-               .socket = text("socket"),
-               .runtime = text("runtime"),
-               .require_gvisor = Item<bool>(*container, "require_gvisor"),
-               .image = text("image"),
-               .folder = ""};
+  ContainerRequest& into = open_request.container.emplace();
+  into.selection = {.engine = text("engine"),
+                    .socket = text("socket"),
+                    .runtime = text("runtime"),
+                    .require_gvisor = Item<bool>(*container, "require_gvisor"),
+                    .image = text("image"),
+                    .folder = ""};
   into.packages = Item<Strings>(*container, "packages");
   into.source = {.index = text("package_index"),
                  .hosts = Item<Strings>(*container, "package_hosts"),
                  .allow_private = Item<Strings>(*container, "package_allow_private"),
                  .resolve = {}};
-  return wishes;
+  return open_request;
 }
 
-Usual UsualFrom(const py::dict& asked, const Profile& profile, Language language) {
-  Asked read;
-  Usual usual;
-  for (const auto& [key, value] : asked) Take(TextView(key), value, read, usual.limits);
-  usual.request = std::move(read.request);
-  usual.request.limits = LimitsFrom(usual.limits, profile);
-  usual.request.wants_analysis = false;
-  usual.request.exact_types = true;
-  CheckImports(usual.request.allowed_imports, profile, language);
-  return usual;
+Defaults DefaultsFrom(const py::dict& requested, const core::Profile& profile,
+                      outside::Language language) {
+  RunRequest read;
+  Defaults defaults;
+  for (const auto& [key, value] : requested) Take(TextView(key), value, read, defaults.limits);
+  defaults.request = std::move(read.request);
+  defaults.request.limits = LimitsFrom(defaults.limits, profile);
+  defaults.request.wants_analysis = false;
+  defaults.request.exact_types = true;
+  CheckImports(defaults.request.allowed_imports, profile, language);
+  return defaults;
 }
 
-Asked AskedFrom(const py::dict& asked, const Engine& engine) {
+RunRequest RunRequestFrom(const py::dict& requested, const Engine& engine) {
   const Opened& opened = engine.opened();
-  Asked read{.request = engine.usual().request};
-  AskedLimits limits = engine.usual().limits;
-  for (const auto& [key, value] : asked) Take(TextView(key), value, read, limits);
-  Request& request = read.request;
+  RunRequest read{.request = engine.defaults().request};
+  core::RequestedLimits limits = engine.defaults().limits;
+  for (const auto& [key, value] : requested) Take(TextView(key), value, read, limits);
+  host::Request& request = read.request;
   request.limits = LimitsFrom(limits, opened.profile);
   CheckImports(request.allowed_imports, opened.profile, opened.language);
   CheckDomains(request.allowed_domains, opened);
-  if (const Result<void> checked = CheckFiles(request.files, opened.profile); !checked) {
+  if (const core::Result<void> checked = outside::CheckFiles(request.files, opened.profile);
+      !checked) {
     Refuse("files: " + checked.error().ToString());
   }
   return read;
 }
 
 int64_t ParseMilliseconds(const std::string& text) {
-  const Result<std::chrono::milliseconds> parsed = ParseDuration(text);
-  if (!parsed) Refuse(Quoted(text) + ": " + parsed.error().detail);
+  const core::Result<std::chrono::milliseconds> parsed = core::ParseDuration(text);
+  if (!parsed) Refuse(core::Quoted(text) + ": " + parsed.error().detail);
   return parsed->count();
 }
 
 uint64_t ParseBytes(const std::string& text) {
-  const Result<Bytes> parsed = Bytes::Parse(text);
-  if (!parsed) Refuse(Quoted(text) + ": " + parsed.error().detail);
+  const core::Result<core::Bytes> parsed = core::Bytes::Parse(text);
+  if (!parsed) Refuse(core::Quoted(text) + ": " + parsed.error().detail);
   return parsed->count;
 }
 

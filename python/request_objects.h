@@ -10,26 +10,27 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/request.h"
+#include "engine/host/request.h"
 #include "python/engine.h"
 
 namespace belljar::python {
 
 // Of the dict that Sandbox keeps: see _host.pyi.
-Wishes WishesFrom(const pybind11::dict& options);
+OpenRequest OpenRequestFrom(const pybind11::dict& options);
 
-// Of a dict as for AskedFrom. Throws BadArgument.
-Usual UsualFrom(const pybind11::dict& asked, const Profile& profile, Language language);
+// Of a dict as for RunRequestFrom. Throws BadArgument.
+Defaults DefaultsFrom(const pybind11::dict& requested, const core::Profile& profile,
+                      outside::Language language);
 
-struct Asked {
-  Request request;
+struct RunRequest {
+  host::Request request;
   pybind11::object stream = pybind11::none();
   pybind11::object call = pybind11::none();
 };
 
 // Of the dict that a run is asked for with, which holds what is not usual: see _wire.py. Throws
 // BadArgument.
-Asked AskedFrom(const pybind11::dict& asked, const Engine& engine);
+RunRequest RunRequestFrom(const pybind11::dict& requested, const Engine& engine);
 
 // "5s", "1.5", "500ms": milliseconds. "64m": bytes. Throw BadArgument.
 int64_t ParseMilliseconds(const std::string& text);

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "engine/host/outcome_fields.h"
 #include "python/objects.h"
 #include "python/plain_data.h"
 
@@ -16,59 +19,63 @@ namespace {
 
 namespace py = pybind11;
 
-py::object OrNone(const std::string& text) {
-  return text.empty() ? py::object(py::none()) : TextObject(text);
-}
-py::object OrNone(int position) {
-  return position == 0 ? py::object(py::none()) : py::int_(position);
-}
+template <typename T>
+py::object ToObject(const T& value);
 
-template <typename Duration>
-py::float_ Seconds(Duration time) {
-  return std::chrono::duration<double>(time).count();
-}
+// Of the dataclass: what it is called, and the fields that no row can make, with their annotations.
+struct ClassNames {
+  const char* name;
+  std::span<const std::pair<const char*, const char*>> by_hand = {};
+};
+template <typename T>
+constexpr ClassNames kClass = {};
 
-// Each item by its own function, in a tuple.
-template <typename Item, typename Convert>
-py::tuple TupleOf(const std::vector<Item>& items, Convert convert) {
-  py::tuple tuple(items.size());
-  for (size_t i = 0; i < items.size(); ++i) tuple[i] = convert(items[i]);
-  return tuple;
-}
-
-py::tuple TextsOf(const std::vector<std::string>& texts) { return TupleOf(texts, TextObject); }
-
-template <typename T, typename Convert>
-py::object OptionalObject(const std::optional<T>& value, Convert convert) {
-  return value ? py::object(convert(*value)) : py::none();
-}
-
-// A frozen dataclass of _result.py. Its objects are made without its __init__, which would take
-// longer than all the rest of a result.
+// A frozen dataclass of _result.py, whose fields have rows in T's table or are made by hand. Its
+// objects are made without its __init__, which would take longer than all the rest of a result.
+template <typename T>
 class Record {
  public:
-  Record(const py::module_& module, const char* name)
-      : type_(module.attr(name)), fields_(type_.attr("__match_args__")) {}
+  explicit Record(const py::module_& module) : type_(module.attr(kClass<T>.name)) {
+    host::ForEachField<T>([&](auto row) {
+      if constexpr (row.Is(host::kInPython)) slots_.push_back(type_.attr(row.name));
+    });
+    for (const auto& [field, type] : kClass<T>.by_hand) slots_.push_back(type_.attr(field));
+    // Each of the table's is a slot; so none of the class's is without a value.
+    if (slots_.size() != py::len(type_.attr("__match_args__"))) {
+      throw std::logic_error(std::string(kClass<T>.name) +
+                             " has other fields than its table: run tools/result_fields.py");
+    }
+  }
 
-  // With a value for each field, in their order.
+  // `by_hand`: in the order of kClass.
   template <typename... Values>
-  py::object operator()(Values&&... values) const {
-    const py::tuple given = py::make_tuple(std::forward<Values>(values)...);
-    if (given.size() != fields_.size()) throw std::logic_error("a record of other fields");
+  py::object operator()(const T& value, const Values&... by_hand) const {
     auto* const type = reinterpret_cast<PyTypeObject*>(type_.ptr());
     const py::object made = Owned(type->tp_alloc(type, 0));
-    for (size_t i = 0; i < given.size(); ++i) {
-      // What its own __setattr__, which refuses everything, stands before.
-      PyObject* const field = PyTuple_GET_ITEM(fields_.ptr(), i);
-      PyObject* const value = PyTuple_GET_ITEM(given.ptr(), i);
-      if (PyObject_GenericSetAttr(made.ptr(), field, value) != 0) throw py::error_already_set();
-    }
+    size_t next = 0;
+    host::ForEachField<T>([&](auto row) {
+      if constexpr (row.Is(host::kInPython)) {
+        const auto& field = row.Of(value);
+        Set(made, next++,
+            row.Is(host::kNullable) && host::IsUnset(field) ? py::object(py::none())
+                                                            : ToObject(field));
+      }
+    });
+    (Set(made, next++, by_hand), ...);
     return made;
   }
 
  private:
+  // By the slot itself: before the class's own __setattr__, which refuses everything.
+  void Set(const py::object& made, size_t index, const py::object& value) const {
+    PyObject* const slot = slots_[index].ptr();
+    if (Py_TYPE(slot)->tp_descr_set(slot, made.ptr(), value.ptr()) != 0) {
+      throw py::error_already_set();
+    }
+  }
+
   const py::object type_;
-  const py::tuple fields_;
+  std::vector<py::object> slots_;
 };
 
 // The last that was made: nearly all runs of a program have the same.
@@ -89,25 +96,83 @@ class Latest {
   py::object made_;
 };
 
+// What is made of an outcome that was validated.
+struct Judgement {
+  const host::Outcome& outcome;
+  bool is_valid() const { return outcome.success() && outcome.findings.empty(); }
+  bool is_judged() const {
+    return outcome.status == host::Status::kOk || outcome.status == host::Status::kRefused;
+  }
+  const std::vector<host::Finding>& findings() const { return outcome.findings; }
+  const std::optional<host::Analysis>& analysis() const { return outcome.analysis; }
+  std::optional<host::GuestError> error() const {
+    return is_judged() ? std::nullopt : outcome.error;
+  }
+};
+
+template <typename Visit>
+void VisitFields(host::TableOf<Judgement>, Visit visit) {
+  visit(host::Row<host::kInPython>("ok", &Judgement::is_valid));
+  visit(host::Row<host::kInPython>("findings", &Judgement::findings));
+  visit(host::Row<host::kInPython>("analysis", &Judgement::analysis));
+  visit(host::Row<host::kInPython>("error", &Judgement::error));
+}
+
+constexpr std::pair<const char*, const char*> kResultByHand[] = {
+    {"value", "Any"}, {"has_value", "bool"}, {"truncated", "tuple[str, ...]"}};
+template <>
+constexpr ClassNames kClass<host::Outcome> = {"Result", kResultByHand};
+template <>
+constexpr ClassNames kClass<Judgement> = {"Validation"};
+template <>
+constexpr ClassNames kClass<host::Finding> = {"Finding"};
+template <>
+constexpr ClassNames kClass<host::GuestError> = {"ErrorReport"};
+template <>
+constexpr ClassNames kClass<host::Usage> = {"Usage"};
+template <>
+constexpr ClassNames kClass<core::Limits> = {"Limits"};
+template <>
+constexpr ClassNames kClass<host::LayerState> = {"Layer"};
+template <>
+constexpr ClassNames kClass<host::Isolation> = {"Isolation"};
+template <>
+constexpr ClassNames kClass<host::SecurityEvent> = {"SecurityEvent"};
+template <>
+constexpr ClassNames kClass<host::NetworkEvent> = {"NetworkEvent"};
+template <>
+constexpr ClassNames kClass<host::ContainerReport> = {"Container"};
+template <>
+constexpr ClassNames kClass<host::Artifact> = {"Artifact"};
+template <>
+constexpr ClassNames kClass<host::Analysis> = {"Analysis"};
+
+template <typename... T>
+struct RecordsOf {
+  explicit RecordsOf(const py::module_& module) : all(Record<T>(module)...) {}
+  template <typename Visit>
+  static void ForEach(const Visit& visit) {
+    (visit(static_cast<const T*>(nullptr)), ...);
+  }
+  std::tuple<Record<T>...> all;
+};
+
 // What the package is, as it was imported last.
-struct Records {
-  py::module_ results;
+struct Records
+    : RecordsOf<host::Outcome, Judgement, host::Finding, host::GuestError, host::Usage,
+                core::Limits, host::LayerState, host::Isolation, host::SecurityEvent,
+                host::NetworkEvent, host::ContainerReport, host::Artifact, host::Analysis> {
+  Records(const py::module_& results, const py::module_& plain_module)
+      : RecordsOf(results), plain(plain_module) {}
+
+  template <typename T>
+  const Record<T>& Of() const {
+    return std::get<Record<T>>(all);
+  }
+
   py::module_ plain;
-  Record result{results, "Result"};
-  Record validation{results, "Validation"};
-  Record finding{results, "Finding"};
-  Record error{results, "ErrorReport"};
-  Record usage{results, "Usage"};
-  Record limits{results, "Limits"};
-  Record layer{results, "Layer"};
-  Record isolation{results, "Isolation"};
-  Record security_event{results, "SecurityEvent"};
-  Record network_event{results, "NetworkEvent"};
-  Record container{results, "Container"};
-  Record artifact{results, "Artifact"};
-  Record analysis{results, "Analysis"};
-  Latest<Isolation> latest_isolation = {};
-  Latest<Limits> latest_limits = {};
+  Latest<host::Isolation> latest_isolation = {};
+  Latest<core::Limits> latest_limits = {};
 };
 
 // Never destroyed: the interpreter may end before this library's statics do, and what one import of
@@ -119,67 +184,60 @@ Records*& Known() {
 
 Records& Make() { return *Known(); }
 
-py::object FindingObject(const Finding& finding) {
-  return Make().finding(TextObject(finding.rule), TextObject(finding.name), OrNone(finding.line),
-                        OrNone(finding.column), OrNone(finding.end_line),
-                        OrNone(finding.end_column), TextObject(finding.reason),
-                        OrNone(finding.hint), OrNone(finding.profile));
+template <typename T>
+py::object ToObject(const T& value) {
+  if constexpr (host::OptionalField<T>) {
+    return value ? ToObject(*value) : py::object(py::none());
+  } else if constexpr (host::ListField<T>) {
+    py::tuple tuple(value.size());
+    for (size_t i = 0; i < value.size(); ++i) tuple[i] = ToObject(value[i]);
+    return tuple;
+  } else if constexpr (std::same_as<T, host::Isolation>) {
+    return Make().latest_isolation(value, Make().Of<T>());
+  } else if constexpr (std::same_as<T, core::Limits>) {
+    return Make().latest_limits(value, Make().Of<T>());
+  } else if constexpr (host::RecordField<T>) {
+    return Make().Of<T>()(value);
+  } else if constexpr (std::same_as<T, host::BinaryContent>) {
+    return value.bytes ? py::object(py::bytes(*value.bytes)) : py::object(py::none());
+  } else if constexpr (std::same_as<T, bool>) {
+    return py::bool_(value);
+  } else if constexpr (host::NumberField<T>) {
+    return py::int_(value);
+  } else if constexpr (std::same_as<T, core::Bytes>) {
+    return py::int_(value.count);
+  } else if constexpr (host::DurationField<T>) {
+    return py::float_(host::Seconds(value));
+  } else if constexpr (host::EnumField<T>) {
+    return TextObject(host::NameOf(value));
+  } else {
+    return TextObject(value);
+  }
 }
 
-py::object ErrorObject(const GuestError& error) {
-  return Make().error(TextObject(error.type), TextObject(error.message), OrNone(error.line),
-                      OrNone(error.column), OrNone(error.traceback), OrNone(error.hint));
-}
-
-py::object UsageObject(const Usage& usage) {
-  return Make().usage(Seconds(usage.wall_time), Seconds(usage.cpu_time), usage.max_rss_bytes);
-}
-
-py::object LimitsObject(const Limits& limits) {
-  return Make().limits(Seconds(limits.timeout), Seconds(limits.cpu), limits.memory.count,
-                       limits.output.count, limits.result.count, limits.source.count,
-                       limits.file_size.count, limits.artifact.count, limits.artifacts.count,
-                       limits.open_files, limits.processes);
-}
-
-py::object LayerObject(const LayerState& layer) {
-  return Make().layer(TextObject(layer.name), layer.held, TextObject(layer.detail));
-}
-
-py::object IsolationObject(const Isolation& isolation) {
-  return Make().isolation(TextObject(isolation.mode), TextObject(isolation.language),
-                          TupleOf(isolation.layers, LayerObject));
-}
-
-py::object SecurityEventObject(const SecurityEvent& event) {
-  return Make().security_event(TextObject(event.layer), TextObject(event.action),
-                               TextObject(event.detail), event.count);
-}
-
-py::object ArtifactObject(const Artifact& artifact) {
-  return Make().artifact(
-      TextObject(artifact.name),
-      TextObject(artifact.origin == Artifact::Origin::kFile ? "file" : "display"),
-      TextObject(artifact.media_type), artifact.size, OrNone(artifact.sha256),
-      OptionalObject(artifact.content, [](const std::string& text) { return py::bytes(text); }),
-      OrNone(artifact.note));
-}
-
-py::object NetworkEventObject(const NetworkEvent& event) {
-  return Make().network_event(TextObject(event.host), event.port, TextObject(event.protocol),
-                              event.allowed, OrNone(event.detail), event.sent, event.received,
-                              Seconds(event.started), Seconds(event.lasted));
-}
-
-py::object ContainerObject(const ContainerReport& container) {
-  return Make().container(TextObject(container.engine), TextObject(container.runtime),
-                          TextObject(container.image_digest), container.warm,
-                          Seconds(container.started_in), TextsOf(container.not_limited),
-                          TextsOf(container.packages));
-}
-
-py::object AnalysisObject(const Analysis& analysis) {
-  return Make().analysis(TextsOf(analysis.imports), analysis.branches, analysis.nesting);
+// As an annotation says it.
+template <typename T>
+std::string TypeText(bool may_be_none) {
+  const std::string none = may_be_none ? " | None" : "";
+  if constexpr (host::OptionalField<T>) {
+    return TypeText<typename host::ElementOf<T>::Type>(true);
+  } else if constexpr (host::ListField<T>) {
+    return "tuple[" + TypeText<typename host::ElementOf<T>::Type>(false) + ", ...]";
+  } else if constexpr (host::RecordField<T>) {
+    return kClass<T>.name + none;
+  } else if constexpr (std::same_as<T, host::BinaryContent>) {
+    return "bytes | None";
+  } else if constexpr (std::same_as<T, bool>) {
+    return "bool" + none;
+  } else if constexpr (host::NumberField<T> || std::same_as<T, core::Bytes>) {
+    return "int" + none;
+  } else if constexpr (host::DurationField<T>) {
+    return "float" + none;
+  } else if constexpr (std::same_as<T, host::Status>) {
+    return "Status" + none;
+  } else {
+    return "str" + none;
+  }
 }
 
 // nullopt: no plain data, or not as this worker was to write it.
@@ -202,7 +260,7 @@ std::string_view FieldOf(std::string_view part) {
   return part;
 }
 
-py::tuple TruncatedObject(const Outcome& outcome, bool is_unreadable) {
+py::object TruncatedObject(const host::Outcome& outcome, bool is_unreadable) {
   std::vector<std::string> fields;
   const auto add = [&](bool is_cut, std::string_view field) {
     if (is_cut && std::find(fields.begin(), fields.end(), field) == fields.end()) {
@@ -215,42 +273,40 @@ py::tuple TruncatedObject(const Outcome& outcome, bool is_unreadable) {
   add(outcome.stderr_stream.dropped_bytes > 0, "stderr");
   add(outcome.artifacts_left_out > 0, "artifacts");
   add(outcome.network_left_out > 0, "network");
-  return TextsOf(fields);
+  return ToObject(fields);
 }
 
 }  // namespace
 
 void KnowResults(const py::module_& results, const py::module_& plain) {
-  Known() = new Records{.results = results, .plain = plain};
+  Known() = new Records(results, plain);
 }
 
-py::object ResultObject(const Outcome& outcome) {
+py::object ResultObject(const host::Outcome& outcome) {
   const std::optional<py::object> value = ValueOf(outcome.result_json);
   const bool is_unreadable = outcome.result_json && !value;
-  Records& make = Make();
-  return make.result(
-      outcome.success(), TextObject(StatusName(outcome.status)), value.value_or(py::none()),
-      value.has_value(), OptionalObject(outcome.result_repr, TextObject),
-      TextObject(outcome.stdout_stream.text), TextObject(outcome.stderr_stream.text),
-      outcome.stdout_stream.dropped_bytes, outcome.stderr_stream.dropped_bytes,
-      OptionalObject(outcome.error, ErrorObject),
-      OptionalObject(outcome.exit_code, [](int code) { return py::int_(code); }),
-      TupleOf(outcome.findings, FindingObject), TextsOf(outcome.variables),
-      TupleOf(outcome.artifacts, ArtifactObject), outcome.artifacts_left_out,
-      OrNone(outcome.artifacts_note), make.latest_isolation(outcome.isolation, IsolationObject),
-      UsageObject(outcome.usage), make.latest_limits(outcome.limits, LimitsObject),
-      TupleOf(outcome.security_events, SecurityEventObject),
-      TupleOf(outcome.network, NetworkEventObject), outcome.network_left_out,
-      OptionalObject(outcome.container, ContainerObject), TruncatedObject(outcome, is_unreadable),
-      TextObject(outcome.execution_id));
+  return Make().Of<host::Outcome>()(outcome, value.value_or(py::none()),
+                                    py::bool_(value.has_value()),
+                                    TruncatedObject(outcome, is_unreadable));
 }
 
-py::object ValidationObject(const Outcome& outcome) {
-  const bool is_judged = outcome.status == Status::kOk || outcome.status == Status::kRefused;
-  return Make().validation(outcome.success() && outcome.findings.empty(),
-                           TupleOf(outcome.findings, FindingObject),
-                           OptionalObject(outcome.analysis, AnalysisObject),
-                           is_judged ? py::none() : OptionalObject(outcome.error, ErrorObject));
+py::object ValidationObject(const host::Outcome& outcome) { return ToObject(Judgement{outcome}); }
+
+py::dict ResultFields() {
+  py::dict classes;
+  Records::ForEach([&]<typename T>(const T*) {
+    py::dict fields;
+    host::ForEachField<T>([&](auto row) {
+      if constexpr (row.Is(host::kInPython)) {
+        fields[row.name] = py::make_tuple(
+            TypeText<host::FieldType<decltype(row), const T>>(row.Is(host::kNullable)),
+            row.meaning);
+      }
+    });
+    for (const auto& [field, type] : kClass<T>.by_hand) fields[field] = py::make_tuple(type, "");
+    classes[kClass<T>.name] = fields;
+  });
+  return classes;
 }
 
 }  // namespace belljar::python

@@ -6,7 +6,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 
 namespace belljar::python {
 
@@ -14,10 +14,13 @@ namespace belljar::python {
 void KnowResults(const pybind11::module_& results, const pybind11::module_& plain);
 
 // A Result.
-pybind11::object ResultObject(const Outcome& outcome);
+pybind11::object ResultObject(const host::Outcome& outcome);
 
 // A Validation, of a request that was validated.
-pybind11::object ValidationObject(const Outcome& outcome);
+pybind11::object ValidationObject(const host::Outcome& outcome);
+
+// What the tables say of the dataclasses: of each, by field, its annotation and its meaning.
+pybind11::dict ResultFields();
 
 }  // namespace belljar::python
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/core/afterwards.h"
 #include "engine/core/text.h"
+#include "engine/host/deferred_tasks.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/objects.h"
@@ -30,10 +30,10 @@ constexpr std::chrono::milliseconds kLook{50};
 // first is kept, ends the run, and is thrown when they are left.
 class Callbacks {
  public:
-  Callbacks(const Asked& asked, const Cancellation& cancellation, bool watches_signals)
+  Callbacks(const RunRequest& requested, const Cancellation& cancellation, bool watches_signals)
       : cancellation_(cancellation),
-        stream_(asked.stream),
-        call_(asked.call),
+        stream_(requested.stream),
+        call_(requested.call),
         watches_signals_(watches_signals) {
     sink_.on_stdout = [this](std::string_view bytes) { Show("stdout", bytes, unshown_stdout_); };
     sink_.on_stderr = [this](std::string_view bytes) { Show("stderr", bytes, unshown_stderr_); };
@@ -41,9 +41,9 @@ class Callbacks {
   Callbacks(const Callbacks&) = delete;
 
   // Borrow from this, and `afterwards`.
-  RunOptions Options(Afterwards* afterwards) {
-    RunOptions options;
-    options.afterwards = afterwards;
+  outside::RunOptions Options(host::DeferredTasks* deferred) {
+    outside::RunOptions options;
+    options.deferred = deferred;
     if (!stream_.is_none()) options.sink = &sink_;
     if (watches_signals_) options.interrupted = [this] { return AskSignals(); };
     if (!call_.is_none()) {
@@ -95,7 +95,7 @@ class Callbacks {
   // A character may come in two pieces.
   void Show(const char* name, std::string_view bytes, std::string& unshown) {
     unshown += bytes;
-    const size_t whole = CompletePrefix(unshown);
+    const size_t whole = core::CompletePrefix(unshown);
     if (whole == 0) return;
     InPython([&] {
       CallPython(stream_, TextObject(name), TextObject(std::string_view(unshown).substr(0, whole)));
@@ -112,7 +112,7 @@ class Callbacks {
   const py::object stream_;
   const py::object call_;
   const bool watches_signals_;
-  OutputSink sink_;
+  outside::OutputSink sink_;
   std::string unshown_stdout_;
   std::string unshown_stderr_;
   std::exception_ptr failure_;
@@ -120,47 +120,47 @@ class Callbacks {
 
 void CheckProcess(const Engine& engine) {
   if (engine.is_of_this_process()) return;
-  throw HostFailure{MakeError("run in a sandbox",
-                              "it belongs to the process that this one was forked from; the run is "
-                              "not known here")};
+  throw HostFailure{core::MakeError(
+      "run in a sandbox",
+      "the sandbox belongs to the parent process of this fork; it cannot be used here")};
 }
 
 HostFailure IsClosed() {
-  return {MakeError("run in a sandbox", "it is closed, or the interpreter is ending")};
+  return {core::MakeError("run in a sandbox", "it is closed, or the interpreter is ending")};
 }
 
-using MakeObject = py::object (*)(const Outcome&);
+using MakeObject = py::object (*)(const host::Outcome&);
 
 py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
                   const Cancellation* cancellation, bool watches_signals) {
   CheckProcess(engine);
   const Engine::Flight flight(engine, cancellation);
   if (!flight) throw IsClosed();
-  const Asked asked = AskedFrom(options, engine);
-  Callbacks callbacks(asked, flight.cancellation(), watches_signals);
+  const RunRequest requested = RunRequestFrom(options, engine);
+  Callbacks callbacks(requested, flight.cancellation(), watches_signals);
   // Ending the worker and making the next one take the processors that the result is made on: they
   // come after it.
-  auto afterwards = std::make_unique<Afterwards>();
-  const Result<Outcome> outcome = WithoutGil(
-      [&] { return engine.Run(asked.request, callbacks.Options(afterwards.get()), flight); });
-  if (!engine.is_of_this_process()) (void)afterwards.release();  // the parent's to do
+  auto deferred = std::make_unique<host::DeferredTasks>();
+  const core::Result<host::Outcome> outcome = WithoutGil(
+      [&] { return engine.Run(requested.request, callbacks.Options(deferred.get()), flight); });
+  if (!engine.is_of_this_process()) (void)deferred.release();  // the parent's to do
   CheckProcess(engine);
   callbacks.Finish();
   if (!outcome) throw HostFailure{outcome.error()};
   py::object result = make(*outcome);
-  WithoutGil([&] { afterwards.reset(); });
+  WithoutGil([&] { deferred.reset(); });
   return result;
 }
 
 }  // namespace
 
-py::object Run(Engine& engine, const py::dict& asked, const Cancellation* cancellation,
+py::object Run(Engine& engine, const py::dict& requested, const Cancellation* cancellation,
                bool watches_signals) {
-  return RunFor(ResultObject, engine, asked, cancellation, watches_signals);
+  return RunFor(ResultObject, engine, requested, cancellation, watches_signals);
 }
 
-py::object Validate(Engine& engine, const py::dict& asked, bool watches_signals) {
-  return RunFor(ValidationObject, engine, asked, nullptr, watches_signals);
+py::object Validate(Engine& engine, const py::dict& requested, bool watches_signals) {
+  return RunFor(ValidationObject, engine, requested, nullptr, watches_signals);
 }
 
 bool WaitUntilReady(Engine& engine, double seconds) {
@@ -169,15 +169,16 @@ bool WaitUntilReady(Engine& engine, double seconds) {
   if (!flight) throw IsClosed();
   // A day at most: more does not fit what the clock counts in.
   const auto time = std::chrono::duration<double>(std::min(seconds, 86'400.0));
-  const Deadline deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
+  const core::Deadline deadline =
+      core::Clock::now() + std::chrono::duration_cast<core::Clock::duration>(time);
   for (;;) {
-    const Deadline look = std::min(deadline, Clock::now() + kLook);
-    const Result<void> ready = WithoutGil([&] { return engine.WaitForSpare(look); });
+    const core::Deadline look = std::min(deadline, core::Clock::now() + kLook);
+    const core::Result<void> ready = WithoutGil([&] { return engine.WaitForSpare(look); });
     if (ready) return true;
     if (ready.error().error_number != ETIMEDOUT) throw HostFailure{ready.error()};
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (flight.cancellation().is_cancelled()) throw IsClosed();
-    if (Clock::now() >= deadline) return false;
+    if (core::Clock::now() >= deadline) return false;
   }
 }
 

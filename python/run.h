@@ -11,11 +11,11 @@ namespace belljar::python {
 // A Result. The GIL is held while it is made, and by callbacks. An exception of a callback's, or of
 // a signal's handler, kills the run and is thrown on. `cancellation` may be null. Signals are for
 // the thread that their handlers run in to watch.
-pybind11::object Run(Engine& engine, const pybind11::dict& asked, const Cancellation* cancellation,
-                     bool watches_signals);
+pybind11::object Run(Engine& engine, const pybind11::dict& requested,
+                     const Cancellation* cancellation, bool watches_signals);
 
 // A Validation, in the same way.
-pybind11::object Validate(Engine& engine, const pybind11::dict& asked, bool watches_signals);
+pybind11::object Validate(Engine& engine, const pybind11::dict& requested, bool watches_signals);
 
 // Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise
 // meanwhile.

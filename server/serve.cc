@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "server/core/resource_store.h"
 #include "server/http/http_server.h"
@@ -23,7 +23,7 @@
 #include "server/stdio/stdio_transport.h"
 #include "server/tools/tools.h"
 
-namespace belljar {
+namespace belljar::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -52,7 +52,7 @@ void RaiseDescriptorLimit() {
 // for them. Of each call its worker's socket, pipes and capture, and two events; a container's
 // lines to it and to its engine are no more.
 size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
-  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kLeast = 16;
+  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kMin = 16;
   const ExecutionConfig& execution = config.execution;
   const size_t containers = config.container.enabled ? config.container.most : 0;
   const size_t workers = running + (execution.spares + containers) *
@@ -60,7 +60,7 @@ size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   const size_t kept = kOfServer + kOfWorker * workers + kOfWaiting * execution.waiting;
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.http->max_connections;
-  const size_t left = std::max<size_t>(limit.rlim_cur, kept + kLeast) - kept;
+  const size_t left = std::max<size_t>(limit.rlim_cur, kept + kMin) - kept;
   return std::min(config.http->max_connections, left);
 }
 
@@ -91,8 +91,8 @@ const char* ReasonName(CallQueue::Refusal::Reason reason) {
 std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
   std::vector<std::string> reasons;
   if (execution.isolation != "strict") return reasons;
-  for (const MachineCheck& check : CheckKernel()) {
-    if (check.found || check.need != MachineCheck::Need::kStrict) continue;
+  for (const outside::MachineCheck& check : outside::CheckKernel()) {
+    if (check.found || check.need != outside::MachineCheck::Need::kStrict) continue;
     reasons.push_back("every call without a container will fail: strict isolation needs " +
                       check.name + " (" + check.detail + "). To have it: " + check.how +
                       ". To do without it: --isolation standard");
@@ -104,20 +104,20 @@ std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
 // is left that could use the others.
 class Server {
  public:
-  Server(const ServerConfig& config, const ProfileCatalogue& catalogue,
-         std::unique_ptr<Sandboxes> sandboxes)
+  Server(const ServerConfig& config, std::unique_ptr<operations::Log> log,
+         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes)
       : config_(config),
-        log_(config.log),
-        metrics_({kBelljarVersion, kPythonVersion}),
-        observers_({&metrics_, &log_}),
+        log_(std::move(log)),
+        metrics_({host::kBelljarVersion, host::kPythonVersion}),
+        observers_({&metrics_, log_.get()}),
         sandboxes_(std::move(sandboxes)),
         queue_({Running(config), config.execution.waiting}),
         service_(
-            {.version = kBelljarVersion, .instructions = kInstructions},
-            MakeTools(*sandboxes_, catalogue, resources_, &observers_), queue_,
+            {.version = host::kBelljarVersion, .instructions = kInstructions},
+            tools::MakeTools(*sandboxes_, catalogue, resources_, &observers_), queue_,
             [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-              log_.Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
-                              refusal.waiting);
+              log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
+                               refusal.waiting);
             },
             &resources_) {}
 
@@ -126,10 +126,10 @@ class Server {
     queue_.Drain(Clock::now() + kLastMoment);
   }
 
-  McpService& service() { return service_; }
+  mcp::McpService& service() { return service_; }
   CallQueue& queue() { return queue_; }
-  Log& log() { return log_; }
-  Metrics& metrics() { return metrics_; }
+  operations::Log& log() { return *log_; }
+  operations::Metrics& metrics() { return metrics_; }
 
   void ReadMetricsFrom(std::function<size_t()> http_connections) {
     metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
@@ -138,16 +138,16 @@ class Server {
 
   // Once the first worker has been made, calls are answered as they come.
   bool IsReady() const {
-    for (const Sandboxes::Counted& each : sandboxes_->counters()) {
+    for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
       if (each.counters.workers_spawned > 0) return true;
     }
     return false;
   }
 
   void LogStart(const std::string& listen) {
-    StartRecord record;
-    record.version = kBelljarVersion;
-    record.python = kPythonVersion;
+    operations::StartRecord record;
+    record.version = host::kBelljarVersion;
+    record.python = host::kPythonVersion;
     record.listen = listen;
     record.profiles = config_.execution.profiles;
     record.isolation = config_.execution.isolation;
@@ -155,47 +155,46 @@ class Server {
     for (const TokenConfig& token : config_.tokens) record.tokens.push_back(token.caller.name);
     if (record.isolation != "strict") {
       record.warnings.push_back(
-          "isolation is \"standard\": layers that this machine lacks are "
-          "left out");
+          "isolation is \"standard\": layers that this machine lacks are skipped");
     }
     if (record.language != "restricted") {
-      record.warnings.push_back("language is \"full\": the kernel's layers alone hold the code");
+      record.warnings.push_back("language is \"full\": only the kernel layers contain the code");
     }
     record.missing = WhyNothingRuns(config_.execution);
-    log_.Started(record);
+    log_->Started(record);
   }
 
   void LogStopping(const char* reason) {
     const CallQueue::Counters counters = queue_.counters();
-    log_.Stopping(reason, counters.running, counters.waiting);
+    log_->Stopping(reason, counters.running, counters.waiting);
   }
 
  private:
-  std::vector<SpareGauge> Spares() const {
-    std::vector<SpareGauge> gauges;
-    for (const Sandboxes::Counted& each : sandboxes_->counters()) {
+  std::vector<operations::SpareGauge> Spares() const {
+    std::vector<operations::SpareGauge> gauges;
+    for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
       gauges.push_back({each.profile, each.counters.waiting, config_.execution.spares});
     }
     return gauges;
   }
 
   const ServerConfig config_;
-  Log log_;
-  Metrics metrics_;
-  CallObservers observers_;
-  const std::unique_ptr<Sandboxes> sandboxes_;
+  const std::unique_ptr<operations::Log> log_;
+  operations::Metrics metrics_;
+  operations::CallObservers observers_;
+  const std::unique_ptr<tools::Sandboxes> sandboxes_;
   ResourceStore resources_;
   CallQueue queue_;
-  McpService service_;
+  mcp::McpService service_;
 };
 
-Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd) {
+core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd) {
   server.ReadMetricsFrom({});
-  StdioTransport transport(STDIN_FILENO, STDOUT_FILENO, server.service());
+  stdio::StdioTransport transport(STDIN_FILENO, STDOUT_FILENO, server.service());
   server.LogStart("stdio");
-  Result<StdioTransport::End> end = transport.Run(stop_fd);
+  core::Result<stdio::StdioTransport::End> end = transport.Run(stop_fd);
   if (!end) return end.error();
-  const bool stopped = *end == StdioTransport::End::kStopped;
+  const bool stopped = *end == stdio::StdioTransport::End::kStopped;
   server.LogStopping(stopped ? "signal" : "end of input");
   bool drained =
       server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kLastMoment));
@@ -210,7 +209,7 @@ Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd)
 // From the signal to the end of the loop.
 class HttpShutdown {
  public:
-  HttpShutdown(boost::asio::io_context& io, Server& server, HttpServer& http,
+  HttpShutdown(boost::asio::io_context& io, Server& server, http::HttpServer& http,
                std::chrono::milliseconds drain_timeout)
       : io_(io), timer_(io), server_(server), http_(http), drain_timeout_(drain_timeout) {}
 
@@ -242,17 +241,17 @@ class HttpShutdown {
   boost::asio::io_context& io_;
   boost::asio::steady_timer timer_;
   Server& server_;
-  HttpServer& http_;
+  http::HttpServer& http_;
   const std::chrono::milliseconds drain_timeout_;
   Clock::time_point deadline_;
   bool cancelled_ = false;
 };
 
-HttpMonitoring Monitor(Server& server) {
-  HttpMonitoring monitoring;
+http::HttpMonitoring Monitor(Server& server) {
+  http::HttpMonitoring monitoring;
   monitoring.metrics = [&server] { return server.metrics().Text(); };
   monitoring.ready = [&server] { return server.IsReady(); };
-  monitoring.access = [&server](const HttpAccess& access) {
+  monitoring.access = [&server](const http::HttpAccess& access) {
     if (access.status == 0) return;
     server.metrics().HttpAnswered(static_cast<int>(access.status));
     if (access.status != 401) return;
@@ -262,14 +261,14 @@ HttpMonitoring Monitor(Server& server) {
   return monitoring;
 }
 
-Result<void> ServeHttp(boost::asio::io_context& io, Server& server, const ServerConfig& config,
-                       int stop_fd) {
+core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
+                             const ServerConfig& config, int stop_fd) {
   HttpConfig http_config = *config.http;
   http_config.max_connections = ConnectionsWithinLimit(config, Running(config));
-  Result<std::unique_ptr<HttpServer>> listening =
-      HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server));
+  core::Result<std::unique_ptr<http::HttpServer>> listening =
+      http::HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server));
   if (!listening) return listening.error();
-  HttpServer& http = **listening;
+  http::HttpServer& http = **listening;
   server.ReadMetricsFrom([&http] { return http.connections(); });
   server.LogStart(Url(*config.http, http.port()));
 
@@ -285,16 +284,19 @@ Result<void> ServeHttp(boost::asio::io_context& io, Server& server, const Server
 
 }  // namespace
 
-Result<void> Serve(const ServerConfig& config, const ProfileCatalogue& catalogue, int stop_fd) {
+core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatalogue& catalogue,
+                         int stop_fd) {
   RaiseDescriptorLimit();
   ReturnLongTexts();
-  Result<std::unique_ptr<Sandboxes>> sandboxes =
-      Sandboxes::Open(config.execution, catalogue, config.container, config.packages);
+  core::Result<std::unique_ptr<tools::Sandboxes>> sandboxes =
+      tools::Sandboxes::Open(config.execution, catalogue, config.container, config.packages);
   if (!sandboxes) return sandboxes.error();
+  core::Result<std::unique_ptr<operations::Log>> log = operations::Log::Open(config.log);
+  if (!log) return log.error();
   // Outlives the server, whose last calls may still answer through it.
   boost::asio::io_context io(1);
-  Server server(config, catalogue, std::move(*sandboxes));
+  Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
 }
 
-}  // namespace belljar
+}  // namespace belljar::server

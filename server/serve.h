@@ -7,13 +7,14 @@
 #include "engine/outside/profile_catalogue.h"
 #include "server/core/config.h"
 
-namespace belljar {
+namespace belljar::server {
 
 // Blocks until `stop_fd` is readable or, over stdio, until the client has gone. Then no new call is
 // taken, and those that run get config.drain_timeout to end before they are cancelled. An error is
 // one of starting: nothing has been served.
-Result<void> Serve(const ServerConfig& config, const ProfileCatalogue& catalogue, int stop_fd);
+core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatalogue& catalogue,
+                         int stop_fd);
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_SERVE_H_

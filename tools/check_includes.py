@@ -1,8 +1,14 @@
-"""Check which room includes which: lower rooms never include higher ones.
+"""Check the rooms of the C++ tree: which includes which, and that each is a namespace.
 
-ROOMS says for each folder what else of ours it may include; its own files always. The two sides of
-the trust line, engine/inside and engine/outside, never include each other, and Python's headers
-stay on the untrusted side (and in the binding of the Python package): the host parses no Python.
+ROOMS says for each folder what else of ours it may include; its own files always. Lower rooms
+never include higher ones. The two sides of the trust line, engine/inside and engine/outside,
+never include each other, and Python's headers stay on the untrusted side (and in the binding of
+the Python package): the host parses no Python. engine/core holds what both sides use; what only
+the host uses is in engine/host.
+
+The namespace of a file follows its folder: engine/core is belljar::core, container/wire is
+belljar::container::wire. The parts of the server meet in belljar::server, which is server/core.
+docs/design.md maps rooms to processes.
 """
 
 import re
@@ -10,53 +16,57 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ENGINE = {"engine/core", "profiles", "engine/outside"}
-# In the container (guest) and on the host (engines, image, runsc, backend); both speak wire. What
-# starts containers knows nothing of what runs in them; runsc keeps images itself.
+HOST = {"engine/core", "engine/host"}
+ENGINE = HOST | {"engine/profiles", "engine/outside"}
+# In the container (inside) and on the host (engines, image, runsc, backend, packages); both speak
+# wire. What starts containers knows nothing of what runs in them; runsc keeps images itself.
 CONTAINER_PARTS: dict[str, set[str]] = {
-    "container/wire": {"engine/core", "engine/door", "engine/outside"},
-    "container/guest": ENGINE | {"container/wire"},
-    "container/engines": {"engine/core"},
+    "container/wire": HOST | {"engine/outside"},
+    "container/inside": ENGINE | {"container/wire"},
+    "container/engines": HOST,
     "container/image": ENGINE,
-    "container/runsc": {"engine/core", "container/engines", "container/image"},
+    "container/runsc": HOST | {"container/engines", "container/image"},
     "container/backend": ENGINE
     | {
-        "engine/door",
+        "engine/egress",
         "container/wire",
         "container/engines",
         "container/image",
         "container/runsc",
     },
     "container/packages": ENGINE
-    | {"engine/door", "container/wire", "container/engines"}
+    | {"engine/egress", "container/wire", "container/engines"}
     | {"container/image", "container/backend"},
 }
+CONTAINERS_ON_THE_HOST = CONTAINER_PARTS.keys() - {"container/inside"}
 # Transports, JSON-RPC, MCP and tools know nothing of each other: they meet in server/core.
 SERVER_PARTS: dict[str, set[str]] = {
-    "server/core": {"engine/core"},
-    "server/json_rpc": {"engine/core"},
-    "server/mcp": {"engine/core", "engine/outside", "server/core", "server/json_rpc"},
+    "server/core": HOST,
+    "server/json_rpc": HOST,
+    "server/mcp": HOST | {"engine/outside", "server/core", "server/json_rpc"},
     "server/tools": ENGINE
-    | {"engine/door", "container/backend", "container/packages", "server/core"},
-    "server/stdio": {"engine/core", "server/core"},
-    "server/http": {"engine/core", "engine/http", "server/core"},
-    "server/operations": {"engine/core", "engine/outside", "server/core"},
-    "server/config": ENGINE | {"engine/door", "server/core"},
+    | {"engine/egress", "container/backend", "container/packages", "server/core"},
+    "server/stdio": HOST | {"server/core"},
+    "server/http": HOST | {"engine/http1", "server/core"},
+    "server/operations": HOST | {"engine/outside", "server/core"},
+    "server/config": ENGINE | {"engine/egress", "server/core"},
 }
 ROOMS: dict[str, set[str]] = {
     "engine/core": set(),
     "engine/seal": {"engine/core"},
     "engine/inside": {"engine/core", "engine/seal"},
-    "profiles": {"engine/core"},
-    "engine/http": {"engine/core"},
-    "engine/door": {"engine/core", "engine/http"},
-    "engine/outside": {"engine/core", "engine/seal", "engine/door", "profiles"},
+    "engine/host": {"engine/core"},
+    "engine/profiles": HOST,
+    "engine/http1": {"engine/core"},
+    "engine/egress": HOST | {"engine/http1"},
+    "engine/outside": HOST | {"engine/seal", "engine/egress", "engine/profiles"},
     **CONTAINER_PARTS,
     **SERVER_PARTS,
     "server": ENGINE | {"container/backend", *SERVER_PARTS},
     "cli": ENGINE
-    | {"engine/door", "engine/seal", "server", "server/core", "server/config", *CONTAINER_PARTS},
-    "python": ENGINE | {"engine/door", "container/backend", "container/packages"},
+    | {"engine/egress", "engine/seal", "server", "server/core", "server/config"}
+    | CONTAINERS_ON_THE_HOST,
+    "python": ENGINE | {"engine/egress", "container/backend", "container/packages"},
 }
 
 # Tests and benchmarks look at any room, but one program does not hold both sides.
@@ -65,6 +75,12 @@ FREE_ROOMS = ("tests", "bench")
 MAY_INCLUDE_PYTHON = ("engine/inside", "python", "tests/inside", "bench")
 PYTHON_HEADER = re.compile(r"^(Python\.h|pybind11/|structmember\.h|frameobject\.h|cpython/)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+NAMESPACE = re.compile(r"^\s*(?:inline\s+)?namespace\s+(belljar[\w:]*)\s*\{", re.MULTILINE)
+# Names of another room, declared and not defined.
+DECLARES = re.compile(r"\{\s*(?:(?:class|struct|enum class)\s+\w+(?:\s*:\s*\w+)?;\s*)+\}")
+USING = re.compile(r"^\s*using namespace (belljar[\w:]*);", re.MULTILINE)
+# The fuzz targets' pool without processes: it defines what engine/outside declares.
+STANDS_IN = {"tests/fuzz/stand_in.cc": "belljar::outside"}
 SUFFIXES = {".h", ".cc", ".c", ".cpp", ".hpp"}
 
 
@@ -112,6 +128,60 @@ def check_include(root: Path, path: str, kind: str, target: str) -> str | None:
     return f"{room} may not include {other}"
 
 
+def namespace_of(path: str) -> str:
+    """The namespace of a file, by its folder. Tests are in that of the room they test."""
+    if path in STANDS_IN:
+        return STANDS_IN[path]
+    parts = path.split("/")[:-1]
+    if parts[0] == "tests":
+        if not path.endswith("_test.cc"):
+            return "belljar::tests"
+        parts = parts[1:]
+    if parts[:1] == ["engine"]:
+        parts = parts[1:]
+    if parts[:2] == ["server", "core"]:
+        parts = ["server", *parts[2:]]
+    return "::".join(["belljar", *parts])
+
+
+def check_namespaces(path: str, text: str) -> list[Finding]:
+    own = namespace_of(path)
+    findings = []
+    for match in [*NAMESPACE.finditer(text), *USING.finditer(text)]:
+        name = match[1]
+        if name == own or name.startswith(own + "::") or DECLARES.match(text, match.end() - 1):
+            continue
+        line = text.count("\n", 0, match.start(1)) + 1
+        findings.append(Finding(path, line, f"{name} in place of {own}, the room's namespace"))
+    return findings
+
+
+def check_core(root: Path) -> list[Finding]:
+    """What of engine/core neither engine/inside nor engine/seal reaches."""
+    reached: set[str] = set()
+    waiting = [
+        file.relative_to(root).as_posix()
+        for room in ("engine/inside", "engine/seal")
+        for file in (root / room).rglob("*")
+        if file.suffix in SUFFIXES
+    ]
+    while waiting:
+        path = waiting.pop()
+        if path in reached or not (root / path).is_file():
+            continue
+        reached.add(path)
+        if path.startswith("engine/core/"):
+            waiting += [str(Path(path).with_suffix(suffix)) for suffix in (".h", ".cc")]
+        for line in (root / path).read_text(encoding="utf-8", errors="replace").splitlines():
+            if match := INCLUDE.match(line):
+                waiting += filter(None, [resolve(root, path, match[2])])
+    return [
+        Finding(path, 1, "used by the host alone: it belongs to engine/host")
+        for file in sorted((root / "engine/core").rglob("*.h"))
+        if (path := file.relative_to(root).as_posix()) not in reached
+    ]
+
+
 def check_file(root: Path, path: str) -> list[Finding]:
     findings = []
     text = (root / path).read_text(encoding="utf-8", errors="replace")
@@ -120,11 +190,11 @@ def check_file(root: Path, path: str) -> list[Finding]:
             message = check_include(root, path, match[1], match[2])
             if message:
                 findings.append(Finding(path, number, message))
-    return findings
+    return findings + check_namespaces(path, text)
 
 
 def check(root: Path) -> list[Finding]:
-    findings = []
+    findings = check_core(root) if (root / "engine/inside").is_dir() else []
     for folder in sorted({room.split("/")[0] for room in ROOMS} | set(FREE_ROOMS)):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in SUFFIXES and file.is_file():

@@ -1,4 +1,4 @@
-"""Reads a profile as the loader does (profiles/loader.cc): with those that it extends below it."""
+"""Reads a profile as engine/profiles/loader.cc does: with those that it extends below it."""
 
 from __future__ import annotations
 

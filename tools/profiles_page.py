@@ -106,10 +106,10 @@ def places(document: dict[str, Any]) -> str:
             f"and {workspace['inodes']:,} files and folders each, of each run alone, gone with it. "
             f"{sentence(workspace['why'])}"
         )
-    if door := document.get("door"):
+    if proxy := document.get("door"):
         parts.append(
-            f"**Door.** A proxy on port {door['port']} of the worker's own loopback, and nothing "
-            f"else. {sentence(door['why'])}"
+            f"**Egress proxy.** A proxy on port {proxy['port']} of the worker's own loopback, and "
+            f"nothing else. {sentence(proxy['why'])}"
         )
     for name, entry in document.get("packages", {}).items():
         parts.append(

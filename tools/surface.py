@@ -8,8 +8,9 @@ Two things are compared with what an interpreter really has:
     profiles/NAME.toml and profiles/surface/NAME.toml   each public name of each module is exported
                                                         by the first or withheld, with a reason, by
                                                         the second
-    profiles/surface/NAME-3.11.txt                      each public attribute that exports lead to,
-                                                        one a line, per minor version of Python
+    profiles/surface/NAME.txt and NAME-3.11.txt         each public attribute that exports lead to,
+                                                        one a line: those of every recorded Python,
+                                                        and what each minor version has besides
 
 The build runs `check` for the interpreter that it embeds, so a new Python or package cannot bring
 a guest something unseen. docs/policy.md, "The surface", says more; profiles/README.md what to do.
@@ -73,19 +74,38 @@ class Profile:
         return self.path.parent / "surface" / f"{self.name}-samples.py"
 
     def recorded(self, python: str) -> set[str] | None:
-        """What is in the lists of this profile and of those that it extends; None without one."""
-        path = self.recorded_path(python)
-        if not path.is_file():
+        """The reachable names recorded for this profile and those that it extends; None if this
+        Python has no list."""
+        own = self.recorded_lists().get(minor_version(python))
+        if own is None:
             return None
-        names = set(path.read_text(encoding="utf-8").split())
-        for other in self.extended():
-            names |= other.recorded(python) or set()
-        return names
+        return own.union(*(other.recorded(python) or set() for other in self.extended()))
+
+    def recorded_lists(self) -> dict[str, set[str]]:
+        """The names that this profile itself adds, by minor version of Python."""
+        folder = self.path.parent / "surface"
+        common = read_names(folder / f"{self.name}.txt")
+        return {
+            path.stem.removeprefix(f"{self.name}-"): common | read_names(path)
+            for path in folder.glob(f"{self.name}-3.*.txt")
+        }
+
+    def record_list(self, python: str, names: set[str]) -> Path:
+        """Writes the list of one Python. What all recorded ones share is kept once, so the other
+        differences may be rewritten too; what each of them has stays the same."""
+        lists = self.recorded_lists() | {minor_version(python): names}
+        common = set.intersection(*lists.values())
+        folder = self.path.parent / "surface"
+        folder.mkdir(parents=True, exist_ok=True)
+        write_names(folder / f"{self.name}.txt", common)
+        for minor, each in lists.items():
+            write_names(folder / f"{self.name}-{minor}.txt", each - common)
+        return self.recorded_path(python)
 
     def recorded_path(self, python: str) -> Path:
-        """`python` is a full version; one list serves all of a minor version."""
-        minor = ".".join(python.split(".")[:2])
-        return self.path.parent / "surface" / f"{self.name}-{minor}.txt"
+        """What this minor version has beside the common list; it is there, if only empty, for each
+        recorded one."""
+        return self.path.parent / "surface" / f"{self.name}-{minor_version(python)}.txt"
 
     def package_sets(self) -> list[str]:
         return list(read_profile(self.path).get("packages", {}))
@@ -135,6 +155,19 @@ class Profile:
                         raise SurfaceError(f"{self.withheld_path}: {module}.{name} is there twice")
                     reasons[name] = reason
         return found
+
+
+def minor_version(python: str) -> str:
+    """Of a full version: one list serves all of a minor version."""
+    return ".".join(python.split(".")[:2])
+
+
+def read_names(path: Path) -> set[str]:
+    return set(path.read_text(encoding="utf-8").split()) if path.is_file() else set()
+
+
+def write_names(path: Path, names: set[str]) -> None:
+    path.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
 
 
 def profiles_in(folder: Path) -> list[Profile]:
@@ -223,7 +256,7 @@ def judge_reachable(profile: Profile, found: dict[str, Any], report: Report) -> 
         for name in sorted(reachable - recorded)
     ]
     # Of its own list: what it extends is walked, with samples of its own, for the other profile.
-    own = set(path.read_text(encoding="utf-8").split()) if path.is_file() else set()
+    own = profile.recorded_lists().get(minor_version(python), set())
     report.notes += [
         f"{name!r} of {path} is not in Python {python}" for name in sorted(own - reachable)
     ]
@@ -295,17 +328,16 @@ def record(profiles: list[Profile], options: argparse.Namespace) -> int:
         if found is None:
             status = 1
             continue
-        path, reachable = profile.recorded_path(found["python"]), set(found["reachable"])
+        python, reachable = found["python"], set(found["reachable"])
         for other in profile.extended():
-            reachable -= other.recorded(found["python"]) or set()
-        before = set(path.read_text(encoding="utf-8").split()) if path.is_file() else set()
+            reachable -= other.recorded(python) or set()
+        before = profile.recorded_lists().get(minor_version(python), set())
         for name in sorted(reachable - before) if before else ():
             print(f"new: {name}")
         for name in sorted(before - reachable):
             print(f"gone: {name}")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{name}\n" for name in sorted(reachable)), encoding="utf-8")
-        print(f"wrote {path}: {len(reachable)} names of Python {found['python']}; review the diff")
+        path = profile.record_list(python, reachable)
+        print(f"wrote {path}: {len(reachable)} names of Python {python}; review the diff")
         for problem in check_profile(profile, found).problems:
             print(f"surface: profile {profile.name!r}: {problem}", file=sys.stderr)
             status = 1

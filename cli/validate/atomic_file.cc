@@ -12,7 +12,7 @@
 #include "cli/console.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // What a new file gets. There is no other way to ask, and no other thread yet that makes files.
@@ -24,16 +24,16 @@ mode_t NewFileMode() {
 
 }  // namespace
 
-Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+core::Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   AtomicFile file;
   file.path_ = path;
-  const std::string operation = "write " + Quoted(path);
+  const std::string operation = "write " + core::Quoted(path);
   struct stat status;
   const bool exists = stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) return SystemErrorOf(EISDIR, operation);
+  if (exists && S_ISDIR(status.st_mode)) return core::SystemErrorOf(EISDIR, operation);
   if (exists && !S_ISREG(status.st_mode)) {
     file.fd_.Reset(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-    if (!file.fd_) return SystemError(operation);
+    if (!file.fd_) return core::SystemError(operation);
     return file;
   }
   if (exists) {  // a link stays one
@@ -45,10 +45,10 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   file.fd_.Reset(mkostemp(file.scratch_.data(), O_CLOEXEC));
   if (!file.fd_) {
     file.scratch_.clear();
-    return SystemError(operation);
+    return core::SystemError(operation);
   }
   if (fchmod(file.fd_.get(), exists ? status.st_mode & 07777 : NewFileMode()) != 0) {
-    return SystemError(operation);
+    return core::SystemError(operation);
   }
   return file;
 }
@@ -57,18 +57,18 @@ AtomicFile::~AtomicFile() {
   if (fd_ && !scratch_.empty()) unlink(scratch_.c_str());
 }
 
-Result<void> AtomicFile::Write(std::string_view text) {
-  if (WriteBytes(fd_.get(), text)) return {};
-  return SystemError("write " + Quoted(path_));
+core::Result<void> AtomicFile::Write(std::string_view text) {
+  if (core::WriteBytes(fd_.get(), text)) return {};
+  return core::SystemError("write " + core::Quoted(path_));
 }
 
-Result<void> AtomicFile::Commit() {
+core::Result<void> AtomicFile::Commit() {
   if (!scratch_.empty() && rename(scratch_.c_str(), path_.c_str()) != 0) {
-    return SystemError("write " + Quoted(path_));
+    return core::SystemError("write " + core::Quoted(path_));
   }
   scratch_.clear();
   fd_.Reset();
   return {};
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -12,21 +12,21 @@
 #include "cli/validate/fingerprint.h"
 #include "cli/validate/rule_selection.h"
 #include "engine/core/fd.h"
-#include "engine/core/json_reader.h"
 #include "engine/core/text.h"
+#include "engine/host/json_reader.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLongestFile = 64 << 20;
+constexpr size_t kMaxFile = 64 << 20;
 constexpr int kDepth = 4;
 constexpr int kVersion = 1;
 
-Error Malformed(const std::string& file, const std::string& what) {
-  return MakeError(
-      "baseline " + Quoted(file) + ": " + what + "; write it anew with --write-baseline", "");
+core::Error Malformed(const std::string& file, const std::string& what) {
+  return core::MakeError(
+      "baseline " + core::Quoted(file) + ": " + what + "; regenerate it with --write-baseline", "");
 }
 
 bool IsFingerprint(const std::string& text) {
@@ -43,34 +43,34 @@ std::optional<std::string> Text(const nlohmann::json& object, const char* key) {
 
 }  // namespace
 
-Result<Baseline> Baseline::Read(const std::string& file) {
-  const UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+core::Result<Baseline> Baseline::Read(const std::string& file) {
+  const core::UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
   if (!fd && errno == ENOENT) {
-    return MakeError("open baseline " + Quoted(file),
-                     "there is none yet: write it with "
-                     "--write-baseline");
+    return core::MakeError("open baseline " + core::Quoted(file),
+                           "it does not exist yet: create it with --write-baseline");
   }
-  if (!fd || fstat(fd.get(), &status) != 0) return SystemError("open baseline " + Quoted(file));
-  if (!S_ISREG(status.st_mode)) return Malformed(file, "not a plain file");
-  const Result<std::string> text = ReadAll(fd.get(), kLongestFile);
+  if (!fd || fstat(fd.get(), &status) != 0)
+    return core::SystemError("open baseline " + core::Quoted(file));
+  if (!S_ISREG(status.st_mode)) return Malformed(file, "not a regular file");
+  const core::Result<std::string> text = core::ReadAll(fd.get(), kMaxFile);
   if (!text) {
-    return SystemErrorOf(text.error().error_number, "read baseline " + Quoted(file),
-                         text.error().detail);
+    return core::SystemErrorOf(text.error().error_number, "read baseline " + core::Quoted(file),
+                               text.error().detail);
   }
   return Parse(*text, file);
 }
 
-Result<Baseline> Baseline::Parse(std::string_view text, const std::string& file) {
-  JsonReading reading = ReadJson(text, {.depth = kDepth});
-  if (const JsonFailure* failure = std::get_if<JsonFailure>(&reading)) {
+core::Result<Baseline> Baseline::Parse(std::string_view text, const std::string& file) {
+  host::JsonReading reading = host::ReadJson(text, {.depth = kDepth});
+  if (const host::JsonFailure* failure = std::get_if<host::JsonFailure>(&reading)) {
     return Malformed(file,
                      "not readable as JSON from byte " + std::to_string(failure->byte) + " on");
   }
   const nlohmann::json& object = std::get<nlohmann::json>(reading);
   const auto version = object.is_object() ? object.find("version") : object.end();
   if (!object.is_object() || version == object.end() || *version != kVersion) {
-    return Malformed(file, "no object with \"version\": 1");
+    return Malformed(file, "not an object with \"version\": 1");
   }
   const auto findings = object.find("findings");
   if (findings == object.end() || !findings->is_array()) {
@@ -81,7 +81,7 @@ Result<Baseline> Baseline::Parse(std::string_view text, const std::string& file)
   for (const nlohmann::json& finding : *findings) {
     ++number;
     const std::string where = "finding " + std::to_string(number) + " of the list ";
-    if (!finding.is_object()) return Malformed(file, where + "is no object");
+    if (!finding.is_object()) return Malformed(file, where + "is not an object");
     const auto path = Text(finding, "path"), rule = Text(finding, "rule"),
                fingerprint = Text(finding, "fingerprint");
     if (!path || !rule || !fingerprint) {
@@ -98,7 +98,7 @@ Result<Baseline> Baseline::Parse(std::string_view text, const std::string& file)
 
 bool Baseline::Knows(const std::string& path, const ReportedFinding& reported) {
   if (IsAboutJudging(reported.finding.rule)) return false;
-  const std::string printable = Printable(path);
+  const std::string printable = core::Printable(path);
   const auto known = all_.find(printable);
   const std::pair entry(reported.finding.rule, reported.fingerprint);
   if (known == all_.end() || !known->second.contains(entry)) return false;
@@ -107,14 +107,14 @@ bool Baseline::Knows(const std::string& path, const ReportedFinding& reported) {
 }
 
 void Baseline::Judged(const std::string& path) {
-  const auto left = left_.find(Printable(path));
+  const auto left = left_.find(core::Printable(path));
   if (left == left_.end()) return;
   stale_ += left->second.size();
   left_.erase(left);
 }
 
 void BaselineWriter::Add(const std::string& path, const ReportedFinding& reported) {
-  const std::string printable = Printable(path);
+  const std::string printable = core::Printable(path);
   const Json entry = {{"path", printable},
                       {"rule", reported.finding.rule},
                       {"fingerprint", reported.fingerprint},
@@ -135,4 +135,4 @@ std::string BaselineWriter::Text() const {
   return text + (count_ > 0 ? "\n  ]\n}\n" : "]\n}\n");
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

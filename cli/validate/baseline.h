@@ -23,13 +23,13 @@
 #include "cli/validate/report.h"
 #include "engine/core/result.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 class Baseline {
  public:
   // The error is the user's: what is wrong with the file, and where.
-  static Result<Baseline> Read(const std::string& file);
-  static Result<Baseline> Parse(std::string_view text, const std::string& file);
+  static core::Result<Baseline> Read(const std::string& file);
+  static core::Result<Baseline> Parse(std::string_view text, const std::string& file);
 
   // Whether the finding is known. `path` is Target::project_path.
   bool Knows(const std::string& path, const ReportedFinding& reported);
@@ -60,6 +60,6 @@ class BaselineWriter {
   size_t count_ = 0;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_BASELINE_H_

@@ -13,39 +13,39 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // The whole of a pipe, a FIFO or a device, which may keep us waiting. EFBIG as ReadAll has it.
-Result<std::string> ReadSlow(int fd, size_t limit, int cancel_fd) {
+core::Result<std::string> ReadSlow(int fd, size_t limit, int cancel_fd) {
   std::string content;
   for (;;) {
     // A FIFO that nobody has opened for writing yet reads as empty; poll waits for somebody.
     pollfd watched[] = {{fd, POLLIN, 0}, {cancel_fd, POLLIN, 0}};
-    if (poll(watched, 2, -1) < 0 && errno != EINTR) return SystemError("read");
-    if (watched[1].revents) return SystemErrorOf(ECANCELED, "read");
+    if (poll(watched, 2, -1) < 0 && errno != EINTR) return core::SystemError("read");
+    if (watched[1].revents) return core::SystemErrorOf(ECANCELED, "read");
     if (!watched[0].revents) continue;
     char part[64 * 1024];
     const ssize_t got = read(fd, part, std::min(sizeof part, limit + 1 - content.size()));
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got < 0) return SystemError("read");
+    if (got < 0) return core::SystemError("read");
     if (got == 0) return content;
     content.append(part, static_cast<size_t>(got));
-    if (content.size() > limit) return SystemErrorOf(EFBIG, "read");
+    if (content.size() > limit) return core::SystemErrorOf(EFBIG, "read");
   }
 }
 
-Result<SourceFile> ReadOpen(int fd, const Target& target, Bytes bound, int cancel_fd) {
+core::Result<SourceFile> ReadOpen(int fd, const Target& target, core::Bytes bound, int cancel_fd) {
   const std::string what =
-      "read " + (target.is_standard_input ? "standard input" : Quoted(target.path));
+      "read " + (target.is_standard_input ? "standard input" : core::Quoted(target.path));
   struct stat status;
-  if (fstat(fd, &status) != 0) return SystemError(what);
+  if (fstat(fd, &status) != 0) return core::SystemError(what);
   // Said before reading: "Is a directory" comes from read(2) only.
-  if (S_ISDIR(status.st_mode)) return SystemErrorOf(EISDIR, what);
+  if (S_ISDIR(status.st_mode)) return core::SystemErrorOf(EISDIR, what);
   const bool is_plain = S_ISREG(status.st_mode);
-  if (target.was_found && !is_plain) return MakeError(what, "no longer a plain file");
-  Result<std::string> bytes =
-      is_plain ? ReadAll(fd, bound.count) : ReadSlow(fd, bound.count, cancel_fd);
+  if (target.was_found && !is_plain) return core::MakeError(what, "no longer a plain file");
+  core::Result<std::string> bytes =
+      is_plain ? core::ReadAll(fd, bound.count) : ReadSlow(fd, bound.count, cancel_fd);
   SourceFile source;
   source.name = target.shown;
   if (bytes) {
@@ -53,25 +53,26 @@ Result<SourceFile> ReadOpen(int fd, const Target& target, Bytes bound, int cance
     source.size = source.bytes.size();
     return source;
   }
-  if (bytes.error().error_number != EFBIG) return SystemErrorOf(bytes.error().error_number, what);
+  if (bytes.error().error_number != EFBIG)
+    return core::SystemErrorOf(bytes.error().error_number, what);
   source.is_too_long = true;
   if (is_plain) source.size = static_cast<uint64_t>(status.st_size);
   return source;
 }
 
-Result<SourceFile> ReadTarget(const Target& target, Bytes bound, int cancel_fd) {
+core::Result<SourceFile> ReadTarget(const Target& target, core::Bytes bound, int cancel_fd) {
   if (target.is_standard_input) return ReadOpen(STDIN_FILENO, target, bound, cancel_fd);
   const int flags =
       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (target.was_found ? O_NOFOLLOW : 0);
-  const UniqueFd fd(open(target.path.c_str(), flags));
-  if (!fd) return SystemError("open " + Quoted(target.path));
+  const core::UniqueFd fd(open(target.path.c_str(), flags));
+  if (!fd) return core::SystemError("open " + core::Quoted(target.path));
   return ReadOpen(fd.get(), target, bound, cancel_fd);
 }
 
-void TakeOutcome(Outcome outcome, const SourceFile& source, const Target& target,
+void TakeOutcome(host::Outcome outcome, const SourceFile& source, const Target& target,
                  Judgement& judgement) {
   CheckedFile& checked = judgement.checked;
-  for (Finding& finding : outcome.findings) {
+  for (host::Finding& finding : outcome.findings) {
     checked.findings.push_back({.finding = std::move(finding), .line_text = "", .fingerprint = ""});
   }
   if (!checked.findings.empty()) {
@@ -80,19 +81,19 @@ void TakeOutcome(Outcome outcome, const SourceFile& source, const Target& target
   checked.findings_cut = std::find(outcome.truncated.begin(), outcome.truncated.end(),
                                    "findings") != outcome.truncated.end();
   judgement.comments = std::move(outcome.comments);
-  if (outcome.status == Status::kOk || outcome.status == Status::kRefused) {
-    const bool is_refused = outcome.status == Status::kRefused || !checked.findings.empty();
+  if (outcome.status == host::Status::kOk || outcome.status == host::Status::kRefused) {
+    const bool is_refused = outcome.status == host::Status::kRefused || !checked.findings.empty();
     checked.exit_code = is_refused ? kExitFindings : kExitOk;
     return;
   }
-  checked.error = "check " + Quoted(checked.path) + ": " +
+  checked.error = "check " + core::Quoted(checked.path) + ": " +
                   (outcome.error ? outcome.error->message : std::string("killed"));
   checked.exit_code = kExitStopped;
 }
 
 }  // namespace
 
-Result<Judgement> FileChecker::Check(const Target& target) const {
+core::Result<Judgement> FileChecker::Check(const Target& target) const {
   Judgement judgement;
   CheckedFile& checked = judgement.checked;
   checked.path = target.shown;
@@ -102,8 +103,8 @@ Result<Judgement> FileChecker::Check(const Target& target) const {
     return judgement;
   };
   if (!target.error.empty()) return not_checked(target.error);
-  const Bytes bound = sandbox_.profile().maximum_limits.source;
-  Result<SourceFile> source = ReadTarget(target, bound, options_.cancel_fd);
+  const core::Bytes bound = sandbox_.profile().maximum_limits.source;
+  core::Result<SourceFile> source = ReadTarget(target, bound, options_.cancel_fd);
   if (!source) return not_checked(source.error().ToString());
   if (source->is_too_long) {
     checked.findings = {
@@ -112,19 +113,19 @@ Result<Judgement> FileChecker::Check(const Target& target) const {
     checked.exit_code = kExitFindings;
     return judgement;
   }
-  Request request;
-  request.mode = Request::Mode::kValidate;
+  host::Request request;
+  request.mode = host::Request::Mode::kValidate;
   request.source = std::move(source->bytes);
   request.filename = source->name;
   request.allowed_imports = options_.allowed_imports;
   request.limits = sandbox_.profile().default_limits;
   request.wants_analysis = false;
   request.wants_comments = options_.wants_comments;
-  Result<Outcome> outcome = sandbox_.Run(request, {.cancel_fd = options_.cancel_fd});
+  core::Result<host::Outcome> outcome = sandbox_.Run(request, {.cancel_fd = options_.cancel_fd});
   if (!outcome) return outcome.error();
   source->bytes = std::move(request.source);
   TakeOutcome(std::move(*outcome), *source, target, judgement);
   return judgement;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -9,16 +9,16 @@
 
 #include "cli/validate/files.h"
 #include "cli/validate/report.h"
-#include "engine/core/outcome.h"
 #include "engine/core/result.h"
+#include "engine/host/outcome.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // What became of a file before anything is suppressed: `checked` has all findings.
 struct Judgement {
   CheckedFile checked;
-  std::vector<Comment> comments;  // when the checker was asked for them
+  std::vector<host::Comment> comments;  // when the checker was asked for them
 };
 
 struct CheckOptions {
@@ -30,17 +30,17 @@ struct CheckOptions {
 class FileChecker {
  public:
   // Borrows `sandbox`.
-  FileChecker(Sandbox& sandbox, CheckOptions options)
+  FileChecker(outside::Sandbox& sandbox, CheckOptions options)
       : sandbox_(sandbox), options_(std::move(options)) {}
 
   // Any thread, many at once. An error is our own failure, which the next file would meet again.
-  Result<Judgement> Check(const Target& target) const;
+  core::Result<Judgement> Check(const Target& target) const;
 
  private:
-  Sandbox& sandbox_;
+  outside::Sandbox& sandbox_;
   const CheckOptions options_;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_CHECK_H_

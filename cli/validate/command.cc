@@ -18,10 +18,10 @@
 #include "cli/validate/rules.h"
 #include "cli/validate/session.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::cli::validate {
 namespace {
 
 using validate::Options;
@@ -32,7 +32,7 @@ struct Job {
   validate::Search search;
   validate::SessionOptions session;
   validate::CheckOptions check;
-  SandboxOptions sandbox;
+  outside::SandboxOptions sandbox;
   size_t jobs = 1;
 };
 
@@ -43,12 +43,12 @@ bool IsNoProgram(int fd) {
   return fstat(fd, &status) != 0 || S_ISCHR(status.st_mode);
 }
 
-Result<void> TakeInputs(const Options& options, const Settings& settings, Job& job) {
+core::Result<void> TakeInputs(const Options& options, const Settings& settings, Job& job) {
   validate::Search& search = job.search;
   search.working_folder = job.session.working_folder;
   search.named = options.files;
   if (options.files_from) {
-    Result<std::vector<std::string>> listed = validate::ReadFileList(*options.files_from);
+    core::Result<std::vector<std::string>> listed = validate::ReadFileList(*options.files_from);
     if (!listed) return listed.error();
     search.named.insert(search.named.end(), listed->begin(), listed->end());
   } else if (search.named.empty()) {
@@ -64,7 +64,7 @@ Result<void> TakeInputs(const Options& options, const Settings& settings, Job& j
   const bool reads_source =
       std::find(search.named.begin(), search.named.end(), "-") != search.named.end();
   if (reads_source && options.files_from == "-") {
-    return UsersError("standard input cannot be a program and the list of --files-from at once");
+    return UsersError("standard input cannot be both a program and the list of --files-from");
   }
   if (options.standard_input_name) search.standard_input_name = *options.standard_input_name;
   search.project_folder = settings.folder;
@@ -74,24 +74,24 @@ Result<void> TakeInputs(const Options& options, const Settings& settings, Job& j
   return {};
 }
 
-Result<void> TakeSelection(const Settings& settings, Job& job) {
-  Result<std::vector<validate::Rule>> rules = validate::LoadRules();
+core::Result<void> TakeSelection(const Settings& settings, Job& job) {
+  core::Result<std::vector<validate::Rule>> rules = validate::LoadRules();
   if (!rules) return rules.error();
   std::vector<std::string> ids;
   for (const validate::Rule& rule : *rules) ids.push_back(rule.id);
-  Result<validate::RuleSelection> selection = validate::RuleSelection::Make(settings, ids);
+  core::Result<validate::RuleSelection> selection = validate::RuleSelection::Make(settings, ids);
   if (!selection) return selection.error();
   job.session.selection = std::move(*selection);
   return {};
 }
 
-Result<void> TakeSandbox(const Options& options, const Settings& settings, Job& job) {
+core::Result<void> TakeSandbox(const Options& options, const Settings& settings, Job& job) {
   SandboxChoice choice = options.sandbox;
   choice.profile = settings.profile;
-  Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const auto origin = settings.origins.find("profile");
-  Result<SandboxOptions> sandbox = ResolveSandbox(choice, *catalogue);
+  core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(choice, *catalogue);
   if (!sandbox) {
     const bool is_option = origin == settings.origins.end() || origin->second.starts_with("--");
     return UsersError((is_option ? "" : origin->second + ": ") + sandbox.error().ToString());
@@ -99,28 +99,28 @@ Result<void> TakeSandbox(const Options& options, const Settings& settings, Job& 
   job.sandbox = std::move(*sandbox);
   if (!settings.allowed_imports) return {};
   job.check.allowed_imports = settings.allowed_imports;
-  return CheckAllowedImports(*settings.allowed_imports, job.sandbox.profile,
-                             settings.origins.at("allowed-imports"));
+  return outside::CheckAllowedImports(*settings.allowed_imports, job.sandbox.profile,
+                                      settings.origins.at("allowed-imports"));
 }
 
-Result<void> TakeFiles(const Options& options, const Settings& settings, Job& job) {
+core::Result<void> TakeFiles(const Options& options, const Settings& settings, Job& job) {
   // A new baseline holds everything, whatever the old one knew.
   if (settings.baseline && !options.write_baseline) {
-    Result<validate::Baseline> baseline = validate::Baseline::Read(*settings.baseline);
+    core::Result<validate::Baseline> baseline = validate::Baseline::Read(*settings.baseline);
     if (!baseline) return baseline.error();
     job.session.baseline = std::move(*baseline);
   }
   job.session.write_baseline = options.write_baseline;
   if (!options.output) return {};
-  Result<validate::AtomicFile> output = validate::AtomicFile::Create(*options.output);
+  core::Result<validate::AtomicFile> output = validate::AtomicFile::Create(*options.output);
   if (!output) return output.error();
   job.session.output.emplace(std::move(*output));
   return {};
 }
 
 // An error is the user's.
-Result<Job> Prepare(const Options& options, const Settings& settings,
-                    const std::string& working_folder) {
+core::Result<Job> Prepare(const Options& options, const Settings& settings,
+                          const std::string& working_folder) {
   Job job;
   job.session.working_folder = working_folder;
   job.session.format = settings.format;
@@ -130,10 +130,10 @@ Result<Job> Prepare(const Options& options, const Settings& settings,
   job.check.wants_comments = settings.allow_ignore_comments;
   job.jobs =
       settings.jobs > 0 ? settings.jobs : std::max<size_t>(std::thread::hardware_concurrency(), 1);
-  if (Result<void> taken = TakeInputs(options, settings, job); !taken) return taken.error();
-  if (Result<void> taken = TakeSelection(settings, job); !taken) return taken.error();
-  if (Result<void> taken = TakeSandbox(options, settings, job); !taken) return taken.error();
-  if (Result<void> taken = TakeFiles(options, settings, job); !taken) return taken.error();
+  if (core::Result<void> taken = TakeInputs(options, settings, job); !taken) return taken.error();
+  if (core::Result<void> taken = TakeSelection(settings, job); !taken) return taken.error();
+  if (core::Result<void> taken = TakeSandbox(options, settings, job); !taken) return taken.error();
+  if (core::Result<void> taken = TakeFiles(options, settings, job); !taken) return taken.error();
   return job;
 }
 
@@ -150,17 +150,18 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
   job.sandbox.spares = jobs;
   validate::Progress progress(targets.size(), !job.session.quiet);
   std::unique_ptr<validate::ReportWriter> writer =
-      validate::MakeReportWriter(job.session.format, {.version = kBelljarVersion,
+      validate::MakeReportWriter(job.session.format, {.version = host::kBelljarVersion,
                                                       .profile = job.sandbox.profile.name,
                                                       .root = job.session.working_folder});
   validate::Session session(std::move(job.session), std::move(writer), progress);
   if (targets.empty()) return session.Finish();
-  Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(job.sandbox));
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(std::move(job.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
   const validate::FileChecker checker(**sandbox, std::move(job.check));
   validate::ParallelChecks checks(targets, checker, jobs);
   for (const validate::Target& target : targets) {
-    Result<validate::Judgement> judgement = checks.Next();
+    core::Result<validate::Judgement> judgement = checks.Next();
     // Ctrl-C reaches our whole process group: a zygote that it ended is no failure of ours.
     if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
     if (!judgement) {
@@ -177,7 +178,7 @@ int ShowFiles(const std::vector<validate::Target>& targets) {
   int code = kExitOk;
   for (const validate::Target& target : targets) {
     if (target.error.empty()) {
-      text += Printable(target.shown) + "\n";
+      text += core::Printable(target.shown) + "\n";
     } else {
       Say("belljar validate: " + target.error + "\n");
       code = kExitUsage;
@@ -189,15 +190,16 @@ int ShowFiles(const std::vector<validate::Target>& targets) {
 int Execute(const Options& options) {
   std::error_code failure;
   const std::string working_folder = std::filesystem::current_path(failure).string();
-  if (failure) return OwnFailure(SystemErrorOf(failure.value(), "find the working directory"));
+  if (failure)
+    return OwnFailure(core::SystemErrorOf(failure.value(), "find the working directory"));
   std::vector<std::string> notes;
-  const Result<Settings> settings = validate::ResolveSettings(options, working_folder, notes);
+  const core::Result<Settings> settings = validate::ResolveSettings(options, working_folder, notes);
   if (!settings) return UsageError("validate", settings.error().ToString());
   SayNotes(notes, options.quiet);
   if (options.show_config) return Answer(validate::ShowSettings(*settings), kExitOk);
   // From here on an interruption ends the search and the checks; what is read from standard input
   // before, a list of files, may keep us waiting, and there it ends the process.
-  Result<Job> job = Prepare(options, *settings, working_folder);
+  core::Result<Job> job = Prepare(options, *settings, working_folder);
   if (!job) return UsageError("validate", job.error().ToString());
 
   Interruption interruption;
@@ -215,8 +217,8 @@ int Execute(const Options& options) {
 
 Command MakeValidateCommand(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* parser =
-      AddCommand(app, "validate", "Say what the policy would refuse, without running it");
+  CLI::App* parser = AddCommand(app, "validate",
+                                "Report what the policy would refuse, without running the program");
   validate::AddOptions(parser, *options);
   SetExamples(parser,
               {"belljar validate program.py  # every finding with line and rule",
@@ -226,8 +228,8 @@ Command MakeValidateCommand(CLI::App& app) {
                "belljar validate . --format json --output report.json  # for a pipeline",
                "belljar validate . --write-baseline known.json  # accept what there is today",
                "belljar validate . --baseline known.json  # report what is new",
-               "belljar validate . --isolated  # the code of strangers"});
+               "belljar validate . --isolated  # untrusted code"});
   return {parser, [options] { return Execute(*options); }};
 }
 
-}  // namespace belljar
+}  // namespace belljar::cli::validate

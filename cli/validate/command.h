@@ -4,10 +4,10 @@
 
 #include "cli/option_table.h"
 
-namespace belljar {
+namespace belljar::cli::validate {
 
 Command MakeValidateCommand(CLI::App& app);
 
-}  // namespace belljar
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_COMMAND_H_

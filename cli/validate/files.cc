@@ -17,15 +17,15 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLongestList = 64 << 20;
+constexpr size_t kMaxList = 64 << 20;
 // The templates that are in use have about 10 kB. A longer one is not believed, and what it would
 // have left out is judged.
-constexpr size_t kLongestIgnoreFile = 64 << 10;
+constexpr size_t kMaxIgnoreFile = 64 << 10;
 // In the order in which they count: the later one decides.
 constexpr const char* kIgnoreFiles[] = {".gitignore", ".belljarignore"};
 constexpr const char* kVirtualEnvironment = "pyvenv.cfg";
@@ -86,7 +86,7 @@ class Searcher {
 
   void AddNamed(const std::string& name);
   void AddTarget(Target target, const std::string& absolute);
-  void AddError(const Folder& at, const Error& error);
+  void AddError(const Folder& at, const core::Error& error);
   void WalkFrom(const Folder& root);
   void Walk(const Folder& folder, std::shared_ptr<const IgnoreLevel> level, bool is_named);
   void Visit(const Folder& at, unsigned char type, const std::string& name,
@@ -122,7 +122,7 @@ void Searcher::AddTarget(Target target, const std::string& absolute) {
   found_.targets.push_back(std::move(target));
 }
 
-void Searcher::AddError(const Folder& at, const Error& error) {
+void Searcher::AddError(const Folder& at, const core::Error& error) {
   Target target;
   target.path = at.path;
   target.shown = Shown(at);
@@ -164,14 +164,15 @@ void Searcher::WalkFrom(const Folder& root) {
 void Searcher::Walk(const Folder& folder, std::shared_ptr<const IgnoreLevel> level, bool is_named) {
   if (interrupted_()) return;
   const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (is_named ? 0 : O_NOFOLLOW);
-  UniqueFd fd(open(folder.path.c_str(), flags));
+  core::UniqueFd fd(open(folder.path.c_str(), flags));
   struct stat status;
   if (!fd || fstat(fd.get(), &status) != 0) {
-    return AddError(folder, SystemError("read directory " + Quoted(folder.path)));
+    return AddError(folder, core::SystemError("read directory " + core::Quoted(folder.path)));
   }
   if (!visited_.insert({status.st_dev, status.st_ino}).second) return;
   const std::unique_ptr<DIR, CloseDirectory> stream(fdopendir(fd.get()));
-  if (!stream) return AddError(folder, SystemError("read directory " + Quoted(folder.path)));
+  if (!stream)
+    return AddError(folder, core::SystemError("read directory " + core::Quoted(folder.path)));
   (void)fd.Release();
 
   std::vector<std::pair<std::string, unsigned char>> entries;
@@ -181,7 +182,8 @@ void Searcher::Walk(const Folder& folder, std::shared_ptr<const IgnoreLevel> lev
     if (name != "." && name != "..") entries.emplace_back(name, entry->d_type);
     errno = 0;
   }
-  if (errno != 0) AddError(folder, SystemError("read directory " + Quoted(folder.path)));
+  if (errno != 0)
+    AddError(folder, core::SystemError("read directory " + core::Quoted(folder.path)));
   const auto is_marker = [](const auto& entry) { return entry.first == kVirtualEnvironment; };
   if (search_.uses_ignore_files && !is_named &&
       std::any_of(entries.begin(), entries.end(), is_marker)) {
@@ -200,7 +202,7 @@ void Searcher::Visit(const Folder& at, unsigned char type, const std::string& na
   if (type == DT_UNKNOWN) {  // a file system that does not say
     struct stat status;
     if (lstat(at.path.c_str(), &status) != 0) {
-      return AddError(at, SystemError("look at " + Quoted(at.path)));
+      return AddError(at, core::SystemError("look at " + core::Quoted(at.path)));
     }
     type = static_cast<unsigned char>(IFTODT(status.st_mode));
   }
@@ -234,9 +236,10 @@ void Searcher::Follow(const Link& link) {
     return;
   }
   if (!is_inside) {
-    return AddError(at, MakeError("open " + Quoted(at.path),
-                                  "a link out of the directory that is checked; name the file "
-                                  "itself to have it checked"));
+    return AddError(
+        at, core::MakeError(
+                "open " + core::Quoted(at.path),
+                "a link that leaves the checked directory; name the file itself to check it"));
   }
   if (!S_ISREG(status.st_mode)) return;
   // Under its own name it has been seen, unless that is no name of a program.
@@ -288,17 +291,19 @@ std::shared_ptr<const IgnoreLevel> Searcher::LevelOf(const Folder& folder,
   for (const char* name : kIgnoreFiles) {
     const std::string path = Joined(folder.path, name);
     // As git: a link is not followed. A FIFO would wait for somebody to write to it.
-    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status;
     if (!fd && errno == ENOENT) continue;
     const bool is_file = fd && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
-    const Result<std::string> text = is_file ? ReadAll(fd.get(), kLongestIgnoreFile)
-                                             : SystemErrorOf(EINVAL, "read", "not a plain file");
+    const core::Result<std::string> text =
+        is_file ? core::ReadAll(fd.get(), kMaxIgnoreFile)
+                : core::SystemErrorOf(EINVAL, "read", "not a regular file");
     if (text) {
       rules.Append(IgnoreRules::Parse(*text));
     } else {
-      found_.notes.push_back(
-          Quoted(path) + " is not a plain file, or longer than 64k: what it leaves out is checked");
+      found_.notes.push_back(core::Quoted(path) +
+                             " is not a regular file, or is larger than 64k, and is ignored: the "
+                             "files it excludes are checked");
     }
   }
   if (rules.empty()) return above;
@@ -322,16 +327,17 @@ FoundFiles FindFiles(const Search& search, const std::function<bool()>& interrup
   return Searcher(search, interrupted).Find();
 }
 
-Result<std::vector<std::string>> ReadFileList(const std::string& list) {
-  UniqueFd opened;
+core::Result<std::vector<std::string>> ReadFileList(const std::string& list) {
+  core::UniqueFd opened;
   if (list != "-") {
     opened.Reset(open(list.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!opened) return SystemError("open " + Quoted(list));
+    if (!opened) return core::SystemError("open " + core::Quoted(list));
   }
-  Result<std::string> text = ReadAll(list == "-" ? STDIN_FILENO : opened.get(), kLongestList);
+  core::Result<std::string> text =
+      core::ReadAll(list == "-" ? STDIN_FILENO : opened.get(), kMaxList);
   if (!text) {
-    return SystemErrorOf(text.error().error_number,
-                         list == "-" ? "read standard input" : "read " + Quoted(list));
+    return core::SystemErrorOf(text.error().error_number,
+                               list == "-" ? "read standard input" : "read " + core::Quoted(list));
   }
   const char separator = text->find('\0') == std::string::npos ? '\n' : '\0';
   std::vector<std::string> names;
@@ -347,4 +353,4 @@ Result<std::vector<std::string>> ReadFileList(const std::string& list) {
   return names;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

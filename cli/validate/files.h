@@ -15,7 +15,7 @@
 #include "cli/validate/ignore_rules.h"
 #include "engine/core/result.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // One file that is to be judged, or the reason why it cannot be.
 struct Target {
@@ -56,11 +56,11 @@ struct FoundFiles {
 FoundFiles FindFiles(const Search& search, const std::function<bool()>& interrupted);
 
 // The names in a list: separated by NUL if there is one, and by newlines if not. `list` may be "-".
-Result<std::vector<std::string>> ReadFileList(const std::string& list);
+core::Result<std::vector<std::string>> ReadFileList(const std::string& list);
 
 // `path` without "." and "..", relative to `folder` (absolute) where it is below it. Lexical.
 std::string RelativeTo(const std::string& folder, const std::string& path);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_FILES_H_

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/core/digest.h"
+#include "engine/host/digest.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 void AddFingerprints(const std::string& path, const SourceLines& lines,
                      std::vector<ReportedFinding>& findings) {
@@ -14,11 +14,11 @@ void AddFingerprints(const std::string& path, const SourceLines& lines,
   std::map<int, std::string> digests;
   std::map<std::pair<std::string, std::string>, size_t> seen;
   for (ReportedFinding& reported : findings) {
-    const Finding& finding = reported.finding;
+    const host::Finding& finding = reported.finding;
     const std::string_view line = lines.Line(finding.line);
     reported.line_text = ShownLine(line);
     auto [digest, is_new] = digests.try_emplace(finding.line);
-    if (is_new) digest->second = Sha256(Normalized(line));
+    if (is_new) digest->second = host::Sha256(Normalized(line));
     const size_t before = seen[{finding.rule, digest->second}]++;
     // The parts cannot run into each other: neither a path nor the others hold a NUL.
     std::string text = finding.rule;
@@ -26,8 +26,8 @@ void AddFingerprints(const std::string& path, const SourceLines& lines,
       text += '\0';
       text += part;
     }
-    reported.fingerprint = Sha256(text).substr(0, kFingerprintLength);
+    reported.fingerprint = host::Sha256(text).substr(0, kFingerprintLength);
   }
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -8,7 +8,7 @@
 #include "cli/validate/report.h"
 #include "cli/validate/source_lines.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // Fills `line_text` and `fingerprint`: the first half of the SHA-256 of rule, path, the line
 // without its indentation, and how many findings of that rule stood on the same text before.
@@ -19,6 +19,6 @@ void AddFingerprints(const std::string& path, const SourceLines& lines,
 // Hexadecimal digits of one.
 inline constexpr size_t kFingerprintLength = 32;
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_FINGERPRINT_H_

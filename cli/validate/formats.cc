@@ -8,12 +8,12 @@
 #include "cli/validate/sarif_format.h"
 #include "cli/validate/text_format.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // A report is worth more than the descriptions in it: without them the rules have id and name.
 std::vector<Rule> RulesOrNone() {
-  Result<std::vector<Rule>> rules = LoadRules();
+  core::Result<std::vector<Rule>> rules = LoadRules();
   return rules ? std::move(*rules) : std::vector<Rule>();
 }
 
@@ -35,4 +35,4 @@ std::unique_ptr<ReportWriter> MakeReportWriter(const std::string& format,
   return MakeTextWriter();
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

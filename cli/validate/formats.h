@@ -9,7 +9,7 @@
 
 #include "cli/validate/report.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 class ReportWriter {
  public:
@@ -27,6 +27,6 @@ const std::vector<std::string>& FormatNames();
 std::unique_ptr<ReportWriter> MakeReportWriter(const std::string& format,
                                                const ReportHeader& header);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_FORMATS_H_

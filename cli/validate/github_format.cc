@@ -6,7 +6,7 @@
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // What the runner decodes again: in a message '%' and line ends, in a property also what separates
@@ -41,21 +41,23 @@ class GithubWriter : public ReportWriter {
     const std::string place =
         file.path == kStandardInputName
             ? ""
-            : Property("file", Printable(RepositoryPath("GITHUB_WORKSPACE", root_, file.path))) +
+            : Property("file",
+                       core::Printable(RepositoryPath("GITHUB_WORKSPACE", root_, file.path))) +
                   ",";
     std::string text;
     for (const ReportedFinding& reported : file.findings) {
-      const Finding& finding = reported.finding;
+      const host::Finding& finding = reported.finding;
       text += "::error " + place + Region(finding) +
               Property("title", finding.rule + " " + finding.name) +
               "::" + Escaped(Message(finding)) + "\n";
     }
     if (file.findings_cut) {
-      text += "::notice " + place + "title=belljar::There are more findings than are listed.\n";
+      text += "::notice " + place + "title=belljar::More findings are not listed.\n";
     }
     // Not an error: GitHub shows ten of a kind, and this must not be lost behind findings.
     if (!file.error.empty()) {
-      text += "::warning " + place + "title=not checked::" + Escaped(Printable(file.error)) + "\n";
+      text += "::warning " + place + "title=not checked::" + Escaped(core::Printable(file.error)) +
+              "\n";
     }
     return text;
   }
@@ -64,7 +66,7 @@ class GithubWriter : public ReportWriter {
 
  private:
   // GitHub takes columns only where the range is within one line.
-  static std::string Region(const Finding& finding) {
+  static std::string Region(const host::Finding& finding) {
     if (finding.line <= 0) return "";
     std::string region = "line=" + std::to_string(finding.line) + ",";
     if (finding.end_line >= finding.line) {
@@ -85,4 +87,4 @@ std::unique_ptr<ReportWriter> MakeGithubWriter(const ReportHeader& header) {
   return std::make_unique<GithubWriter>(header);
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

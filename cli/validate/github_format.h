@@ -6,10 +6,10 @@
 
 #include "cli/validate/formats.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 std::unique_ptr<ReportWriter> MakeGithubWriter(const ReportHeader& header);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_GITHUB_FORMAT_H_

@@ -7,7 +7,7 @@
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,7 +19,7 @@ class GitlabWriter : public ReportWriter {
   std::string Add(const CheckedFile& file) override {
     const std::string path = RepositoryPath("CI_PROJECT_DIR", root_, file.path);
     for (const ReportedFinding& reported : file.findings) {
-      const Finding& finding = reported.finding;
+      const host::Finding& finding = reported.finding;
       list_.push_back({{"description", finding.rule + ": " + Message(finding)},
                        {"check_name", finding.rule},
                        {"fingerprint", FingerprintOf(reported, path)},
@@ -28,7 +28,7 @@ class GitlabWriter : public ReportWriter {
     }
     // A report that says nothing about a file would read as if it were clean.
     if (!file.error.empty()) {
-      list_.push_back({{"description", "not checked: " + Printable(file.error)},
+      list_.push_back({{"description", "not checked: " + core::Printable(file.error)},
                        {"check_name", "not-checked"},
                        {"fingerprint", "not-checked:" + path},
                        {"severity", "blocker"},
@@ -38,7 +38,7 @@ class GitlabWriter : public ReportWriter {
   }
 
   std::string Finish(const Totals&) override {
-    return list_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return core::SafeJson(list_.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
   }
 
  private:
@@ -50,7 +50,7 @@ class GitlabWriter : public ReportWriter {
   // GitLab tells findings of two reports apart by nothing else.
   static std::string FingerprintOf(const ReportedFinding& reported, const std::string& path) {
     if (!reported.fingerprint.empty()) return reported.fingerprint;
-    const Finding& finding = reported.finding;
+    const host::Finding& finding = reported.finding;
     return finding.rule + ":" + path + ":" + std::to_string(finding.line) + ":" +
            std::to_string(finding.column);
   }
@@ -65,4 +65,4 @@ std::unique_ptr<ReportWriter> MakeGitlabWriter(const ReportHeader& header) {
   return std::make_unique<GitlabWriter>(header);
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <string>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // --- from text to segments ----------------------------------------------------------------------
 
@@ -208,4 +208,4 @@ bool Glob::Matches(std::string_view path, bool is_directory) const {
   return MatchesNames(names);
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

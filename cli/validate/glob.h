@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 class Glob {
  public:
@@ -49,6 +49,6 @@ class Glob {
   bool for_last_name_ = false;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_GLOB_H_

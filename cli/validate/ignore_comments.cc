@@ -5,13 +5,13 @@
 #include "cli/validate/rule_selection.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
-IgnoreComments::IgnoreComments(const std::vector<Comment>& comments) {
+IgnoreComments::IgnoreComments(const std::vector<host::Comment>& comments) {
   // Short texts: the worker's reader bounds them.
   static const std::regex kForm(R"(#\s*belljar:\s*ignore\s*\[([^\]]*)\].*)");
   static const std::regex kRule(R"(\s*(BJ[0-9]{3})\s*)");
-  for (const Comment& comment : comments) {
+  for (const host::Comment& comment : comments) {
     std::smatch form;
     if (!std::regex_match(comment.text, form, kForm)) {
       named_.push_back({comment.line, ""});
@@ -28,7 +28,7 @@ IgnoreComments::IgnoreComments(const std::vector<Comment>& comments) {
   }
 }
 
-bool IgnoreComments::Suppresses(const Finding& finding) {
+bool IgnoreComments::Suppresses(const host::Finding& finding) {
   if (IsAboutJudging(finding.rule)) return false;
   bool suppresses = false;
   for (Named& named : named_) {
@@ -51,4 +51,4 @@ std::vector<std::string> IgnoreComments::Complaints() const {
   return complaints;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

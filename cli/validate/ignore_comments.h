@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "cli/validate/report.h"
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 class IgnoreComments {
  public:
-  explicit IgnoreComments(const std::vector<Comment>& comments);
+  explicit IgnoreComments(const std::vector<host::Comment>& comments);
 
   // Whether a comment on the finding's line names its rule; if so, the comment has been of use.
   // Findings about judging (rule_selection.h) are never suppressed.
-  bool Suppresses(const Finding& finding);
+  bool Suppresses(const host::Finding& finding);
 
   // "3: nothing to ignore for BJ501", of what was of no use or not understood, by line.
   std::vector<std::string> Complaints() const;
@@ -33,6 +33,6 @@ class IgnoreComments {
   std::vector<Named> named_;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_IGNORE_COMMENTS_H_

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // A blank at the end counts only behind a backslash.
@@ -76,4 +76,4 @@ bool IsIgnored(const IgnoreLevel* level, std::string_view path, bool is_director
   return false;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -14,7 +14,7 @@
 
 #include "cli/validate/glob.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 enum class Verdict { kNone, kIgnored, kIncluded };
 
@@ -52,6 +52,6 @@ struct IgnoreLevel {
 // `path` begins with the folder of every level.
 bool IsIgnored(const IgnoreLevel* level, std::string_view path, bool is_directory);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_IGNORE_RULES_H_

@@ -5,16 +5,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/exit_code.h"
+#include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 Json FindingsOf(const CheckedFile& file) {
-  std::vector<Finding> findings;
+  std::vector<host::Finding> findings;
   for (const ReportedFinding& reported : file.findings) findings.push_back(reported.finding);
-  Json list = Json::parse(FindingsToJson(findings));
+  Json list = Json::parse(host::FindingsToJson(findings));
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string& fingerprint = file.findings[i].fingerprint;
     list[i]["fingerprint"] = fingerprint.empty() ? Json() : Json(fingerprint);
@@ -45,7 +46,7 @@ class JsonWriter : public ReportWriter {
                            {"suppressed", totals.suppressed},
                            {"not_checked", totals.not_checked}}}};
     const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-    return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+    return core::SafeJson(object.dump(indent, ' ', false, Json::error_handler_t::replace)) + "\n";
   }
 
  private:
@@ -56,4 +57,4 @@ class JsonWriter : public ReportWriter {
 
 std::unique_ptr<ReportWriter> MakeJsonWriter() { return std::make_unique<JsonWriter>(); }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -7,13 +7,13 @@
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // Characters that XML 1.0 has, in one line. Control characters and bytes that are not UTF-8 become
 // \xNN; U+FFFE and U+FFFF are no characters of XML either.
 std::string XmlText(std::string_view text) {
-  std::string cleaned = Printable(text);
+  std::string cleaned = core::Printable(text);
   for (const std::string_view none : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
     for (size_t at = 0; (at = cleaned.find(none, at)) != std::string::npos;) {
       cleaned.replace(at, none.size(), none.back() == '\xbe' ? "\\ufffe" : "\\uffff");
@@ -25,13 +25,13 @@ std::string XmlText(std::string_view text) {
 std::string LinesOf(const CheckedFile& file, const std::string& path) {
   std::string lines;
   for (const ReportedFinding& reported : file.findings) {
-    const Finding& finding = reported.finding;
+    const host::Finding& finding = reported.finding;
     std::string line = path;
     if (finding.line > 0) line += ":" + std::to_string(finding.line);
     if (finding.line > 0 && finding.column > 0) line += ":" + std::to_string(finding.column);
     lines += XmlText(line + ": " + finding.rule + " " + Message(finding)) + "\n";
   }
-  if (file.findings_cut) lines += "There are more findings than are listed.\n";
+  if (file.findings_cut) lines += "More findings are not listed.\n";
   return lines;
 }
 
@@ -103,4 +103,4 @@ std::unique_ptr<ReportWriter> MakeJunitWriter(const ReportHeader& header) {
   return std::make_unique<JunitWriter>(header);
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -12,7 +12,7 @@
 #include "cli/validate/settings.h"
 #include "engine/core/result.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 struct Options {
   std::vector<std::string> files;
@@ -44,9 +44,9 @@ void AddOptions(CLI::App* parser, Options& options);
 
 // Defaults, then the file that was named or found, then the command line. `working_folder` is
 // absolute. The error is the user's; `notes` gets what else people should know.
-Result<Settings> ResolveSettings(const Options& options, const std::string& working_folder,
-                                 std::vector<std::string>& notes);
+core::Result<Settings> ResolveSettings(const Options& options, const std::string& working_folder,
+                                       std::vector<std::string>& notes);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_OPTIONS_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 constexpr size_t kAheadForEachJob = 32;
@@ -35,14 +35,14 @@ void ParallelChecks::Work() {
     if (closing_ || begun_ == targets_.size()) return;
     const size_t index = begun_++;
     lock.unlock();
-    Result<Judgement> judgement = checker_.Check(targets_[index]);
+    core::Result<Judgement> judgement = checker_.Check(targets_[index]);
     lock.lock();
     done_.emplace(index, std::move(judgement));
     changed_.notify_all();
   }
 }
 
-Result<Judgement> ParallelChecks::Next() {
+core::Result<Judgement> ParallelChecks::Next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return done_.contains(taken_); });
   auto taken = done_.extract(taken_++);
@@ -50,4 +50,4 @@ Result<Judgement> ParallelChecks::Next() {
   return std::move(taken.mapped());
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

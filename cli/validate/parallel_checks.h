@@ -14,7 +14,7 @@
 
 #include "cli/validate/check.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 class ParallelChecks {
  public:
@@ -25,7 +25,7 @@ class ParallelChecks {
   ParallelChecks(const ParallelChecks&) = delete;
 
   // The judgement of the next file. One thread; at most once for each target.
-  Result<Judgement> Next();
+  core::Result<Judgement> Next();
 
  private:
   void Work();
@@ -40,12 +40,12 @@ class ParallelChecks {
   std::condition_variable changed_;
   size_t begun_ = 0;
   size_t taken_ = 0;
-  std::map<size_t, Result<Judgement>> done_;
+  std::map<size_t, core::Result<Judgement>> done_;
   bool closing_ = false;
 
   std::vector<std::thread> threads_;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_PARALLEL_CHECKS_H_

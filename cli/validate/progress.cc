@@ -4,7 +4,7 @@
 
 #include "cli/console.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // What is done sooner needs none.
@@ -30,4 +30,4 @@ void Progress::Clear() {
   is_shown_ = false;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 class Progress {
  public:
@@ -29,6 +29,6 @@ class Progress {
   Clock::time_point next_;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_PROGRESS_H_

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // One finding as it is reported.
 struct ReportedFinding {
-  Finding finding;
+  host::Finding finding;
   // The source line it is on, without its newline; empty for none, and for a very long one.
   std::string line_text;
   std::string fingerprint;  // hex; survives lines moving, differs for the n-th of the same kind
@@ -45,6 +45,6 @@ struct ReportHeader {
   std::string root;  // absolute; what relative paths are relative to
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_REPORT_H_

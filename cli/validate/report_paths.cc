@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,4 +62,4 @@ std::string UriPath(std::string_view path) {
   return uri;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

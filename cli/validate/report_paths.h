@@ -7,7 +7,7 @@
 
 #include "cli/validate/report.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // What a checked standard input is called; no file has this path.
 inline constexpr char kStandardInputName[] = "<stdin>";
@@ -28,6 +28,6 @@ std::string RepositoryPath(const char* variable, const std::string& root, const 
 // Percent-encoded as a URI wants it; slashes stay.
 std::string UriPath(std::string_view path);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_REPORT_PATHS_H_

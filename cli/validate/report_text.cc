@@ -3,11 +3,11 @@
 #include "cli/console.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 std::string Sentence(const std::string& text) {
-  std::string sentence = Printable(text);
+  std::string sentence = core::Printable(text);
   if (!sentence.empty() && !sentence.ends_with('.')) sentence += '.';
   return sentence;
 }
@@ -32,9 +32,9 @@ std::string Summary(const Totals& totals) {
   return text;
 }
 
-std::string Message(const Finding& finding) {
+std::string Message(const host::Finding& finding) {
   const std::string hint = Sentence(finding.hint);
   return Sentence(finding.reason) + (hint.empty() ? "" : " " + hint);
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

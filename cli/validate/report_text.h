@@ -6,7 +6,7 @@
 
 #include "cli/validate/report.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // "1 file", "12,345 files".
 std::string Plural(size_t count, const std::string& noun);
@@ -15,8 +15,8 @@ std::string Plural(size_t count, const std::string& noun);
 std::string Summary(const Totals& totals);
 
 // Reason and hint in one line of printable text, each with its full stop.
-std::string Message(const Finding& finding);
+std::string Message(const host::Finding& finding);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_REPORT_TEXT_H_

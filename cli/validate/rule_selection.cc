@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -18,22 +18,24 @@ bool Holds(const Strings& beginnings, std::string_view rule) {
 }
 
 // `may_judging`: whether rules about judging may be named.
-Result<void> Check(const Strings& beginnings, const std::string& what, const Strings& known,
-                   bool may_judging) {
+core::Result<void> Check(const Strings& beginnings, const std::string& what, const Strings& known,
+                         bool may_judging) {
   for (const std::string& beginning : beginnings) {
     const bool begins_one = std::any_of(known.begin(), known.end(), [&](const std::string& rule) {
       return rule.starts_with(beginning);
     });
     if (beginning.empty() || !begins_one) {
-      return MakeError(what + ": there is no rule " + Quoted(beginning) +
-                           Suggestion(beginning, known) + "; \"belljar rules\" lists them",
-                       "");
+      return core::MakeError(what + ": there is no rule " + core::Quoted(beginning) +
+                                 host::Suggestion(beginning, known) +
+                                 "; \"belljar rules\" lists them",
+                             "");
     }
     if (!may_judging && beginning.starts_with(kJudging)) {
-      return MakeError(what + ": " + beginning +
-                           " says that a file could not be judged, and is always reported; to "
-                           "leave a file out use --exclude",
-                       "");
+      return core::MakeError(
+          what + ": " + beginning +
+              " means that a file could not be checked, and is always reported; to "
+              "skip a file use --exclude",
+          "");
     }
   }
   return {};
@@ -50,12 +52,12 @@ std::string Origin(const Settings& settings, const std::string& key) {
 
 bool IsAboutJudging(std::string_view rule) { return rule.starts_with(kJudging); }
 
-Result<RuleSelection> RuleSelection::Make(const Settings& settings, const Strings& known) {
-  if (Result<void> checked = Check(settings.select, Origin(settings, "select"), known, true);
+core::Result<RuleSelection> RuleSelection::Make(const Settings& settings, const Strings& known) {
+  if (core::Result<void> checked = Check(settings.select, Origin(settings, "select"), known, true);
       !checked) {
     return checked.error();
   }
-  if (Result<void> checked = Check(settings.ignore, Origin(settings, "ignore"), known, false);
+  if (core::Result<void> checked = Check(settings.ignore, Origin(settings, "ignore"), known, false);
       !checked) {
     return checked.error();
   }
@@ -63,8 +65,9 @@ Result<RuleSelection> RuleSelection::Make(const Settings& settings, const String
   selection.select_ = settings.select;
   selection.ignore_ = settings.ignore;
   for (const PerFileIgnore& ignore : settings.per_file_ignores) {
-    const std::string what = Origin(settings, "per-file-ignores") + " " + Quoted(ignore.pattern);
-    if (Result<void> checked = Check(ignore.rules, what, known, false); !checked) {
+    const std::string what =
+        Origin(settings, "per-file-ignores") + " " + core::Quoted(ignore.pattern);
+    if (core::Result<void> checked = Check(ignore.rules, what, known, false); !checked) {
       return checked.error();
     }
     selection.per_file_.push_back(
@@ -82,4 +85,4 @@ bool RuleSelection::Reports(std::string_view rule, const std::string& path) cons
   });
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

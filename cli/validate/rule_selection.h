@@ -15,7 +15,7 @@
 #include "cli/validate/settings.h"
 #include "engine/core/result.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // Whether the rule says that the source could not be judged.
 bool IsAboutJudging(std::string_view rule);
@@ -24,8 +24,8 @@ class RuleSelection {
  public:
   // `known`: the ids that there are. The error is the user's; it names the setting, its origin and
   // the nearest id.
-  static Result<RuleSelection> Make(const Settings& settings,
-                                    const std::vector<std::string>& known);
+  static core::Result<RuleSelection> Make(const Settings& settings,
+                                          const std::vector<std::string>& known);
 
   // `path` is absolute.
   bool Reports(std::string_view rule, const std::string& path) const;
@@ -40,6 +40,6 @@ class RuleSelection {
   std::vector<PerFile> per_file_;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_RULE_SELECTION_H_

@@ -5,10 +5,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/json_reader.h"
+#include "engine/host/json_reader.h"
 #include "engine/outside/installation.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 std::string TextOf(const nlohmann::json& object, const char* key) {
@@ -31,17 +31,17 @@ Rule ToRule(const nlohmann::json& object) {
 }
 
 // `origin` names the text in errors.
-Result<std::vector<Rule>> ParseRules(std::string_view text, const std::string& origin) {
-  const JsonReading reading = ReadJson(text, {});
+core::Result<std::vector<Rule>> ParseRules(std::string_view text, const std::string& origin) {
+  const host::JsonReading reading = host::ReadJson(text, {});
   const auto* list = std::get_if<nlohmann::json>(&reading);
   if (list == nullptr || !list->is_array()) {
-    return MakeError("read " + origin, "it is no JSON array; install Belljar again");
+    return core::MakeError("read " + origin, "it is not a JSON array; reinstall Belljar");
   }
   std::vector<Rule> rules;
   for (const nlohmann::json& object : *list) {
     if (object.is_object()) rules.push_back(ToRule(object));
     if (!object.is_object() || rules.back().id.empty() || rules.back().name.empty()) {
-      return MakeError("read " + origin, "a rule has no id or name; install Belljar again");
+      return core::MakeError("read " + origin, "a rule has no ID or name; reinstall Belljar");
     }
   }
   std::sort(rules.begin(), rules.end(),
@@ -51,11 +51,11 @@ Result<std::vector<Rule>> ParseRules(std::string_view text, const std::string& o
 
 }  // namespace
 
-Result<std::vector<Rule>> LoadRules() {
-  const Result<Installation> installation = Installation::Find();
+core::Result<std::vector<Rule>> LoadRules() {
+  const core::Result<outside::Installation> installation = outside::Installation::Find();
   if (!installation) return installation.error();
   std::ifstream file(installation->rules, std::ios::binary);
-  if (!file) return SystemError("open " + installation->rules);
+  if (!file) return core::SystemError("open " + installation->rules);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   return ParseRules(text, installation->rules);
 }
@@ -68,4 +68,4 @@ std::string_view RuleGroup(std::string_view id) {
   return digit < std::size(kGroups) ? kGroups[digit] : "policy";
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

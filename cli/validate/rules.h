@@ -9,7 +9,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 struct Rule {
   std::string id;     // "BJ201"
@@ -23,11 +23,11 @@ struct Rule {
 };
 
 // By id. An error is this installation's failure.
-Result<std::vector<Rule>> LoadRules();
+core::Result<std::vector<Rule>> LoadRules();
 
 // What the rule's group is about, by its first digit: "imports". "policy" for an unknown one.
 std::string_view RuleGroup(std::string_view id);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_RULES_H_

@@ -8,9 +8,9 @@
 #include "cli/validate/report_paths.h"
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,7 +19,7 @@ constexpr char kSchema[] =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr char kRootId[] = "%SRCROOT%";
 // Longer lines are machine-made: nobody reads them in a report.
-constexpr size_t kLongestSnippet = 1000;
+constexpr size_t kMaxSnippet = 1000;
 
 std::string WithFullStop(std::string text) { return text.ends_with('.') ? text : text + "."; }
 
@@ -60,9 +60,9 @@ class SarifWriter : public ReportWriter {
     for (const ReportedFinding& reported : file.findings) {
       results_.push_back(ToResult(reported, artifact));
     }
-    if (!file.error.empty()) Notify("error", Printable(file.error), artifact);
+    if (!file.error.empty()) Notify("error", core::Printable(file.error), artifact);
     if (file.findings_cut) {
-      Notify("warning", "There are more findings than are listed.", artifact);
+      Notify("warning", "More findings are not listed.", artifact);
     }
     return "";
   }
@@ -80,7 +80,7 @@ class SarifWriter : public ReportWriter {
                   {"suppressed", totals.suppressed}}}};
     const Json log = {
         {"$schema", kSchema}, {"version", "2.1.0"}, {"runs", Json::array({std::move(run)})}};
-    return log.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return core::SafeJson(log.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
   }
 
  private:
@@ -95,7 +95,7 @@ class SarifWriter : public ReportWriter {
     return {{"uri", UriPath(seen)}, {"uriBaseId", kRootId}};
   }
 
-  size_t RuleIndex(const Finding& finding) {
+  size_t RuleIndex(const host::Finding& finding) {
     const auto [found, is_new] = index_of_.try_emplace(finding.rule, rules_.size());
     if (is_new) {
       Rule rule;
@@ -106,7 +106,7 @@ class SarifWriter : public ReportWriter {
     return found->second;
   }
 
-  static Json Region(const Finding& finding) {
+  static Json Region(const host::Finding& finding) {
     Json region = {{"startLine", finding.line}};
     if (finding.column > 0) region["startColumn"] = finding.column;
     if (finding.end_line < finding.line) return region;
@@ -120,12 +120,12 @@ class SarifWriter : public ReportWriter {
 
   // Where it is, and the line around it. A finding about a whole file has no region.
   static Json Location(const ReportedFinding& reported, const Json& artifact) {
-    const Finding& finding = reported.finding;
+    const host::Finding& finding = reported.finding;
     Json place = {{"artifactLocation", artifact}};
     if (finding.line > 0) {
       place["region"] = Region(finding);
       const std::string& line = reported.line_text;
-      if (!line.empty() && line.size() <= kLongestSnippet && finding.end_line <= finding.line) {
+      if (!line.empty() && line.size() <= kMaxSnippet && finding.end_line <= finding.line) {
         place["contextRegion"] = {
             {"startLine", finding.line}, {"endLine", finding.line}, {"snippet", {{"text", line}}}};
       }
@@ -134,7 +134,7 @@ class SarifWriter : public ReportWriter {
   }
 
   Json ToResult(const ReportedFinding& reported, const Json& artifact) {
-    const Finding& finding = reported.finding;
+    const host::Finding& finding = reported.finding;
     Json result = {{"ruleId", finding.rule},
                    {"ruleIndex", RuleIndex(finding)},
                    {"level", "error"},
@@ -159,7 +159,7 @@ class SarifWriter : public ReportWriter {
   Json Driver() const {
     Json descriptors = Json::array();
     for (const Rule& rule : rules_) descriptors.push_back(Descriptor(rule));
-    const std::string version = header_.version.empty() ? kBelljarVersion : header_.version;
+    const std::string version = header_.version.empty() ? host::kBelljarVersion : header_.version;
     return {{"name", "belljar"},
             {"fullName", "belljar validate"},
             {"semanticVersion", version},
@@ -188,4 +188,4 @@ std::unique_ptr<ReportWriter> MakeSarifWriter(const ReportHeader& header, std::v
   return std::make_unique<SarifWriter>(header, std::move(rules));
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -8,10 +8,10 @@
 #include "cli/validate/formats.h"
 #include "cli/validate/rules.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 std::unique_ptr<ReportWriter> MakeSarifWriter(const ReportHeader& header, std::vector<Rule> rules);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_SARIF_FORMAT_H_

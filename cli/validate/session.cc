@@ -9,11 +9,11 @@
 #include "cli/validate/ignore_comments.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 // What the authors of the code can cause any number of.
-constexpr size_t kMostNotes = 20;
+constexpr size_t kMaxNotes = 20;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void Session::Suppress(const Target& target, Judgement& judgement) {
   const std::string absolute =
       (std::filesystem::path(options_.working_folder) / checked.path).lexically_normal();
   const auto is_suppressed = [&](const ReportedFinding& reported) {
-    const Finding& finding = reported.finding;
+    const host::Finding& finding = reported.finding;
     // Each is asked, whatever the others say: what is of use to one is not stale for another.
     const bool is_meant = comments.Suppresses(finding);
     const bool is_known =
@@ -56,7 +56,7 @@ void Session::Suppress(const Target& target, Judgement& judgement) {
   if (was_judged && options_.baseline) options_.baseline->Judged(target.project_path);
   if (was_judged) {
     for (const std::string& complaint : comments.Complaints()) {
-      Note(Printable(checked.path) + ":" + complaint);
+      Note(core::Printable(checked.path) + ":" + complaint);
     }
   }
   // What is left of a cut list are findings that nobody has seen.
@@ -87,24 +87,24 @@ int Session::Print(const std::string& text) {
   if (text.empty()) return kExitOk;
   progress_.Clear();
   if (!options_.output) return Answer(text, kExitOk);
-  const Result<void> written = options_.output->Write(text);
+  const core::Result<void> written = options_.output->Write(text);
   return written ? kExitOk : OwnFailure(written.error());
 }
 
 void Session::Note(const std::string& text) {
-  if (options_.quiet || ++notes_ > kMostNotes) return;
+  if (options_.quiet || ++notes_ > kMaxNotes) return;
   progress_.Clear();
   Say("belljar validate: note: " + text + "\n");
 }
 
 int Session::WriteNewBaseline() {
   if (!options_.write_baseline) return kExitOk;
-  Result<AtomicFile> file = AtomicFile::Create(*options_.write_baseline);
+  core::Result<AtomicFile> file = AtomicFile::Create(*options_.write_baseline);
   if (!file) return UsageError("validate", file.error().ToString());
-  Result<void> written = file->Write(new_baseline_.Text());
+  core::Result<void> written = file->Write(new_baseline_.Text());
   if (written) written = file->Commit();
   if (!written) return OwnFailure(written.error());
-  Note("findings in " + Quoted(*options_.write_baseline) + ": " +
+  Note("findings in " + core::Quoted(*options_.write_baseline) + ": " +
        WithThousands(new_baseline_.size()));
   return kExitOk;
 }
@@ -113,7 +113,7 @@ void Session::SayStatistics() const {
   if (!options_.statistics) return;
   std::vector<std::pair<size_t, std::string>> rows;
   for (const auto& [rule, counted] : by_rule_) {
-    rows.emplace_back(counted.first, rule + "  " + Printable(counted.second));
+    rows.emplace_back(counted.first, rule + "  " + core::Printable(counted.second));
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -136,22 +136,22 @@ int Session::Finish() {
     if (const int code = Print(rest); code != kExitOk) return code;
   }
   if (options_.output) {
-    if (const Result<void> done = options_.output->Commit(); !done) {
+    if (const core::Result<void> done = options_.output->Commit(); !done) {
       return OwnFailure(done.error());
     }
   }
   if (const int code = WriteNewBaseline(); code != kExitOk) return code;
-  if (notes_ > kMostNotes) {
-    Say("belljar validate: note: more notes that are not shown: " +
-        WithThousands(notes_ - kMostNotes) + "\n");
+  if (notes_ > kMaxNotes) {
+    Say("belljar validate: note: further notes not shown: " + WithThousands(notes_ - kMaxNotes) +
+        "\n");
   }
   if (options_.baseline && options_.baseline->stale() > 0 && !options_.quiet) {
     Say("belljar validate: note: findings of the baseline that are gone: " +
-        WithThousands(options_.baseline->stale()) + "; --write-baseline writes it anew\n");
+        WithThousands(options_.baseline->stale()) + "; regenerate it with --write-baseline\n");
   }
   SayStatistics();
   if (is_text && !options_.quiet) Say(rest);  // a summary, for people
   return ExitCode();
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -15,7 +15,7 @@
 #include "cli/validate/progress.h"
 #include "cli/validate/rule_selection.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 struct SessionOptions {
   RuleSelection selection;
@@ -56,6 +56,6 @@ class Session {
   size_t notes_ = 0;
 };
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_SESSION_H_

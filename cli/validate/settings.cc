@@ -6,19 +6,19 @@
 
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 toml::array ListOf(const std::vector<std::string>& items) {
   toml::array list;
-  for (const std::string& item : items) list.push_back(Printable(item));
+  for (const std::string& item : items) list.push_back(core::Printable(item));
   return list;
 }
 
 toml::table PerFile(const std::vector<PerFileIgnore>& ignores) {
   toml::table table;
   for (const PerFileIgnore& ignore : ignores) {
-    table.insert_or_assign(Printable(ignore.pattern), ListOf(ignore.rules));
+    table.insert_or_assign(core::Printable(ignore.pattern), ListOf(ignore.rules));
   }
   return table;
 }
@@ -27,7 +27,7 @@ toml::table PerFile(const std::vector<PerFileIgnore>& ignores) {
 std::optional<std::string> Written(const Settings& settings, const std::string& key) {
   std::ostringstream text;
   const auto write = [&text](const auto& value) { text << toml::toml_formatter(value); };
-  if (key == "profile") write(toml::value(Printable(settings.profile.value_or("basic"))));
+  if (key == "profile") write(toml::value(core::Printable(settings.profile.value_or("basic"))));
   if (key == "allowed-imports") {
     if (!settings.allowed_imports) return std::nullopt;
     write(ListOf(*settings.allowed_imports));
@@ -44,7 +44,7 @@ std::optional<std::string> Written(const Settings& settings, const std::string& 
   if (key == "format") write(toml::value(settings.format));
   if (key == "baseline") {
     if (!settings.baseline) return std::nullopt;
-    write(toml::value(Printable(*settings.baseline)));
+    write(toml::value(core::Printable(*settings.baseline)));
   }
   if (key == "allow-ignore-comments") write(toml::value(settings.allow_ignore_comments));
   if (key == "ignore-files") write(toml::value(settings.ignore_files));
@@ -65,17 +65,17 @@ const std::vector<std::string>& SettingKeys() {
 }
 
 std::string ShowSettings(const Settings& settings) {
-  std::string text =
-      settings.file.empty() ? "# no configuration file\n" : "# " + Printable(settings.file) + "\n";
+  std::string text = settings.file.empty() ? "# no configuration file\n"
+                                           : "# " + core::Printable(settings.file) + "\n";
   text += "[validate]\n";
   for (const std::string& key : SettingKeys()) {
     const auto origin = settings.origins.find(key);
     const std::optional<std::string> value = Written(settings, key);
     const std::string line = value ? key + " = " + *value : "# " + key + " is not set";
     text += line + "  # " +
-            (origin == settings.origins.end() ? "default" : Printable(origin->second)) + "\n";
+            (origin == settings.origins.end() ? "default" : core::Printable(origin->second)) + "\n";
   }
   return text;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

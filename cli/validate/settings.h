@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 // Findings of these rules, in files that match, are not reported.
 struct PerFileIgnore {
@@ -47,11 +47,11 @@ struct Settings {
 // The keys that a file may have, in the order in which they are shown.
 const std::vector<std::string>& SettingKeys();
 
-inline constexpr size_t kMostJobs = 256;
+inline constexpr size_t kMaxJobs = 256;
 
 // What is in force, as TOML with the origin of each value beside it.
 std::string ShowSettings(const Settings& settings);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_SETTINGS_H_

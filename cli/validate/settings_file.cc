@@ -10,19 +10,19 @@
 #include <stdexcept>
 
 #include "engine/core/fd.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
-constexpr size_t kLongestFile = 1 << 20;
+constexpr size_t kMaxFile = 1 << 20;
 // toml++ bounds how deep values are nested, but not "a.b.c…": it takes its tables apart one call
 // within another, and half a million of them end the process.
-constexpr size_t kMostDots = 32;
+constexpr size_t kMaxDots = 32;
 constexpr char kOwnFile[] = "belljar.toml";
 constexpr char kProjectFile[] = "pyproject.toml";
 
@@ -32,7 +32,7 @@ class Malformed : public std::runtime_error {
 };
 
 std::string PlaceIn(const std::string& path, const toml::source_position& at) {
-  return Printable(path) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  return core::Printable(path) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
 }
 
 // --- opening and parsing ------------------------------------------------------------------------
@@ -58,7 +58,7 @@ class DotCounter {
         case '"':
         case '\'': line += SkipString(); break;
         case '.':
-          if (++dots > kMostDots) return line;
+          if (++dots > kMaxDots) return line;
           break;
         default: break;
       }
@@ -96,29 +96,32 @@ class DotCounter {
   size_t at_ = 0;
 };
 
-Result<std::string> ReadPlainFile(const std::string& path) {
+core::Result<std::string> ReadPlainFile(const std::string& path) {
   // A FIFO would wait for somebody to write to it.
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
-  if (!fd || fstat(fd.get(), &status) != 0) return SystemError("open " + Quoted(path));
-  if (S_ISDIR(status.st_mode)) return SystemErrorOf(EISDIR, "read " + Quoted(path));
-  if (!S_ISREG(status.st_mode)) return MakeError("read " + Quoted(path), "not a plain file");
-  Result<std::string> text = ReadAll(fd.get(), kLongestFile);
+  if (!fd || fstat(fd.get(), &status) != 0) return core::SystemError("open " + core::Quoted(path));
+  if (S_ISDIR(status.st_mode)) return core::SystemErrorOf(EISDIR, "read " + core::Quoted(path));
+  if (!S_ISREG(status.st_mode))
+    return core::MakeError("read " + core::Quoted(path), "not a regular file");
+  core::Result<std::string> text = core::ReadAll(fd.get(), kMaxFile);
   if (text) return text;
-  return SystemErrorOf(text.error().error_number, "read " + Quoted(path), text.error().detail);
+  return core::SystemErrorOf(text.error().error_number, "read " + core::Quoted(path),
+                             text.error().detail);
 }
 
 toml::table ParseFile(const std::string& path) {
-  const Result<std::string> text = ReadPlainFile(path);
+  const core::Result<std::string> text = ReadPlainFile(path);
   if (!text) throw Malformed(text.error().ToString());
   if (const size_t line = DotCounter(*text).FirstDeepLine()) {
-    throw Malformed(Printable(path) + ":" + std::to_string(line) + ": a key of more than " +
-                    std::to_string(kMostDots) + " names");
+    throw Malformed(core::Printable(path) + ":" + std::to_string(line) + ": a key of more than " +
+                    std::to_string(kMaxDots) + " names");
   }
   try {
     return toml::parse(*text, path);
   } catch (const toml::parse_error& error) {
-    throw Malformed(PlaceIn(path, error.source().begin) + ": " + Printable(error.description()));
+    throw Malformed(PlaceIn(path, error.source().begin) + ": " +
+                    core::Printable(error.description()));
   }
 }
 
@@ -161,7 +164,7 @@ class Reader {
 std::string Reader::Text(const std::string& key, const toml::node& node) const {
   const auto text = node.value_exact<std::string>();
   if (!text || text->empty() || text->find('\0') != std::string::npos) {
-    Refuse(node.source(), key + ": write a text in quotes");
+    Refuse(node.source(), key + ": write a quoted string");
   }
   return *text;
 }
@@ -171,7 +174,7 @@ std::string Reader::Path(const std::string& text) const {
 }
 
 Strings Reader::List(const std::string& key, const toml::node& node) const {
-  const std::string what = key + ": write a list of texts, such as [\"a\", \"b\"]";
+  const std::string what = key + ": write a list of strings, such as [\"a\", \"b\"]";
   const toml::array* array = node.as_array();
   if (!array) Refuse(node.source(), what);
   Strings items;
@@ -194,9 +197,9 @@ void Reader::ReadProfile(const toml::node& node) {
   const bool is_file = profile.find('/') != std::string::npos || profile.ends_with(".toml");
   if (is_file && !file_.was_named) {
     Refuse(node.source(),
-           "profile: a configuration that was found beside the code may only name a profile of "
-           "this installation; pass --profile " +
-               Printable(profile) + ", or this configuration by --config");
+           "profile: a configuration found beside the code may only name a profile of this "
+           "installation; pass --profile " +
+               core::Printable(profile) + ", or this configuration by --config");
   }
   settings_.profile = is_file ? Path(profile) : std::move(profile);
 }
@@ -234,8 +237,8 @@ void Reader::ReadKey(const std::string& key, const toml::node& node) {
     if (std::find(formats_.begin(), formats_.end(), settings_.format) == formats_.end()) {
       std::string known;
       for (const std::string& format : formats_) known += (known.empty() ? "" : ", ") + format;
-      Refuse(node.source(), "format " + Quoted(settings_.format) + " is none of " + known +
-                                Suggestion(settings_.format, formats_));
+      Refuse(node.source(), "format " + core::Quoted(settings_.format) + " is none of " + known +
+                                host::Suggestion(settings_.format, formats_));
     }
   } else if (key == "baseline") {
     settings_.baseline = Path(Text(key, node));
@@ -245,8 +248,8 @@ void Reader::ReadKey(const std::string& key, const toml::node& node) {
     settings_.ignore_files = Switch(key, node);
   } else if (key == "jobs") {
     const auto jobs = node.value_exact<int64_t>();
-    if (!jobs || *jobs < 0 || *jobs > static_cast<int64_t>(kMostJobs)) {
-      Refuse(node.source(), "jobs: write a whole number from 1 to " + std::to_string(kMostJobs) +
+    if (!jobs || *jobs < 0 || *jobs > static_cast<int64_t>(kMaxJobs)) {
+      Refuse(node.source(), "jobs: write a whole number from 1 to " + std::to_string(kMaxJobs) +
                                 ", or 0 for the number of processors");
     }
     settings_.jobs = static_cast<size_t>(*jobs);
@@ -267,9 +270,9 @@ void Reader::CheckSections(const toml::table& root) const {
     }
     const bool is_key =
         std::find(SettingKeys().begin(), SettingKeys().end(), name) != SettingKeys().end();
-    Refuse(key.source(),
-           "unknown key " + Quoted(name) +
-               (is_key ? "; write [" + section + "] above it" : Suggestion(name, {"validate"})));
+    Refuse(key.source(), "unknown key " + core::Quoted(name) +
+                             (is_key ? "; write [" + section + "] above it"
+                                     : host::Suggestion(name, {"validate"})));
   }
 }
 
@@ -283,7 +286,8 @@ void Reader::Read() {
   for (const auto& [key, node] : *table) {
     const std::string name(key.str());
     if (std::find(SettingKeys().begin(), SettingKeys().end(), name) == SettingKeys().end()) {
-      Refuse(key.source(), "unknown key " + Quoted(name) + Suggestion(name, SettingKeys()));
+      Refuse(key.source(),
+             "unknown key " + core::Quoted(name) + host::Suggestion(name, SettingKeys()));
     }
     ReadKey(name, node);
     settings_.origins[name] =
@@ -292,13 +296,14 @@ void Reader::Read() {
 }
 
 template <typename Call>
-auto Translate(const std::string& path, Call call) -> Result<decltype(call())> {
+auto Translate(const std::string& path, Call call) -> core::Result<decltype(call())> {
   try {
     return call();
   } catch (const Malformed& malformed) {
-    return MakeError(malformed.what(), "");
+    return core::MakeError(malformed.what(), "");
   } catch (const std::exception& failure) {
-    return MakeError("read configuration " + Quoted(path), Printable(failure.what()));
+    return core::MakeError("read configuration " + core::Quoted(path),
+                           core::Printable(failure.what()));
   }
 }
 
@@ -318,31 +323,33 @@ bool IsConfiguration(const std::string& path) {
 
 // Two configurations in a folder: the first is read, and whoever wrote the second should know.
 void NoteUnreadProject(const std::string& path, Strings& notes) {
-  const Result<bool> has_section = Translate(path, [&] { return IsConfiguration(path); });
+  const core::Result<bool> has_section = Translate(path, [&] { return IsConfiguration(path); });
   if (has_section && *has_section) {
-    notes.push_back("[tool.belljar] of " + Quoted(path) + " is not read: " + kOwnFile +
+    notes.push_back("[tool.belljar] of " + core::Quoted(path) + " is not read: " + kOwnFile +
                     " is beside it");
   }
 }
 
 }  // namespace
 
-Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
-                                                     std::vector<std::string>& notes) {
+core::Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
+                                                           std::vector<std::string>& notes) {
   struct stat start;
-  if (stat(folder.c_str(), &start) != 0) return SystemError("look at " + Quoted(folder));
+  if (stat(folder.c_str(), &start) != 0)
+    return core::SystemError("look at " + core::Quoted(folder));
   for (fs::path at = folder;; at = at.parent_path()) {
     struct stat status;
     if (stat(at.c_str(), &status) != 0 || status.st_dev != start.st_dev) break;
     for (const char* name : {kOwnFile, kProjectFile}) {
       const std::string path = (at / name).string();
       if (IsForeign(path, start.st_uid)) {
-        notes.push_back(Quoted(path) +
-                        " belongs to another user and is not read; pass it by "
-                        "--config if you trust it");
+        notes.push_back(
+            core::Quoted(path) +
+            " belongs to another user and is not read; pass it with --config if you trust it");
         continue;
       }
-      const Result<bool> is_configuration = Translate(path, [&] { return IsConfiguration(path); });
+      const core::Result<bool> is_configuration =
+          Translate(path, [&] { return IsConfiguration(path); });
       if (!is_configuration) return is_configuration.error();
       if (!*is_configuration) continue;
       if (!IsProjectFile(path)) NoteUnreadProject((at / kProjectFile).string(), notes);
@@ -354,8 +361,9 @@ Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
   return std::optional<SettingsFile>();
 }
 
-Result<void> ReadSettings(const SettingsFile& file, const Strings& formats, Settings& settings) {
-  const Result<bool> read = Translate(file.path, [&] {
+core::Result<void> ReadSettings(const SettingsFile& file, const Strings& formats,
+                                Settings& settings) {
+  const core::Result<bool> read = Translate(file.path, [&] {
     Reader(file, formats, settings).Read();
     return true;
   });
@@ -364,4 +372,4 @@ Result<void> ReadSettings(const SettingsFile& file, const Strings& formats, Sett
   return {};
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -13,7 +13,7 @@
 #include "cli/validate/settings.h"
 #include "engine/core/result.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 struct SettingsFile {
   std::string path;  // absolute
@@ -22,14 +22,14 @@ struct SettingsFile {
 
 // From `folder` (absolute) upwards to the root of its repository or file system: the first
 // belljar.toml, or pyproject.toml with a section for us. `notes` gets what was passed over.
-Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
-                                                     std::vector<std::string>& notes);
+core::Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
+                                                           std::vector<std::string>& notes);
 
 // Fills `settings`. The error is the user's: file, line, column, and what to write instead.
 // `formats` are the names that the key "format" may have.
-Result<void> ReadSettings(const SettingsFile& file, const std::vector<std::string>& formats,
-                          Settings& settings);
+core::Result<void> ReadSettings(const SettingsFile& file, const std::vector<std::string>& formats,
+                                Settings& settings);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_SETTINGS_FILE_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 SourceLines::SourceLines(std::string_view source) {
   if (source.starts_with("\xef\xbb\xbf")) source.remove_prefix(3);
@@ -20,7 +20,7 @@ std::string_view SourceLines::Line(int number) const {
 }
 
 std::string ShownLine(std::string_view line) {
-  return line.size() <= kLongestShownLine ? std::string(line) : std::string();
+  return line.size() <= kMaxShownLine ? std::string(line) : std::string();
 }
 
 std::string Normalized(std::string_view line) {
@@ -37,4 +37,4 @@ std::string Normalized(std::string_view line) {
   return normal;
 }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 
 class SourceLines {
  public:
@@ -22,7 +22,7 @@ class SourceLines {
 };
 
 // No report gets longer by what somebody wrote in one line.
-inline constexpr size_t kLongestShownLine = 500;  // bytes
+inline constexpr size_t kMaxShownLine = 500;  // bytes
 // `line`, or nothing if it is longer than that.
 std::string ShownLine(std::string_view line);
 
@@ -30,6 +30,6 @@ std::string ShownLine(std::string_view line);
 // by code that is only moved or indented.
 std::string Normalized(std::string_view line);
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate
 
 #endif  // BELLJAR_CLI_VALIDATE_SOURCE_LINES_H_

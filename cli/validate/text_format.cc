@@ -4,7 +4,7 @@
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"
 
-namespace belljar::validate {
+namespace belljar::cli::validate {
 namespace {
 
 class TextWriter : public ReportWriter {
@@ -14,7 +14,7 @@ class TextWriter : public ReportWriter {
     for (const ReportedFinding& reported : file.findings) {
       text += FindingText(file.path, reported.finding);
     }
-    if (file.findings_cut) text += Printable(file.path) + ": there are more findings\n";
+    if (file.findings_cut) text += core::Printable(file.path) + ": more findings are not shown\n";
     return text;
   }
 
@@ -25,4 +25,4 @@ class TextWriter : public ReportWriter {
 
 std::unique_ptr<ReportWriter> MakeTextWriter() { return std::make_unique<TextWriter>(); }
 
-}  // namespace belljar::validate
+}  // namespace belljar::cli::validate

@@ -5,60 +5,68 @@
 #include <memory>
 #include <utility>
 
-#include "engine/core/afterwards.h"
+#include "engine/host/deferred_tasks.h"
 
-namespace belljar {
+namespace belljar::container::backend {
 namespace {
 
 // For the engine to say how a container has ended that is gone already.
 constexpr std::chrono::seconds kExitTimeout{5};
 // Containers that died between being taken and being sent a request.
-constexpr int kMostDeadInARow = 3;
+constexpr int kMaxDeadInARow = 3;
 
 // Nothing of the program has run: the guest has not had the whole of the request.
-bool HasDiedBefore(const Result<Outcome>& outcome) {
+bool HasDiedBefore(const core::Result<host::Outcome>& outcome) {
   return !outcome && outcome.error().error_number == EPIPE;
-}
-
-// As the guest says it of a worker, which the kernel may have chosen to kill for the memory of all.
-bool WasKilledByKernel(const Outcome& outcome) {
-  return outcome.status == Status::kKilled && outcome.error &&
-         outcome.error->message == "killed by SIGKILL";
 }
 
 }  // namespace
 
-ContainerBackend::ContainerBackend(ContainerBackendOptions options)
-    : options_(std::move(options)), pool_(options_.pool) {}
+ContainerBackend::ContainerBackend(ContainerBackendOptions options,
+                                   std::unique_ptr<ContainerPool> pool)
+    : options_(std::move(options)), pool_(std::move(pool)) {}
 
-Result<Outcome> ContainerBackend::Run(const Request& request, const RunOptions& options) {
+core::Result<std::unique_ptr<ContainerBackend>> ContainerBackend::Start(
+    ContainerBackendOptions options) {
+  core::Result<std::unique_ptr<ContainerPool>> pool = ContainerPool::Start(options.pool);
+  if (!pool) return pool.error();
+  return std::unique_ptr<ContainerBackend>(
+      new ContainerBackend(std::move(options), std::move(*pool)));
+}
+
+core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
+                                                  const outside::RunOptions& options) {
   // The caller's mistake costs no container.
-  const Result<std::optional<AllowList>> narrower = Narrower(options_.doors.get(), request);
+  const core::Result<std::optional<egress::AllowList>> narrower =
+      egress::Narrower(options_.egress_service.get(), request);
   if (!narrower) return narrower.error();
-  InterruptCheck interrupts(options.interrupted);
-  const Wait wait{Clock::now() + options.queue_timeout, options.cancel_fd, &interrupts};
+  outside::InterruptCheck interrupts(options.interrupted);
+  const outside::Wait wait{core::Clock::now() + options.queue_timeout, options.cancel_fd,
+                           &interrupts};
   for (int tries = 1;; ++tries) {
-    Result<PooledContainer> container = pool_.Take(wait);
+    core::Result<PooledContainer> container = pool_->Take(wait);
     if (!container) {
       if (container.error().error_number != ECANCELED) return container.error();
       const GuestTerms& terms = options_.pool.terms;
-      return CancelledBefore(request, terms.isolation, terms.language);
+      return outside::CancelledBefore(request, terms.isolation, terms.language);
     }
-    Result<Outcome> outcome = RunIn(*container, request, options);
+    core::Result<host::Outcome> outcome = RunIn(*container, request, options);
     const bool has_died = HasDiedBefore(outcome);
-    Leave(std::move(*container), options.afterwards);
-    if (!has_died || tries == kMostDeadInARow) return outcome;
+    Leave(std::move(*container), options.deferred);
+    if (!has_died || tries == kMaxDeadInARow) return outcome;
   }
 }
 
-Result<Outcome> ContainerBackend::RunIn(const PooledContainer& container, const Request& request,
-                                        const RunOptions& options) const {
-  Result<Outcome> outcome = container.guest->Run(request, options);
+core::Result<host::Outcome> ContainerBackend::RunIn(const PooledContainer& container,
+                                                    const host::Request& request,
+                                                    const outside::RunOptions& options) const {
+  core::Result<host::Outcome> outcome = container.guest->Run(request, options);
   if (!outcome) return outcome;
   if (container.guest->end() == GuestConnection::End::kClosed) {
     ExplainEnd(container, *outcome);
-  } else if (WasKilledByKernel(*outcome)) {
-    const Result<bool> out_of_memory = options_.pool.engine->RanOutOfMemory(container.id);
+  } else if (outcome->kill_cause == host::KillCause::kSigkill) {
+    // Of a worker, which the kernel may have chosen to kill for the memory of all.
+    const core::Result<bool> out_of_memory = options_.pool.engine->RanOutOfMemory(container.id);
     if (out_of_memory && *out_of_memory) SetOutOfMemory(*outcome);
   }
   outcome->container = options_.report;
@@ -68,8 +76,9 @@ Result<Outcome> ContainerBackend::RunIn(const PooledContainer& container, const 
 }
 
 // The guest has not said it, but the engine knows.
-void ContainerBackend::ExplainEnd(const PooledContainer& container, Outcome& outcome) const {
-  const Result<ContainerExit> exit = options_.pool.engine->Wait(container.id, kExitTimeout);
+void ContainerBackend::ExplainEnd(const PooledContainer& container, host::Outcome& outcome) const {
+  const core::Result<engines::ContainerExit> exit =
+      options_.pool.engine->Wait(container.id, kExitTimeout);
   if (!exit) {
     outcome.error->hint = "the engine does not say why: " + exit.error().ToString();
   } else if (exit->out_of_memory) {
@@ -79,18 +88,17 @@ void ContainerBackend::ExplainEnd(const PooledContainer& container, Outcome& out
   }
 }
 
-void ContainerBackend::SetOutOfMemory(Outcome& outcome) const {
-  outcome.status = Status::kMemoryLimit;
-  outcome.error =
-      Stopped("MemoryLimit",
-              "the container was stopped at " + options_.pool.spec.memory.ToString() + " of memory",
-              "use less memory at a time; files that are in memory count");
+void ContainerBackend::SetOutOfMemory(host::Outcome& outcome) const {
+  host::SetStopped(
+      outcome, host::Status::kMemoryLimit, "MemoryLimit",
+      "the container was stopped at " + options_.pool.spec.memory.ToString() + " of memory",
+      "use less memory at a time; files that are in memory count");
 }
 
-void ContainerBackend::Leave(PooledContainer container, Afterwards* afterwards) {
-  if (!afterwards) return pool_.Retire(std::move(container));
+void ContainerBackend::Leave(PooledContainer container, host::DeferredTasks* deferred) {
+  if (!deferred) return pool_->Retire(std::move(container));
   auto spent = std::make_shared<PooledContainer>(std::move(container));
-  afterwards->Add([this, spent] { pool_.Retire(std::move(*spent)); });
+  deferred->Add([this, spent] { pool_->Retire(std::move(*spent)); });
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::backend

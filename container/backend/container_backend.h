@@ -9,42 +9,46 @@
 #include <memory>
 
 #include "container/backend/container_pool.h"
-#include "engine/core/outcome.h"
-#include "engine/core/request.h"
 #include "engine/core/result.h"
-#include "engine/door/door.h"
+#include "engine/egress/egress_proxy.h"
+#include "engine/host/outcome.h"
+#include "engine/host/request.h"
 #include "engine/outside/backend.h"
 
-namespace belljar {
+namespace belljar::container::backend {
 
 struct ContainerBackendOptions {
   ContainerPoolOptions pool;
-  ContainerReport report;  // engine, runtime, image: the same in every outcome
-  // Of a profile with a door, else null: the one of pool.terms.
-  std::shared_ptr<DoorService> doors;
+  host::ContainerReport report;  // engine, runtime, image: the same in every outcome
+  // Of a profile with an egress proxy, else null: the one of pool.terms.
+  std::shared_ptr<egress::EgressService> egress_service;
 };
 
-class ContainerBackend : public Backend {
+class ContainerBackend : public outside::Backend {
  public:
   // Precondition of its end: no run is under way, and what Afterwards was given is done.
-  explicit ContainerBackend(ContainerBackendOptions options);
+  static core::Result<std::unique_ptr<ContainerBackend>> Start(ContainerBackendOptions options);
 
-  Result<Outcome> Run(const Request& request, const RunOptions& options) override;
+  core::Result<host::Outcome> Run(const host::Request& request,
+                                  const outside::RunOptions& options) override;
 
-  Result<void> WaitForSpare(Deadline deadline) override { return pool_.WaitForSpare(deadline); }
-  Counters counters() const override { return pool_.counters(); }
+  core::Result<void> WaitForSpare(core::Deadline deadline) override {
+    return pool_->WaitForSpare(deadline);
+  }
+  Counters counters() const override { return pool_->counters(); }
 
  private:
-  Result<Outcome> RunIn(const PooledContainer& container, const Request& request,
-                        const RunOptions& options) const;
-  void ExplainEnd(const PooledContainer& container, Outcome& outcome) const;
-  void Leave(PooledContainer container, Afterwards* afterwards);
-  void SetOutOfMemory(Outcome& outcome) const;
+  ContainerBackend(ContainerBackendOptions options, std::unique_ptr<ContainerPool> pool);
+  core::Result<host::Outcome> RunIn(const PooledContainer& container, const host::Request& request,
+                                    const outside::RunOptions& options) const;
+  void ExplainEnd(const PooledContainer& container, host::Outcome& outcome) const;
+  void Leave(PooledContainer container, host::DeferredTasks* deferred);
+  void SetOutOfMemory(host::Outcome& outcome) const;
 
   const ContainerBackendOptions options_;
-  ContainerPool pool_;
+  const std::unique_ptr<ContainerPool> pool_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::backend
 
 #endif  // BELLJAR_CONTAINER_BACKEND_CONTAINER_BACKEND_H_

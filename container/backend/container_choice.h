@@ -13,9 +13,9 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::backend {
 
-struct ContainerWish {
+struct ContainerSelection {
   // "auto": the first of Docker, Podman and runsc alone that is here; "docker", "podman", "runsc".
   std::string engine = "auto";
   std::string socket;  // of Docker or Podman; empty: where they usually listen
@@ -27,8 +27,8 @@ struct ContainerWish {
   std::string folder;  // of runsc alone: images and state; empty: a place of this user's
 };
 
-// How the parts of a wish are spelled where they were given, up to their values: "--engine ".
-struct WishNames {
+// How the parts of a selection are spelled where they were given, up to their values: "--engine ".
+struct SelectionNames {
   const char* engine;
   const char* socket;
   const char* runtime;
@@ -36,20 +36,20 @@ struct WishNames {
 };
 
 // Whether its parts go together. The error is the user's.
-Result<void> CheckTogether(const ContainerWish& wish, const WishNames& names);
+core::Result<void> CheckTogether(const ContainerSelection& selection, const SelectionNames& names);
 
 struct ContainerChoice {
-  std::shared_ptr<ContainerEngine> engine;
-  EngineFacts facts;
+  std::shared_ptr<engines::ContainerEngine> engine;
+  engines::EngineFacts facts;
   std::string runtime;  // "runsc", "runc": as results name it
-  EngineImage image;
+  engines::EngineImage image;
 };
 
 // As far as it can be chosen before there is an image.
 struct EngineChoice {
-  std::shared_ptr<ContainerEngine> engine;
-  EngineFacts facts;
-  std::string name;     // as ContainerWish::engine has it: "docker"
+  std::shared_ptr<engines::ContainerEngine> engine;
+  engines::EngineFacts facts;
+  std::string name;     // as ContainerSelection::engine has it: "docker"
   std::string runtime;  // "runsc", "runc"
 };
 
@@ -62,22 +62,23 @@ struct EngineCheck {
 
 // Of "memory", "processes", "cpu" what the engine limits for no container: one without root may
 // not. A program's own limits are held by its worker all the same.
-std::vector<std::string> NotLimitedBy(const EngineFacts& facts);
+std::vector<std::string> NotLimitedBy(const engines::EngineFacts& facts);
 
 // Where Docker ("docker") or Podman ("podman") usually listens for this user, in the order in which
 // to ask; where DOCKER_HOST says which, for "docker" that one and no other.
-std::vector<std::string> UsualSocketsOf(const std::string& engine);
+std::vector<std::string> DefaultSocketsOf(const std::string& engine);
 
 // The image has to be there, of this version, profile and Python, or the error says how to make it.
-Result<ContainerChoice> ChooseContainer(const ContainerWish& wish, const Profile& profile);
+core::Result<ContainerChoice> ChooseContainer(const ContainerSelection& selection,
+                                              const core::Profile& profile);
 
-// The first engine that has what the wish asks for, whatever images it has: for whoever is about to
-// load one.
-Result<EngineChoice> ChooseEngine(const ContainerWish& wish);
+// The first engine that has what the selection asks for, whatever images it has: for whoever is
+// about to load one.
+core::Result<EngineChoice> ChooseEngine(const ContainerSelection& selection);
 
-// All of them, whatever the wish prefers; asks each once. Looks for no image.
-std::vector<EngineCheck> CheckEngines(const ContainerWish& wish);
+// All of them, whatever the selection prefers; asks each once. Looks for no image.
+std::vector<EngineCheck> CheckEngines(const ContainerSelection& selection);
 
-}  // namespace belljar
+}  // namespace belljar::container::backend
 
 #endif  // BELLJAR_CONTAINER_BACKEND_CONTAINER_CHOICE_H_

@@ -9,16 +9,16 @@
 #include <optional>
 #include <vector>
 
-#include "engine/core/digest.h"
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
+#include "engine/host/digest.h"
 
-namespace belljar {
+namespace belljar::container::backend {
 namespace {
 
 constexpr size_t kStatSize = 4096;
 // Longer than an engine takes to start one that is created.
-constexpr std::chrono::minutes kStartingAtMost{10};
+constexpr std::chrono::minutes kMaxStarting{10};
 
 template <typename Number>
 std::optional<Number> NumberOf(std::string_view text) {
@@ -28,31 +28,32 @@ std::optional<Number> NumberOf(std::string_view text) {
   return number;
 }
 
-Result<std::string> BootId() {
-  Result<std::string> id = ReadFile("/proc/sys/kernel/random/boot_id", kStatSize);
+core::Result<std::string> BootId() {
+  core::Result<std::string> id = core::ReadFile("/proc/sys/kernel/random/boot_id", kStatSize);
   if (id) id->erase(id->find_last_not_of(" \n") + 1);
   return id;
 }
 
-Result<std::string> PidNamespace() {
+core::Result<std::string> PidNamespace() {
   struct stat file;
-  if (stat("/proc/self/ns/pid", &file) != 0) return SystemError("look at the PID namespace");
+  if (stat("/proc/self/ns/pid", &file) != 0) return core::SystemError("look at the PID namespace");
   return std::to_string(file.st_ino);
 }
 
 // Since boot, in the kernel's ticks: field 22 of /proc/PID/stat. nullopt: it has ended, though
 // perhaps nobody has reaped it. An error: it cannot be looked at.
-Result<std::optional<std::string>> StartTimeOf(std::string_view pid) {
-  Result<std::string> stat = ReadFile("/proc/" + std::string(pid) + "/stat", kStatSize);
+core::Result<std::optional<std::string>> StartTimeOf(std::string_view pid) {
+  core::Result<std::string> stat = core::ReadFile("/proc/" + std::string(pid) + "/stat", kStatSize);
   if (!stat && (stat.error().error_number == ENOENT || stat.error().error_number == ESRCH)) {
     return std::optional<std::string>();
   }
   if (!stat) return stat.error();
   // The name before it may hold anything.
   const size_t name_end = stat->rfind(") ");
-  if (name_end == stat->npos) return MakeError("look at process " + std::string(pid), "no name");
+  if (name_end == stat->npos)
+    return core::MakeError("look at process " + std::string(pid), "no name");
   const std::vector<std::string_view> fields =
-      SplitAt(std::string_view(*stat).substr(name_end + 2), ' ');
+      core::SplitAt(std::string_view(*stat).substr(name_end + 2), ' ');
   constexpr size_t kState = 0, kStartTime = 19;
   if (fields.size() <= kStartTime || fields[kState] == "Z" || fields[kState] == "X") {
     return std::optional<std::string>();
@@ -66,17 +67,17 @@ int64_t SecondsNow() {
       .count();
 }
 
-std::string LabelOf(const ListedContainer& container, const char* name) {
+std::string LabelOf(const engines::ListedContainer& container, const char* name) {
   const auto found = container.labels.find(name);
   return found == container.labels.end() ? std::string() : found->second;
 }
 
-bool IsLongCreated(const ListedContainer& container) {
+bool IsLongCreated(const engines::ListedContainer& container) {
   const auto created = NumberOf<int64_t>(LabelOf(container, kCreatedLabel));
-  return created && SecondsNow() - *created > std::chrono::seconds(kStartingAtMost).count();
+  return created && SecondsNow() - *created > std::chrono::seconds(kMaxStarting).count();
 }
 
-bool IsOrphan(const ListedContainer& container) {
+bool IsOrphan(const engines::ListedContainer& container) {
   switch (StateOfOwner(LabelOf(container, kOwnerLabel))) {
     case OwnerState::kLiving: return false;
     case OwnerState::kDead: return true;
@@ -87,52 +88,55 @@ bool IsOrphan(const ListedContainer& container) {
 
 }  // namespace
 
-std::string UsualInstance(const Installation& installation) {
-  return "user-" + std::to_string(geteuid()) + "-" + Sha256(installation.zygote).substr(0, 12);
+std::string DefaultInstance(const outside::Installation& installation) {
+  return "user-" + std::to_string(geteuid()) + "-" +
+         host::Sha256(installation.zygote).substr(0, 12);
 }
 
-Result<std::string> OwnerOfThisProcess() {
-  Result<std::string> boot = BootId();
+core::Result<std::string> OwnerOfThisProcess() {
+  core::Result<std::string> boot = BootId();
   if (!boot) return boot;
-  Result<std::string> pid_namespace = PidNamespace();
+  core::Result<std::string> pid_namespace = PidNamespace();
   if (!pid_namespace) return pid_namespace;
   const std::string pid = std::to_string(getpid());
-  const Result<std::optional<std::string>> started = StartTimeOf(pid);
+  const core::Result<std::optional<std::string>> started = StartTimeOf(pid);
   if (!started) return started.error();
-  if (!*started) return MakeError("look at this process", "/proc is not that of its PID namespace");
+  if (!*started)
+    return core::MakeError("look at this process", "/proc is not that of its PID namespace");
   return *boot + "/" + *pid_namespace + "/" + pid + "/" + **started;
 }
 
 OwnerState StateOfOwner(std::string_view owner) {
-  const std::vector<std::string_view> parts = SplitAt(owner, '/');
-  const Result<std::string> boot = BootId();
-  const Result<std::string> pid_namespace = PidNamespace();
+  const std::vector<std::string_view> parts = core::SplitAt(owner, '/');
+  const core::Result<std::string> boot = BootId();
+  const core::Result<std::string> pid_namespace = PidNamespace();
   if (parts.size() != 4 || !NumberOf<pid_t>(parts[2]) || !boot || !pid_namespace) {
     return OwnerState::kUnknown;
   }
   // Of another boot, or of another machine that shares the engine: neither can be looked at.
   if (parts[0] != *boot || parts[1] != *pid_namespace) return OwnerState::kUnknown;
-  const Result<std::optional<std::string>> started = StartTimeOf(parts[2]);
+  const core::Result<std::optional<std::string>> started = StartTimeOf(parts[2]);
   if (!started) return OwnerState::kUnknown;
   return *started == parts[3] ? OwnerState::kLiving : OwnerState::kDead;
 }
 
-Result<std::map<std::string, std::string>> OwnerLabels(const std::string& instance) {
-  Result<std::string> owner = OwnerOfThisProcess();
+core::Result<std::map<std::string, std::string>> OwnerLabels(const std::string& instance) {
+  core::Result<std::string> owner = OwnerOfThisProcess();
   if (!owner) return owner.error();
   return std::map<std::string, std::string>{{kInstanceLabel, instance},
                                             {kOwnerLabel, std::move(*owner)},
                                             {kCreatedLabel, std::to_string(SecondsNow())}};
 }
 
-Result<size_t> RemoveOrphans(ContainerEngine& engine, const std::string& instance) {
-  Result<std::vector<ListedContainer>> containers = engine.List(kInstanceLabel, instance);
+core::Result<size_t> RemoveOrphans(engines::ContainerEngine& engine, const std::string& instance) {
+  core::Result<std::vector<engines::ListedContainer>> containers =
+      engine.List(kInstanceLabel, instance);
   if (!containers) return containers.error();
   size_t removed = 0;
-  for (const ListedContainer& container : *containers) {
+  for (const engines::ListedContainer& container : *containers) {
     if (IsOrphan(container) && engine.Remove(container.id)) ++removed;
   }
   return removed;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::backend

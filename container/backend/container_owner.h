@@ -12,17 +12,17 @@
 #include "engine/core/result.h"
 #include "engine/outside/installation.h"
 
-namespace belljar {
+namespace belljar::container::backend {
 
 inline constexpr char kInstanceLabel[] = "belljar.instance";
 inline constexpr char kOwnerLabel[] = "belljar.owner";
 inline constexpr char kCreatedLabel[] = "belljar.created";  // seconds since 1970
 
 // One for this user and this installation.
-std::string UsualInstance(const Installation& installation);
+std::string DefaultInstance(const outside::Installation& installation);
 
 // This process, so that no other one is ever taken for it: "BOOT/PID NAMESPACE/PID/START TIME".
-Result<std::string> OwnerOfThisProcess();
+core::Result<std::string> OwnerOfThisProcess();
 
 enum class OwnerState {
   kLiving,
@@ -33,13 +33,13 @@ enum class OwnerState {
 OwnerState StateOfOwner(std::string_view owner);
 
 // Of a container that is created now.
-Result<std::map<std::string, std::string>> OwnerLabels(const std::string& instance);
+core::Result<std::map<std::string, std::string>> OwnerLabels(const std::string& instance);
 
 // Removes the containers of `instance` whose owner is dead; returns how many. One whose owner is
 // not to be seen from here goes once it does not run any more, which it does not without its owner.
 // One that cannot be removed is left to the next time.
-Result<size_t> RemoveOrphans(ContainerEngine& engine, const std::string& instance);
+core::Result<size_t> RemoveOrphans(engines::ContainerEngine& engine, const std::string& instance);
 
-}  // namespace belljar
+}  // namespace belljar::container::backend
 
 #endif  // BELLJAR_CONTAINER_BACKEND_CONTAINER_OWNER_H_

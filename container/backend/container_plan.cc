@@ -5,17 +5,17 @@
 
 #include "container/image/image_files.h"
 
-namespace belljar {
+namespace belljar::container::backend {
 namespace {
 
 // The guest, the zygote with its interpreter, the worker's copy of it, gVisor's own kernel.
-constexpr Bytes kInterpreter = Bytes::Mebi(256);
+constexpr core::Bytes kInterpreter = core::Bytes::Mebi(256);
 // On top of it where the interpreter has loaded numpy, pandas and their like.
-constexpr Bytes kPackages = Bytes::Mebi(512);
+constexpr core::Bytes kPackages = core::Bytes::Mebi(512);
 // Findings, traceback and variables, beside the result.
-constexpr Bytes kReport = Bytes::Mebi(1);
+constexpr core::Bytes kReport = core::Bytes::Mebi(1);
 // Of a profile in which programs have no files: for libraries that want one.
-constexpr Bytes kPlainTemporary = Bytes::Mebi(16);
+constexpr core::Bytes kPlainTemporary = core::Bytes::Mebi(16);
 // The program's, and the guest's that carries its output meanwhile.
 constexpr double kProcessors = 2;
 // Init, guest, zygote and worker with their threads, and those that a profile allows.
@@ -24,33 +24,33 @@ constexpr uint64_t kOwnProcesses = 64;
 // sandbox's threads.
 constexpr uint64_t kGvisorProcesses = 256;
 
-std::vector<ContainerFolder> Folders(const Profile& profile) {
-  if (!profile.workspace) return {{.path = kTemporaryPath, .size = kPlainTemporary}};
-  return {{.path = kTemporaryPath, .size = profile.workspace->size},
-          {.path = kWorkspacePath, .size = profile.workspace->size}};
+std::vector<engines::ContainerFolder> Folders(const core::Profile& profile) {
+  if (!profile.workspace) return {{.path = core::kTemporaryPath, .size = kPlainTemporary}};
+  return {{.path = core::kTemporaryPath, .size = profile.workspace->size},
+          {.path = core::kWorkspacePath, .size = profile.workspace->size}};
 }
 
 }  // namespace
 
-Bytes MemoryOfContainer(const Profile& profile) {
-  const Limits& most = profile.maximum_limits;
+core::Bytes MemoryOfContainer(const core::Profile& profile) {
+  const core::Limits& most = profile.maximum_limits;
   const uint64_t left_behind = 2 * most.output.count + most.result.count + kReport.count +
                                profile.artifacts.count + most.source.count;
   uint64_t folders = 0;
-  for (const ContainerFolder& folder : Folders(profile)) folders += folder.size.count;
+  for (const engines::ContainerFolder& folder : Folders(profile)) folders += folder.size.count;
   // Files that come with the request or go with the outcome.
   const uint64_t carried = profile.workspace ? 2 * profile.workspace->size.count : 0;
   const uint64_t own = kInterpreter.count + (profile.packages.empty() ? 0 : kPackages.count);
   return {most.memory.count + 2 * left_behind + folders + carried + own};
 }
 
-ContainerSpec PlanContainer(const ContainerChoice& choice, const Profile& profile,
-                            const GuestTerms& terms, std::optional<Bytes> memory) {
+engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::Profile& profile,
+                                     const GuestTerms& terms, std::optional<core::Bytes> memory) {
   const bool is_gvisor = choice.runtime == "runsc";
-  ContainerSpec spec;
+  engines::ContainerSpec spec;
   spec.image = choice.image.id;
   spec.runtime = choice.runtime;
-  spec.command = {"/" + std::string(kImagePrefix) + "/" + kGuestProgram,
+  spec.command = {"/" + std::string(image::kImagePrefix) + "/" + image::kGuestProgram,
                   "--profile",
                   profile.name,
                   "--isolation",
@@ -66,4 +66,4 @@ ContainerSpec PlanContainer(const ContainerChoice& choice, const Profile& profil
   return spec;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::backend

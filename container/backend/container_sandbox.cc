@@ -8,24 +8,25 @@
 #include "container/backend/container_plan.h"
 #include "engine/outside/installation.h"
 
-namespace belljar {
+namespace belljar::container::backend {
 namespace {
 
-GuestTerms TermsOf(const SandboxOptions& sandbox, DoorService* doors) {
-  return GuestTerms::Of(sandbox.profile,
-                        sandbox.isolation == IsolationMode::kStrict ? "strict" : "standard",
-                        sandbox.language == Language::kFull ? "full" : "restricted", doors);
+GuestTerms TermsOf(const outside::SandboxOptions& sandbox, egress::EgressService* egress_service) {
+  return GuestTerms::Of(
+      sandbox.profile, sandbox.isolation == outside::IsolationMode::kStrict ? "strict" : "standard",
+      sandbox.language == outside::Language::kFull ? "full" : "restricted", egress_service);
 }
 
-Result<std::string> InstanceOf(const SandboxOptions& sandbox, const ContainerOptions& options) {
+core::Result<std::string> InstanceOf(const outside::SandboxOptions& sandbox,
+                                     const ContainerOptions& options) {
   if (!options.instance.empty()) return options.instance;
-  Result<Installation> installation = GivenOrFound(sandbox.installation);
+  core::Result<outside::Installation> installation = outside::GivenOrFound(sandbox.installation);
   if (!installation) return installation.error();
-  return UsualInstance(*installation);
+  return DefaultInstance(*installation);
 }
 
-ContainerReport ReportOf(const ContainerChoice& choice) {
-  ContainerReport report;
+host::ContainerReport ReportOf(const ContainerChoice& choice) {
+  host::ContainerReport report;
   report.engine = choice.facts.name;
   report.runtime = choice.runtime;
   report.image_digest = choice.image.id;
@@ -35,33 +36,36 @@ ContainerReport ReportOf(const ContainerChoice& choice) {
 
 }  // namespace
 
-Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
-                                                      ContainerOptions options) {
-  Result<ContainerChoice> choice = ChooseContainer(options.wish, sandbox.profile);
+core::Result<std::unique_ptr<outside::Sandbox>> OpenContainerSandbox(
+    outside::SandboxOptions sandbox, ContainerOptions options) {
+  core::Result<ContainerChoice> choice = ChooseContainer(options.selection, sandbox.profile);
   if (!choice) return choice.error();
   return OpenContainerSandbox(std::move(sandbox), std::move(options), std::move(*choice));
 }
 
-Result<std::unique_ptr<Sandbox>> OpenContainerSandbox(SandboxOptions sandbox,
-                                                      ContainerOptions options,
-                                                      ContainerChoice choice) {
-  Result<std::string> instance = InstanceOf(sandbox, options);
+core::Result<std::unique_ptr<outside::Sandbox>> OpenContainerSandbox(
+    outside::SandboxOptions sandbox, ContainerOptions options, ContainerChoice choice) {
+  core::Result<std::string> instance = InstanceOf(sandbox, options);
   if (!instance) return instance.error();
-  Result<std::unique_ptr<DoorService>> doors = StartDoors(sandbox);
-  if (!doors) return doors.error();
-  Result<size_t> removed = RemoveOrphans(*choice.engine, *instance);
+  core::Result<std::unique_ptr<egress::EgressService>> egress_service =
+      outside::StartEgressService(sandbox);
+  if (!egress_service) return egress_service.error();
+  core::Result<size_t> removed = RemoveOrphans(*choice.engine, *instance);
   if (!removed) return removed.error();
 
   ContainerBackendOptions backend;
   backend.report = ReportOf(choice);
-  backend.doors = std::move(*doors);
-  backend.pool.terms = TermsOf(sandbox, backend.doors.get());
+  backend.egress_service = std::move(*egress_service);
+  backend.pool.terms = TermsOf(sandbox, backend.egress_service.get());
   backend.pool.spec = PlanContainer(choice, sandbox.profile, backend.pool.terms, options.memory);
   backend.pool.engine = std::move(choice.engine);
   backend.pool.instance = std::move(*instance);
   backend.pool.most = std::max<size_t>(options.most, 1);
   backend.pool.spares = std::min(options.spares, backend.pool.most);
-  return Sandbox::Over(std::move(sandbox), std::make_unique<ContainerBackend>(std::move(backend)));
+  core::Result<std::unique_ptr<ContainerBackend>> started =
+      ContainerBackend::Start(std::move(backend));
+  if (!started) return started.error();
+  return outside::Sandbox::Over(std::move(sandbox), std::move(*started));
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::backend

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace belljar {
+namespace belljar::container::engines {
 
 AttachedOutput::Piece AttachedOutput::Take(std::string_view& input) {
   while (!failed_ && !input.empty()) {
@@ -36,4 +36,4 @@ void AttachedOutput::ReadHeader() {
   left_ = uint32_t{l3} << 24 | uint32_t{l2} << 16 | uint32_t{l1} << 8 | uint32_t{l0};
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::engines

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace belljar {
+namespace belljar::container::engines {
 
 // Tells the streams apart. Holds no bytes but those of a header.
 class AttachedOutput {
@@ -35,6 +35,6 @@ class AttachedOutput {
   bool failed_ = false;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::engines
 
 #endif  // BELLJAR_CONTAINER_ENGINES_ATTACHED_OUTPUT_H_

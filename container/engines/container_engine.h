@@ -26,7 +26,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 
 // The user that nothing belongs to; inside and, where there is no user namespace, outside.
 inline constexpr uint32_t kContainerUid = 65534;
@@ -52,14 +52,14 @@ struct EngineImage {
   // default of Docker 29 on). It names the content either way, and may stand for the reference.
   std::string id;
   std::map<std::string, std::string> labels;
-  Bytes size;
+  core::Bytes size;
 };
 
 // Memory that looks like a folder: the only place where a container can write, but for the /dev/shm
 // that Docker and Podman give each (64 MiB, counted as its memory).
 struct ContainerFolder {
   std::string path;
-  Bytes size;
+  core::Bytes size;
   // Of noexec. runsc of 2022 does not hold it.
   bool executable = false;
 };
@@ -74,7 +74,7 @@ struct ContainerSpec {
   std::map<std::string, std::string> labels;
   std::string working_folder = "/";
   std::vector<ContainerFolder> folders;
-  Bytes memory = Bytes::Mebi(256);  // of everything in it, no swap; folders count
+  core::Bytes memory = core::Bytes::Mebi(256);  // of everything in it, no swap; folders count
   double cpus = 1;
   // Processes and threads; under runsc those of gVisor itself too, which needs 64 to start at all.
   uint64_t pids = 128;
@@ -92,10 +92,10 @@ struct StartedContainer {
   std::string id;
   // The standard input of its first process. A socket, perhaps non-blocking: SendAll. Ended by
   // shutdown(SHUT_WR), or by closing it and `output`.
-  UniqueFd input;
+  core::UniqueFd input;
   // Its standard output; a socket or a pipe, for reading only. EOF: the container has closed it or
   // is gone.
-  UniqueFd output;
+  core::UniqueFd output;
   // The last few KiB of its standard error, as they are now: why a guest did not come up.
   std::function<std::string()> errors;
   std::chrono::microseconds started_in{0};
@@ -113,48 +113,49 @@ struct ListedContainer {
   bool running = false;
 };
 
-using LoadProgress = std::function<void(Bytes taken, Bytes of)>;
+using LoadProgress = std::function<void(core::Bytes taken, core::Bytes of)>;
 
 class ContainerEngine {
  public:
   virtual ~ContainerEngine() = default;
 
   // Asks the engine, each time: fails where it is not there, may not be used, or is too old.
-  virtual Result<EngineFacts> Check() = 0;
+  virtual core::Result<EngineFacts> Check() = 0;
 
   // nullopt: it is not there.
-  virtual Result<std::optional<EngineImage>> FindImage(const std::string& reference) = 0;
+  virtual core::Result<std::optional<EngineImage>> FindImage(const std::string& reference) = 0;
 
   // Of an image as `docker save` writes it, or as little of that as the engine takes, read from
   // `tar`'s beginning. `progress` is called with the bytes that the engine has taken; may be empty.
   // Returns what the engine calls it: a reference or an id.
-  virtual Result<std::string> LoadImage(int tar, const LoadProgress& progress) = 0;
+  virtual core::Result<std::string> LoadImage(int tar, const LoadProgress& progress) = 0;
 
-  virtual Result<void> RemoveImage(const std::string& reference) = 0;
+  virtual core::Result<void> RemoveImage(const std::string& reference) = 0;
 
   // Creates a container, attaches to it, starts it. Where this fails nothing is left.
-  virtual Result<StartedContainer> Start(const ContainerSpec& spec) = 0;
+  virtual core::Result<StartedContainer> Start(const ContainerSpec& spec) = 0;
 
   // SIGKILL to all of it. One that has ended, or is not there, is no failure.
-  virtual Result<void> Kill(const std::string& id) = 0;
+  virtual core::Result<void> Kill(const std::string& id) = 0;
 
   // Blocks until it has ended; ETIMEDOUT when it has not by then. One that the engine has removed
   // by itself (ContainerSpec::leaves_nothing) has ended all the same.
-  virtual Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) = 0;
+  virtual core::Result<ContainerExit> Wait(const std::string& id,
+                                           std::chrono::milliseconds timeout) = 0;
 
   // Whether the kernel has ended something in it for want of memory, as far as that is known by
   // now. It may still run, or have been removed.
-  virtual Result<bool> RanOutOfMemory(const std::string& id) = 0;
+  virtual core::Result<bool> RanOutOfMemory(const std::string& id) = 0;
 
   // Running ones and others that carry the label.
-  virtual Result<std::vector<ListedContainer>> List(const std::string& label,
-                                                    const std::string& value) = 0;
+  virtual core::Result<std::vector<ListedContainer>> List(const std::string& label,
+                                                          const std::string& value) = 0;
 
   // Kills it where it still runs, and removes it with its volumes. One that is not there is no
   // failure.
-  virtual Result<void> Remove(const std::string& id) = 0;
+  virtual core::Result<void> Remove(const std::string& id) = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::engines
 
 #endif  // BELLJAR_CONTAINER_ENGINES_CONTAINER_ENGINE_H_

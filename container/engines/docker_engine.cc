@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/core/random.h"
 #include "engine/core/text.h"
+#include "engine/host/random.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 namespace {
 
 using std::chrono::milliseconds;
@@ -23,14 +23,15 @@ constexpr size_t kLongAnswer = 8 << 20;  // of a list; one container is about 1 
 // s was seen.
 constexpr milliseconds kNoticeOfKill{500};
 
-Error Refused(const std::string& operation, const EngineAnswer& answer, std::string advice = {}) {
+core::Error Refused(const std::string& operation, const EngineAnswer& answer,
+                    std::string advice = {}) {
   std::string detail = "the container engine says: " + ReadRefusal(answer.body) + " (HTTP " +
                        std::to_string(answer.status) + ")";
   if (!advice.empty()) detail += "; " + advice;
-  return MakeError(operation, std::move(detail));
+  return core::MakeError(operation, std::move(detail));
 }
 
-Error WithOperation(Error error, const std::string& operation) {
+core::Error WithOperation(core::Error error, const std::string& operation) {
   error.operation = operation + ": " + error.operation;
   return error;
 }
@@ -53,14 +54,14 @@ std::string Timestamp(std::chrono::system_clock::duration time) {
   return std::to_string(whole.count()) + "." + nanoseconds;
 }
 
-Result<void> CheckId(const std::string& id) {
-  if (!IsContainerId(id)) return MakeError("name a container", "that is no container's id");
+core::Result<void> CheckId(const std::string& id) {
+  if (!IsContainerId(id)) return core::MakeError("name a container", "not a container ID");
   return {};
 }
 
 }  // namespace
 
-std::vector<std::string> UsualEngineSockets() {
+std::vector<std::string> DefaultEngineSockets() {
   constexpr std::string_view kUnix = "unix://";
   std::vector<std::string> sockets;
   const char* const host = getenv("DOCKER_HOST");
@@ -81,34 +82,35 @@ DockerEngine::DockerEngine(DockerEngineOptions options)
 
 // --- the engine itself ----------------------------------------------------------------------
 
-Result<EngineVersion> DockerEngine::Version() {
+core::Result<EngineVersion> DockerEngine::Version() {
   {
     const std::lock_guard lock(mutex_);
     if (version_) return *version_;
   }
-  Result<EngineAnswer> answer = client_.Call({.operation = "ask the container engine its version",
-                                              .target = "/version",
-                                              .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer =
+      client_.Call({.operation = "ask the container engine its version",
+                    .target = "/version",
+                    .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 200) return Refused("ask the container engine its version", *answer);
-  Result<EngineVersion> version = ReadVersion(answer->body);
+  core::Result<EngineVersion> version = ReadVersion(answer->body);
   if (!version) return version.error();
   const std::lock_guard lock(mutex_);
   version_ = *version;
   return version;
 }
 
-Result<EngineCall> DockerEngine::Versioned(EngineCall call) {
-  Result<EngineVersion> version = Version();
+core::Result<EngineCall> DockerEngine::Versioned(EngineCall call) {
+  core::Result<EngineVersion> version = Version();
   if (!version) return WithOperation(version.error(), call.operation);
   call.target.insert(0, "/v1." + std::to_string(version->api));
   return call;
 }
 
-Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
-  Result<EngineCall> versioned = Versioned(std::move(call));
+core::Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
+  core::Result<EngineCall> versioned = Versioned(std::move(call));
   if (!versioned) return versioned.error();
-  Result<EngineAnswer> answer = client_.Call(*versioned);
+  core::Result<EngineAnswer> answer = client_.Call(*versioned);
   // It may be another one when it is back.
   if (!answer) {
     const std::lock_guard lock(mutex_);
@@ -118,19 +120,19 @@ Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
   return answer;
 }
 
-Result<EngineFacts> DockerEngine::Check() {
+core::Result<EngineFacts> DockerEngine::Check() {
   {
     const std::lock_guard lock(mutex_);
     version_.reset();
   }
-  Result<EngineAnswer> answer = Ask({.operation = "look at the container engine",
-                                     .target = "/info",
-                                     .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = Ask({.operation = "look at the container engine",
+                                           .target = "/info",
+                                           .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 200) return Refused("look at the container engine", *answer);
-  Result<EngineFacts> facts = ReadInfo(answer->body);
+  core::Result<EngineFacts> facts = ReadInfo(answer->body);
   if (!facts) return facts;
-  Result<EngineVersion> version = Version();
+  core::Result<EngineVersion> version = Version();
   if (!version) return version.error();
   facts->name = version->name;
   facts->version = version->version;
@@ -143,30 +145,32 @@ Result<EngineFacts> DockerEngine::Check() {
 
 // --- images ---------------------------------------------------------------------------------
 
-Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::string& reference) {
+core::Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::string& reference) {
   const std::string operation = "look for the image " + reference;
-  Result<EngineAnswer> answer = Ask({.operation = operation,
-                                     .target = "/images/" + PercentEncode(reference) + "/json",
-                                     .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer =
+      Ask({.operation = operation,
+           .target = "/images/" + PercentEncode(reference) + "/json",
+           .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) return std::optional<EngineImage>();
   if (answer->status != 200) return Refused(operation, *answer);
-  Result<EngineImage> image = ReadImage(answer->body);
+  core::Result<EngineImage> image = ReadImage(answer->body);
   if (!image) return WithOperation(image.error(), operation);
   return std::optional(std::move(*image));
 }
 
-Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& progress) {
+core::Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& progress) {
   struct stat file;
-  if (fstat(tar, &file) != 0) return SystemError("load the image");
-  if (!S_ISREG(file.st_mode)) return MakeError("load the image", "it has to be a regular file");
+  if (fstat(tar, &file) != 0) return core::SystemError("load the image");
+  if (!S_ISREG(file.st_mode))
+    return core::MakeError("load the image", "it has to be a regular file");
   const auto size = static_cast<uint64_t>(file.st_size);
-  Result<EngineCall> call = Versioned({.operation = "load the image",
-                                       .method = "POST",
-                                       .target = "/images/load?quiet=1",
-                                       .timeout = options_.timeout * 4});
+  core::Result<EngineCall> call = Versioned({.operation = "load the image",
+                                             .method = "POST",
+                                             .target = "/images/load?quiet=1",
+                                             .timeout = options_.timeout * 4});
   if (!call) return call.error();
-  Result<EngineAnswer> answer = client_.Upload(*call, tar, size, [&](uint64_t sent) {
+  core::Result<EngineAnswer> answer = client_.Upload(*call, tar, size, [&](uint64_t sent) {
     if (progress) progress({sent}, {size});
   });
   if (!answer) return answer.error();
@@ -174,12 +178,12 @@ Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& progres
   return ReadLoaded(answer->body);
 }
 
-Result<void> DockerEngine::RemoveImage(const std::string& reference) {
+core::Result<void> DockerEngine::RemoveImage(const std::string& reference) {
   const std::string operation = "remove the image " + reference;
-  Result<EngineAnswer> answer = Ask({.operation = operation,
-                                     .method = "DELETE",
-                                     .target = "/images/" + PercentEncode(reference),
-                                     .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = Ask({.operation = operation,
+                                           .method = "DELETE",
+                                           .target = "/images/" + PercentEncode(reference),
+                                           .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 200 && answer->status != 404) return Refused(operation, *answer);
   return {};
@@ -187,8 +191,8 @@ Result<void> DockerEngine::RemoveImage(const std::string& reference) {
 
 // --- a container's life ---------------------------------------------------------------------
 
-Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
-  Result<EngineVersion> version = Version();
+core::Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
+  core::Result<EngineVersion> version = Version();
   if (!version) return WithOperation(version.error(), "create a container");
   if (runtime.empty() || !version->is_podman) return {};
   std::string only;
@@ -197,29 +201,29 @@ Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
     only = podman_runtime_;
   }
   if (only.empty()) {
-    Result<EngineFacts> facts = Check();
+    core::Result<EngineFacts> facts = Check();
     if (!facts) return facts.error();
     only = facts->default_runtime;
     const std::lock_guard lock(mutex_);
     podman_runtime_ = only;
   }
   if (runtime == only) return {};
-  return MakeError("create a container",
-                   "Podman's service runs everything by \"" + only + "\", not by \"" + runtime +
-                       "\": set runtime = \"" + runtime +
-                       "\" in its containers.conf and restart it, or use Docker or runsc");
+  return core::MakeError("create a container",
+                         "Podman's service runs everything by \"" + only + "\", not by \"" +
+                             runtime + "\": set runtime = \"" + runtime +
+                             "\" in its containers.conf and restart it, or use Docker or runsc");
 }
 
-Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const std::string& name) {
+core::Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const std::string& name) {
   const std::string operation = "create a container";
-  if (Result<void> checked = CheckRuntime(spec.runtime); !checked) return checked.error();
-  Result<EngineVersion> version = Version();
+  if (core::Result<void> checked = CheckRuntime(spec.runtime); !checked) return checked.error();
+  core::Result<EngineVersion> version = Version();
   if (!version) return WithOperation(version.error(), operation);
-  Result<EngineAnswer> answer = Ask({.operation = operation,
-                                     .method = "POST",
-                                     .target = "/containers/create?name=" + name,
-                                     .body = CreateBody(spec, version->is_podman),
-                                     .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = Ask({.operation = operation,
+                                           .method = "POST",
+                                           .target = "/containers/create?name=" + name,
+                                           .body = CreateBody(spec, version->is_podman),
+                                           .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) {
     return Refused(operation, *answer,
@@ -230,55 +234,56 @@ Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const std::s
   return ReadContainerId(answer->body);
 }
 
-Result<OutputPump::Streams> DockerEngine::Attach(const std::string& id, UniqueFd& input) {
+core::Result<OutputPump::Streams> DockerEngine::Attach(const std::string& id,
+                                                       core::UniqueFd& input) {
   const std::string operation = "attach to a container";
-  Result<EngineCall> call =
+  core::Result<EngineCall> call =
       Versioned({.operation = operation,
                  .method = "POST",
                  .target = ContainerPath(id, "/attach?stream=1&stdin=1&stdout=1&stderr=1"),
                  .timeout = options_.timeout});
   if (!call) return call.error();
   EngineAnswer refusal;
-  Result<UniqueFd> attached = client_.Upgrade(*call, refusal);
+  core::Result<core::UniqueFd> attached = client_.Upgrade(*call, refusal);
   if (!attached) return attached.error();
   if (!*attached) return Refused(operation, refusal);
-  input = UniqueFd(fcntl(attached->get(), F_DUPFD_CLOEXEC, 0));
-  if (!input) return SystemError(operation);
+  input = core::UniqueFd(fcntl(attached->get(), F_DUPFD_CLOEXEC, 0));
+  if (!input) return core::SystemError(operation);
   return pump_.Add(std::move(*attached));
 }
 
-Result<void> DockerEngine::StartCreated(const std::string& id, const ContainerSpec& spec) {
+core::Result<void> DockerEngine::StartCreated(const std::string& id, const ContainerSpec& spec) {
   const std::string operation = "start a container";
-  Result<EngineAnswer> answer = Ask({.operation = operation,
-                                     .method = "POST",
-                                     .target = ContainerPath(id, "/start"),
-                                     .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = Ask({.operation = operation,
+                                           .method = "POST",
+                                           .target = ContainerPath(id, "/start"),
+                                           .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 204) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
   return {};
 }
 
-Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
-  const auto began = Clock::now();
+core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
+  const auto began = core::Clock::now();
   StartedContainer container;
   // Known before there is an id: an engine that was asked and has not answered may have created it.
-  const std::string name = "belljar-" + Hex(RandomBytes());
-  const auto give_up = [&](const Error& error) {
+  const std::string name = "belljar-" + core::Hex(host::RandomBytes());
+  const auto give_up = [&](const core::Error& error) {
     if (!RemoveNamed(name)) {
       const std::lock_guard lock(mutex_);
       left_.push_back(name);
     }
     return error;
   };
-  Result<std::string> id = Create(spec, name);
+  core::Result<std::string> id = Create(spec, name);
   if (!id) {
     const int why = id.error().error_number;
     return why == ETIMEDOUT || why == ECONNRESET ? give_up(id.error()) : id.error();
   }
   container.id = std::move(*id);
-  Result<OutputPump::Streams> streams = Attach(container.id, container.input);
+  core::Result<OutputPump::Streams> streams = Attach(container.id, container.input);
   if (!streams) return give_up(streams.error());
-  if (Result<void> started = StartCreated(container.id, spec); !started) {
+  if (core::Result<void> started = StartCreated(container.id, spec); !started) {
     return give_up(started.error());
   }
   // It is there again.
@@ -286,17 +291,17 @@ Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
   container.output = std::move(streams->output);
   container.errors = [errors = std::move(streams->errors)] { return errors->Text(); };
   container.started_in =
-      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+      std::chrono::duration_cast<std::chrono::microseconds>(core::Clock::now() - began);
   return container;
 }
 
-Result<void> DockerEngine::Kill(const std::string& id) {
-  if (Result<void> valid = CheckId(id); !valid) return valid;
+core::Result<void> DockerEngine::Kill(const std::string& id) {
+  if (core::Result<void> valid = CheckId(id); !valid) return valid;
   const std::string operation = "kill a container";
-  Result<EngineAnswer> answer = Ask({.operation = operation,
-                                     .method = "POST",
-                                     .target = ContainerPath(id, "/kill?signal=KILL"),
-                                     .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = Ask({.operation = operation,
+                                           .method = "POST",
+                                           .target = ContainerPath(id, "/kill?signal=KILL"),
+                                           .timeout = options_.timeout});
   if (!answer) return answer.error();
   // 404: it is not there; 409: it does not run, which Podman calls a failure of its own (500).
   const bool is_done = answer->status == 204 || answer->status == 404 || answer->status == 409 ||
@@ -305,29 +310,30 @@ Result<void> DockerEngine::Kill(const std::string& id) {
   return {};
 }
 
-Result<ContainerExit> DockerEngine::Wait(const std::string& id, milliseconds timeout) {
-  if (Result<void> valid = CheckId(id); !valid) return valid.error();
+core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, milliseconds timeout) {
+  if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
   const std::string operation = "wait for a container";
-  Result<EngineAnswer> answer = Ask({.operation = operation,
-                                     .method = "POST",
-                                     .target = ContainerPath(id, "/wait?condition=not-running"),
-                                     .timeout = timeout});
+  core::Result<EngineAnswer> answer =
+      Ask({.operation = operation,
+           .method = "POST",
+           .target = ContainerPath(id, "/wait?condition=not-running"),
+           .timeout = timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) return EndInEvents(id);
   if (answer->status != 200) return Refused(operation, *answer);
-  Result<int> code = ReadExitCode(answer->body);
+  core::Result<int> code = ReadExitCode(answer->body);
   if (!code) return WithOperation(code.error(), operation);
   ContainerExit exit{.exit_code = *code};
   if (*code == 128 + SIGKILL) {
-    Result<bool> out_of_memory = RanOutOfMemory(id);
+    core::Result<bool> out_of_memory = RanOutOfMemory(id);
     if (!out_of_memory) return out_of_memory.error();
     exit.out_of_memory = *out_of_memory;
   }
   return exit;
 }
 
-Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const std::string& event,
-                                            milliseconds to_come) {
+core::Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const std::string& event,
+                                                  milliseconds to_come) {
   const std::string operation = "ask how a container ended";
   const std::string filters =
       R"({"type":["container"],"event":[")" + event + R"("],"container":[")" + id + R"("]})";
@@ -339,16 +345,16 @@ Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const std::st
 }
 
 // Of one that is removed already. The engine keeps the last few hundred events.
-Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
+core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
   const std::string operation = "wait for a container";
-  Result<EngineAnswer> events = EventsOf(id, "die", milliseconds(0));
+  core::Result<EngineAnswer> events = EventsOf(id, "die", milliseconds(0));
   if (!events) return events.error();
   if (events->status != 200) return Refused(operation, *events);
-  Result<int> code = ReadExitEvent(events->body);
+  core::Result<int> code = ReadExitEvent(events->body);
   if (!code) return WithOperation(code.error(), operation);
   ContainerExit exit{.exit_code = *code};
   if (*code == 128 + SIGKILL) {
-    Result<bool> out_of_memory = RanOutOfMemory(id);
+    core::Result<bool> out_of_memory = RanOutOfMemory(id);
     if (!out_of_memory) return out_of_memory.error();
     exit.out_of_memory = *out_of_memory;
   }
@@ -358,28 +364,28 @@ Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
 // The state knows of it only where the kernel's notice came before the end (containerd reads the
 // two from different places), so the engine's events are asked too: those that were, and those to
 // come for a moment.
-Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
-  if (Result<void> valid = CheckId(id); !valid) return valid.error();
+core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
+  if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
   const std::string operation = "ask how a container ended";
-  Result<EngineAnswer> state = Ask(
+  core::Result<EngineAnswer> state = Ask(
       {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
   if (!state) return state.error();
   if (state->status == 200) {
-    Result<bool> known = ReadOutOfMemory(state->body);
+    core::Result<bool> known = ReadOutOfMemory(state->body);
     if (!known || *known) return known;
   } else if (state->status != 404) {
     return Refused(operation, *state);
   }
-  Result<EngineAnswer> events = EventsOf(id, "oom", kNoticeOfKill);
+  core::Result<EngineAnswer> events = EventsOf(id, "oom", kNoticeOfKill);
   if (!events) return events.error();
   // An engine without such events (Podman) has known before.
   return events->status == 200 && events->body.find_first_not_of(" \r\n") != std::string::npos;
 }
 
-Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label,
-                                                        const std::string& value) {
+core::Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label,
+                                                              const std::string& value) {
   const std::string operation = "list containers";
-  Result<EngineAnswer> answer =
+  core::Result<EngineAnswer> answer =
       Ask({.operation = operation,
            .target = "/containers/json?all=1&filters=" + PercentEncode(LabelFilter(label, value)),
            .timeout = options_.timeout,
@@ -389,8 +395,8 @@ Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label
   return ReadContainers(answer->body);
 }
 
-Result<void> DockerEngine::Remove(const std::string& id) {
-  if (Result<void> valid = CheckId(id); !valid) return valid;
+core::Result<void> DockerEngine::Remove(const std::string& id) {
+  if (core::Result<void> valid = CheckId(id); !valid) return valid;
   return RemoveNamed(id);
 }
 
@@ -405,12 +411,12 @@ void DockerEngine::RemoveLeft() {
   left_.insert(left_.end(), left.begin(), left.end());
 }
 
-Result<void> DockerEngine::RemoveNamed(const std::string& name) {
+core::Result<void> DockerEngine::RemoveNamed(const std::string& name) {
   const std::string operation = "remove a container";
-  Result<EngineAnswer> answer = Ask({.operation = operation,
-                                     .method = "DELETE",
-                                     .target = ContainerPath(name, "?force=1&v=1"),
-                                     .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = Ask({.operation = operation,
+                                           .method = "DELETE",
+                                           .target = ContainerPath(name, "?force=1&v=1"),
+                                           .timeout = options_.timeout});
   if (!answer) return answer.error();
   // 200: Podman; 404: it is not there; 409: somebody else is removing it.
   const unsigned status = answer->status;
@@ -420,4 +426,4 @@ Result<void> DockerEngine::RemoveNamed(const std::string& name) {
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::engines

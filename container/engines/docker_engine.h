@@ -14,7 +14,7 @@
 #include "container/engines/engine_client.h"
 #include "container/engines/output_pump.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 
 struct DockerEngineOptions {
   std::string socket = "/var/run/docker.sock";
@@ -25,39 +25,40 @@ struct DockerEngineOptions {
 
 // Where engines listen for this user, in the order in which to ask: DOCKER_HOST where it names a
 // Unix socket, Docker's, rootless Docker's, Podman's of this user, Podman's of root.
-std::vector<std::string> UsualEngineSockets();
+std::vector<std::string> DefaultEngineSockets();
 
 class DockerEngine : public ContainerEngine {
  public:
   // Asks nothing yet.
   explicit DockerEngine(DockerEngineOptions options);
 
-  Result<EngineFacts> Check() override;
-  Result<std::optional<EngineImage>> FindImage(const std::string& reference) override;
-  Result<std::string> LoadImage(int tar, const LoadProgress& progress) override;
-  Result<void> RemoveImage(const std::string& reference) override;
-  Result<StartedContainer> Start(const ContainerSpec& spec) override;
-  Result<void> Kill(const std::string& id) override;
-  Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
-  Result<bool> RanOutOfMemory(const std::string& id) override;
-  Result<std::vector<ListedContainer>> List(const std::string& label,
-                                            const std::string& value) override;
-  Result<void> Remove(const std::string& id) override;
+  core::Result<EngineFacts> Check() override;
+  core::Result<std::optional<EngineImage>> FindImage(const std::string& reference) override;
+  core::Result<std::string> LoadImage(int tar, const LoadProgress& progress) override;
+  core::Result<void> RemoveImage(const std::string& reference) override;
+  core::Result<StartedContainer> Start(const ContainerSpec& spec) override;
+  core::Result<void> Kill(const std::string& id) override;
+  core::Result<ContainerExit> Wait(const std::string& id,
+                                   std::chrono::milliseconds timeout) override;
+  core::Result<bool> RanOutOfMemory(const std::string& id) override;
+  core::Result<std::vector<ListedContainer>> List(const std::string& label,
+                                                  const std::string& value) override;
+  core::Result<void> Remove(const std::string& id) override;
 
  private:
   // The call with "/v1.N" before its target.
-  Result<EngineCall> Versioned(EngineCall call);
-  Result<EngineVersion> Version();
-  Result<EngineAnswer> Ask(EngineCall call);
-  Result<void> CheckRuntime(const std::string& runtime);
-  Result<std::string> Create(const ContainerSpec& spec, const std::string& name);
-  Result<OutputPump::Streams> Attach(const std::string& id, UniqueFd& input);
-  Result<void> StartCreated(const std::string& id, const ContainerSpec& spec);
-  Result<void> RemoveNamed(const std::string& name);
+  core::Result<EngineCall> Versioned(EngineCall call);
+  core::Result<EngineVersion> Version();
+  core::Result<EngineAnswer> Ask(EngineCall call);
+  core::Result<void> CheckRuntime(const std::string& runtime);
+  core::Result<std::string> Create(const ContainerSpec& spec, const std::string& name);
+  core::Result<OutputPump::Streams> Attach(const std::string& id, core::UniqueFd& input);
+  core::Result<void> StartCreated(const std::string& id, const ContainerSpec& spec);
+  core::Result<void> RemoveNamed(const std::string& name);
   void RemoveLeft();
-  Result<ContainerExit> EndInEvents(const std::string& id);
-  Result<EngineAnswer> EventsOf(const std::string& id, const std::string& event,
-                                std::chrono::milliseconds to_come);
+  core::Result<ContainerExit> EndInEvents(const std::string& id);
+  core::Result<EngineAnswer> EventsOf(const std::string& id, const std::string& event,
+                                      std::chrono::milliseconds to_come);
 
   const DockerEngineOptions options_;
   const EngineClient client_;
@@ -69,6 +70,6 @@ class DockerEngine : public ContainerEngine {
   std::vector<std::string> left_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::engines
 
 #endif  // BELLJAR_CONTAINER_ENGINES_DOCKER_ENGINE_H_

@@ -7,29 +7,29 @@
 #include <utility>
 #include <variant>
 
-#include "engine/core/json_reader.h"
 #include "engine/core/text.h"
+#include "engine/host/json_reader.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr JsonBounds kBounds{.depth = 32, .values = 50'000};
+constexpr host::JsonBounds kBounds{.depth = 32, .values = 50'000};
 // Some forty for each container, and they have to be listed in order to be removed.
-constexpr JsonBounds kListBounds{.depth = 32, .values = 500'000};
+constexpr host::JsonBounds kListBounds{.depth = 32, .values = 500'000};
 constexpr size_t kShown = 400;
 constexpr uint64_t kPodmanProcesses = 16'384;
 
-Error NotUnderstood(std::string_view what) {
-  return MakeError("understand the container engine",
-                   "its answer is not what the Docker Engine API has: " + std::string(what));
+core::Error NotUnderstood(std::string_view what) {
+  return core::MakeError("understand the container engine",
+                         "its answer is not what the Docker Engine API has: " + std::string(what));
 }
 
-Result<Json> ReadObject(std::string_view answer) {
-  JsonReading reading = ReadJson(answer, kBounds);
+core::Result<Json> ReadObject(std::string_view answer) {
+  host::JsonReading reading = host::ReadJson(answer, kBounds);
   Json* const value = std::get_if<Json>(&reading);
-  if (!value) return NotUnderstood("no JSON, or more of it than is read");
+  if (!value) return NotUnderstood("not JSON, or too much of it");
   if (!value->is_object()) return NotUnderstood("no object");
   return std::move(*value);
 }
@@ -62,7 +62,7 @@ std::map<std::string, std::string> Texts(const Json& object, const char* name) {
 }
 
 std::string Shown(std::string_view text) {
-  std::string shown = Printable(text.substr(0, kShown));
+  std::string shown = core::Printable(text.substr(0, kShown));
   while (!shown.empty() && shown.back() == ' ') shown.pop_back();
   return shown;
 }
@@ -157,8 +157,8 @@ std::string LabelFilter(const std::string& label, const std::string& value) {
   return filter.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<EngineVersion> ReadVersion(std::string_view answer) {
-  Result<Json> object = ReadObject(answer);
+core::Result<EngineVersion> ReadVersion(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
   if (!object) return object.error();
   EngineVersion version;
   version.version = Shown(Text(*object, "Version"));
@@ -173,7 +173,7 @@ Result<EngineVersion> ReadVersion(std::string_view answer) {
   const int oldest = MinorOf(Text(*object, "MinAPIVersion")).value_or(0);
   version.api = std::min(*newest, kNewestDockerApi);
   if (version.api < std::max(oldest, kOldestDockerApi)) {
-    return MakeError(
+    return core::MakeError(
         "agree with the container engine on a version of its API",
         version.name + " " + version.version + " speaks 1." + std::to_string(oldest) + " to 1." +
             std::to_string(*newest) + ", Belljar 1." + std::to_string(kOldestDockerApi) + " to 1." +
@@ -183,8 +183,8 @@ Result<EngineVersion> ReadVersion(std::string_view answer) {
   return version;
 }
 
-Result<EngineFacts> ReadInfo(std::string_view answer) {
-  Result<Json> object = ReadObject(answer);
+core::Result<EngineFacts> ReadInfo(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
   if (!object) return object.error();
   EngineFacts facts;
   facts.default_runtime = Shown(Text(*object, "DefaultRuntime"));
@@ -213,30 +213,30 @@ bool IsContainerId(std::string_view text) {
          });
 }
 
-Result<std::string> ReadContainerId(std::string_view answer) {
-  Result<Json> object = ReadObject(answer);
+core::Result<std::string> ReadContainerId(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
   if (!object) return object.error();
   std::string id = Text(*object, "Id");
-  if (!IsContainerId(id)) return NotUnderstood("no container's id");
+  if (!IsContainerId(id)) return NotUnderstood("not a container ID");
   return id;
 }
 
-Result<int> ReadExitCode(std::string_view answer) {
-  Result<Json> object = ReadObject(answer);
+core::Result<int> ReadExitCode(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
   if (!object) return object.error();
   const auto code = object->find("StatusCode");
   if (code == object->end() || !code->is_number_integer()) return NotUnderstood("no StatusCode");
   const auto value = code->get<int64_t>();
-  if (value < 0 || value > 255) return NotUnderstood("a StatusCode that no process has");
+  if (value < 0 || value > 255) return NotUnderstood("an invalid StatusCode");
   return static_cast<int>(value);
 }
 
-Result<int> ReadExitEvent(std::string_view answer) {
+core::Result<int> ReadExitEvent(std::string_view answer) {
   const std::string_view line = answer.substr(0, answer.find('\n'));
   if (line.find_first_not_of(" \r") == line.npos) {
-    return MakeError("find the end of a container", "the engine does not know of it");
+    return core::MakeError("find the end of a container", "the engine does not know of it");
   }
-  Result<Json> object = ReadObject(line);
+  core::Result<Json> object = ReadObject(line);
   if (!object) return object.error();
   const Json* const actor = Member(*object, "Actor", Json::value_t::object);
   const Json* const attributes =
@@ -250,23 +250,23 @@ Result<int> ReadExitEvent(std::string_view answer) {
   return code;
 }
 
-Result<bool> ReadOutOfMemory(std::string_view answer) {
-  Result<Json> object = ReadObject(answer);
+core::Result<bool> ReadOutOfMemory(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
   if (!object) return object.error();
   const Json* const state = Member(*object, "State", Json::value_t::object);
   if (!state) return NotUnderstood("a container without a State");
   return Flag(*state, "OOMKilled");
 }
 
-Result<EngineImage> ReadImage(std::string_view answer) {
-  Result<Json> object = ReadObject(answer);
+core::Result<EngineImage> ReadImage(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
   if (!object) return object.error();
   EngineImage image;
   image.id = Text(*object, "Id");
   // Podman's own API has the digits alone.
   if (IsContainerId(image.id)) image.id.insert(0, "sha256:");
   if (!image.id.starts_with("sha256:") || !IsContainerId(std::string_view(image.id).substr(7))) {
-    return NotUnderstood("no image's id");
+    return NotUnderstood("not an image ID");
   }
   if (const Json* const config = Member(*object, "Config", Json::value_t::object)) {
     image.labels = Texts(*config, "Labels");
@@ -276,15 +276,15 @@ Result<EngineImage> ReadImage(std::string_view answer) {
   return image;
 }
 
-Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer) {
-  JsonReading reading = ReadJson(answer, kListBounds);
+core::Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer) {
+  host::JsonReading reading = host::ReadJson(answer, kListBounds);
   const Json* const list = std::get_if<Json>(&reading);
-  if (!list || !list->is_array()) return NotUnderstood("no list of containers");
+  if (!list || !list->is_array()) return NotUnderstood("not a list of containers");
   std::vector<ListedContainer> containers;
   for (const Json& item : *list) {
     ListedContainer container;
     container.id = Text(item, "Id");
-    if (!IsContainerId(container.id)) return NotUnderstood("a container without an id");
+    if (!IsContainerId(container.id)) return NotUnderstood("a container without an ID");
     container.labels = Texts(item, "Labels");
     container.running = Text(item, "State") == "running";
     containers.push_back(std::move(container));
@@ -292,7 +292,7 @@ Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer) {
   return containers;
 }
 
-Result<std::string> ReadLoaded(std::string_view answer) {
+core::Result<std::string> ReadLoaded(std::string_view answer) {
   constexpr std::string_view kPrefixes[] = {"Loaded image: ", "Loaded image ID: "};
   std::string loaded;
   while (!answer.empty()) {
@@ -300,10 +300,10 @@ Result<std::string> ReadLoaded(std::string_view answer) {
     std::string_view line = answer.substr(0, end);
     answer.remove_prefix(std::min(end + 1, answer.size()));
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    Result<Json> object = ReadObject(line);
+    core::Result<Json> object = ReadObject(line);
     if (!object) return object.error();
     if (const std::string error = Text(*object, "error"); !error.empty()) {
-      return MakeError("load the image", "the container engine says: " + Shown(error));
+      return core::MakeError("load the image", "the container engine says: " + Shown(error));
     }
     std::string text = Text(*object, "stream");
     for (const std::string_view prefix : kPrefixes) {
@@ -312,15 +312,15 @@ Result<std::string> ReadLoaded(std::string_view answer) {
   }
   while (!loaded.empty() && (loaded.back() == '\n' || loaded.back() == ' ')) loaded.pop_back();
   if (loaded.empty()) return NotUnderstood("it does not say which image it has loaded");
-  return Printable(loaded);
+  return core::Printable(loaded);
 }
 
 std::string ReadRefusal(std::string_view answer) {
-  const Result<Json> object = ReadObject(answer);
+  const core::Result<Json> object = ReadObject(answer);
   std::string message = object ? Text(*object, "message") : std::string();
   // Podman has its reason there.
   if (object && message.empty()) message = Text(*object, "cause");
   return message.empty() ? "no reason given" : Shown(message);
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::engines

@@ -13,7 +13,7 @@
 #include "container/engines/container_engine.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 
 // The versions of the API whose meaning this was written for: Docker 19.03 and Podman 3 have the
 // first, and newer engines go on speaking the last.
@@ -33,37 +33,37 @@ struct EngineVersion {
   int api = 0;  // the newest 1.N that both speak
 };
 // Of GET /version. Fails where there is no version that both speak.
-Result<EngineVersion> ReadVersion(std::string_view answer);
+core::Result<EngineVersion> ReadVersion(std::string_view answer);
 
 // Of GET /info: everything but name, version and API.
-Result<EngineFacts> ReadInfo(std::string_view answer);
+core::Result<EngineFacts> ReadInfo(std::string_view answer);
 
 // Of POST /containers/create: 64 hexadecimal digits.
-Result<std::string> ReadContainerId(std::string_view answer);
+core::Result<std::string> ReadContainerId(std::string_view answer);
 
 // Of POST /containers/ID/wait.
-Result<int> ReadExitCode(std::string_view answer);
+core::Result<int> ReadExitCode(std::string_view answer);
 
 // The exit code in the first "die" of GET /events.
-Result<int> ReadExitEvent(std::string_view answer);
+core::Result<int> ReadExitEvent(std::string_view answer);
 
 // Of GET /containers/ID/json: State.OOMKilled.
-Result<bool> ReadOutOfMemory(std::string_view answer);
+core::Result<bool> ReadOutOfMemory(std::string_view answer);
 
 // Of GET /images/NAME/json.
-Result<EngineImage> ReadImage(std::string_view answer);
+core::Result<EngineImage> ReadImage(std::string_view answer);
 
 // Of GET /containers/json.
-Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer);
+core::Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer);
 
 // Of POST /images/load: a stream of objects, one a line. What the engine calls the image.
-Result<std::string> ReadLoaded(std::string_view answer);
+core::Result<std::string> ReadLoaded(std::string_view answer);
 
 // What an error answer says: its "message", printable, at most 400 bytes of it.
 std::string ReadRefusal(std::string_view answer);
 
 bool IsContainerId(std::string_view text);
 
-}  // namespace belljar
+}  // namespace belljar::container::engines
 
 #endif  // BELLJAR_CONTAINER_ENGINES_DOCKER_MESSAGES_H_

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace belljar {
+namespace belljar::container::engines {
 namespace {
 
 namespace asio = boost::asio;
@@ -54,25 +54,25 @@ std::string HowToReach(int error_number) {
   }
 }
 
-Error CannotReach(const std::string& socket, int error_number) {
-  return SystemErrorOf(error_number, "connect to the container engine at " + socket,
-                       HowToReach(error_number));
+core::Error CannotReach(const std::string& socket, int error_number) {
+  return core::SystemErrorOf(error_number, "connect to the container engine at " + socket,
+                             HowToReach(error_number));
 }
 
 // By hand: Asio opens sockets without close-on-exec. Connecting to a Unix socket never is under
 // way: it is done, refused, or there is no room in the queue for now.
-Result<UniqueFd> Connect(const std::string& path, Deadline deadline) {
+core::Result<core::UniqueFd> Connect(const std::string& path, core::Deadline deadline) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
     return CannotReach(path, ENAMETOOLONG);
   }
   memcpy(address.sun_path, path.data(), path.size());
-  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return SystemError("socket");
+  core::UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return core::SystemError("socket");
   while (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     if (errno == EINTR) continue;
-    if (errno != EAGAIN || Clock::now() >= deadline) return CannotReach(path, errno);
+    if (errno != EAGAIN || core::Clock::now() >= deadline) return CannotReach(path, errno);
     std::this_thread::sleep_for(milliseconds(5));
   }
   return fd;
@@ -90,22 +90,23 @@ class Exchange {
   Exchange(const EngineCall& call, const std::string& socket) : call_(call), socket_(socket) {}
 
   // Asio throws where no descriptor is left for a reactor of its own, which each of these has.
-  static Result<std::unique_ptr<Exchange>> Open(const EngineCall& call, const std::string& socket) {
+  static core::Result<std::unique_ptr<Exchange>> Open(const EngineCall& call,
+                                                      const std::string& socket) {
     try {
       auto exchange = std::make_unique<Exchange>(call, socket);
-      if (Result<void> reached = exchange->Reach(); !reached) return reached.error();
+      if (core::Result<void> reached = exchange->Reach(); !reached) return reached.error();
       return exchange;
     } catch (const boost::system::system_error& error) {
-      return SystemErrorOf(error.code().value(), call.operation);
+      return core::SystemErrorOf(error.code().value(), call.operation);
     }
   }
 
-  Result<void> Reach() {
-    Result<UniqueFd> fd = Connect(socket_, Clock::now() + call_.timeout);
+  core::Result<void> Reach() {
+    core::Result<core::UniqueFd> fd = Connect(socket_, core::Clock::now() + call_.timeout);
     if (!fd) return fd.error();
     boost::system::error_code error;
     stream_.socket().assign(asio::local::stream_protocol(), fd->get(), error);
-    if (error) return SystemErrorOf(error.value(), call_.operation);
+    if (error) return core::SystemErrorOf(error.value(), call_.operation);
     (void)fd->Release();
     GiveTime();
     return {};
@@ -122,22 +123,22 @@ class Exchange {
   }
 
   template <typename Request>
-  Result<void> Send(Request& request) {
+  core::Result<void> Send(Request& request) {
     return Finish(Await([&](auto done) { http::async_write(stream_, request, done); }));
   }
 
   template <typename Serializer>
-  Result<void> SendHead(Serializer& serializer) {
+  core::Result<void> SendHead(Serializer& serializer) {
     return Finish(Await([&](auto done) { http::async_write_header(stream_, serializer, done); }));
   }
 
-  Result<void> SendBytes(std::string_view bytes) {
+  core::Result<void> SendBytes(std::string_view bytes) {
     return Finish(Await([&](auto done) {
       asio::async_write(stream_, asio::buffer(bytes.data(), bytes.size()), done);
     }));
   }
 
-  Result<unsigned> ReadHead() {
+  core::Result<unsigned> ReadHead() {
     parser_.header_limit(kMaxHead);
     parser_.body_limit(call_.max_answer);
     auto error =
@@ -146,9 +147,9 @@ class Exchange {
     return parser_.get().result_int();
   }
 
-  Result<EngineAnswer> ReadAnswer() {
+  core::Result<EngineAnswer> ReadAnswer() {
     if (!parser_.is_header_done()) {
-      if (Result<unsigned> head = ReadHead(); !head) return head.error();
+      if (core::Result<unsigned> head = ReadHead(); !head) return head.error();
     }
     auto error = Await([&](auto done) { http::async_read(stream_, buffer_, parser_, done); });
     if (error) return Explain(error);
@@ -156,13 +157,14 @@ class Exchange {
   }
 
   // Of a connection that has become a raw stream.
-  Result<UniqueFd> TakeSocket() {
+  core::Result<core::UniqueFd> TakeSocket() {
     if (buffer_.size() > 0) {
-      return MakeError(call_.operation, "the engine sent bytes before anything could have run");
+      return core::MakeError(call_.operation,
+                             "the engine sent bytes before anything could have run");
     }
     boost::system::error_code error;
-    UniqueFd fd(stream_.socket().release(error));
-    if (error) return SystemErrorOf(error.value(), call_.operation);
+    core::UniqueFd fd(stream_.socket().release(error));
+    if (error) return core::SystemErrorOf(error.value(), call_.operation);
     return fd;
   }
 
@@ -178,32 +180,32 @@ class Exchange {
     return result;
   }
 
-  Result<void> Finish(boost::system::error_code error) const {
+  core::Result<void> Finish(boost::system::error_code error) const {
     if (error) return Explain(error);
     return {};
   }
 
-  Error Explain(boost::system::error_code error) const {
+  core::Error Explain(boost::system::error_code error) const {
     if (error == beast::error::timeout) {
-      return SystemErrorOf(ETIMEDOUT, call_.operation,
-                           "the container engine has not answered within " +
-                               Seconds(call_.timeout) + ": it hangs, or is overloaded");
+      return core::SystemErrorOf(ETIMEDOUT, call_.operation,
+                                 "the container engine has not answered within " +
+                                     Seconds(call_.timeout) + ": it hangs, or is overloaded");
     }
     if (error == http::error::body_limit || error == http::error::header_limit) {
-      return SystemErrorOf(EMSGSIZE, call_.operation,
-                           "the container engine's answer is longer than " +
-                               std::to_string(call_.max_answer) + " bytes");
+      return core::SystemErrorOf(EMSGSIZE, call_.operation,
+                                 "the container engine's answer is longer than " +
+                                     std::to_string(call_.max_answer) + " bytes");
     }
     if (error == http::error::end_of_stream || error == http::error::partial_message ||
         error == asio::error::eof || error == asio::error::connection_reset ||
         error == asio::error::broken_pipe) {
-      return SystemErrorOf(ECONNRESET, call_.operation,
-                           "the container engine closed the connection: it was stopped, or "
-                           "restarted; start it and try again");
+      return core::SystemErrorOf(ECONNRESET, call_.operation,
+                                 "the container engine closed the connection: it was stopped, or "
+                                 "restarted; start it and try again");
     }
-    return MakeError(call_.operation, "what listens at " + socket_ +
-                                          " does not speak the Docker Engine API (" +
-                                          error.message() + ")");
+    return core::MakeError(call_.operation, "what listens at " + socket_ +
+                                                " does not speak the Docker Engine API (" +
+                                                error.message() + ")");
   }
 
   const EngineCall& call_;
@@ -216,8 +218,8 @@ class Exchange {
 
 }  // namespace
 
-Result<EngineAnswer> EngineClient::Call(const EngineCall& call) const {
-  Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
+core::Result<EngineAnswer> EngineClient::Call(const EngineCall& call) const {
+  core::Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
   if (!open) return open.error();
   Exchange& exchange = **open;
   auto request = exchange.Request<http::string_body>();
@@ -225,14 +227,14 @@ Result<EngineAnswer> EngineClient::Call(const EngineCall& call) const {
   request.body() = call.body;
   request.keep_alive(false);
   request.prepare_payload();
-  if (Result<void> sent = exchange.Send(request); !sent) return sent.error();
+  if (core::Result<void> sent = exchange.Send(request); !sent) return sent.error();
   return exchange.ReadAnswer();
 }
 
-Result<EngineAnswer> EngineClient::Upload(
+core::Result<EngineAnswer> EngineClient::Upload(
     const EngineCall& call, int file, uint64_t size,
     const std::function<void(uint64_t sent)>& progress) const {
-  Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
+  core::Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
   if (!open) return open.error();
   Exchange& exchange = **open;
   auto request = exchange.Request<http::empty_body>();
@@ -240,14 +242,15 @@ Result<EngineAnswer> EngineClient::Upload(
   request.keep_alive(false);
   request.content_length(size);
   http::request_serializer<http::empty_body> serializer(request);
-  if (Result<void> sent = exchange.SendHead(serializer); !sent) return sent.error();
+  if (core::Result<void> sent = exchange.SendHead(serializer); !sent) return sent.error();
   std::vector<char> piece(kUploadPiece);
   for (uint64_t sent = 0; sent < size;) {
     const ssize_t got = pread(file, piece.data(), std::min<uint64_t>(piece.size(), size - sent),
                               static_cast<off_t>(sent));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return SystemError(call.operation, "reading the image");
-    if (got == 0) return MakeError(call.operation, "the image's file became shorter meanwhile");
+    if (got < 0) return core::SystemError(call.operation, "reading the image");
+    if (got == 0)
+      return core::MakeError(call.operation, "the image's file became shorter meanwhile");
     exchange.GiveTime();
     // An engine that has seen enough answers and closes: what it says is worth more than EPIPE.
     if (!exchange.SendBytes({piece.data(), static_cast<size_t>(got)})) break;
@@ -258,23 +261,24 @@ Result<EngineAnswer> EngineClient::Upload(
   return exchange.ReadAnswer();
 }
 
-Result<UniqueFd> EngineClient::Upgrade(const EngineCall& call, EngineAnswer& refusal) const {
-  Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
+core::Result<core::UniqueFd> EngineClient::Upgrade(const EngineCall& call,
+                                                   EngineAnswer& refusal) const {
+  core::Result<std::unique_ptr<Exchange>> open = Exchange::Open(call, socket_);
   if (!open) return open.error();
   Exchange& exchange = **open;
   auto request = exchange.Request<http::empty_body>();
   request.set(http::field::connection, "Upgrade");
   request.set(http::field::upgrade, "tcp");
   request.content_length(0);
-  if (Result<void> sent = exchange.Send(request); !sent) return sent.error();
-  Result<unsigned> status = exchange.ReadHead();
+  if (core::Result<void> sent = exchange.Send(request); !sent) return sent.error();
+  core::Result<unsigned> status = exchange.ReadHead();
   if (!status) return status.error();
   // Engines that do not know the header answer 200 and mean the same.
   if (*status == 101 || *status == 200) return exchange.TakeSocket();
-  Result<EngineAnswer> answer = exchange.ReadAnswer();
+  core::Result<EngineAnswer> answer = exchange.ReadAnswer();
   if (!answer) return answer.error();
   refusal = std::move(*answer);
-  return UniqueFd();
+  return core::UniqueFd();
 }
 
 std::string PercentEncode(std::string_view text) {
@@ -293,4 +297,4 @@ std::string PercentEncode(std::string_view text) {
   return encoded;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::engines

@@ -13,7 +13,7 @@
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 
 // One call.
 struct EngineCall {
@@ -38,16 +38,16 @@ class EngineClient {
 
   // Any status is an answer. Errors say what to do: the socket is missing, may not be used, nobody
   // listens, the engine went away in between.
-  Result<EngineAnswer> Call(const EngineCall& call) const;
+  core::Result<EngineAnswer> Call(const EngineCall& call) const;
 
   // The same with the `size` bytes that `file` has from its beginning for a body. `call.timeout` is
   // then how long the engine may take for any one piece of it, and for the answer.
-  Result<EngineAnswer> Upload(const EngineCall& call, int file, uint64_t size,
-                              const std::function<void(uint64_t sent)>& progress) const;
+  core::Result<EngineAnswer> Upload(const EngineCall& call, int file, uint64_t size,
+                                    const std::function<void(uint64_t sent)>& progress) const;
 
   // Makes a raw stream of the connection (Upgrade: tcp). `refusal`: what the engine answered
   // instead; the descriptor is then empty.
-  Result<UniqueFd> Upgrade(const EngineCall& call, EngineAnswer& refusal) const;
+  core::Result<core::UniqueFd> Upgrade(const EngineCall& call, EngineAnswer& refusal) const;
 
  private:
   const std::string socket_;
@@ -56,6 +56,6 @@ class EngineClient {
 // "probe:1" as a part of a path or of a query.
 std::string PercentEncode(std::string_view text);
 
-}  // namespace belljar
+}  // namespace belljar::container::engines
 
 #endif  // BELLJAR_CONTAINER_ENGINES_ENGINE_CLIENT_H_

@@ -13,7 +13,7 @@
 #include "container/engines/attached_output.h"
 #include "engine/core/socket.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 namespace {
 
 namespace asio = boost::asio;
@@ -41,7 +41,7 @@ std::string StreamTail::Text() const {
 class OutputPump::Session : public std::enable_shared_from_this<Session> {
  public:
   // Throws what Asio does where descriptors or memory have run out.
-  Session(asio::io_context& io, UniqueFd attached, UniqueFd output,
+  Session(asio::io_context& io, core::UniqueFd attached, core::UniqueFd output,
           std::shared_ptr<StreamTail> errors)
       : attached_(io), output_(io), errors_(std::move(errors)) {
     attached_.assign(asio::local::stream_protocol(), attached.get());
@@ -114,8 +114,9 @@ OutputPump::~OutputPump() {
   thread_.join();
 }
 
-Result<OutputPump::Streams> OutputPump::Add(UniqueFd attached) {
-  Result<std::pair<UniqueFd, UniqueFd>> pair = CreateSocketPair(SOCK_STREAM);
+core::Result<OutputPump::Streams> OutputPump::Add(core::UniqueFd attached) {
+  core::Result<std::pair<core::UniqueFd, core::UniqueFd>> pair =
+      core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   auto errors = std::make_shared<StreamTail>();
   try {
@@ -123,9 +124,9 @@ Result<OutputPump::Streams> OutputPump::Add(UniqueFd attached) {
         std::make_shared<Session>(io_, std::move(attached), std::move(pair->second), errors);
     asio::post(io_, [session = std::move(session)] { session->Start(); });
   } catch (const boost::system::system_error& error) {
-    return SystemErrorOf(error.code().value(), "attach to a container");
+    return core::SystemErrorOf(error.code().value(), "attach to a container");
   }
   return Streams{std::move(pair->first), std::move(errors)};
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::engines

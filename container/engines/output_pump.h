@@ -17,7 +17,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::engines {
 
 // The last bytes of a stream. Any thread.
 class StreamTail {
@@ -38,11 +38,11 @@ class OutputPump {
   ~OutputPump();
 
   struct Streams {
-    UniqueFd output;
+    core::UniqueFd output;
     std::shared_ptr<StreamTail> errors;
   };
   // `attached`: a stream socket as the Engine API leaves it after an upgrade.
-  Result<Streams> Add(UniqueFd attached);
+  core::Result<Streams> Add(core::UniqueFd attached);
 
  private:
   class Session;
@@ -52,6 +52,6 @@ class OutputPump {
   std::thread thread_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::engines
 
 #endif  // BELLJAR_CONTAINER_ENGINES_OUTPUT_PUMP_H_

@@ -13,7 +13,7 @@
 #include "container/image/layer.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 // What an archive has, as far as it could be read.
 struct ImageFacts {
@@ -30,8 +30,8 @@ std::map<ImagePart, uint64_t> BytesByPart(const ImageListing& listing);
 
 // `identity` without the digest of the inputs, which is found here. `path` has all of it or is as
 // it was before.
-Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
-                              const std::string& path, const ImageProgress& progress);
+core::Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
+                                    const std::string& path, const ImageProgress& progress);
 
 struct ImageInspection {
   ImageFacts facts;
@@ -39,17 +39,17 @@ struct ImageInspection {
 };
 
 // Reads all of the archive, which anybody may have written. An error is this machine's.
-Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress);
+core::Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress);
 // The same of `file`, a regular one, whatever its position. `unpack` is told what the layer has,
 // before all of that is judged: with any fault, or an error, it is to be thrown away.
-Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
-                                     const TarVisitor& unpack);
+core::Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
+                                           const TarVisitor& unpack);
 
 // What of the image is otherwise than "belljar image build" would make it here and now, a sentence
 // each. `here` is the identity and the listing of this installation.
 std::vector<std::string> CompareImage(const ImageFacts& image, const ImageIdentity& identity,
                                       const ImageListing& here);
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_ARCHIVE_H_

@@ -7,17 +7,17 @@
 #include <set>
 
 #include "container/image/archive.h"
-#include "engine/core/digest.h"
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
+#include "engine/host/digest.h"
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 // Of a document; the layer is larger, and is not held.
 constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
 // Ours has eight, of them two folders; each may be held.
-constexpr size_t kMostEntries = 64;
+constexpr size_t kMaxEntries = 64;
 constexpr size_t kNamedDifferences = 10;
 
 struct FoundFile {
@@ -34,11 +34,11 @@ class Inspector {
       : fd_(fd), size_(size), progress_(progress), unpack_(unpack) {}
 
   // Faults are found in this order; each makes the next ones meaningless.
-  Result<ImageInspection> Inspect() {
+  core::Result<ImageInspection> Inspect() {
     for (const auto step :
          {&Inspector::ReadEntries, &Inspector::JudgeNames, &Inspector::ReadDocuments,
           &Inspector::JudgeBlobs, &Inspector::JudgeLists, &Inspector::JudgeLayer}) {
-      if (Result<void> done = (this->*step)(); !done) {
+      if (core::Result<void> done = (this->*step)(); !done) {
         if (done.error().error_number != 0) return done.error();
         inspection_.faults.push_back(done.error().ToString());
       }
@@ -48,42 +48,45 @@ class Inspector {
   }
 
  private:
-  static Error Fault(const std::string& what) { return MakeError("read an image", what); }
+  static core::Error Fault(const std::string& what) {
+    return core::MakeError("read an image", what);
+  }
 
-  Result<void> ReadEntries() {
-    std::optional<Sha256Stream> digest;
+  core::Result<void> ReadEntries() {
+    std::optional<host::Sha256Stream> digest;
     FoundFile* file = nullptr;
     const auto end_file = [&] {
       if (digest) file->digest = digest->Finish();
       digest.reset();
     };
-    const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
-                               end_file();
-                               if (progress_) progress_(at / 2, size_);
-                               if (files_.size() + folders_.size() == kMostEntries) {
-                                 return Fault("it has more files than one of ours");
-                               }
-                               if (entry.is_folder) {
-                                 folders_.insert(entry.path);
-                                 return {};
-                               }
-                               file = &files_[entry.path];
-                               *file = {at, entry.size, "", ""};
-                               digest.emplace();
-                               return {};
-                             },
-                             .bytes = [&](std::string_view bytes) -> Result<void> {
-                               digest->Add(bytes);
-                               if (file->size <= kLargestDocument) file->text += bytes;
-                               return {};
-                             }};
-    const Result<TarSummary> read = ReadTar(fd_, 0, size_, visitor);
+    const TarVisitor visitor{
+        .entry = [&](const TarEntry& entry, uint64_t at) -> core::Result<void> {
+          end_file();
+          if (progress_) progress_(at / 2, size_);
+          if (files_.size() + folders_.size() == kMaxEntries) {
+            return Fault("it has more files than one of ours");
+          }
+          if (entry.is_folder) {
+            folders_.insert(entry.path);
+            return {};
+          }
+          file = &files_[entry.path];
+          *file = {at, entry.size, "", ""};
+          digest.emplace();
+          return {};
+        },
+        .bytes = [&](std::string_view bytes) -> core::Result<void> {
+          digest->Add(bytes);
+          if (file->size <= kLargestDocument) file->text += bytes;
+          return {};
+        }};
+    const core::Result<TarSummary> read = ReadTar(fd_, 0, size_, visitor);
     end_file();
-    return read ? Result<void>() : read.error();
+    return read ? core::Result<void>() : read.error();
   }
 
   // Nothing but what an archive of ours has, so that nothing else is loaded along with it.
-  Result<void> JudgeNames() {
+  core::Result<void> JudgeNames() {
     for (const char* name : {kIndexName, kLayoutName, kDockerName}) {
       if (!files_.contains(name)) return Fault("there is no " + std::string(name));
     }
@@ -91,23 +94,23 @@ class Inspector {
     for (const auto& [path, file] : files_) {
       const bool is_blob = path.starts_with(beginning);
       if (is_blob && path.substr(beginning.size()) != file.digest) {
-        return Fault("the content of " + Quoted(path) +
+        return Fault("the content of " + core::Quoted(path) +
                      " has another digest: sha256:" + file.digest);
       }
       if (!is_blob && path != kIndexName && path != kLayoutName && path != kDockerName) {
-        return Fault("nothing like " + Quoted(path) + " belongs into one");
+        return Fault("nothing like " + core::Quoted(path) + " belongs into one");
       }
     }
     for (const std::string& folder : folders_) {
       if (folder != "blobs" && folder != kBlobFolder) {
-        return Fault("nothing like " + Quoted(folder) + " belongs into one");
+        return Fault("nothing like " + core::Quoted(folder) + " belongs into one");
       }
     }
     return {};
   }
 
   // The file with that digest and size; the size in a descriptor may be another than the file's.
-  Result<const FoundFile*> Find(const Blob& blob, const std::string& what) {
+  core::Result<const FoundFile*> Find(const Blob& blob, const std::string& what) {
     const auto found = files_.find(BlobPath(blob));
     if (found == files_.end()) return Fault("its " + what + " is not there: " + BlobPath(blob));
     if (found->second.size != blob.size) {
@@ -117,44 +120,44 @@ class Inspector {
     return &found->second;
   }
 
-  Result<void> ReadDocuments() {
+  core::Result<void> ReadDocuments() {
     ImageFacts& facts = inspection_.facts;
-    Result<Blob> manifest = ParseIndex(files_[kIndexName].text);
+    core::Result<Blob> manifest = ParseIndex(files_[kIndexName].text);
     if (!manifest) return manifest.error();
     facts.manifest = *manifest;
-    Result<const FoundFile*> manifest_file = Find(facts.manifest, "manifest");
+    core::Result<const FoundFile*> manifest_file = Find(facts.manifest, "manifest");
     if (!manifest_file) return manifest_file.error();
-    Result<ParsedManifest> parsed = ParseManifest((*manifest_file)->text);
+    core::Result<ParsedManifest> parsed = ParseManifest((*manifest_file)->text);
     if (!parsed) return parsed.error();
     facts.config = parsed->config;
     facts.layer = parsed->layer;
-    Result<const FoundFile*> config_file = Find(facts.config, "configuration");
+    core::Result<const FoundFile*> config_file = Find(facts.config, "configuration");
     if (!config_file) return config_file.error();
-    Result<ParsedConfig> config = ParseConfig((*config_file)->text);
+    core::Result<ParsedConfig> config = ParseConfig((*config_file)->text);
     if (!config) return config.error();
     facts.identity = config->identity;
     facts.reference = ImageReference(facts.identity);
     if (config->layer != facts.layer.digest) {
       return Fault("its configuration and its manifest name two layers");
     }
-    const Result<const FoundFile*> layer = Find(facts.layer, "layer");
-    return layer ? Result<void>() : layer.error();
+    const core::Result<const FoundFile*> layer = Find(facts.layer, "layer");
+    return layer ? core::Result<void>() : layer.error();
   }
 
-  Result<void> JudgeBlobs() {
+  core::Result<void> JudgeBlobs() {
     const ImageFacts& facts = inspection_.facts;
     const std::set<std::string> known = {BlobPath(facts.manifest), BlobPath(facts.config),
                                          BlobPath(facts.layer)};
     for (const auto& [path, file] : files_) {
       if (path.starts_with(kBlobFolder) && !known.contains(path)) {
-        return Fault(Quoted(path) + " is no part of its image");
+        return Fault(core::Quoted(path) + " is no part of its image");
       }
     }
     return {};
   }
 
   // What engines are told beside the manifest follows from it, to the byte.
-  Result<void> JudgeLists() {
+  core::Result<void> JudgeLists() {
     const ImageFacts& facts = inspection_.facts;
     const std::map<std::string, std::string> right = {
         {kIndexName, IndexDocument(facts.identity, facts.manifest)},
@@ -172,13 +175,13 @@ class Inspector {
     return {};
   }
 
-  Result<void> JudgeLayer() {
+  core::Result<void> JudgeLayer() {
     ImageFacts& facts = inspection_.facts;
     const FoundFile& file = files_[BlobPath(facts.layer)];
     const auto progress = [&](uint64_t done, uint64_t) {
       if (progress_) progress_((size_ + done) / 2, size_);
     };
-    Result<Layer> layer = ReadLayer(fd_, file.at, file.size, progress, unpack_);
+    core::Result<Layer> layer = ReadLayer(fd_, file.at, file.size, progress, unpack_);
     if (!layer) return layer.error();
     if (layer->tar.digest != facts.layer.digest) return Fault("it changed while it was read");
     facts.listing = std::move(layer->listing);
@@ -201,7 +204,8 @@ class Inspector {
 void CompareNames(const std::string& what, const std::string& image, const std::string& here,
                   std::vector<std::string>& differences) {
   if (image == here) return;
-  differences.push_back("it is of " + what + " " + Printable(image) + ", and here is " + here);
+  differences.push_back("it is of " + what + " " + core::Printable(image) + ", and here is " +
+                        here);
 }
 
 void CompareListings(const ImageListing& image, const ImageListing& here,
@@ -226,24 +230,24 @@ void CompareListings(const ImageListing& image, const ImageListing& here,
   }
 }
 
-Result<ImageInspection> Inspect(int file, const std::string& operation,
-                                const ImageProgress& progress, const TarVisitor& unpack) {
+core::Result<ImageInspection> Inspect(int file, const std::string& operation,
+                                      const ImageProgress& progress, const TarVisitor& unpack) {
   struct stat status;
-  if (fstat(file, &status) != 0) return SystemError(operation);
-  if (!S_ISREG(status.st_mode)) return SystemErrorOf(EINVAL, operation, "no file");
+  if (fstat(file, &status) != 0) return core::SystemError(operation);
+  if (!S_ISREG(status.st_mode)) return core::SystemErrorOf(EINVAL, operation, "no file");
   return Inspector(file, static_cast<uint64_t>(status.st_size), progress, unpack).Inspect();
 }
 
 }  // namespace
 
-Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) return SystemError("open " + Quoted(path));
-  return Inspect(fd.get(), "open " + Quoted(path), progress, {});
+core::Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress) {
+  core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return core::SystemError("open " + core::Quoted(path));
+  return Inspect(fd.get(), "open " + core::Quoted(path), progress, {});
 }
 
-Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
-                                     const TarVisitor& unpack) {
+core::Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
+                                           const TarVisitor& unpack) {
   return Inspect(file, "read the image", progress, unpack);
 }
 
@@ -258,4 +262,4 @@ std::vector<std::string> CompareImage(const ImageFacts& image, const ImageIdenti
   return differences;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -8,10 +8,10 @@
 
 #include "container/image/archive.h"
 #include "engine/core/fd.h"
-#include "engine/core/random.h"
 #include "engine/core/text.h"
+#include "engine/host/random.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 namespace fs = std::filesystem;
 
@@ -22,12 +22,12 @@ constexpr size_t kPiece = size_t{1} << 20;
 // A file beside `path` that takes its place when it is complete, or goes away.
 class Scratch {
  public:
-  static Result<Scratch> Create(const std::string& path) {
-    std::string name = path + "." + Hex(RandomBytes());
+  static core::Result<Scratch> Create(const std::string& path) {
+    std::string name = path + "." + core::Hex(host::RandomBytes());
     // Not mkostemp: with its mode the umask would have to be asked for, which takes setting it, for
     // all threads of a server.
-    UniqueFd fd(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!fd) return SystemError("make a file beside " + Quoted(path));
+    core::UniqueFd fd(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!fd) return core::SystemError("make a file beside " + core::Quoted(path));
     return Scratch(std::move(fd), std::move(name));
   }
   Scratch(Scratch&& other) noexcept
@@ -39,56 +39,58 @@ class Scratch {
 
   int fd() const { return fd_.get(); }
 
-  Result<void> MoveTo(const std::string& path) {
-    if (rename(name_.c_str(), path.c_str()) != 0) return SystemError("write " + Quoted(path));
+  core::Result<void> MoveTo(const std::string& path) {
+    if (rename(name_.c_str(), path.c_str()) != 0)
+      return core::SystemError("write " + core::Quoted(path));
     name_.clear();
     return {};
   }
 
  private:
-  Scratch(UniqueFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
+  Scratch(core::UniqueFd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
 
-  UniqueFd fd_;
+  core::UniqueFd fd_;
   std::string name_;
 };
 
-Result<void> CopyInto(TarWriter& writer, int from) {
+core::Result<void> CopyInto(TarWriter& writer, int from) {
   std::string piece(kPiece, '\0');
   for (off_t at = 0;;) {
     const ssize_t got = pread(from, piece.data(), piece.size(), at);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return SystemError("read the layer of an image");
+    if (got < 0) return core::SystemError("read the layer of an image");
     if (got == 0) return {};
     at += got;
-    if (Result<void> done = writer.Append({piece.data(), static_cast<size_t>(got)}); !done) {
+    if (core::Result<void> done = writer.Append({piece.data(), static_cast<size_t>(got)}); !done) {
       return done;
     }
   }
 }
 
-Result<void> WriteArchive(const std::map<std::string, std::string>& documents, const Blob& layer,
-                          int layer_fd, int fd) {
+core::Result<void> WriteArchive(const std::map<std::string, std::string>& documents,
+                                const Blob& layer, int layer_fd, int fd) {
   TarWriter writer(fd);
   // The layer is too large to be held as the documents are; an empty text stands for it.
   std::map<std::string, const std::string*> entries = {{BlobPath(layer), nullptr}};
   for (const auto& [path, text] : documents) entries[path] = &text;
   for (std::string folder : {"blobs", kBlobFolder}) {
-    if (Result<void> done = writer.Begin({.path = folder, .is_folder = true}); !done) return done;
+    if (core::Result<void> done = writer.Begin({.path = folder, .is_folder = true}); !done)
+      return done;
   }
   for (const auto& [path, text] : entries) {
     const uint64_t size = text ? text->size() : layer.size;
-    if (Result<void> done = writer.Begin({.path = path, .size = size}); !done) return done;
-    Result<void> done = text ? writer.Append(*text) : CopyInto(writer, layer_fd);
+    if (core::Result<void> done = writer.Begin({.path = path, .size = size}); !done) return done;
+    core::Result<void> done = text ? writer.Append(*text) : CopyInto(writer, layer_fd);
     if (!done) return done;
   }
-  const Result<TarSummary> end = writer.Finish();
-  return end ? Result<void>() : end.error();
+  const core::Result<TarSummary> end = writer.Finish();
+  return end ? core::Result<void>() : end.error();
 }
 
 // The writer of tars knows no path.
-Error AtPath(Error error, const std::string& path) {
+core::Error AtPath(core::Error error, const std::string& path) {
   if (error.error_number == 0) return error;
-  error.operation += ", for " + Quoted(path);
+  error.operation += ", for " + core::Quoted(path);
   if (error.error_number == ENOSPC || error.error_number == EDQUOT) {
     error.detail = "while it is written it takes twice its size there";
   }
@@ -105,16 +107,16 @@ std::map<ImagePart, uint64_t> BytesByPart(const ImageListing& listing) {
   return bytes;
 }
 
-Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
-                              const std::string& path, const ImageProgress& progress) {
+core::Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
+                                    const std::string& path, const ImageProgress& progress) {
   std::error_code code;
   if (fs::exists(path, code) && !fs::is_regular_file(path, code)) {
-    return MakeError("write " + Quoted(path), "it is there, and no file");
+    return core::MakeError("write " + core::Quoted(path), "it is there, and no file");
   }
   // The digest of the layer stands before it in the archive.
-  Result<Scratch> layer_file = Scratch::Create(path);
+  core::Result<Scratch> layer_file = Scratch::Create(path);
   if (!layer_file) return layer_file.error();
-  Result<Layer> layer = WriteLayer(files, layer_file->fd(), progress);
+  core::Result<Layer> layer = WriteLayer(files, layer_file->fd(), progress);
   if (!layer) return AtPath(layer.error(), path);
 
   ImageFacts facts;
@@ -128,9 +130,9 @@ Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
   const std::string manifest = ManifestDocument(facts.config, facts.layer);
   facts.manifest = BlobOf(manifest);
 
-  Result<Scratch> archive = Scratch::Create(path);
+  core::Result<Scratch> archive = Scratch::Create(path);
   if (!archive) return archive.error();
-  Result<void> written =
+  core::Result<void> written =
       WriteArchive({{BlobPath(facts.config), config},
                     {BlobPath(facts.manifest), manifest},
                     {kIndexName, IndexDocument(facts.identity, facts.manifest)},
@@ -142,4 +144,4 @@ Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
   return facts;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 // PEP 552: magic number, flags, and then either the source's time and size or its hash; numbers of
@@ -26,7 +26,7 @@ uint32_t Read(std::string_view bytes, size_t at) {
 }  // namespace
 
 std::string CacheTag() {
-  const std::string_view version = kPythonVersion;
+  const std::string_view version = host::kPythonVersion;
   const size_t first = version.find('.');
   const size_t second = version.find('.', first + 1);
   return "cpython-" + std::string(version.substr(0, first)) +
@@ -47,4 +47,4 @@ std::optional<std::string> UncheckedByteCode(std::string byte_code, const Source
   return byte_code;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace belljar {
+namespace belljar::container::image {
 
 struct SourceStamp {
   uint32_t modified = 0;  // seconds since 1970, their lower 32 bits
@@ -22,6 +22,6 @@ std::string CacheTag();
 // or no byte code.
 std::optional<std::string> UncheckedByteCode(std::string byte_code, const SourceStamp& source);
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_BYTE_CODE_H_

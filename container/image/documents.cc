@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "container/image/image_files.h"
-#include "engine/core/digest.h"
-#include "engine/core/json_reader.h"
 #include "engine/core/text.h"
+#include "engine/host/digest.h"
+#include "engine/host/json_reader.h"
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -23,23 +23,23 @@ constexpr char kLayerType[] = "application/vnd.oci.image.layer.v1.tar";
 constexpr char kDigestPrefix[] = "sha256:";
 // The time of a build would be another input.
 constexpr char kDate[] = "1970-01-01T00:00:00Z";
-constexpr JsonBounds kBounds{.depth = 16, .values = 10'000};
+constexpr host::JsonBounds kBounds{.depth = 16, .values = 10'000};
 
 Json Descriptor(const char* type, const Blob& blob) {
   return {{"mediaType", type}, {"digest", kDigestPrefix + blob.digest}, {"size", blob.size}};
 }
 
-Error Fault(const char* document, const std::string& what) {
-  return MakeError(std::string("read its ") + document, what);
+core::Error Fault(const char* document, const std::string& what) {
+  return core::MakeError(std::string("read its ") + document, what);
 }
 
 bool IsDigest(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-Result<nlohmann::json> Parse(const char* document, std::string_view text) {
-  JsonReading reading = ReadJson(text, kBounds);
-  if (std::holds_alternative<JsonFailure>(reading)) return Fault(document, "it is no JSON");
+core::Result<nlohmann::json> Parse(const char* document, std::string_view text) {
+  host::JsonReading reading = host::ReadJson(text, kBounds);
+  if (std::holds_alternative<host::JsonFailure>(reading)) return Fault(document, "it is no JSON");
   return std::move(std::get<nlohmann::json>(reading));
 }
 
@@ -55,7 +55,8 @@ std::string TextAt(const nlohmann::json& json, const char* pointer) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-Result<Blob> ReadDescriptor(const char* document, const nlohmann::json& json, const char* type) {
+core::Result<Blob> ReadDescriptor(const char* document, const nlohmann::json& json,
+                                  const char* type) {
   if (TextAt(json, "/mediaType") != type) {
     return Fault(document, "it names something else than " + std::string(type));
   }
@@ -89,7 +90,7 @@ std::map<std::string, std::string> ImageLabels(const ImageIdentity& identity) {
           {kInputsLabel, kDigestPrefix + identity.inputs}};
 }
 
-Blob BlobOf(std::string_view bytes) { return {Sha256(bytes), bytes.size()}; }
+Blob BlobOf(std::string_view bytes) { return {host::Sha256(bytes), bytes.size()}; }
 
 std::string BlobPath(const Blob& blob) { return std::string(kBlobFolder) + "/" + blob.digest; }
 
@@ -141,8 +142,8 @@ std::string DockerDocument(const ImageIdentity& identity, const Blob& config, co
 
 std::string LayoutDocument() { return R"({"imageLayoutVersion":"1.0.0"})"; }
 
-Result<Blob> ParseIndex(std::string_view document) {
-  Result<nlohmann::json> json = Parse(kIndexName, document);
+core::Result<Blob> ParseIndex(std::string_view document) {
+  core::Result<nlohmann::json> json = Parse(kIndexName, document);
   if (!json) return json.error();
   const nlohmann::json& manifests = At(*json, "/manifests");
   if (!manifests.is_array() || manifests.size() != 1) {
@@ -151,22 +152,22 @@ Result<Blob> ParseIndex(std::string_view document) {
   return ReadDescriptor(kIndexName, manifests[0], kManifestType);
 }
 
-Result<ParsedManifest> ParseManifest(std::string_view document) {
-  Result<nlohmann::json> json = Parse("manifest", document);
+core::Result<ParsedManifest> ParseManifest(std::string_view document) {
+  core::Result<nlohmann::json> json = Parse("manifest", document);
   if (!json) return json.error();
   const nlohmann::json& layers = At(*json, "/layers");
   if (!layers.is_array() || layers.size() != 1) {
     return Fault("manifest", "it does not have exactly one layer");
   }
-  Result<Blob> config = ReadDescriptor("manifest", At(*json, "/config"), kConfigType);
+  core::Result<Blob> config = ReadDescriptor("manifest", At(*json, "/config"), kConfigType);
   if (!config) return config.error();
-  Result<Blob> layer = ReadDescriptor("manifest", layers[0], kLayerType);
+  core::Result<Blob> layer = ReadDescriptor("manifest", layers[0], kLayerType);
   if (!layer) return layer.error();
   return ParsedManifest{std::move(*config), std::move(*layer)};
 }
 
-Result<ParsedConfig> ParseConfig(std::string_view document) {
-  Result<nlohmann::json> json = Parse("configuration", document);
+core::Result<ParsedConfig> ParseConfig(std::string_view document) {
+  core::Result<nlohmann::json> json = Parse("configuration", document);
   if (!json) return json.error();
   const auto label = [&](const char* name) {
     return TextAt(*json, ("/config/Labels/" + std::string(name)).c_str());
@@ -190,4 +191,4 @@ Result<ParsedConfig> ParseConfig(std::string_view document) {
   return parsed;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -10,7 +10,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 inline constexpr char kIndexName[] = "index.json";      // OCI: which images there are
 inline constexpr char kLayoutName[] = "oci-layout";     // OCI: that this is a layout
@@ -55,18 +55,18 @@ std::string DockerDocument(const ImageIdentity& identity, const Blob& config, co
 std::string LayoutDocument();
 
 // What they say, of strangers' documents too. An error says what is wrong with one.
-Result<Blob> ParseIndex(std::string_view document);
+core::Result<Blob> ParseIndex(std::string_view document);
 struct ParsedManifest {
   Blob config;
   Blob layer;
 };
-Result<ParsedManifest> ParseManifest(std::string_view document);
+core::Result<ParsedManifest> ParseManifest(std::string_view document);
 struct ParsedConfig {
   ImageIdentity identity;
   std::string layer;  // its digest
 };
-Result<ParsedConfig> ParseConfig(std::string_view document);
+core::Result<ParsedConfig> ParseConfig(std::string_view document);
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_DOCUMENTS_H_

@@ -12,7 +12,7 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 struct EndElf {
@@ -20,8 +20,8 @@ struct EndElf {
 };
 using ElfHandle = std::unique_ptr<Elf, EndElf>;
 
-Error Damaged(const std::string& path, const std::string& what) {
-  return MakeError("read the shared libraries that " + path + " needs", what);
+core::Error Damaged(const std::string& path, const std::string& what) {
+  return core::MakeError("read the shared libraries that " + path + " needs", what);
 }
 
 // "a:b" in parts; an empty part means the current folder to the linker, and nothing to us.
@@ -40,7 +40,7 @@ class Reader {
  public:
   Reader(Elf* elf, const std::string& path) : elf_(elf), path_(path) {}
 
-  Result<ElfFile> Read() {
+  core::Result<ElfFile> Read() {
     GElf_Ehdr header;
     if (!gelf_getehdr(elf_, &header)) return Damaged(path_, elf_errmsg(-1));
     file_.kind = {header.e_ident[EI_CLASS], header.e_machine};
@@ -58,7 +58,7 @@ class Reader {
         file_.interpreter = Chunk(segment.p_offset, segment.p_filesz).c_str();  // up to its NUL
       }
       if (segment.p_type == PT_DYNAMIC) {
-        if (Result<void> done = ReadDynamic(segment); !done) return done.error();
+        if (core::Result<void> done = ReadDynamic(segment); !done) return done.error();
       }
     }
     return std::move(file_);
@@ -73,7 +73,7 @@ class Reader {
     return {static_cast<const char*>(data->d_buf), data->d_size};
   }
 
-  Result<void> ReadDynamic(const GElf_Phdr& segment) {
+  core::Result<void> ReadDynamic(const GElf_Phdr& segment) {
     Elf_Data* data = elf_getdata_rawchunk(elf_, static_cast<int64_t>(segment.p_offset),
                                           segment.p_filesz, ELF_T_DYN);
     if (!data) return Damaged(path_, elf_errmsg(-1));
@@ -83,7 +83,7 @@ class Reader {
       if (!gelf_getdyn(data, i, &entry) || entry.d_tag == DT_NULL) break;
       entries.push_back(entry);
     }
-    if (Result<void> done = ReadStrings(entries); !done) return done;
+    if (core::Result<void> done = ReadStrings(entries); !done) return done;
     for (const GElf_Dyn& entry : entries) {
       const bool is_text =
           entry.d_tag == DT_NEEDED || entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
@@ -98,7 +98,7 @@ class Reader {
   }
 
   // The table of names is given by its address in memory: the segment that is loaded there has it.
-  Result<void> ReadStrings(const std::vector<GElf_Dyn>& entries) {
+  core::Result<void> ReadStrings(const std::vector<GElf_Dyn>& entries) {
     uint64_t address = 0;
     uint64_t size = 0;
     for (const GElf_Dyn& entry : entries) {
@@ -123,9 +123,9 @@ class Reader {
 
 }  // namespace
 
-Result<std::optional<ElfFile>> ReadElfFile(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return SystemError("open " + path);
+core::Result<std::optional<ElfFile>> ReadElfFile(const std::string& path) {
+  core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return core::SystemError("open " + path);
   // libelf takes an archive of objects for its own kind too, and reads much of any file to tell.
   char magic[SELFMAG] = {};
   if (pread(fd.get(), magic, sizeof magic, 0) != sizeof magic ||
@@ -135,7 +135,7 @@ Result<std::optional<ElfFile>> ReadElfFile(const std::string& path) {
   if (elf_version(EV_CURRENT) == EV_NONE) return Damaged(path, elf_errmsg(-1));
   const ElfHandle elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
   if (!elf) return Damaged(path, elf_errmsg(-1));
-  Result<ElfFile> file = Reader(elf.get(), path).Read();
+  core::Result<ElfFile> file = Reader(elf.get(), path).Read();
   if (!file) return file.error();
   return std::optional<ElfFile>(std::move(*file));
 }
@@ -181,4 +181,4 @@ std::string ArchitectureName(const ElfKind& kind) {
   return "";
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -9,7 +9,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 // Only files of one kind are loaded together.
 struct ElfKind {
@@ -29,7 +29,7 @@ struct ElfFile {
 };
 
 // Nothing: it is no ELF file. An error: it cannot be read, or is one and damaged.
-Result<std::optional<ElfFile>> ReadElfFile(const std::string& path);
+core::Result<std::optional<ElfFile>> ReadElfFile(const std::string& path);
 
 // A program's bytes without what is never loaded: sections for debuggers, the table of sections. It
 // runs as before. Whatever is no 64-bit ELF file of this machine's byte order comes back as it is.
@@ -38,6 +38,6 @@ std::string WithoutDebugSections(std::string program);
 // As OCI images name it: "amd64"; empty for one that they have no name for.
 std::string ArchitectureName(const ElfKind& kind);
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_ELF_FILE_H_

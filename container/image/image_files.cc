@@ -11,11 +11,11 @@
 #include "container/image/byte_code.h"
 #include "container/image/library_search.h"
 #include "container/image/selection.h"
-#include "engine/core/beneath.h"
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
+#include "engine/host/beneath.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 namespace fs = std::filesystem;
 
@@ -23,12 +23,12 @@ namespace {
 
 constexpr size_t kLargestFile = size_t{1} << 30;
 // Of an interpreter of its own: where the environment has it; of all others that of the build.
-std::string StandardLibraryOf(const Installation& installation) {
+std::string StandardLibraryOf(const outside::Installation& installation) {
   return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
 }
 
 // The program that a zygote is, whatever is loaded into it.
-const std::string& ZygoteProgram(const Installation& installation) {
+const std::string& ZygoteProgram(const outside::Installation& installation) {
   return installation.interpreter.empty() ? installation.zygote : installation.interpreter;
 }
 
@@ -78,11 +78,11 @@ class Collection {
  public:
   explicit Collection(const ImageRequest& request) : request_(request) {}
 
-  Result<ImageFiles> Collect() {
+  core::Result<ImageFiles> Collect() {
     for (const auto step :
          {&Collection::AddPrograms, &Collection::AddBelljar, &Collection::AddPackages,
           &Collection::AddPaths, &Collection::AddSystemFiles, &Collection::AddLibraries}) {
-      if (Result<void> done = (this->*step)(); !done) return done.error();
+      if (core::Result<void> done = (this->*step)(); !done) return done.error();
     }
     for (const char* folder : kEmptyFolders) files_.folders.insert(folder);
     const std::set<std::string> folders = files_.folders;
@@ -94,10 +94,12 @@ class Collection {
  private:
   using Selection = std::function<bool(const std::string&)>;
 
-  static Error Failure(const std::string& detail) { return MakeError("build an image", detail); }
+  static core::Error Failure(const std::string& detail) {
+    return core::MakeError("build an image", detail);
+  }
 
-  Result<void> AddPrograms() {
-    const Installation& from = request_.installation;
+  core::Result<void> AddPrograms() {
+    const outside::Installation& from = request_.installation;
     std::vector<std::pair<std::string, std::string>> programs = {
         {Below(kImagePrefix, kGuestProgram), request_.guest}};
     if (from.interpreter.empty()) {
@@ -124,12 +126,14 @@ class Collection {
     return {};
   }
 
-  Result<void> AddBelljar() {
+  core::Result<void> AddBelljar() {
     const std::string share = Below(kImagePrefix, "share/belljar");
-    const Installation& from = request_.installation;
-    if (Result<void> done = AddTree(from.policy, share + "/policy", WantsAll); !done) return done;
-    if (Result<void> done = AddTree(from.runner, share + "/runner", WantsAll); !done) return done;
-    if (Result<void> done = AddTree(from.profiles, share + "/profiles", WantsAll); !done) {
+    const outside::Installation& from = request_.installation;
+    if (core::Result<void> done = AddTree(from.policy, share + "/policy", WantsAll); !done)
+      return done;
+    if (core::Result<void> done = AddTree(from.runner, share + "/runner", WantsAll); !done)
+      return done;
+    if (core::Result<void> done = AddTree(from.profiles, share + "/profiles", WantsAll); !done) {
       return done;
     }
     if (!request_.profile_file.empty()) {
@@ -143,30 +147,32 @@ class Collection {
     return {};
   }
 
-  Result<void> AddPackages() {
+  core::Result<void> AddPackages() {
     const std::string share = Below(kImagePrefix, "share/belljar");
-    const Installation& from = request_.installation;
-    if (Result<void> done = AddTree(from.site_packages, share + "/site-packages", WantsOfPackages);
+    const outside::Installation& from = request_.installation;
+    if (core::Result<void> done =
+            AddTree(from.site_packages, share + "/site-packages", WantsOfPackages);
         !done) {
       return done;
     }
-    for (const MissingPackages& missing : from.Missing(request_.profile)) {
+    for (const outside::MissingPackages& missing : from.Missing(request_.profile)) {
       if (request_.package_paths.contains(missing.set)) continue;
       return Failure("the packages of " + missing.set +
                      " are not installed. To install them: " + missing.command);
     }
-    for (const PackageSet& set : request_.profile.packages) {
+    for (const core::PackageSet& set : request_.profile.packages) {
       const auto given = request_.package_paths.find(set.name);
-      const PackageFolder folder = given == request_.package_paths.end()
-                                       ? from.FolderOfSet(set.name)
-                                       : PackageFolder{given->second, {}};
+      const outside::PackageFolder folder = given == request_.package_paths.end()
+                                                ? from.FolderOfSet(set.name)
+                                                : outside::PackageFolder{given->second, {}};
       const std::string target = share + "/packages/" + set.name;
-      if (Result<void> done = AddPackageFolder(folder, target); !done) return done;
+      if (core::Result<void> done = AddPackageFolder(folder, target); !done) return done;
     }
     return {};
   }
 
-  Result<void> AddPackageFolder(const PackageFolder& folder, const std::string& target) {
+  core::Result<void> AddPackageFolder(const outside::PackageFolder& folder,
+                                      const std::string& target) {
     if (folder.entries.empty()) return AddTree(folder.path, target, WantsOfPackages);
     std::error_code code;
     for (const std::string& entry : folder.entries) {
@@ -179,14 +185,15 @@ class Collection {
       const Selection wants = [&](const std::string& path) {
         return WantsOfPackages(Below(entry, path));
       };
-      if (Result<void> done = AddTree(source, Below(target, entry), wants); !done) return done;
+      if (core::Result<void> done = AddTree(source, Below(target, entry), wants); !done)
+        return done;
     }
     return {};
   }
 
   // What the profile lets a worker read.
-  Result<void> AddPaths() {
-    for (const PathRule& rule : request_.profile.paths) {
+  core::Result<void> AddPaths() {
+    for (const core::PathRule& rule : request_.profile.paths) {
       const bool is_library = rule.path == "{stdlib}";
       const std::string path = is_library ? StandardLibraryOf(request_.installation) : rule.path;
       std::error_code code;
@@ -199,9 +206,9 @@ class Collection {
                               : rule.path == kTimeZones    ? WantsOfTimeZones
                               : rule.path == kCertificates ? WantsOfCertificates
                                                            : WantsAll;
-      if (Result<void> done = AddTree(path, ImagePath(path), wants); !done) return done;
+      if (core::Result<void> done = AddTree(path, ImagePath(path), wants); !done) return done;
     }
-    if (request_.profile.door && !files_.files.contains(ImagePath(kSystemRoots))) {
+    if (request_.profile.egress && !files_.files.contains(ImagePath(kSystemRoots))) {
       return Failure(std::string("there is no ") + kSystemRoots + ", by which profile " +
                      request_.profile.name +
                      " verifies whom it talks to; on Debian, package ca-certificates has it");
@@ -209,7 +216,7 @@ class Collection {
     return {};
   }
 
-  Result<void> AddSystemFiles() {
+  core::Result<void> AddSystemFiles() {
     const std::string number = std::to_string(kImageUser);
     AddText("etc/passwd", "belljar:x:" + number + ":" + number + "::/nonexistent:/nonexistent\n");
     AddText("etc/group", "belljar:x:" + number + ":\n");
@@ -217,14 +224,14 @@ class Collection {
   }
 
   // Where ld.so looks without a cache: beside libc, which each build of it has built in.
-  Result<void> AddLibraries() {
+  core::Result<void> AddLibraries() {
     const std::string& program = ZygoteProgram(request_.installation);
-    Result<std::optional<ElfFile>> zygote = ReadElfFile(program);
+    core::Result<std::optional<ElfFile>> zygote = ReadElfFile(program);
     if (!zygote) return zygote.error();
     if (!*zygote) return Failure(program + " is no program");
     files_.architecture = ArchitectureName((*zygote)->kind);
     if (files_.architecture.empty()) return Failure("images have no name for this processor");
-    Result<LibrarySearch> search = LibrarySearch::OfThisMachine();
+    core::Result<LibrarySearch> search = LibrarySearch::OfThisMachine();
     if (!search) return search.error();
     std::vector<std::string> objects;
     for (const auto& [path, file] : files_.files) {
@@ -236,15 +243,15 @@ class Collection {
     for (const auto& [set, path] : request_.package_paths) {
       std::error_code code;
       strangers.push_back(fs::canonical(path, code));
-      if (code) return SystemErrorOf(code.value(), "build an image: open " + path);
+      if (code) return core::SystemErrorOf(code.value(), "build an image: open " + path);
     }
-    Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, strangers);
+    core::Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, strangers);
     if (!linked) return linked.error();
     for (const char* name : kLoadedByName) {
       const std::string path = search->Find(name, **zygote, program, {});
       if (!path.empty()) linked->paths[name] = path;
     }
-    if (Result<void> judged = JudgeMissing(*linked); !judged) return judged;
+    if (core::Result<void> judged = JudgeMissing(*linked); !judged) return judged;
     const auto libc = linked->paths.find("libc.so.6");
     if (libc == linked->paths.end()) return Failure("the zygote is not linked with glibc");
     const std::string folder = ImagePath(fs::path(libc->second).parent_path());
@@ -260,7 +267,7 @@ class Collection {
 
   // A program that lacks a library does not start. An extension module that does cannot be imported
   // on this machine either.
-  Result<void> JudgeMissing(const LinkedLibraries& linked) {
+  core::Result<void> JudgeMissing(const LinkedLibraries& linked) {
     for (const MissingLibrary& missing : linked.missing) {
       const std::string what = missing.name + ", which " + missing.needed_by + " needs";
       if (missing.needed_by == request_.installation.zygote ||
@@ -275,11 +282,11 @@ class Collection {
 
   // All that `wants` of the folder `source`, and of links those that stay within it, as what they
   // lead to: an image has none, so that none leads anywhere.
-  Result<void> AddTree(const std::string& source, const std::string& target,
-                       const Selection& wants) {
+  core::Result<void> AddTree(const std::string& source, const std::string& target,
+                             const Selection& wants) {
     std::error_code code;
     const fs::path root = fs::canonical(source, code);
-    if (code) return SystemErrorOf(code.value(), "build an image: open " + source);
+    if (code) return core::SystemErrorOf(code.value(), "build an image: open " + source);
     files_.folders.insert(target);
     size_t left_out = 0;
     fs::recursive_directory_iterator entries(root, code);
@@ -290,8 +297,9 @@ class Collection {
         entries.disable_recursion_pending();
         continue;
       }
-      if (const char* fault = PathFault(path)) {
-        return Failure("the name of " + Quoted(from.string()) + " cannot be in one: " + fault);
+      if (const char* fault = host::PathFault(path)) {
+        return Failure("the name of " + core::Quoted(from.string()) +
+                       " cannot be in one: " + fault);
       }
       if (entries->is_symlink(code)) {
         const fs::path real = fs::canonical(from, code);
@@ -305,7 +313,7 @@ class Collection {
         AddWithByteCode(Below(target, path), from);
       }
     }
-    if (code) return SystemErrorOf(code.value(), "build an image: read " + source);
+    if (code) return core::SystemErrorOf(code.value(), "build an image: read " + source);
     if (left_out > 0) {
       files_.left_out.push_back(std::to_string(left_out) + " links of " + source +
                                 " that lead to folders or out of it");
@@ -320,7 +328,7 @@ class Collection {
     const fs::path byte_code = source.parent_path() / "__pycache__" / name;
     ImageFile file{ImageFile::Form::kByteCode, byte_code, source, false};
     // What is missing, or is of another state of the source, is compiled by every zygote anew.
-    const Result<std::optional<std::string>> content = ReadContent(file);
+    const core::Result<std::optional<std::string>> content = ReadContent(file);
     if (!content || !*content) return;
     const fs::path place = fs::path(target).parent_path() / "__pycache__" / name;
     files_.files[place] = std::move(file);
@@ -345,9 +353,9 @@ class Collection {
   ImageFiles files_;
 };
 
-Result<SourceStamp> StampOf(const std::string& source) {
+core::Result<SourceStamp> StampOf(const std::string& source) {
   struct stat status;
-  if (stat(source.c_str(), &status) != 0) return SystemError("look at " + source);
+  if (stat(source.c_str(), &status) != 0) return core::SystemError("look at " + source);
   return SourceStamp{static_cast<uint32_t>(status.st_mtime), static_cast<uint32_t>(status.st_size)};
 }
 
@@ -381,24 +389,24 @@ ImagePart PartOf(const std::string& path) {
   return ImagePart::kData;
 }
 
-std::string GuestProgramPath(const Installation& installation) {
+std::string GuestProgramPath(const outside::Installation& installation) {
   return fs::path(installation.zygote).parent_path() / kGuestProgram;
 }
 
-Result<ImageFiles> CollectImageFiles(const ImageRequest& request) {
+core::Result<ImageFiles> CollectImageFiles(const ImageRequest& request) {
   return Collection(request).Collect();
 }
 
-Result<std::optional<std::string>> ReadContent(const ImageFile& file) {
+core::Result<std::optional<std::string>> ReadContent(const ImageFile& file) {
   if (file.form == ImageFile::Form::kText) return std::optional(file.text);
-  Result<std::string> bytes = ReadFile(file.source, kLargestFile);
+  core::Result<std::string> bytes = core::ReadFile(file.source, kLargestFile);
   if (!bytes) return bytes.error();
   if (file.form == ImageFile::Form::kCopy) return std::optional(std::move(*bytes));
   if (file.form == ImageFile::Form::kProgram)
     return std::optional(WithoutDebugSections(std::move(*bytes)));
-  const Result<SourceStamp> stamp = StampOf(file.text);
+  const core::Result<SourceStamp> stamp = StampOf(file.text);
   if (!stamp) return stamp.error();
   return UncheckedByteCode(std::move(*bytes), *stamp);
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -15,7 +15,7 @@
 #include "engine/core/result.h"
 #include "engine/outside/installation.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 // Where Belljar is in an image, as in a build tree: the programs, and share/belljar beside them.
 inline constexpr char kImagePrefix[] = "opt/belljar";
@@ -49,8 +49,8 @@ struct ImageFile {
 };
 
 struct ImageRequest {
-  Installation installation;
-  Profile profile;
+  outside::Installation installation;
+  core::Profile profile;
   std::string profile_file;  // of an operator's own profile; empty: it is one of the installation
   std::string guest;         // path of the program that a container starts
   // Folders of sets that do not lie where the installation has its own, by the names of the sets.
@@ -65,14 +65,14 @@ struct ImageFiles {
 };
 
 // Where belljar-guest is, in an installation and in a build tree.
-std::string GuestProgramPath(const Installation& installation);
+std::string GuestProgramPath(const outside::Installation& installation);
 
 // An error names what is missing and what to do.
-Result<ImageFiles> CollectImageFiles(const ImageRequest& request);
+core::Result<ImageFiles> CollectImageFiles(const ImageRequest& request);
 
 // The bytes that the image has of `file`. Nothing: byte code that is not of its source any more.
-Result<std::optional<std::string>> ReadContent(const ImageFile& file);
+core::Result<std::optional<std::string>> ReadContent(const ImageFile& file);
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_IMAGE_FILES_H_

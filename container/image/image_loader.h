@@ -8,18 +8,18 @@
 #include "container/image/layer.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 // Gives the archive at `path` to one engine. An error names what to do: the engine is not running,
 // its socket is not ours to use.
 using ImageLoader =
-    std::function<Result<void>(const std::string& path, const ImageProgress& progress)>;
+    std::function<core::Result<void>(const std::string& path, const ImageProgress& progress)>;
 
 struct NamedImageLoader {
   std::string engine;  // as --load has it: "docker"
   ImageLoader load;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_IMAGE_LOADER_H_

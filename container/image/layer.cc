@@ -2,38 +2,39 @@
 
 #include <optional>
 
-#include "engine/core/digest.h"
 #include "engine/core/text.h"
+#include "engine/host/digest.h"
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 // Ours have some ten thousand; with the most packages ten times that. Each is held, and a
 // stranger's could have as many as its file has blocks.
-constexpr size_t kMostEntries = 1'000'000;
+constexpr size_t kMaxEntries = 1'000'000;
 
-using Visitor = std::function<Result<void>(const TarEntry&, const std::string& content)>;
+using Visitor = std::function<core::Result<void>(const TarEntry&, const std::string& content)>;
 
 // All files and folders, in order of their paths.
-Result<void> Walk(const ImageFiles& files, const ImageProgress& progress, const Visitor& visit) {
+core::Result<void> Walk(const ImageFiles& files, const ImageProgress& progress,
+                        const Visitor& visit) {
   const uint64_t total = files.files.size();
   uint64_t done = 0;
   auto folder = files.folders.begin();
-  const auto visit_folders = [&](const std::string* before) -> Result<void> {
+  const auto visit_folders = [&](const std::string* before) -> core::Result<void> {
     for (; folder != files.folders.end() && (!before || *folder < *before); ++folder) {
-      if (Result<void> visited = visit({.path = *folder, .is_folder = true}, ""); !visited) {
+      if (core::Result<void> visited = visit({.path = *folder, .is_folder = true}, ""); !visited) {
         return visited;
       }
     }
     return {};
   };
   for (const auto& [path, file] : files.files) {
-    if (Result<void> visited = visit_folders(&path); !visited) return visited;
-    Result<std::optional<std::string>> content = ReadContent(file);
+    if (core::Result<void> visited = visit_folders(&path); !visited) return visited;
+    core::Result<std::optional<std::string>> content = ReadContent(file);
     if (!content) return content.error();
-    if (!*content) return MakeError("build an image", file.source + " changed meanwhile");
+    if (!*content) return core::MakeError("build an image", file.source + " changed meanwhile");
     const TarEntry entry{.path = path, .is_program = file.is_program, .size = (*content)->size()};
-    if (Result<void> visited = visit(entry, **content); !visited) return visited;
+    if (core::Result<void> visited = visit(entry, **content); !visited) return visited;
     if (progress) progress(++done, total);
   }
   return visit_folders(nullptr);
@@ -48,7 +49,7 @@ bool ListedEntry::operator==(const ListedEntry& other) const {
 }
 
 std::string ListingDigest(const ImageListing& listing) {
-  Sha256Stream digest;
+  host::Sha256Stream digest;
   // No part of a line has a zero byte or a newline in it: paths have no control characters.
   for (const ListedEntry& each : listing) {
     digest.Add(each.entry.path + '\0' + std::to_string(each.entry.mode()) + '\0' +
@@ -57,61 +58,63 @@ std::string ListingDigest(const ImageListing& listing) {
   return digest.Finish();
 }
 
-Result<Layer> WriteLayer(const ImageFiles& files, int fd, const ImageProgress& progress) {
+core::Result<Layer> WriteLayer(const ImageFiles& files, int fd, const ImageProgress& progress) {
   Layer layer;
   TarWriter writer(fd);
-  Result<void> walked =
-      Walk(files, progress, [&](const TarEntry& entry, const std::string& content) -> Result<void> {
-        layer.listing.push_back({entry, entry.is_folder ? "" : Sha256(content)});
-        if (Result<void> begun = writer.Begin(entry); !begun) return begun;
-        return writer.Append(content);
-      });
+  core::Result<void> walked =
+      Walk(files, progress,
+           [&](const TarEntry& entry, const std::string& content) -> core::Result<void> {
+             layer.listing.push_back({entry, entry.is_folder ? "" : host::Sha256(content)});
+             if (core::Result<void> begun = writer.Begin(entry); !begun) return begun;
+             return writer.Append(content);
+           });
   if (!walked) return walked.error();
-  Result<TarSummary> tar = writer.Finish();
+  core::Result<TarSummary> tar = writer.Finish();
   if (!tar) return tar.error();
   layer.tar = std::move(*tar);
   return layer;
 }
 
-Result<ImageListing> ListFiles(const ImageFiles& files, const ImageProgress& progress) {
+core::Result<ImageListing> ListFiles(const ImageFiles& files, const ImageProgress& progress) {
   ImageListing listing;
-  Result<void> walked =
-      Walk(files, progress, [&](const TarEntry& entry, const std::string& content) -> Result<void> {
-        listing.push_back({entry, entry.is_folder ? "" : Sha256(content)});
-        return {};
-      });
+  core::Result<void> walked =
+      Walk(files, progress,
+           [&](const TarEntry& entry, const std::string& content) -> core::Result<void> {
+             listing.push_back({entry, entry.is_folder ? "" : host::Sha256(content)});
+             return {};
+           });
   if (!walked) return walked.error();
   return listing;
 }
 
-Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress,
-                        const TarVisitor& also) {
+core::Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress,
+                              const TarVisitor& also) {
   Layer layer;
-  std::optional<Sha256Stream> digest;  // of the file that is being read
+  std::optional<host::Sha256Stream> digest;  // of the file that is being read
   const auto end_file = [&] {
     if (digest) layer.listing.back().digest = digest->Finish();
     digest.reset();
   };
-  const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> Result<void> {
+  const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> core::Result<void> {
                              end_file();
-                             if (layer.listing.size() == kMostEntries) {
-                               return MakeError("read an image",
-                                                "it has more files than one of ours");
+                             if (layer.listing.size() == kMaxEntries) {
+                               return core::MakeError("read an image",
+                                                      "it has more files than one of ours");
                              }
                              layer.listing.push_back({entry, ""});
                              if (!entry.is_folder) digest.emplace();
                              if (progress) progress(at - offset, size);
-                             return also.entry ? also.entry(entry, at) : Result<void>();
+                             return also.entry ? also.entry(entry, at) : core::Result<void>();
                            },
-                           .bytes = [&](std::string_view bytes) -> Result<void> {
+                           .bytes = [&](std::string_view bytes) -> core::Result<void> {
                              digest->Add(bytes);
-                             return also.bytes ? also.bytes(bytes) : Result<void>();
+                             return also.bytes ? also.bytes(bytes) : core::Result<void>();
                            }};
-  Result<TarSummary> tar = ReadTar(fd, offset, size, visitor);
+  core::Result<TarSummary> tar = ReadTar(fd, offset, size, visitor);
   if (!tar) return tar.error();
   end_file();
   layer.tar = std::move(*tar);
   return layer;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

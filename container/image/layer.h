@@ -11,7 +11,7 @@
 #include "container/image/tar.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 struct ListedEntry {
   TarEntry entry;
@@ -34,13 +34,13 @@ struct Layer {
 // How far a long piece of work is: of `total` bytes or files, `done`.
 using ImageProgress = std::function<void(uint64_t done, uint64_t total)>;
 
-Result<Layer> WriteLayer(const ImageFiles& files, int fd, const ImageProgress& progress);
+core::Result<Layer> WriteLayer(const ImageFiles& files, int fd, const ImageProgress& progress);
 // The same list without writing anything.
-Result<ImageListing> ListFiles(const ImageFiles& files, const ImageProgress& progress);
+core::Result<ImageListing> ListFiles(const ImageFiles& files, const ImageProgress& progress);
 // As ReadTar, with its errors. `also` is told the same; may be empty.
-Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress,
-                        const TarVisitor& also = {});
+core::Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress,
+                              const TarVisitor& also = {});
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_LAYER_H_

@@ -6,7 +6,7 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 namespace fs = std::filesystem;
 
@@ -17,7 +17,7 @@ constexpr size_t kMaxCache = size_t{64} << 20;
 
 // What the linkers of distributions have built in; with several architectures' folders on one
 // machine, the kind of a file tells.
-const char* const kUsualFolders[] = {
+const char* const kDefaultFolders[] = {
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
     "/lib/aarch64-linux-gnu",
@@ -37,7 +37,7 @@ void ReplaceAll(std::string& text, std::string_view what, const std::string& wit
 bool IsOfKind(const std::string& path, const ElfKind& kind) {
   std::error_code code;
   if (!fs::is_regular_file(path, code)) return false;
-  const Result<std::optional<ElfFile>> file = ReadElfFile(path);
+  const core::Result<std::optional<ElfFile>> file = ReadElfFile(path);
   return file && *file && (*file)->kind == kind;
 }
 
@@ -78,14 +78,14 @@ std::vector<std::string> ExpandFolders(const std::vector<std::string>& folders,
   return expanded;
 }
 
-Result<LibrarySearch> LibrarySearch::OfThisMachine() {
-  std::vector<std::string> folders(std::begin(kUsualFolders), std::end(kUsualFolders));
+core::Result<LibrarySearch> LibrarySearch::OfThisMachine() {
+  std::vector<std::string> folders(std::begin(kDefaultFolders), std::end(kDefaultFolders));
   std::error_code code;
   // Not every system has one.
   if (!fs::exists(kCachePath, code)) return LibrarySearch(LoaderCache(), std::move(folders));
-  const Result<std::string> bytes = ReadFile(kCachePath, kMaxCache);
+  const core::Result<std::string> bytes = core::ReadFile(kCachePath, kMaxCache);
   if (!bytes) return bytes.error();
-  Result<LoaderCache> cache = LoaderCache::Parse(*bytes);
+  core::Result<LoaderCache> cache = LoaderCache::Parse(*bytes);
   if (!cache) return cache.error();
   return LibrarySearch(std::move(*cache), std::move(folders));
 }
@@ -113,9 +113,9 @@ std::string LibrarySearch::Find(const std::string& name, const ElfFile& object,
   return "";
 }
 
-Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
-                                            const LibrarySearch& search,
-                                            const std::vector<std::string>& strangers) {
+core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
+                                                  const LibrarySearch& search,
+                                                  const std::vector<std::string>& strangers) {
   struct Object {
     std::string path;
     std::vector<std::string> inherited;
@@ -130,7 +130,7 @@ Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& obje
   std::set<std::string> found;  // names
   for (; !waiting.empty(); waiting.pop_front()) {
     const Object& object = waiting.front();
-    Result<std::optional<ElfFile>> file = ReadElfFile(object.path);
+    core::Result<std::optional<ElfFile>> file = ReadElfFile(object.path);
     if (!file) return file.error();
     if (!*file) continue;
     for (const std::string& folder : strangers) {
@@ -156,4 +156,4 @@ Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& obje
   return linked;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

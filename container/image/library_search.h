@@ -12,14 +12,14 @@
 #include "container/image/loader_cache.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 class LibrarySearch {
  public:
   LibrarySearch(LoaderCache cache, std::vector<std::string> folders)
       : cache_(std::move(cache)), folders_(std::move(folders)) {}
 
-  static Result<LibrarySearch> OfThisMachine();
+  static core::Result<LibrarySearch> OfThisMachine();
 
   // The file that `object`, which is at `path`, gets for `name`; empty: none. `inherited` are the
   // folders of DT_RPATH of what loaded it.
@@ -48,10 +48,10 @@ struct LinkedLibraries {
 // What `objects` (paths; whatever is no ELF file is passed over) need, and what that needs, but for
 // files that `objects` has itself. `strangers` are real paths of folders: objects in one get what
 // is in that folder, and this machine's libraries by name, but nothing that they name by a path.
-Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
-                                            const LibrarySearch& search,
-                                            const std::vector<std::string>& strangers = {});
+core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
+                                                  const LibrarySearch& search,
+                                                  const std::vector<std::string>& strangers = {});
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_LIBRARY_SEARCH_H_

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 constexpr std::string_view kOldMagic = "ld.so-1.7.0";
@@ -49,15 +49,15 @@ std::string_view NewPart(std::string_view bytes) {
 
 }  // namespace
 
-Result<LoaderCache> LoaderCache::Parse(std::string_view bytes) {
+core::Result<LoaderCache> LoaderCache::Parse(std::string_view bytes) {
   const auto failed = [](const char* what) {
-    return MakeError("read the dynamic linker's cache", what);
+    return core::MakeError("read the dynamic linker's cache", what);
   };
   bytes = NewPart(bytes);
-  if (!bytes.starts_with(kMagic)) return failed("it is of no format that is known here");
-  if (bytes.size() < kHeaderSize) return failed("it is cut short");
+  if (!bytes.starts_with(kMagic)) return failed("unknown format");
+  if (bytes.size() < kHeaderSize) return failed("truncated");
   const uint64_t count = Read<uint32_t>(bytes, kCountAt);
-  if (count > (bytes.size() - kHeaderSize) / kEntrySize) return failed("it is cut short");
+  if (count > (bytes.size() - kHeaderSize) / kEntrySize) return failed("truncated");
   LoaderCache cache;
   for (uint64_t i = 0; i < count; ++i) {
     const size_t entry = kHeaderSize + i * kEntrySize;
@@ -76,4 +76,4 @@ const std::vector<std::string>& LoaderCache::Find(const std::string& name) const
   return found == paths_.end() ? kNone : found->second;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -9,7 +9,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 class LoaderCache {
  public:
@@ -18,7 +18,7 @@ class LoaderCache {
 
   // The format of glibc 2.2 and later, alone or behind the older one. An error: it is another, or
   // damaged.
-  static Result<LoaderCache> Parse(std::string_view bytes);
+  static core::Result<LoaderCache> Parse(std::string_view bytes);
 
   // The linker's order; of several kinds (32-bit too) where there are. Builds for newer processors
   // (glibc-hwcaps) are not among them: an image is to run on others too.
@@ -28,6 +28,6 @@ class LoaderCache {
   std::map<std::string, std::vector<std::string>> paths_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_LOADER_CACHE_H_

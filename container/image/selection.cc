@@ -6,7 +6,7 @@
 
 #include "container/image/byte_code.h"
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 // Of the standard library, whole folders and single modules, by their paths.
@@ -100,4 +100,4 @@ bool WantsOfCertificates(const std::string& path) { return path == "ca-certifica
 
 bool WantsAll(const std::string&) { return true; }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

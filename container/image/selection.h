@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace belljar {
+namespace belljar::container::image {
 
 // Each is asked for folders and files by their paths below the tree's root; a folder that is not
 // wanted is not looked into. Byte code is chosen with its source and never asked for.
@@ -20,6 +20,6 @@ bool WantsOfTimeZones(const std::string& path);
 bool WantsOfCertificates(const std::string& path);
 bool WantsAll(const std::string& path);
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_SELECTION_H_

@@ -10,10 +10,10 @@
 #include <optional>
 #include <set>
 
-#include "engine/core/beneath.h"
 #include "engine/core/text.h"
+#include "engine/host/beneath.h"
 
-namespace belljar {
+namespace belljar::container::image {
 namespace {
 
 constexpr size_t kBlock = 512;
@@ -141,51 +141,53 @@ class Reader {
   Reader(int fd, uint64_t offset, uint64_t size, const TarVisitor& visitor)
       : fd_(fd), at_(offset), left_(size), visitor_(visitor) {}
 
-  Result<TarSummary> Read() {
+  core::Result<TarSummary> Read() {
     const uint64_t size = left_;
     for (;;) {
       Header header;
       char* bytes = reinterpret_cast<char*>(&header);
-      if (Result<void> read = Take(bytes, sizeof header); !read) return read.error();
+      if (core::Result<void> read = Take(bytes, sizeof header); !read) return read.error();
       if (std::all_of(bytes, bytes + sizeof header, [](char byte) { return byte == 0; })) break;
-      if (Result<void> read = ReadEntry(header); !read) return read.error();
+      if (core::Result<void> read = ReadEntry(header); !read) return read.error();
     }
-    if (Result<void> read = TakeZeros(kBlock, "its end"); !read) return read.error();
+    if (core::Result<void> read = TakeZeros(kBlock, "its end"); !read) return read.error();
     if (left_ != 0) return Fault("there is more behind its end");
     return TarSummary{digest_.Finish(), size};
   }
 
  private:
-  static Error Fault(const std::string& what) { return MakeError("read a tar file", what); }
+  static core::Error Fault(const std::string& what) {
+    return core::MakeError("read a tar file", what);
+  }
 
-  Result<void> ReadEntry(const Header& header) {
+  core::Result<void> ReadEntry(const Header& header) {
     const TarEntry entry = Decode(header);
-    const std::string place = "entry " + Quoted(entry.path) + ": ";
+    const std::string place = "entry " + core::Quoted(entry.path) + ": ";
     if (const std::string fault = EntryFault(entry); !fault.empty()) return Fault(place + fault);
     const Header right = Encode(entry);
     if (memcmp(&right, &header, sizeof header) != 0) {
       return Fault(place + HeaderFault(header, entry));
     }
-    if (entry.path <= last_) return Fault(place + "it is there twice, or out of order");
+    if (entry.path <= last_) return Fault(place + "duplicate, or out of order");
     last_ = entry.path;
     const size_t slash = entry.path.rfind('/');
     if (slash != entry.path.npos && !folders_.contains(entry.path.substr(0, slash))) {
       return Fault(place + "the folder that it is in is not there");
     }
     if (entry.is_folder) folders_.insert(entry.path);
-    if (Result<void> told = visitor_.entry(entry, at_); !told) return told;
+    if (core::Result<void> told = visitor_.entry(entry, at_); !told) return told;
     std::string piece;
     for (uint64_t left = entry.size; left > 0; left -= piece.size()) {
       piece.resize(std::min<uint64_t>(left, kPiece));
-      if (Result<void> read = Take(piece.data(), piece.size()); !read) return read;
-      if (Result<void> told = visitor_.bytes(piece); !told) return told;
+      if (core::Result<void> read = Take(piece.data(), piece.size()); !read) return read;
+      if (core::Result<void> told = visitor_.bytes(piece); !told) return told;
     }
     return TakeZeros(PaddingOf(entry.size), place + "what fills its last block");
   }
 
-  Result<void> TakeZeros(uint64_t count, const std::string& place) {
+  core::Result<void> TakeZeros(uint64_t count, const std::string& place) {
     std::array<char, kBlock> bytes;
-    if (Result<void> read = Take(bytes.data(), count); !read) return read;
+    if (core::Result<void> read = Take(bytes.data(), count); !read) return read;
     const auto end = bytes.begin() + static_cast<ptrdiff_t>(count);
     if (std::any_of(bytes.begin(), end, [](char byte) { return byte != 0; })) {
       return Fault(place + " is not zero");
@@ -193,14 +195,14 @@ class Reader {
     return {};
   }
 
-  Result<void> Take(char* bytes, size_t count) {
-    if (count > left_) return Fault("it is cut short");
+  core::Result<void> Take(char* bytes, size_t count) {
+    if (count > left_) return Fault("truncated");
     for (size_t got = 0; got < count;) {
       const ssize_t more = pread(fd_, bytes + got, count - got,
                                  static_cast<off_t>(at_ + static_cast<uint64_t>(got)));
       if (more < 0 && errno == EINTR) continue;
-      if (more < 0) return SystemError("read a tar file");
-      if (more == 0) return Fault("it is cut short");
+      if (more < 0) return core::SystemError("read a tar file");
+      if (more == 0) return Fault("truncated");
       got += static_cast<size_t>(more);
     }
     digest_.Add({bytes, count});
@@ -213,7 +215,7 @@ class Reader {
   uint64_t at_;
   uint64_t left_;
   const TarVisitor& visitor_;
-  Sha256Stream digest_;
+  host::Sha256Stream digest_;
   std::string last_;
   std::set<std::string> folders_;
 };
@@ -221,54 +223,55 @@ class Reader {
 }  // namespace
 
 std::string EntryFault(const TarEntry& entry) {
-  if (const char* fault = PathFault(entry.path)) return fault;
+  if (const char* fault = host::PathFault(entry.path)) return fault;
   if (!DivideAt(NameOf(entry))) return "its path is longer than a tar file has room for";
   if (entry.is_folder && entry.size != 0) return "it is a folder with bytes of its own";
   if (entry.size > kLargestFile) return "it is larger than a tar file has room for";
   return "";
 }
 
-Result<void> TarWriter::Begin(const TarEntry& entry) {
-  if (Result<void> padded = Pad(); !padded) return padded;
+core::Result<void> TarWriter::Begin(const TarEntry& entry) {
+  if (core::Result<void> padded = Pad(); !padded) return padded;
   if (const std::string fault = EntryFault(entry); !fault.empty()) {
-    return MakeError("put " + Quoted(entry.path) + " into a tar file", fault);
+    return core::MakeError("put " + core::Quoted(entry.path) + " into a tar file", fault);
   }
   const Header header = Encode(entry);
   missing_ = entry.size;
   return Write({reinterpret_cast<const char*>(&header), sizeof header});
 }
 
-Result<void> TarWriter::Append(std::string_view bytes) {
-  if (bytes.size() > missing_) return MakeError("write a tar file", "a file grew meanwhile");
+core::Result<void> TarWriter::Append(std::string_view bytes) {
+  if (bytes.size() > missing_) return core::MakeError("write a tar file", "a file grew meanwhile");
   missing_ -= bytes.size();
   return Write(bytes);
 }
 
-Result<TarSummary> TarWriter::Finish() {
-  if (Result<void> padded = Pad(); !padded) return padded.error();
-  if (Result<void> done = Write(std::string(2 * kBlock, '\0')); !done) return done.error();
+core::Result<TarSummary> TarWriter::Finish() {
+  if (core::Result<void> padded = Pad(); !padded) return padded.error();
+  if (core::Result<void> done = Write(std::string(2 * kBlock, '\0')); !done) return done.error();
   return TarSummary{digest_.Finish(), written_};
 }
 
-Result<void> TarWriter::Pad() {
-  if (missing_ != 0) return MakeError("write a tar file", "a file became shorter meanwhile");
+core::Result<void> TarWriter::Pad() {
+  if (missing_ != 0) return core::MakeError("write a tar file", "a file became shorter meanwhile");
   return Write(std::string(PaddingOf(written_), '\0'));
 }
 
-Result<void> TarWriter::Write(std::string_view bytes) {
+core::Result<void> TarWriter::Write(std::string_view bytes) {
   digest_.Add(bytes);
   written_ += bytes.size();
   while (!bytes.empty()) {
     const ssize_t written = write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("write a tar file");
+    if (written < 0) return core::SystemError("write a tar file");
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return {};
 }
 
-Result<TarSummary> ReadTar(int fd, uint64_t offset, uint64_t size, const TarVisitor& visitor) {
+core::Result<TarSummary> ReadTar(int fd, uint64_t offset, uint64_t size,
+                                 const TarVisitor& visitor) {
   return Reader(fd, offset, size, visitor).Read();
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::image

@@ -14,10 +14,10 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/digest.h"
 #include "engine/core/result.h"
+#include "engine/host/digest.h"
 
-namespace belljar {
+namespace belljar::container::image {
 
 struct TarEntry {
   std::string path;  // relative, '/' between its parts, none at its end
@@ -43,16 +43,16 @@ class TarWriter {
 
   // Preconditions: entries come in order of their paths, a folder before what is in it, and of a
   // file then all of its bytes, by any number of Append.
-  Result<void> Begin(const TarEntry& entry);
-  Result<void> Append(std::string_view bytes);
-  Result<TarSummary> Finish();
+  core::Result<void> Begin(const TarEntry& entry);
+  core::Result<void> Append(std::string_view bytes);
+  core::Result<TarSummary> Finish();
 
  private:
-  Result<void> Write(std::string_view bytes);
-  Result<void> Pad();
+  core::Result<void> Write(std::string_view bytes);
+  core::Result<void> Pad();
 
   int fd_;
-  Sha256Stream digest_;
+  host::Sha256Stream digest_;
   uint64_t written_ = 0;
   uint64_t missing_ = 0;  // of the file that was begun
 };
@@ -60,14 +60,14 @@ class TarWriter {
 // What a reader is told, in order. An error of theirs ends the reading, and is its error.
 struct TarVisitor {
   // `at`: where in the file its bytes are.
-  std::function<Result<void>(const TarEntry&, uint64_t at)> entry;
-  std::function<Result<void>(std::string_view)> bytes;  // the next piece of that entry
+  std::function<core::Result<void>(const TarEntry&, uint64_t at)> entry;
+  std::function<core::Result<void>(std::string_view)> bytes;  // the next piece of that entry
 };
 
 // Reads the `size` bytes of `fd` from `offset`, whatever its position. An error with an errno is
 // this machine's; without one it says what of the file is not as TarWriter writes it.
-Result<TarSummary> ReadTar(int fd, uint64_t offset, uint64_t size, const TarVisitor& visitor);
+core::Result<TarSummary> ReadTar(int fd, uint64_t offset, uint64_t size, const TarVisitor& visitor);
 
-}  // namespace belljar
+}  // namespace belljar::container::image
 
 #endif  // BELLJAR_CONTAINER_IMAGE_TAR_H_

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <chrono>
 
-namespace belljar {
+namespace belljar::container::packages {
 namespace {
 
 // How often to look: flock itself can be given up by a signal only.
@@ -16,22 +16,23 @@ constexpr int kLook = 100;  // milliseconds
 
 }  // namespace
 
-Result<UniqueFd> LockFile(const std::string& path, const LockWait& wait) {
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return SystemError("open " + path);
+core::Result<core::UniqueFd> LockFile(const std::string& path, const LockWait& wait) {
+  core::UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return core::SystemError("open " + path);
   for (;;) {
     if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
     if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return SystemError("lock " + path);
-    if (Clock::now() >= wait.deadline) {
-      return SystemErrorOf(ETIMEDOUT, "wait for the packages",
-                           "somebody else is installing the same; ask again later");
+    if (errno != EWOULDBLOCK) return core::SystemError("lock " + path);
+    if (core::Clock::now() >= wait.deadline) {
+      return core::SystemErrorOf(
+          ETIMEDOUT, "wait for the packages",
+          "another process is installing the same packages; try again later");
     }
     pollfd cancelled{.fd = wait.cancel_fd, .events = POLLIN, .revents = 0};
-    if (poll(&cancelled, 1, std::min(kLook, PollTimeout(wait.deadline))) > 0) {
-      return SystemErrorOf(ECANCELED, "wait for the packages");
+    if (poll(&cancelled, 1, std::min(kLook, core::PollTimeout(wait.deadline))) > 0) {
+      return core::SystemErrorOf(ECANCELED, "wait for the packages");
     }
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

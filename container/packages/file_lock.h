@@ -9,17 +9,17 @@
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 // How long to wait for whoever has it.
 struct LockWait {
-  Deadline deadline;
+  core::Deadline deadline;
   int cancel_fd = -1;  // borrowed; becoming readable ends it
 };
 
 // Held as long as the descriptor lives; the file stays. ETIMEDOUT and ECANCELED: by `wait`.
-Result<UniqueFd> LockFile(const std::string& path, const LockWait& wait);
+core::Result<core::UniqueFd> LockFile(const std::string& path, const LockWait& wait);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_FILE_LOCK_H_

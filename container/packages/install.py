@@ -36,8 +36,8 @@ ARCHIVE = "/workspace/packages.tar.z"
 IN_IMAGE = "/opt/belljar/share/belljar/packages/installed"  # where tracebacks find their lines
 BLOCK = 512
 PROGRAMS = ("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen")
-LONGEST_NAME, LONGEST_PREFIX = 100, 155  # of a ustar header
-LONGEST_TEXT = 200  # characters of a fault: the host takes 1000 bytes
+MAX_NAME, MAX_PREFIX = 100, 155  # of a ustar header
+MAX_TEXT = 200  # characters of a fault: the host takes 1000 bytes
 NO_SPACE = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
 
 
@@ -124,11 +124,11 @@ def explain(text: str, asked: dict[str, Any]) -> Fault:
         name = re.match(r"[A-Za-z0-9._-]+", missing[1])
         versions = re.search(r"\(from versions: ([^)]*)\)", text)
         if name and versions and versions[1] == "none" and not is_known(asked, name[0]):
-            return Fault("unknown", missing[1][:LONGEST_TEXT])
-        return Fault("no-wheel", missing[1][:LONGEST_TEXT])
+            return Fault("unknown", missing[1][:MAX_TEXT])
+        return Fault("no-wheel", missing[1][:MAX_TEXT])
     errors = re.findall(r"^ERROR: (.+)$", text, re.MULTILINE)
     said = (errors or text.strip().splitlines() or ["pip said nothing"])[-1]
-    return Fault("pip", said[:LONGEST_TEXT])
+    return Fault("pip", said[:MAX_TEXT])
 
 
 def is_known(asked: dict[str, Any], name: str) -> bool:
@@ -179,7 +179,7 @@ def digest_of(download: dict[str, Any]) -> str:
     kind, _, digest = archive.get("hash", "").partition("=")
     digest = digest if kind == "sha256" else archive.get("hashes", {}).get("sha256", "")
     if not digest:
-        raise Fault("pip", f"nobody gives a SHA-256 of {file_of(download)}"[:LONGEST_TEXT])
+        raise Fault("pip", f"nobody gives a SHA-256 of {file_of(download)}"[:MAX_TEXT])
     return str(digest)
 
 
@@ -191,9 +191,9 @@ def digest_of(download: dict[str, Any]) -> str:
 def header(path: bytes, mode: int, size: int, kind: bytes) -> bytes:
     name = path + (b"/" if kind == b"5" else b"")
     prefix = b""
-    if len(name) > LONGEST_NAME:
-        slash = name.find(b"/", len(name) - LONGEST_NAME - 1)
-        if slash < 0 or slash + 1 >= len(name) or slash > LONGEST_PREFIX:
+    if len(name) > MAX_NAME:
+        slash = name.find(b"/", len(name) - MAX_NAME - 1)
+        if slash < 0 or slash + 1 >= len(name) or slash > MAX_PREFIX:
             raise Fault("path", os.fsdecode(path)[-200:])
         prefix, name = name[:slash], name[slash + 1 :]
     parts = [

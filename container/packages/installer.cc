@@ -8,10 +8,10 @@
 
 #include "container/wire/fields.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
-#include "profiles/loader.h"
+#include "engine/host/version.h"
+#include "engine/profiles/loader.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 namespace fs = std::filesystem;
 
@@ -22,14 +22,14 @@ using nlohmann::json;
 constexpr char kInstall[] = "install packages";
 constexpr char kArchiveName[] = "packages.tar.z";  // as install.py has it
 constexpr size_t kLargestProgram = size_t{1} << 20;
-constexpr size_t kLongestFault = 1000;
+constexpr size_t kMaxFault = 1000;
 constexpr std::chrono::seconds kConnectTimeout{15};
 
-std::string InstallerFile(const Installation& installation, const char* name) {
+std::string InstallerFile(const outside::Installation& installation, const char* name) {
   return fs::path(installation.profiles).parent_path() / "installer" / name;
 }
 
-Error Failure(const std::string& what) { return MakeError(kInstall, what); }
+core::Error Failure(const std::string& what) { return core::MakeError(kInstall, what); }
 
 // What install.py says, as far as it is of that form.
 struct Answer {
@@ -39,11 +39,11 @@ struct Answer {
 };
 
 Answer ReadAnswer(const json& form) {
-  Fields fields(form);
+  wire::Fields fields(form);
   Answer answer;
   if (form.contains("fault")) {
-    answer.fault = fields.Text("fault", kLongestFault);
-    answer.what = fields.Text("what", kLongestFault);
+    answer.fault = fields.Text("fault", kMaxFault);
+    answer.what = fields.Text("what", kMaxFault);
   } else {
     answer.packages = ReadPackageList(fields.Any("packages"));
   }
@@ -51,155 +51,162 @@ Answer ReadAnswer(const json& form) {
   return answer;
 }
 
-const Artifact* FindArchive(const Outcome& outcome) {
-  for (const Artifact& artifact : outcome.artifacts) {
-    if (artifact.name == kArchiveName && artifact.origin == Artifact::Origin::kFile) {
+const host::Artifact* FindArchive(const host::Outcome& outcome) {
+  for (const host::Artifact& artifact : outcome.artifacts) {
+    if (artifact.name == kArchiveName && artifact.origin == host::Artifact::Origin::kFile) {
       return &artifact;
     }
   }
   return nullptr;
 }
 
-bool HasReachedSomebody(const Outcome& outcome) {
-  return std::any_of(outcome.network.begin(), outcome.network.end(),
-                     [](const NetworkEvent& each) { return each.allowed && each.received > 0; });
+bool HasReachedSomebody(const host::Outcome& outcome) {
+  return std::any_of(
+      outcome.network.begin(), outcome.network.end(),
+      [](const host::NetworkEvent& each) { return each.allowed && each.received > 0; });
 }
 
-std::string NameOf(const NetworkEvent& event) {
-  return Printable(event.host) + ":" + std::to_string(event.port);
+std::string NameOf(const host::NetworkEvent& event) {
+  return core::Printable(event.host) + ":" + std::to_string(event.port);
 }
 
 }  // namespace
 
-std::string InstallerProfileFile(const Installation& installation) {
+std::string InstallerProfileFile(const outside::Installation& installation) {
   return InstallerFile(installation, "installer.toml");
 }
 
-Result<SandboxOptions> InstallerOptions(const Installation& installation, const PackageIndex& index,
-                                        const InstallBounds& bounds) {
-  Result<Profile> profile = LoadProfile(InstallerProfileFile(installation), installation.profiles);
+core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installation& installation,
+                                                       const PackageIndex& index,
+                                                       const InstallBounds& bounds) {
+  core::Result<core::Profile> profile =
+      profiles::LoadProfile(InstallerProfileFile(installation), installation.profiles);
   if (!profile) return profile.error();
-  SandboxOptions options;
+  outside::SandboxOptions options;
   options.profile = std::move(*profile);
-  options.language = Language::kFull;
+  options.language = outside::Language::kFull;
   options.network = index.network();
   // Wheels are compressed, and some of them are fetched only to be looked at.
-  options.network.bounds.received = Bytes{2 * bounds.tree.size.count};
+  options.network.bounds.received = core::Bytes{2 * bounds.tree.size.count};
   options.spares = 1;
   return options;
 }
 
-Result<Request> Installer::MakeRequest(const PackageQuestion& question) const {
-  Result<std::string> program =
-      ReadFile(InstallerFile(installation_, "install.py"), kLargestProgram);
+core::Result<host::Request> Installer::MakeRequest(const PackageQuestion& question) const {
+  core::Result<std::string> program =
+      core::ReadFile(InstallerFile(installation_, "install.py"), kLargestProgram);
   if (!program) return program.error();
-  const Result<Profile> profile =
-      LoadProfile(InstallerProfileFile(installation_), installation_.profiles);
+  const core::Result<core::Profile> profile =
+      profiles::LoadProfile(InstallerProfileFile(installation_), installation_.profiles);
   if (!profile) return profile.error();
-  Request request;
+  host::Request request;
   request.source = std::move(*program);
   request.filename = "install.py";
-  request.standard_input = FormText({{"requirements", question.requirements},
-                                     {"index", index_.address()},
-                                     {"trusted_host", index_.trusted_host()},
-                                     {"connect_timeout", kConnectTimeout.count()}});
+  request.standard_input = wire::FormText({{"requirements", question.requirements},
+                                           {"index", index_.address()},
+                                           {"trusted_host", index_.trusted_host()},
+                                           {"connect_timeout", kConnectTimeout.count()}});
   request.limits = profile->default_limits;
   request.limits.timeout = std::min(bounds_.timeout, profile->maximum_limits.timeout);
   request.limits.cpu = request.limits.timeout;
   return request;
 }
 
-Result<PackageLock> Installer::Install(const PackageQuestion& question, const std::string& site,
-                                       int cancel_fd) const {
-  const Result<Request> request = MakeRequest(question);
+core::Result<PackageLock> Installer::Install(const PackageQuestion& question,
+                                             const std::string& site, int cancel_fd) const {
+  const core::Result<host::Request> request = MakeRequest(question);
   if (!request) return request.error();
-  const Result<Outcome> outcome = run_(*request, {.cancel_fd = cancel_fd});
+  const core::Result<host::Outcome> outcome = run_(*request, {.cancel_fd = cancel_fd});
   if (!outcome) {
-    const Error& error = outcome.error();
-    return SystemErrorOf(error.error_number, std::string(kInstall) + ": " + error.operation,
-                         error.detail);
+    const core::Error& error = outcome.error();
+    std::string operation = kInstall;  // gcc 12 misreads the bounds of `kInstall + std::string`
+    operation.append(": ").append(error.operation);
+    return core::SystemErrorOf(error.error_number, operation, error.detail);
   }
   if (!outcome->success()) return ExplainEnd(*outcome);
   return Take(question, *outcome, site);
 }
 
-Result<PackageLock> Installer::Take(const PackageQuestion& question, const Outcome& outcome,
-                                    const std::string& site) const {
+core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
+                                          const host::Outcome& outcome,
+                                          const std::string& site) const {
   Answer answer;
-  Result<void> read = ReadForm(outcome.result_json.value_or(""), {.depth = 8, .values = 64 * 1024},
-                               kInstall, [&](const json& form) { answer = ReadAnswer(form); });
-  if (!read) return Failure("the installer's answer is none: " + read.error().detail);
+  core::Result<void> read =
+      wire::ReadForm(outcome.result_json.value_or(""), {.depth = 8, .values = 64 * 1024}, kInstall,
+                     [&](const json& form) { answer = ReadAnswer(form); });
+  if (!read) return Failure("the installer gave no valid answer: " + read.error().detail);
   if (!answer.fault.empty()) return Explain(answer.fault, answer.what, outcome);
-  const Artifact* archive = FindArchive(outcome);
-  if (!archive) return Failure("the installer has left no packages");
+  const host::Artifact* archive = FindArchive(outcome);
+  if (!archive) return Failure("the installer produced no packages");
   if (!archive->content) return Explain("space", "", outcome);
-  Result<TreeFacts> tree = UnpackTree(*archive->content, site, bounds_.tree);
+  core::Result<TreeFacts> tree = UnpackTree(*archive->content, site, bounds_.tree);
   if (!tree && tree.error().error_number == EFBIG) return Explain("space", "", outcome);
   if (!tree) return tree.error();
   return PackageLock{
       .question = question, .packages = std::move(answer.packages), .tree = std::move(*tree)};
 }
 
-// `kind` and `what` are the guest's, the connections the door's: where nobody was reached, pip
-// only says that there is no such package.
-Error Installer::Explain(const std::string& kind, const std::string& what,
-                         const Outcome& outcome) const {
+// `kind` and `what` are the guest's, the connections the egress proxy's: where nobody was reached,
+// pip only says that there is no such package.
+core::Error Installer::Explain(const std::string& kind, const std::string& what,
+                               const host::Outcome& outcome) const {
   if (kind == "space") {
     return Failure("with what they depend on they are more than " + bounds_.tree.size.ToString() +
                    ", or more than 64m compressed; ask for fewer. The operator sets "
                    "the former");
   }
   if (kind == "no-pip") {
-    return Failure("there is no pip to run (" + Printable(what) +
+    return Failure("there is no pip to run (" + core::Printable(what) +
                    "); on Debian, package python3-pip-whl has it. Then make the installer's image "
                    "again");
   }
   if (kind == "path") {
-    return Failure("a package has a file that cannot be taken over: " + Quoted(what));
+    return Failure("a package has a file that cannot be taken over: " + core::Quoted(what));
   }
-  for (const NetworkEvent& event : outcome.network) {
+  for (const host::NetworkEvent& event : outcome.network) {
     if (!event.allowed && HasReachedSomebody(outcome)) {
-      return Failure("the index leads to " + NameOf(event) + ": " + Printable(event.detail) +
+      return Failure("the index leads to " + NameOf(event) + ": " + core::Printable(event.detail) +
                      ". An operator who trusts that host adds it to the package hosts");
     }
   }
   if (!HasReachedSomebody(outcome)) {
-    const std::string why = outcome.network.empty() ? "no connection was made; pip says: " +
-                                                          Printable(index_.WithoutAccount(what))
-                                                    : Printable(outcome.network.back().detail);
+    const std::string why =
+        outcome.network.empty()
+            ? "no connection was made; pip says: " + core::Printable(index_.WithoutAccount(what))
+            : core::Printable(outcome.network.back().detail);
     return Failure("the index " + index_.shown() + " cannot be reached: " + why +
                    ". Try again later, or check its address");
   }
   if (kind == "unknown") {
-    return Failure("the index " + index_.shown() + " has no package " + Quoted(what) +
+    return Failure("the index " + index_.shown() + " has no package " + core::Quoted(what) +
                    "; check its name");
   }
   if (kind == "no-wheel") {
-    return Failure("the index " + index_.shown() + " has no wheel of " + Quoted(what) +
-                   " for Python " + kPythonVersion +
+    return Failure("the index " + index_.shown() + " has no wheel of " + core::Quoted(what) +
+                   " for Python " + host::kPythonVersion +
                    " on this machine; another version may have one. Packages that come as source "
                    "only are not built here");
   }
-  return Failure("pip says: " + Printable(index_.WithoutAccount(what)));
+  return Failure("pip says: " + core::Printable(index_.WithoutAccount(what)));
 }
 
-Error Installer::ExplainEnd(const Outcome& outcome) const {
+core::Error Installer::ExplainEnd(const host::Outcome& outcome) const {
   switch (outcome.status) {
-    case Status::kTimeout:
-    case Status::kCpuLimit:
-      return SystemErrorOf(ETIMEDOUT, kInstall,
-                           "it was not done within " + FormatDuration(outcome.limits.timeout) +
-                               "; ask for fewer, try again later, or let the operator give more");
-    case Status::kMemoryLimit: return Explain("space", "", outcome);
+    case host::Status::kTimeout:
+    case host::Status::kCpuLimit:
+      return core::SystemErrorOf(
+          ETIMEDOUT, kInstall,
+          "it was not done within " + core::FormatDuration(outcome.limits.timeout) +
+              "; ask for fewer, try again later, or let the operator give more");
+    case host::Status::kMemoryLimit: return Explain("space", "", outcome);
     default: break;
   }
-  if (outcome.error && outcome.error->type == "Cancelled") {
-    return SystemErrorOf(ECANCELED, kInstall);
-  }
+  if (outcome.kill_cause == host::KillCause::kCancelled)
+    return core::SystemErrorOf(ECANCELED, kInstall);
   return Failure("the installer ended: " +
-                 (outcome.error ? Printable(index_.WithoutAccount(outcome.error->type + ": " +
-                                                                  outcome.error->message))
-                                : std::string(StatusName(outcome.status))));
+                 (outcome.error ? core::Printable(index_.WithoutAccount(outcome.error->type + ": " +
+                                                                        outcome.error->message))
+                                : std::string(host::StatusName(outcome.status))));
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

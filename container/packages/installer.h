@@ -2,7 +2,7 @@
 //
 //   host                                         container of profile "installer"
 //   requirements, judged ──── standard input ──▶ install.py: pip, in the worker's own interpreter
-//   door: the index and its hosts ◀──── HTTP ─── which has no other way out
+//   proxy: the index and its hosts ◀──── HTTP ─── which has no other way out
 //   the archive, judged ◀────────── artifact ─── /workspace/packages.tar.z
 //   the list, judged ◀──────────────── result ── names, versions, files, SHA-256
 //
@@ -20,14 +20,14 @@
 #include "container/packages/package_index.h"
 #include "container/packages/package_lock.h"
 #include "container/packages/package_requirement.h"
-#include "engine/core/outcome.h"
 #include "engine/core/profile.h"
-#include "engine/core/request.h"
 #include "engine/core/result.h"
+#include "engine/host/outcome.h"
+#include "engine/host/request.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 struct InstallBounds {
   std::chrono::milliseconds timeout{300'000};  // of pip and all that it fetches
@@ -35,40 +35,43 @@ struct InstallBounds {
 };
 
 // Where the profile of installers is in an installation: a file, as of an operator's own profile.
-std::string InstallerProfileFile(const Installation& installation);
+std::string InstallerProfileFile(const outside::Installation& installation);
 
 // What a sandbox for installers is opened with.
-Result<SandboxOptions> InstallerOptions(const Installation& installation, const PackageIndex& index,
-                                        const InstallBounds& bounds);
+core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installation& installation,
+                                                       const PackageIndex& index,
+                                                       const InstallBounds& bounds);
 
 class Installer {
  public:
   // Runs one request in such a sandbox.
-  using Run = std::function<Result<Outcome>(const Request&, const RunOptions&)>;
+  using Run =
+      std::function<core::Result<host::Outcome>(const host::Request&, const outside::RunOptions&)>;
 
   // `index` and `installation` are borrowed.
-  Installer(const Installation& installation, const PackageIndex& index, InstallBounds bounds,
-            Run run)
+  Installer(const outside::Installation& installation, const PackageIndex& index,
+            InstallBounds bounds, Run run)
       : installation_(installation), index_(index), bounds_(bounds), run_(std::move(run)) {}
 
   // Into `site`, an empty folder, what `question` asks for. An error says what to do, and leaves
   // the folder's content to the caller.
-  Result<PackageLock> Install(const PackageQuestion& question, const std::string& site,
-                              int cancel_fd) const;
+  core::Result<PackageLock> Install(const PackageQuestion& question, const std::string& site,
+                                    int cancel_fd) const;
 
  private:
-  Result<Request> MakeRequest(const PackageQuestion& question) const;
-  Error Explain(const std::string& kind, const std::string& what, const Outcome& outcome) const;
-  Error ExplainEnd(const Outcome& outcome) const;
-  Result<PackageLock> Take(const PackageQuestion& question, const Outcome& outcome,
-                           const std::string& site) const;
+  core::Result<host::Request> MakeRequest(const PackageQuestion& question) const;
+  core::Error Explain(const std::string& kind, const std::string& what,
+                      const host::Outcome& outcome) const;
+  core::Error ExplainEnd(const host::Outcome& outcome) const;
+  core::Result<PackageLock> Take(const PackageQuestion& question, const host::Outcome& outcome,
+                                 const std::string& site) const;
 
-  const Installation& installation_;
+  const outside::Installation& installation_;
   const PackageIndex& index_;
   const InstallBounds bounds_;
   const Run run_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace belljar {
+namespace belljar::container::packages {
 
 namespace fs = std::filesystem;
 
@@ -19,11 +19,11 @@ constexpr char kLockName[] = "lock.json";
 constexpr char kSiteName[] = "site";
 constexpr size_t kLargestLock = size_t{4} << 20;
 
-Error Damaged(const std::string& folder, const std::string& what) {
-  return MakeError("use the packages in " + folder,
-                   what +
-                       ". They are not run: remove that folder and ask again, and they are "
-                       "installed anew");
+core::Error Damaged(const std::string& folder, const std::string& what) {
+  return core::MakeError("use the packages in " + folder,
+                         what +
+                             ". They are not run: remove that folder and ask again, and they are "
+                             "installed anew");
 }
 
 // Removed with all that is in it, unless it was kept.
@@ -41,14 +41,14 @@ class UnfinishedFolder {
   std::string path_;
 };
 
-Result<void> WriteLock(const std::string& path, const PackageLock& lock) {
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd) return SystemError("make " + path);
+core::Result<void> WriteLock(const std::string& path, const PackageLock& lock) {
+  const core::UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd) return core::SystemError("make " + path);
   const std::string text = PackageLockToText(lock);
   for (size_t done = 0; done < text.size();) {
     const ssize_t written = write(fd.get(), text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("write " + path);
+    if (written < 0) return core::SystemError("write " + path);
     done += static_cast<size_t>(written);
   }
   return {};
@@ -56,7 +56,7 @@ Result<void> WriteLock(const std::string& path, const PackageLock& lock) {
 
 }  // namespace
 
-std::string PackageCache::UsualFolder() {
+std::string PackageCache::DefaultFolder() {
   if (const char* cache = getenv("XDG_CACHE_HOME"); cache && cache[0] == '/') {
     return std::string(cache) + "/belljar/packages";
   }
@@ -64,35 +64,36 @@ std::string PackageCache::UsualFolder() {
   return home && home[0] == '/' ? std::string(home) + "/.cache/belljar/packages" : std::string();
 }
 
-Result<PackageCache> PackageCache::Open(const std::string& folder) {
+core::Result<PackageCache> PackageCache::Open(const std::string& folder) {
   const std::string operation = "keep packages in " + folder;
   std::error_code code;
   fs::create_directories(fs::path(folder).parent_path(), code);
-  if (code) return SystemErrorOf(code.value(), operation, "name another folder for them");
+  if (code) return core::SystemErrorOf(code.value(), operation, "name another folder for them");
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return SystemError(operation, "name another folder for them");
+    return core::SystemError(operation, "name another folder for them");
   }
   struct stat status;
-  if (stat(folder.c_str(), &status) != 0) return SystemError(operation);
-  if (!S_ISDIR(status.st_mode)) return SystemErrorOf(ENOTDIR, operation);
+  if (stat(folder.c_str(), &status) != 0) return core::SystemError(operation);
+  if (!S_ISDIR(status.st_mode)) return core::SystemErrorOf(ENOTDIR, operation);
   if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return MakeError(operation,
-                     "others may write to it, and what is there is run: chmod go-w it, "
-                     "or name a folder of this user's own");
+    return core::MakeError(operation,
+                           "others may write to it, and what is there is run: chmod go-w it, "
+                           "or name a folder of this user's own");
   }
   if (access(folder.c_str(), W_OK) != 0) {
-    return SystemError(operation, "name a folder that this user may write to");
+    return core::SystemError(operation, "name a folder that this user may write to");
   }
   return PackageCache(folder);
 }
 
-Result<std::optional<CachedPackages>> PackageCache::Find(const PackageQuestion& question) const {
+core::Result<std::optional<CachedPackages>> PackageCache::Find(
+    const PackageQuestion& question) const {
   const std::string folder = folder_ + "/" + question.Key();
   std::error_code code;
   if (!fs::exists(fs::symlink_status(folder, code))) return std::optional<CachedPackages>();
-  const Result<std::string> text = ReadFile(folder + "/" + kLockName, kLargestLock);
+  const core::Result<std::string> text = core::ReadFile(folder + "/" + kLockName, kLargestLock);
   if (!text) return Damaged(folder, text.error().ToString());
-  Result<PackageLock> lock = PackageLockFromText(*text);
+  core::Result<PackageLock> lock = PackageLockFromText(*text);
   if (!lock) return Damaged(folder, "lock.json: " + lock.error().detail);
   if (lock->question != question) {
     return Damaged(folder, "lock.json is of another request");
@@ -100,12 +101,13 @@ Result<std::optional<CachedPackages>> PackageCache::Find(const PackageQuestion& 
   return std::optional(CachedPackages{std::move(*lock), folder + "/" + kSiteName});
 }
 
-Result<CachedPackages> PackageCache::Get(const PackageQuestion& question, const LockWait& wait,
-                                         const Fill& fill) const {
-  Result<std::optional<CachedPackages>> found = Find(question);
+core::Result<CachedPackages> PackageCache::Get(const PackageQuestion& question,
+                                               const LockWait& wait, const Fill& fill) const {
+  core::Result<std::optional<CachedPackages>> found = Find(question);
   if (!found) return found.error();
   if (*found) return std::move(**found);
-  const Result<UniqueFd> lock = LockFile(folder_ + "/" + question.Key() + ".lock", wait);
+  const core::Result<core::UniqueFd> lock =
+      LockFile(folder_ + "/" + question.Key() + ".lock", wait);
   if (!lock) return lock.error();
   found = Find(question);  // of whoever was waited for
   if (!found) return found.error();
@@ -113,25 +115,27 @@ Result<CachedPackages> PackageCache::Get(const PackageQuestion& question, const 
   return Make(question, fill);
 }
 
-Result<CachedPackages> PackageCache::Make(const PackageQuestion& question, const Fill& fill) const {
+core::Result<CachedPackages> PackageCache::Make(const PackageQuestion& question,
+                                                const Fill& fill) const {
   const std::string folder = folder_ + "/" + question.Key();
   const std::string making = folder + ".new";
   std::error_code code;
   fs::remove_all(making, code);  // what a crash has left: the lock is ours
   UnfinishedFolder unfinished(making);
   const std::string site = making + "/" + kSiteName;
-  if (mkdir(making.c_str(), 0700) != 0) return SystemError("make " + making);
-  if (mkdir(site.c_str(), 0700) != 0) return SystemError("make " + site);
-  Result<PackageLock> lock = fill(site);
+  if (mkdir(making.c_str(), 0700) != 0) return core::SystemError("make " + making);
+  if (mkdir(site.c_str(), 0700) != 0) return core::SystemError("make " + site);
+  core::Result<PackageLock> lock = fill(site);
   if (!lock) return lock.error();
-  if (Result<void> done = WriteLock(making + "/" + kLockName, *lock); !done) return done.error();
-  if (rename(making.c_str(), folder.c_str()) != 0) return SystemError("make " + folder);
+  if (core::Result<void> done = WriteLock(making + "/" + kLockName, *lock); !done)
+    return done.error();
+  if (rename(making.c_str(), folder.c_str()) != 0) return core::SystemError("make " + folder);
   unfinished.Keep();
   return CachedPackages{std::move(*lock), folder + "/" + kSiteName};
 }
 
-Result<void> CheckTree(const CachedPackages& packages) {
-  const Result<TreeFacts> tree = ReadTree(packages.site);
+core::Result<void> CheckTree(const CachedPackages& packages) {
+  const core::Result<TreeFacts> tree = ReadTree(packages.site);
   if (!tree) {
     return Damaged(fs::path(packages.site).parent_path(), tree.error().ToString());
   }
@@ -142,4 +146,4 @@ Result<void> CheckTree(const CachedPackages& packages) {
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

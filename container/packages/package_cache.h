@@ -19,7 +19,7 @@
 #include "container/packages/package_lock.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 struct CachedPackages {
   PackageLock lock;
@@ -30,34 +30,34 @@ class PackageCache {
  public:
   // Makes the folder, for nobody but this user. An error where another user may write to it: what
   // lies there is run.
-  static Result<PackageCache> Open(const std::string& folder);
+  static core::Result<PackageCache> Open(const std::string& folder);
 
   // This user's: $XDG_CACHE_HOME/belljar/packages. Empty: there is none.
-  static std::string UsualFolder();
+  static std::string DefaultFolder();
 
   const std::string& folder() const { return folder_; }
 
   // Fills `site`, a path where an empty folder is.
-  using Fill = std::function<Result<PackageLock>(const std::string& site)>;
+  using Fill = std::function<core::Result<PackageLock>(const std::string& site)>;
 
   // nullopt: it is not there. An error: it is, and damaged.
-  Result<std::optional<CachedPackages>> Find(const PackageQuestion& question) const;
+  core::Result<std::optional<CachedPackages>> Find(const PackageQuestion& question) const;
   // What is there, or else what `fill` makes now: of many that ask at the same time, in whichever
   // process, one fills. ETIMEDOUT and ECANCELED: by `wait`.
-  Result<CachedPackages> Get(const PackageQuestion& question, const LockWait& wait,
-                             const Fill& fill) const;
+  core::Result<CachedPackages> Get(const PackageQuestion& question, const LockWait& wait,
+                                   const Fill& fill) const;
 
  private:
   explicit PackageCache(std::string folder) : folder_(std::move(folder)) {}
 
-  Result<CachedPackages> Make(const PackageQuestion& question, const Fill& fill) const;
+  core::Result<CachedPackages> Make(const PackageQuestion& question, const Fill& fill) const;
 
   std::string folder_;
 };
 
 // Whether the tree is as it was installed; reads all of it.
-Result<void> CheckTree(const CachedPackages& packages);
+core::Result<void> CheckTree(const CachedPackages& packages);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_CACHE_H_

@@ -9,7 +9,7 @@
 #include "container/packages/file_lock.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 // By what an image is known again.
 struct ImageMark {
@@ -20,12 +20,13 @@ struct ImageMark {
 // Until `engine` has the image that `request` makes here and now, of just these files: it is made
 // and loaded where the engine has none of that name, or one of other files. `folder` is where the
 // archive lies meanwhile.
-Result<ImageMark> EnsureImage(ContainerEngine& engine, const ImageRequest& request,
-                              const std::string& folder, const LockWait& wait);
+core::Result<ImageMark> EnsureImage(engines::ContainerEngine& engine,
+                                    const image::ImageRequest& request, const std::string& folder,
+                                    const LockWait& wait);
 
 // Whether it still has it; reads no file.
-Result<bool> HasImage(ContainerEngine& engine, const ImageMark& mark);
+core::Result<bool> HasImage(engines::ContainerEngine& engine, const ImageMark& mark);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_IMAGE_H_

@@ -3,25 +3,26 @@
 #include <algorithm>
 
 #include "engine/core/text.h"
-#include "engine/door/door_rules.h"
+#include "engine/egress/egress_rules.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 namespace {
 
-constexpr size_t kLongestAddress = 2048;
+constexpr size_t kMaxAddress = 2048;
 
-Error Objection(const std::string& shown, const std::string& what) {
-  return MakeError("package index" + (shown.empty() ? "" : " " + Quoted(shown)),
-                   what + "; write the address that pip takes: https://index.example.org/simple");
+core::Error Objection(const std::string& shown, const std::string& what) {
+  return core::MakeError(
+      "package index" + (shown.empty() ? "" : " " + core::Quoted(shown)),
+      what + "; write the address that pip takes: https://index.example.org/simple");
 }
 
 }  // namespace
 
-Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
+core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   PackageIndex index;
   index.address_ = source.index;
   if (source.index.empty()) {
-    return Objection("", "none is named, and there is no usual one");
+    return Objection("", "no index is set, and there is no default");
   }
   // Until it is taken apart, no message has it: it may hold a password.
   const std::string_view address = source.index;
@@ -31,7 +32,7 @@ Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   }
   const bool is_visible = std::all_of(address.begin(), address.end(),
                                       [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
-  if (!is_visible || address.size() > kLongestAddress) {
+  if (!is_visible || address.size() > kMaxAddress) {
     return Objection("", "it has spaces, or is no address at all");
   }
   if (address.find_first_of("?#") != address.npos) {
@@ -60,7 +61,8 @@ Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
                                         source.hosts.end());
   index.network_.allow_private = source.allow_private;
   index.network_.resolve = source.resolve;
-  if (const Result<DoorRules> rules = DoorRules::Make(index.network_); !rules) {
+  if (const core::Result<egress::EgressRules> rules = egress::EgressRules::Make(index.network_);
+      !rules) {
     return Objection(index.shown_, rules.error().ToString());
   }
   return index;
@@ -80,4 +82,4 @@ std::string PackageIndex::WithoutAccount(std::string text) const {
   return text;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

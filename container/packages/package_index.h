@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/network_policy.h"
 #include "engine/core/result.h"
+#include "engine/host/network_policy.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 // As it was written.
 struct PackageSource {
@@ -22,7 +22,7 @@ struct PackageSource {
 class PackageIndex {
  public:
   // An error is the operator's, and says what to write.
-  static Result<PackageIndex> Parse(const PackageSource& source);
+  static core::Result<PackageIndex> Parse(const PackageSource& source);
 
   // For pip alone: it may hold a name and a password.
   const std::string& address() const { return address_; }
@@ -33,16 +33,16 @@ class PackageIndex {
   // Whom pip is to trust without TLS; empty: nobody, the address is an https one.
   const std::string& trusted_host() const { return trusted_host_; }
   // Of the installer's container: to the index and the hosts of its files.
-  const NetworkPolicy& network() const { return network_; }
+  const host::NetworkPolicy& network() const { return network_; }
 
  private:
   std::string address_;
   std::string shown_;
   std::string account_;  // "name:password", as they are written
   std::string trusted_host_;
-  NetworkPolicy network_;
+  host::NetworkPolicy network_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_INDEX_H_

@@ -4,18 +4,18 @@
 #include <limits>
 
 #include "container/wire/fields.h"
-#include "engine/core/beneath.h"
-#include "engine/core/digest.h"
+#include "engine/host/beneath.h"
+#include "engine/host/digest.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 namespace {
 
 using nlohmann::json;
 
 constexpr uint64_t kSchema = 1;
-constexpr size_t kLongestName = 100;
-constexpr size_t kLongestVersion = 100;
-constexpr size_t kLongestAddress = 2048;
+constexpr size_t kMaxName = 100;
+constexpr size_t kMaxVersion = 100;
+constexpr size_t kMaxAddress = 2048;
 constexpr size_t kDigestSize = 64;
 
 bool IsDigest(std::string_view text) {
@@ -31,22 +31,22 @@ bool IsVersion(std::string_view text) {
 }
 
 LockedPackage ReadPackage(const json& form) {
-  Fields fields(form);
+  wire::Fields fields(form);
   LockedPackage package;
-  package.name = fields.Text("name", kLongestName);
-  package.version = fields.Text("version", kLongestVersion);
-  package.file = fields.Text("file", kLongestPathPart);
+  package.name = fields.Text("name", kMaxName);
+  package.version = fields.Text("version", kMaxVersion);
+  package.file = fields.Text("file", host::kMaxPathPart);
   package.sha256 = fields.Text("sha256", kDigestSize);
   fields.End();
-  const Result<std::vector<PackageRequirement>> name = ParseRequirements({package.name});
+  const core::Result<std::vector<PackageRequirement>> name = ParseRequirements({package.name});
   if (!name || name->front().ToString() != package.name) {
-    throw FormError("name is not that of a package");
+    throw wire::FormError("name is not that of a package");
   }
-  if (!IsVersion(package.version)) throw FormError("version is not one");
-  const bool is_wheel = package.file.ends_with(".whl") && !PathFault(package.file) &&
+  if (!IsVersion(package.version)) throw wire::FormError("version is not one");
+  const bool is_wheel = package.file.ends_with(".whl") && !host::PathFault(package.file) &&
                         package.file.find('/') == package.file.npos;
-  if (!is_wheel) throw FormError("file is not the name of a wheel");
-  if (!IsDigest(package.sha256)) throw FormError("sha256 is not one");
+  if (!is_wheel) throw wire::FormError("file is not the name of a wheel");
+  if (!IsDigest(package.sha256)) throw wire::FormError("sha256 is not one");
   return package;
 }
 
@@ -65,13 +65,13 @@ json ToForm(const PackageQuestion& question) {
 }
 
 PackageQuestion ReadQuestion(const json& form) {
-  Fields fields(form);
+  wire::Fields fields(form);
   PackageQuestion question;
-  question.requirements = fields.TextsOrNull("requirements", kMostRequirements, kLongestRequirement)
+  question.requirements = fields.TextsOrNull("requirements", kMaxRequirements, kMaxRequirement)
                               .value_or(std::vector<std::string>());
-  question.python = fields.Text("python", kLongestVersion);
-  question.architecture = fields.Text("architecture", kLongestVersion);
-  question.index = fields.Text("index", kLongestAddress);
+  question.python = fields.Text("python", kMaxVersion);
+  question.architecture = fields.Text("architecture", kMaxVersion);
+  question.index = fields.Text("index", kMaxAddress);
   fields.End();
   return question;
 }
@@ -84,27 +84,27 @@ json ToForm(const TreeFacts& tree) {
 }
 
 TreeFacts ReadTreeFacts(const json& form) {
-  Fields fields(form);
+  wire::Fields fields(form);
   TreeFacts tree;
   tree.sha256 = fields.Text("sha256", kDigestSize);
   tree.files = fields.Number("files", std::numeric_limits<uint64_t>::max());
   tree.bytes = fields.Number("bytes", std::numeric_limits<uint64_t>::max());
-  tree.modules = fields.TextsOrNull("modules", kMostModules, kLongestPath)
+  tree.modules = fields.TextsOrNull("modules", kMaxModules, host::kMaxPath)
                      .value_or(std::vector<std::string>());
   fields.End();
-  if (!IsDigest(tree.sha256)) throw FormError("sha256 of the tree is not one");
+  if (!IsDigest(tree.sha256)) throw wire::FormError("sha256 of the tree is not one");
   if (!std::all_of(tree.modules.begin(), tree.modules.end(), IsModuleName)) {
-    throw FormError("modules has what is not the name of one");
+    throw wire::FormError("modules has what is not the name of one");
   }
   return tree;
 }
 
 PackageLock ReadLock(const json& form) {
-  Fields fields(form);
+  wire::Fields fields(form);
   PackageLock lock;
-  if (fields.Number("schema", kSchema) != kSchema) throw FormError("schema is another");
+  if (fields.Number("schema", kSchema) != kSchema) throw wire::FormError("schema is another");
   lock.question = ReadQuestion(fields.Any("request"));
-  lock.packages = ReadPackageList(fields.List("packages", kMostDistributions));
+  lock.packages = ReadPackageList(fields.List("packages", kMaxDistributions));
   lock.tree = ReadTreeFacts(fields.Any("tree"));
   fields.End();
   return lock;
@@ -112,7 +112,7 @@ PackageLock ReadLock(const json& form) {
 
 }  // namespace
 
-std::string PackageQuestion::Key() const { return Sha256(ToForm(*this).dump()); }
+std::string PackageQuestion::Key() const { return host::Sha256(ToForm(*this).dump()); }
 
 std::vector<std::string> PackageLock::Names() const {
   std::vector<std::string> names;
@@ -123,8 +123,8 @@ std::vector<std::string> PackageLock::Names() const {
 }
 
 std::vector<LockedPackage> ReadPackageList(const json& list) {
-  if (!list.is_array() || list.empty() || list.size() > kMostDistributions) {
-    throw FormError("packages is no list of some packages");
+  if (!list.is_array() || list.empty() || list.size() > kMaxDistributions) {
+    throw wire::FormError("packages is no list of some packages");
   }
   std::vector<LockedPackage> packages;
   for (const json& form : list) packages.push_back(ReadPackage(form));
@@ -133,7 +133,7 @@ std::vector<LockedPackage> ReadPackageList(const json& list) {
   const auto twice = std::adjacent_find(
       packages.begin(), packages.end(),
       [](const LockedPackage& a, const LockedPackage& b) { return a.name == b.name; });
-  if (twice != packages.end()) throw FormError("packages has one twice");
+  if (twice != packages.end()) throw wire::FormError("packages has one twice");
   return packages;
 }
 
@@ -147,12 +147,13 @@ std::string PackageLockToText(const PackageLock& lock) {
   return form.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-Result<PackageLock> PackageLockFromText(std::string_view text) {
+core::Result<PackageLock> PackageLockFromText(std::string_view text) {
   PackageLock lock;
-  Result<void> read = ReadForm(text, {.depth = 8, .values = 64 * 1024}, "read lock.json",
-                               [&](const json& form) { lock = ReadLock(form); });
+  core::Result<void> read =
+      wire::ReadForm(text, {.depth = 8, .values = 64 * 1024}, "read lock.json",
+                     [&](const json& form) { lock = ReadLock(form); });
   if (!read) return read.error();
   return lock;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

@@ -17,10 +17,10 @@
 #include "container/packages/package_tree.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 // Distributions of one set, what they depend on included.
-inline constexpr size_t kMostDistributions = 512;
+inline constexpr size_t kMaxDistributions = 512;
 
 struct LockedPackage {
   std::string name;     // normalised
@@ -59,8 +59,8 @@ std::vector<LockedPackage> ReadPackageList(const nlohmann::json& list);
 
 std::string PackageLockToText(const PackageLock& lock);
 // An error says what is wrong with the text.
-Result<PackageLock> PackageLockFromText(std::string_view text);
+core::Result<PackageLock> PackageLockFromText(std::string_view text);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_LOCK_H_

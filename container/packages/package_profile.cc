@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "profiles/loader.h"
+#include "engine/profiles/loader.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 namespace {
 
 // Of the tree's digest. Who makes a package chooses its bytes, and may look for a tree whose digest
@@ -31,14 +31,15 @@ std::string ListOf(const auto& names) {
   return "[" + list + "]";
 }
 
-Result<void> WriteText(const std::string& path, const std::string& text) {
+core::Result<void> WriteText(const std::string& path, const std::string& text) {
   std::string scratch = path + ".XXXXXX";
-  const UniqueFd fd(mkostemp(scratch.data(), O_CLOEXEC));
-  if (!fd) return SystemError("make " + path);
+  const core::UniqueFd fd(mkostemp(scratch.data(), O_CLOEXEC));
+  if (!fd) return core::SystemError("make " + path);
   const ssize_t written = write(fd.get(), text.data(), text.size());
   const bool is_whole = written == static_cast<ssize_t>(text.size());
   if (is_whole && rename(scratch.c_str(), path.c_str()) == 0) return {};
-  const Error error = SystemErrorOf(is_whole || written < 0 ? errno : ENOSPC, "make " + path);
+  const core::Error error =
+      core::SystemErrorOf(is_whole || written < 0 ? errno : ENOSPC, "make " + path);
   unlink(scratch.c_str());
   return error;
 }
@@ -64,9 +65,9 @@ std::string BaseOfPackageProfile(const std::string& name) {
   return base;
 }
 
-std::string PackageProfileText(const Profile& base, const PackageLock& lock) {
+std::string PackageProfileText(const core::Profile& base, const PackageLock& lock) {
   std::set<std::string> known;
-  for (const ModuleExports& module : base.modules) known.insert(PackageOf(module.name));
+  for (const core::ModuleExports& module : base.modules) known.insert(PackageOf(module.name));
   std::set<std::string> open;
   std::vector<std::string> modules;
   for (const std::string& module : lock.tree.modules) {
@@ -102,17 +103,18 @@ std::string PackageProfileText(const Profile& base, const PackageLock& lock) {
          ListOf(modules) + "\n";
 }
 
-Result<PackageProfile> MakePackageProfile(const Profile& base, const PackageLock& lock,
-                                          const std::string& folder, const std::string& profiles) {
+core::Result<PackageProfile> MakePackageProfile(const core::Profile& base, const PackageLock& lock,
+                                                const std::string& folder,
+                                                const std::string& profiles) {
   PackageProfile made;
   made.file = folder + "/" + PackageProfileName(base.name, lock) + ".toml";
-  if (Result<void> done = WriteText(made.file, PackageProfileText(base, lock)); !done) {
+  if (core::Result<void> done = WriteText(made.file, PackageProfileText(base, lock)); !done) {
     return done.error();
   }
-  Result<Profile> profile = LoadProfile(made.file, profiles);
+  core::Result<core::Profile> profile = profiles::LoadProfile(made.file, profiles);
   if (!profile) return profile.error();
   made.profile = std::move(*profile);
   return made;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

@@ -13,7 +13,7 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 // How the profile calls the set.
 inline constexpr char kInstalledSet[] = "installed";
@@ -24,17 +24,18 @@ std::string BaseOfPackageProfile(const std::string& name);
 
 // The TOML. What the base gives of its own modules stays as it is; packages are given by all names
 // that they call public, and nobody has reviewed those.
-std::string PackageProfileText(const Profile& base, const PackageLock& lock);
+std::string PackageProfileText(const core::Profile& base, const PackageLock& lock);
 
 // Writes it below `folder` and reads it back. Precondition: `base` is of the installation whose
 // `profiles` these are, not an operator's own file.
 struct PackageProfile {
-  Profile profile;
+  core::Profile profile;
   std::string file;
 };
-Result<PackageProfile> MakePackageProfile(const Profile& base, const PackageLock& lock,
-                                          const std::string& folder, const std::string& profiles);
+core::Result<PackageProfile> MakePackageProfile(const core::Profile& base, const PackageLock& lock,
+                                                const std::string& folder,
+                                                const std::string& profiles);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_PROFILE_H_

@@ -6,12 +6,12 @@
 
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 namespace {
 
-constexpr size_t kLongestName = 100;
-constexpr size_t kMostExtras = 16;
-constexpr size_t kMostSpecifiers = 16;
+constexpr size_t kMaxName = 100;
+constexpr size_t kMaxExtras = 16;
+constexpr size_t kMaxSpecifiers = 16;
 // In the order in which they are tried: none after one that it begins with. Not "===": it compares
 // texts of any form.
 constexpr std::array<std::string_view, 7> kOperators = {"~=", "==", "!=", "<=", ">=", "<", ">"};
@@ -24,7 +24,7 @@ bool IsAlphanumeric(char c) {
 bool IsSeparator(char c) { return c == '-' || c == '_' || c == '.'; }
 
 bool IsName(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestName && IsAlphanumeric(text.front()) &&
+  return !text.empty() && text.size() <= kMaxName && IsAlphanumeric(text.front()) &&
          IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
            return IsAlphanumeric(c) || IsSeparator(c);
          });
@@ -67,7 +67,7 @@ void SortEachOnce(std::vector<std::string>& texts) {
 std::optional<std::vector<std::string>> ParseExtras(std::string_view text) {
   std::vector<std::string> extras;
   for (const std::string_view extra : SplitAtCommas(text)) {
-    if (!IsName(extra) || extras.size() == kMostExtras) return std::nullopt;
+    if (!IsName(extra) || extras.size() == kMaxExtras) return std::nullopt;
     extras.push_back(NormalizedPackageName(extra));
   }
   SortEachOnce(extras);
@@ -81,7 +81,7 @@ std::optional<std::vector<std::string>> ParseSpecifiers(std::string_view text) {
     const auto comparison =
         std::find_if(kOperators.begin(), kOperators.end(),
                      [&](std::string_view each) { return specifier.starts_with(each); });
-    if (comparison == kOperators.end() || specifiers.size() == kMostSpecifiers) return std::nullopt;
+    if (comparison == kOperators.end() || specifiers.size() == kMaxSpecifiers) return std::nullopt;
     const std::string_view version = Trimmed(specifier.substr(comparison->size()));
     if (!IsVersion(version, *comparison)) return std::nullopt;
     specifiers.push_back(std::string(*comparison) + std::string(version));
@@ -90,15 +90,15 @@ std::optional<std::vector<std::string>> ParseSpecifiers(std::string_view text) {
   return specifiers;
 }
 
-Error Refusal(const std::string& text, const std::string& why) {
-  return MakeError("package " + Quoted(text), why);
+core::Error Refusal(const std::string& text, const std::string& why) {
+  return core::MakeError("package " + core::Quoted(text), why);
 }
 
-Result<PackageRequirement> ParseRequirement(const std::string& text) {
+core::Result<PackageRequirement> ParseRequirement(const std::string& text) {
   constexpr char kForm[] =
       "a package is a name, extras in brackets, versions: requests, requests[socks], "
       "requests>=2.31,<3. Addresses, paths, options and markers are not taken";
-  if (text.size() > kLongestRequirement) return Refusal(text, "it is too long");
+  if (text.size() > kMaxRequirement) return Refusal(text, "it is too long");
   std::string_view rest = Trimmed(text);
   const auto name_end = std::find_if_not(
       rest.begin(), rest.end(), [](char c) { return IsAlphanumeric(c) || IsSeparator(c); });
@@ -145,15 +145,18 @@ std::string NormalizedPackageName(std::string_view name) {
   return normalized;
 }
 
-Result<std::vector<PackageRequirement>> ParseRequirements(const std::vector<std::string>& texts) {
-  if (texts.empty()) return MakeError("packages", "the list is empty: name one, or leave it out");
-  if (texts.size() > kMostRequirements) {
-    return MakeError("packages", std::to_string(texts.size()) + " are more than the " +
-                                     std::to_string(kMostRequirements) + " that a call may name");
+core::Result<std::vector<PackageRequirement>> ParseRequirements(
+    const std::vector<std::string>& texts) {
+  if (texts.empty())
+    return core::MakeError("packages", "the list is empty: name one, or leave it out");
+  if (texts.size() > kMaxRequirements) {
+    return core::MakeError("packages", std::to_string(texts.size()) + " are more than the " +
+                                           std::to_string(kMaxRequirements) +
+                                           " that a call may name");
   }
   std::vector<PackageRequirement> requirements;
   for (const std::string& text : texts) {
-    Result<PackageRequirement> requirement = ParseRequirement(text);
+    core::Result<PackageRequirement> requirement = ParseRequirement(text);
     if (!requirement) return requirement.error();
     const bool is_there =
         std::any_of(requirements.begin(), requirements.end(),
@@ -188,4 +191,4 @@ const char* PackagePatternFault(std::string_view pattern) {
                              "google-*, *";
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

@@ -14,11 +14,11 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 // Of one call, and the bytes of each.
-inline constexpr size_t kMostRequirements = 64;
-inline constexpr size_t kLongestRequirement = 200;
+inline constexpr size_t kMaxRequirements = 64;
+inline constexpr size_t kMaxRequirement = 200;
 
 struct PackageRequirement {
   std::string name;                     // normalised (PEP 503): "typing-extensions"
@@ -34,7 +34,8 @@ std::string NormalizedPackageName(std::string_view name);
 
 // Sorted by their names, so that the same request has one form. An error is the caller's: it quotes
 // the text and says what may stand there.
-Result<std::vector<PackageRequirement>> ParseRequirements(const std::vector<std::string>& texts);
+core::Result<std::vector<PackageRequirement>> ParseRequirements(
+    const std::vector<std::string>& texts);
 
 // Whether an operator's patterns let `name`, which is normalised, be asked for. A pattern is a
 // name, or the beginning of one followed by '*'. None lets nothing.
@@ -42,6 +43,6 @@ bool IsAllowedPackage(std::string_view name, const std::vector<std::string>& pat
 // What is wrong with a pattern; nullptr: nothing.
 const char* PackagePatternFault(std::string_view pattern);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_REQUIREMENT_H_

@@ -16,11 +16,11 @@
 #include <set>
 
 #include "container/image/tar.h"
-#include "engine/core/beneath.h"
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
+#include "engine/host/beneath.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 namespace fs = std::filesystem;
 
@@ -32,17 +32,17 @@ constexpr mode_t kFolderMode = 0755;
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kProgramMode = 0755;
 
-Error Fault(const std::string& what) { return MakeError(kUnpack, what); }
+core::Error Fault(const std::string& what) { return core::MakeError(kUnpack, what); }
 
-Error TooLarge(const std::string& than) {
-  return SystemErrorOf(EFBIG, kUnpack, "they are more than " + than);
+core::Error TooLarge(const std::string& than) {
+  return core::SystemErrorOf(EFBIG, kUnpack, "they are more than " + than);
 }
 
-Result<void> WriteAll(int fd, std::string_view bytes) {
+core::Result<void> WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError(kUnpack);
+    if (written < 0) return core::SystemError(kUnpack);
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return {};
@@ -62,9 +62,9 @@ struct Inflation {
 };
 
 // Into `fd`, no further than `most` bytes. Returns how many there are.
-Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t most) {
+core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t most) {
   Inflation inflation;
-  if (!inflation.is_ready) return SystemErrorOf(ENOMEM, kUnpack);
+  if (!inflation.is_ready) return core::SystemErrorOf(ENOMEM, kUnpack);
   z_stream& stream = inflation.stream;
   if (compressed.size() > std::numeric_limits<uInt>::max()) return Fault("there is too much");
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
@@ -79,8 +79,8 @@ Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t most) 
     if (state != Z_OK && state != Z_STREAM_END) return Fault("what came is damaged");
     const size_t got = piece.size() - stream.avail_out;
     size += got;
-    if (size > most) return TooLarge(Bytes{most}.ToString() + " with their names");
-    if (Result<void> done = WriteAll(fd, std::string_view(piece).substr(0, got)); !done) {
+    if (size > most) return TooLarge(core::Bytes{most}.ToString() + " with their names");
+    if (core::Result<void> done = WriteAll(fd, std::string_view(piece).substr(0, got)); !done) {
       return done.error();
     }
   }
@@ -95,28 +95,28 @@ class TreeWriter {
  public:
   TreeWriter(int root, const TreeBounds& bounds) : root_(root), bounds_(bounds) {}
 
-  Result<void> Begin(const TarEntry& entry) {
+  core::Result<void> Begin(const image::TarEntry& entry) {
     if (++entries_ > bounds_.entries) {
       return TooLarge(std::to_string(bounds_.entries) + " files and folders");
     }
-    const std::vector<std::string_view> parts = PathParts(entry.path);
-    Result<UniqueFd> parent = MakeParents(root_, parts, kFolderMode);
+    const std::vector<std::string_view> parts = host::PathParts(entry.path);
+    core::Result<core::UniqueFd> parent = host::MakeParents(root_, parts, kFolderMode);
     if (!parent) return parent.error();
     const std::string name(parts.back());
     if (entry.is_folder) {
       if (mkdirat(parent->get(), name.c_str(), kFolderMode) == 0) return {};
-      return SystemError("make folder " + Quoted(entry.path));
+      return core::SystemError("make folder " + core::Quoted(entry.path));
     }
     bytes_ += entry.size;
     if (bytes_ > bounds_.size.count) return TooLarge(bounds_.size.ToString());
-    file_ = OpenBeneath(parent->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL,
-                        entry.is_program ? kProgramMode : kFileMode);
-    if (!file_) return SystemError("make file " + Quoted(entry.path));
+    file_ = host::OpenBeneath(parent->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL,
+                              entry.is_program ? kProgramMode : kFileMode);
+    if (!file_) return core::SystemError("make file " + core::Quoted(entry.path));
     paths_.push_back(entry.path);
     return {};
   }
 
-  Result<void> Append(std::string_view bytes) { return WriteAll(file_.get(), bytes); }
+  core::Result<void> Append(std::string_view bytes) { return WriteAll(file_.get(), bytes); }
 
   TreeFacts Facts(const std::string& digest) const {
     return {
@@ -126,63 +126,65 @@ class TreeWriter {
  private:
   const int root_;
   const TreeBounds& bounds_;
-  UniqueFd file_;
+  core::UniqueFd file_;
   uint64_t entries_ = 0;
   uint64_t bytes_ = 0;
   std::vector<std::string> paths_;
 };
 
 // A file without a name on the file system of `folder`: gone with its descriptor.
-Result<UniqueFd> OpenScratch(const std::string& folder) {
+core::Result<core::UniqueFd> OpenScratch(const std::string& folder) {
   std::string path = folder + "/.unpacking-XXXXXX";
-  UniqueFd fd(mkostemp(path.data(), O_CLOEXEC));
-  if (!fd) return SystemError("make a file in " + folder);
-  if (unlink(path.c_str()) != 0) return SystemError("remove " + path);
+  core::UniqueFd fd(mkostemp(path.data(), O_CLOEXEC));
+  if (!fd) return core::SystemError("make a file in " + folder);
+  if (unlink(path.c_str()) != 0) return core::SystemError("remove " + path);
   return fd;
 }
 
 // --- reading ----------------------------------------------------------------------------------
 
 struct FoundEntry {
-  TarEntry entry;
+  image::TarEntry entry;
   std::string place;
 };
 
-Result<std::vector<FoundEntry>> ListTree(const std::string& folder) {
+core::Result<std::vector<FoundEntry>> ListTree(const std::string& folder) {
   std::vector<FoundEntry> found;
   std::error_code code;
   fs::recursive_directory_iterator entries(folder, code);
   for (; !code && entries != fs::recursive_directory_iterator(); entries.increment(code)) {
-    TarEntry entry;
+    image::TarEntry entry;
     entry.path = entries->path().lexically_relative(folder);
     struct stat status;
     if (lstat(entries->path().c_str(), &status) != 0) {
-      return SystemError("look at " + entries->path().string());
+      return core::SystemError("look at " + entries->path().string());
     }
     if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
-      return MakeError("read the packages", Quoted(entry.path) + " is neither a file nor a folder");
+      return core::MakeError("read the packages",
+                             core::Quoted(entry.path) + " is neither a file nor a folder");
     }
     entry.is_folder = S_ISDIR(status.st_mode);
     entry.is_program = !entry.is_folder && (status.st_mode & S_IXUSR) != 0;
     entry.size = entry.is_folder ? 0 : static_cast<uint64_t>(status.st_size);
     found.push_back({std::move(entry), entries->path()});
   }
-  if (code) return SystemErrorOf(code.value(), "read " + folder);
+  if (code) return core::SystemErrorOf(code.value(), "read " + folder);
   std::sort(found.begin(), found.end(),
             [](const FoundEntry& a, const FoundEntry& b) { return a.entry.path < b.entry.path; });
   return found;
 }
 
-Result<void> AppendFile(TarWriter& tar, const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!fd) return SystemError("open " + path);
+core::Result<void> AppendFile(image::TarWriter& tar, const std::string& path) {
+  const core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd) return core::SystemError("open " + path);
   std::string piece(kPiece, '\0');
   for (;;) {
     const ssize_t got = read(fd.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return SystemError("read " + path);
+    if (got < 0) return core::SystemError("read " + path);
     if (got == 0) return {};
-    Result<void> done = tar.Append(std::string_view(piece).substr(0, static_cast<size_t>(got)));
+    core::Result<void> done =
+        tar.Append(std::string_view(piece).substr(0, static_cast<size_t>(got)));
     if (!done) return done;
   }
 }
@@ -210,7 +212,7 @@ bool IsForPrograms(std::string_view part) {
 
 // The parts of the module that a file at `path` is; nothing: it is none.
 std::optional<std::vector<std::string_view>> ModuleParts(std::string_view path) {
-  std::vector<std::string_view> parts = PathParts(path);
+  std::vector<std::string_view> parts = host::PathParts(path);
   std::string_view& name = parts.back();
   if (!name.ends_with(".py") && !name.ends_with(".so")) return std::nullopt;
   // "_speedups.cpython-311-x86_64-linux-gnu.so"
@@ -261,49 +263,49 @@ std::vector<std::string> ModulesOf(const std::vector<std::string>& paths) {
   std::vector<std::string> modules;
   for (const auto& [depth, names] : by_depth) {
     for (const std::string& name : names) {
-      if (modules.size() < kMostModules) modules.push_back(name);
+      if (modules.size() < kMaxModules) modules.push_back(name);
     }
   }
   std::sort(modules.begin(), modules.end());
   return modules;
 }
 
-Result<TreeFacts> UnpackTree(std::string_view compressed, const std::string& folder,
-                             const TreeBounds& bounds) {
-  Result<UniqueFd> scratch = OpenScratch(folder);
+core::Result<TreeFacts> UnpackTree(std::string_view compressed, const std::string& folder,
+                                   const TreeBounds& bounds) {
+  core::Result<core::UniqueFd> scratch = OpenScratch(folder);
   if (!scratch) return scratch.error();
   // Twice: headers and the rest of the last block of each file.
-  Result<uint64_t> size = Decompress(compressed, scratch->get(), 2 * bounds.size.count);
+  core::Result<uint64_t> size = Decompress(compressed, scratch->get(), 2 * bounds.size.count);
   if (!size) return size.error();
-  const UniqueFd root(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return SystemError("open " + folder);
+  const core::UniqueFd root(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return core::SystemError("open " + folder);
   TreeWriter writer(root.get(), bounds);
-  const TarVisitor visitor{
-      .entry = [&](const TarEntry& entry, uint64_t) { return writer.Begin(entry); },
+  const image::TarVisitor visitor{
+      .entry = [&](const image::TarEntry& entry, uint64_t) { return writer.Begin(entry); },
       .bytes = [&](std::string_view bytes) { return writer.Append(bytes); }};
-  Result<TarSummary> tar = ReadTar(scratch->get(), 0, *size, visitor);
+  core::Result<image::TarSummary> tar = image::ReadTar(scratch->get(), 0, *size, visitor);
   if (!tar) return tar.error();
   TreeFacts facts = writer.Facts(tar->digest);
-  if (facts.files == 0) return Fault("there is nothing in it");
+  if (facts.files == 0) return Fault("it is empty");
   return facts;
 }
 
-Result<TreeFacts> ReadTree(const std::string& folder) {
-  Result<std::vector<FoundEntry>> found = ListTree(folder);
+core::Result<TreeFacts> ReadTree(const std::string& folder) {
+  core::Result<std::vector<FoundEntry>> found = ListTree(folder);
   if (!found) return found.error();
-  const UniqueFd nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
-  if (!nowhere) return SystemError("open /dev/null");
-  TarWriter tar(nowhere.get());
+  const core::UniqueFd nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!nowhere) return core::SystemError("open /dev/null");
+  image::TarWriter tar(nowhere.get());
   TreeFacts facts;
   std::vector<std::string> paths;
   for (const FoundEntry& each : *found) {
-    if (Result<void> done = tar.Begin(each.entry); !done) return done.error();
+    if (core::Result<void> done = tar.Begin(each.entry); !done) return done.error();
     if (each.entry.is_folder) continue;
-    if (Result<void> done = AppendFile(tar, each.place); !done) return done.error();
+    if (core::Result<void> done = AppendFile(tar, each.place); !done) return done.error();
     paths.push_back(each.entry.path);
     facts.bytes += each.entry.size;
   }
-  Result<TarSummary> summary = tar.Finish();
+  core::Result<image::TarSummary> summary = tar.Finish();
   if (!summary) return summary.error();
   facts.sha256 = summary->digest;
   facts.files = paths.size();
@@ -311,4 +313,4 @@ Result<TreeFacts> ReadTree(const std::string& folder) {
   return facts;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

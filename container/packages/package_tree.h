@@ -13,14 +13,14 @@
 #include "engine/core/bytes.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 // Modules of one set that are named to programs; packages with more than that keep the shallowest.
-inline constexpr size_t kMostModules = 512;
+inline constexpr size_t kMaxModules = 512;
 
 struct TreeBounds {
-  Bytes size = Bytes::Mebi(256);  // of all files, and as much again for their names
-  uint64_t entries = 50'000;      // files and folders
+  core::Bytes size = core::Bytes::Mebi(256);  // of all files, and as much again for their names
+  uint64_t entries = 50'000;                  // files and folders
 };
 
 struct TreeFacts {
@@ -42,13 +42,13 @@ std::vector<std::string> ModulesOf(const std::vector<std::string>& paths);
 // `compressed` (zlib, RFC 1950) into the folder, which is there and empty. An error without an
 // errno says what is wrong with it; whatever has been written is the caller's to remove. EFBIG: it
 // is larger than the bounds.
-Result<TreeFacts> UnpackTree(std::string_view compressed, const std::string& folder,
-                             const TreeBounds& bounds);
+core::Result<TreeFacts> UnpackTree(std::string_view compressed, const std::string& folder,
+                                   const TreeBounds& bounds);
 
 // Of a tree that was unpacked, as it is now. An error without an errno: something lies there that
 // no tree has, a link or a device.
-Result<TreeFacts> ReadTree(const std::string& folder);
+core::Result<TreeFacts> ReadTree(const std::string& folder);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGE_TREE_H_

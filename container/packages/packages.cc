@@ -7,17 +7,17 @@
 
 #include "container/backend/container_sandbox.h"
 #include "engine/core/text.h"
-#include "engine/core/version.h"
-#include "profiles/loader.h"
+#include "engine/host/version.h"
+#include "engine/profiles/loader.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 namespace {
 
 // For whoever waits for an installation, and for the image that is made of it.
 constexpr std::chrono::minutes kPatience{2};
 
 // Callers choose how many sets there are.
-constexpr size_t kMostReady = 64;
+constexpr size_t kMaxReady = 64;
 
 std::string Machine() {
   utsname name;
@@ -26,26 +26,26 @@ std::string Machine() {
 
 }  // namespace
 
-Result<std::unique_ptr<Packages>> Packages::Open(PackagesOptions options) {
-  Result<Installation> installation = GivenOrFound(options.installation);
+core::Result<std::unique_ptr<Packages>> Packages::Open(PackagesOptions options) {
+  core::Result<outside::Installation> installation = outside::GivenOrFound(options.installation);
   if (!installation) return installation.error();
-  Result<PackageIndex> index = PackageIndex::Parse(options.source);
+  core::Result<PackageIndex> index = PackageIndex::Parse(options.source);
   if (!index) return index.error();
-  if (options.folder.empty()) options.folder = PackageCache::UsualFolder();
+  if (options.folder.empty()) options.folder = PackageCache::DefaultFolder();
   if (options.folder.empty()) {
-    return MakeError("keep packages",
-                     "this user has no HOME: name a folder, or set XDG_CACHE_HOME");
+    return core::MakeError("keep packages",
+                           "this user has no HOME: name a folder, or set XDG_CACHE_HOME");
   }
-  Result<PackageCache> cache = PackageCache::Open(options.folder);
+  core::Result<PackageCache> cache = PackageCache::Open(options.folder);
   if (!cache) return cache.error();
-  options.wish.image.clear();
+  options.selection.image.clear();
   return std::unique_ptr<Packages>(new Packages(std::move(options), std::move(*installation),
                                                 std::move(*index), std::move(*cache)));
 }
 
 PackageQuestion Packages::QuestionOf(const std::vector<PackageRequirement>& requirements) const {
   PackageQuestion question{.requirements = {},
-                           .python = kPythonVersion,
+                           .python = host::kPythonVersion,
                            .architecture = Machine(),
                            .index = index_.shown()};
   for (const PackageRequirement& each : requirements) {
@@ -55,85 +55,89 @@ PackageQuestion Packages::QuestionOf(const std::vector<PackageRequirement>& requ
 }
 
 LockWait Packages::Patience(int cancel_fd) const {
-  return {.deadline = Clock::now() + options_.bounds.timeout + kPatience, .cancel_fd = cancel_fd};
+  return {.deadline = core::Clock::now() + options_.bounds.timeout + kPatience,
+          .cancel_fd = cancel_fd};
 }
 
-Result<CachedPackages> Packages::Install(const std::vector<PackageRequirement>& requirements,
-                                         int cancel_fd) {
+core::Result<CachedPackages> Packages::Install(const std::vector<PackageRequirement>& requirements,
+                                               int cancel_fd) {
   const PackageQuestion question = QuestionOf(requirements);
-  Result<CachedPackages> packages =
+  core::Result<CachedPackages> packages =
       cache_.Get(question, Patience(cancel_fd),
                  [&](const std::string& site) { return RunInstaller(question, site, cancel_fd); });
   return packages;
 }
 
-Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question, const std::string& site,
-                                           int cancel_fd) {
-  Result<SandboxOptions> sandbox = InstallerOptions(installation_, index_, options_.bounds);
+core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question,
+                                                 const std::string& site, int cancel_fd) {
+  core::Result<outside::SandboxOptions> sandbox =
+      InstallerOptions(installation_, index_, options_.bounds);
   if (!sandbox) return sandbox.error();
   // In a container nothing but the container need hold; what does is in the outcome.
-  sandbox->isolation = IsolationMode::kStandard;
-  const Result<EngineChoice> choice = ChooseEngine(options_.wish);
+  sandbox->isolation = outside::IsolationMode::kStandard;
+  const core::Result<backend::EngineChoice> choice = backend::ChooseEngine(options_.selection);
   if (!choice) return choice.error();
-  ImageRequest image{.installation = installation_,
-                     .profile = sandbox->profile,
-                     .profile_file = InstallerProfileFile(installation_),
-                     .guest = GuestProgramPath(installation_),
-                     .package_paths = {}};
-  const Result<ImageMark> ensured =
+  image::ImageRequest image{.installation = installation_,
+                            .profile = sandbox->profile,
+                            .profile_file = InstallerProfileFile(installation_),
+                            .guest = image::GuestProgramPath(installation_),
+                            .package_paths = {}};
+  const core::Result<ImageMark> ensured =
       EnsureImage(*choice->engine, image, cache_.folder(), Patience(cancel_fd));
   if (!ensured) return ensured.error();
-  ContainerOptions options;
-  options.wish = options_.wish;
-  options.wish.engine = choice->name;
+  backend::ContainerOptions options;
+  options.selection = options_.selection;
+  options.selection.engine = choice->name;
   options.spares = 0;
   options.most = 1;
-  const Result<std::unique_ptr<Sandbox>> opened =
-      OpenContainerSandbox(std::move(*sandbox), std::move(options));
+  const core::Result<std::unique_ptr<outside::Sandbox>> opened =
+      backend::OpenContainerSandbox(std::move(*sandbox), std::move(options));
   if (!opened) return opened.error();
-  const Installer installer(
-      installation_, index_, options_.bounds,
-      [&](const Request& request, const RunOptions& run) { return (*opened)->Run(request, run); });
+  const Installer installer(installation_, index_, options_.bounds,
+                            [&](const host::Request& request, const outside::RunOptions& run) {
+                              return (*opened)->Run(request, run);
+                            });
   return installer.Install(question, site, cancel_fd);
 }
 
 // The profile of packages extends the base by its name: what that name stands for in this
 // installation has to be what the caller has in mind.
-Result<void> Packages::CheckBase(const Profile& base) const {
+core::Result<void> Packages::CheckBase(const core::Profile& base) const {
   std::vector<std::string> parts;
   std::istringstream names(base.name);
   for (std::string part; std::getline(names, part, '+');) parts.push_back(part);
   const bool is_name = base.name.find('/') == base.name.npos;
   const std::string file = installation_.profiles + "/" + base.name + ".toml";
-  const Result<Profile> known = !is_name           ? Result<Profile>(MakeError("", ""))
-                                : parts.size() > 1 ? CombineProfiles(parts, installation_.profiles)
-                                                   : LoadProfile(file, installation_.profiles);
+  const core::Result<core::Profile> known =
+      !is_name           ? core::Result<core::Profile>(core::MakeError("", ""))
+      : parts.size() > 1 ? profiles::CombineProfiles(parts, installation_.profiles)
+                         : profiles::LoadProfile(file, installation_.profiles);
   if (known && known->document == base.document) return {};
-  return MakeError("give packages to profile " + Quoted(base.name),
-                   "it is a file of an operator's own, and packages go with profiles of this "
-                   "installation");
+  return core::MakeError("give packages to profile " + core::Quoted(base.name),
+                         "it is a file of an operator's own, and packages go with profiles of this "
+                         "installation");
 }
 
-Result<PackageProfile> Packages::MakeProfile(const Profile& base, const CachedPackages& packages) {
-  if (Result<void> checked = CheckTree(packages); !checked) return checked.error();
+core::Result<PackageProfile> Packages::MakeProfile(const core::Profile& base,
+                                                   const CachedPackages& packages) {
+  if (core::Result<void> checked = CheckTree(packages); !checked) return checked.error();
   return MakePackageProfile(base, packages.lock, cache_.folder(), installation_.profiles);
 }
 
-Result<PreparedPackages> Packages::Prepare(const Profile& base,
-                                           const std::vector<PackageRequirement>& requirements,
-                                           int cancel_fd) {
-  if (Result<void> checked = CheckBase(base); !checked) return checked.error();
-  Result<CachedPackages> packages = Install(requirements, cancel_fd);
+core::Result<PreparedPackages> Packages::Prepare(
+    const core::Profile& base, const std::vector<PackageRequirement>& requirements, int cancel_fd) {
+  if (core::Result<void> checked = CheckBase(base); !checked) return checked.error();
+  core::Result<CachedPackages> packages = Install(requirements, cancel_fd);
   if (!packages) return packages.error();
-  Result<EngineChoice> choice = ChooseEngine(options_.wish);
+  core::Result<backend::EngineChoice> choice = backend::ChooseEngine(options_.selection);
   if (!choice) return choice.error();
   PreparedPackages prepared;
-  prepared.wish = options_.wish;
-  prepared.wish.engine = choice->name;
+  prepared.selection = options_.selection;
+  prepared.selection.engine = choice->name;
   const std::string name = PackageProfileName(base.name, packages->lock);
   if (std::optional<ReadyImage> ready = FindReady(name)) {
     // Somebody may have removed it from the engine.
-    const Result<bool> has = HasImage(*choice->engine, ready->mark);
+    const core::Result<bool> has = HasImage(*choice->engine, ready->mark);
     if (!has) return has.error();
     if (*has) {
       prepared.profile = std::move(ready->profile);
@@ -141,14 +145,14 @@ Result<PreparedPackages> Packages::Prepare(const Profile& base,
       return prepared;
     }
   }
-  Result<PackageProfile> made = MakeProfile(base, *packages);
+  core::Result<PackageProfile> made = MakeProfile(base, *packages);
   if (!made) return made.error();
-  Result<ImageMark> ensured =
+  core::Result<ImageMark> ensured =
       EnsureImage(*choice->engine, ImageOfPackages(installation_, *made, *packages),
                   cache_.folder(), Patience(cancel_fd));
   if (!ensured) return ensured.error();
   const std::lock_guard lock(mutex_);
-  if (ready_.size() >= kMostReady) ready_.clear();
+  if (ready_.size() >= kMaxReady) ready_.clear();
   ready_.insert_or_assign(name, ReadyImage{std::move(*ensured), made->profile});
   prepared.profile = std::move(made->profile);
   prepared.lock = std::move(packages->lock);
@@ -161,13 +165,13 @@ std::optional<Packages::ReadyImage> Packages::FindReady(const std::string& name)
   return found == ready_.end() ? std::nullopt : std::optional(found->second);
 }
 
-ImageRequest ImageOfPackages(const Installation& installation, const PackageProfile& made,
-                             const CachedPackages& packages) {
+image::ImageRequest ImageOfPackages(const outside::Installation& installation,
+                                    const PackageProfile& made, const CachedPackages& packages) {
   return {.installation = installation,
           .profile = made.profile,
           .profile_file = made.file,
-          .guest = GuestProgramPath(installation),
+          .guest = image::GuestProgramPath(installation),
           .package_paths = {{kInstalledSet, packages.site}}};
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::packages

@@ -1,8 +1,8 @@
 // Packages: from a list of requirements to a profile whose image is there, for runs in containers.
 //
-//   Result<std::unique_ptr<Packages>> packages = Packages::Open({.source = …, .wish = …});
+//   Result<std::unique_ptr<Packages>> packages = Packages::Open({.source = …, .selection = …});
 //   Result<PreparedPackages> prepared = (*packages)->Prepare(base, *ParseRequirements(texts), -1);
-//   OpenContainerSandbox({.profile = prepared->profile}, {.wish = prepared->wish});
+//   OpenContainerSandbox({.profile = prepared->profile}, {.selection = prepared->selection});
 //
 //   requirements ─▶ cache ──▶ lock, tree ─▶ profile ─▶ image ─▶ engine
 //                     └─ not there: the installer, in a container of its own
@@ -30,43 +30,45 @@
 #include "engine/core/result.h"
 #include "engine/outside/installation.h"
 
-namespace belljar {
+namespace belljar::container::packages {
 
 struct PackagesOptions {
-  std::optional<Installation> installation;  // nullopt: the running program's
+  std::optional<outside::Installation> installation;  // nullopt: the running program's
   PackageSource source;
   InstallBounds bounds;
-  std::string folder;  // of the cache; empty: this user's (PackageCache::UsualFolder)
-  ContainerWish wish;  // whose engine installs, and runs; the image is not looked at
+  std::string folder;  // of the cache; empty: this user's (PackageCache::DefaultFolder)
+  backend::ContainerSelection
+      selection;  // whose engine installs, and runs; the image is not looked at
 };
 
 struct PreparedPackages {
-  Profile profile;
+  core::Profile profile;
   PackageLock lock;
-  ContainerWish wish;  // the engine that has the image
+  backend::ContainerSelection selection;  // the engine that has the image
 };
 
 class Packages {
  public:
   // Asks nobody. An error is the operator's: the index, the folder.
-  static Result<std::unique_ptr<Packages>> Open(PackagesOptions options);
+  static core::Result<std::unique_ptr<Packages>> Open(PackagesOptions options);
 
   // From the cache, or installed now. Any thread. An error says what to do, and leaves nothing.
-  Result<CachedPackages> Install(const std::vector<PackageRequirement>& requirements,
-                                 int cancel_fd);
+  core::Result<CachedPackages> Install(const std::vector<PackageRequirement>& requirements,
+                                       int cancel_fd);
 
   // What an image of `base` with these packages is made of. The tree has been checked.
-  Result<PackageProfile> MakeProfile(const Profile& base, const CachedPackages& packages);
+  core::Result<PackageProfile> MakeProfile(const core::Profile& base,
+                                           const CachedPackages& packages);
 
   // Both, and the image in the engine.
-  Result<PreparedPackages> Prepare(const Profile& base,
-                                   const std::vector<PackageRequirement>& requirements,
-                                   int cancel_fd);
+  core::Result<PreparedPackages> Prepare(const core::Profile& base,
+                                         const std::vector<PackageRequirement>& requirements,
+                                         int cancel_fd);
 
-  const Installation& installation() const { return installation_; }
+  const outside::Installation& installation() const { return installation_; }
 
  private:
-  Packages(PackagesOptions options, Installation installation, PackageIndex index,
+  Packages(PackagesOptions options, outside::Installation installation, PackageIndex index,
            PackageCache cache)
       : options_(std::move(options)),
         installation_(std::move(installation)),
@@ -75,18 +77,18 @@ class Packages {
 
   struct ReadyImage {
     ImageMark mark;
-    Profile profile;
+    core::Profile profile;
   };
 
-  Result<void> CheckBase(const Profile& base) const;
+  core::Result<void> CheckBase(const core::Profile& base) const;
   std::optional<ReadyImage> FindReady(const std::string& name);
   PackageQuestion QuestionOf(const std::vector<PackageRequirement>& requirements) const;
   LockWait Patience(int cancel_fd) const;
-  Result<PackageLock> RunInstaller(const PackageQuestion& question, const std::string& site,
-                                   int cancel_fd);
+  core::Result<PackageLock> RunInstaller(const PackageQuestion& question, const std::string& site,
+                                         int cancel_fd);
 
   const PackagesOptions options_;
-  const Installation installation_;
+  const outside::Installation installation_;
   const PackageIndex index_;
   const PackageCache cache_;
 
@@ -97,9 +99,9 @@ class Packages {
 };
 
 // What a run with a set of packages is made of.
-ImageRequest ImageOfPackages(const Installation& installation, const PackageProfile& made,
-                             const CachedPackages& packages);
+image::ImageRequest ImageOfPackages(const outside::Installation& installation,
+                                    const PackageProfile& made, const CachedPackages& packages);
 
-}  // namespace belljar
+}  // namespace belljar::container::packages
 
 #endif  // BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_

@@ -22,12 +22,12 @@
 
 #include "container/engines/docker_messages.h"
 #include "container/engines/output_pump.h"
-#include "engine/core/json_reader.h"
-#include "engine/core/random.h"
 #include "engine/core/socket.h"
 #include "engine/core/text.h"
+#include "engine/host/json_reader.h"
+#include "engine/host/random.h"
 
-namespace belljar {
+namespace belljar::container::runsc {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ using Json = nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr size_t kMaxAnswer = 8 << 20;
-constexpr JsonBounds kBounds{.depth = 16, .values = 100'000};
+constexpr host::JsonBounds kBounds{.depth = 16, .values = 100'000};
 constexpr milliseconds kKillAgain{200};
 constexpr int kCpuPeriod = 100'000;  // microseconds
 
@@ -47,8 +47,8 @@ struct Streams {
 
 // A child without a controlling terminal's signals, with those three descriptors and no others: all
 // of ours are close-on-exec.
-Result<Process> Spawn(const std::string& operation, const std::vector<std::string>& command,
-                      const Streams& streams) {
+core::Result<core::Process> Spawn(const std::string& operation,
+                                  const std::vector<std::string>& command, const Streams& streams) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -73,39 +73,41 @@ Result<Process> Spawn(const std::string& operation, const std::vector<std::strin
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {
-    return SystemErrorOf(
+    return core::SystemErrorOf(
         error, operation + ": start " + command[0],
         error == ENOENT ? "install gVisor's runsc (Debian: apt-get install runsc)" : "");
   }
-  Process process(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
-  if (!process) return MakeError(operation, "no descriptor is left to hold " + command[0] + " by");
+  core::Process process(pid, core::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+  if (!process)
+    return core::MakeError(operation, "no descriptor is available for " + command[0] + " by");
   return process;
 }
 
-Result<UniqueFd> OpenNull() {
-  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null) return SystemError("open /dev/null");
+core::Result<core::UniqueFd> OpenNull() {
+  core::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return core::SystemError("open /dev/null");
   return null;
 }
 
 // All that comes out of `fd` until its end.
-Result<std::string> Collect(const std::string& operation, int fd, Deadline deadline) {
+core::Result<std::string> Collect(const std::string& operation, int fd, core::Deadline deadline) {
   std::string text;
   std::array<char, 16 << 10> buffer;
   for (;;) {
-    if (Result<void> ready = WaitReadable(fd, deadline); !ready) {
-      return SystemErrorOf(ready.error().error_number, operation, "runsc does not answer");
+    if (core::Result<void> ready = core::WaitReadable(fd, deadline); !ready) {
+      return core::SystemErrorOf(ready.error().error_number, operation, "runsc does not answer");
     }
     const ssize_t got = read(fd, buffer.data(), buffer.size());
-    if (got < 0) return SystemError(operation);
+    if (got < 0) return core::SystemError(operation);
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > kMaxAnswer) return SystemErrorOf(EMSGSIZE, operation, "runsc says too much");
+    if (text.size() > kMaxAnswer)
+      return core::SystemErrorOf(EMSGSIZE, operation, "runsc printed too much");
   }
 }
 
-Result<void> CheckId(const std::string& id) {
-  if (!IsContainerId(id)) return MakeError("name a container", "that is no container's id");
+core::Result<void> CheckId(const std::string& id) {
+  if (!engines::IsContainerId(id)) return core::MakeError("name a container", "not a container ID");
   return {};
 }
 
@@ -113,9 +115,9 @@ Json Mount(const char* type, const std::string& path, Json options) {
   return {{"type", type}, {"source", type}, {"destination", path}, {"options", std::move(options)}};
 }
 
-Json Mounts(const ContainerSpec& spec) {
+Json Mounts(const engines::ContainerSpec& spec) {
   Json mounts = {Mount("proc", "/proc", {"nosuid", "noexec", "nodev"})};
-  for (const ContainerFolder& folder : spec.folders) {
+  for (const engines::ContainerFolder& folder : spec.folders) {
     Json options = {"nosuid", "nodev", "mode=1777", "size=" + std::to_string(folder.size.count)};
     if (!folder.executable) options.push_back("noexec");
     mounts.push_back(Mount("tmpfs", folder.path, std::move(options)));
@@ -128,11 +130,11 @@ Json ResourceLimit(const char* type, uint64_t value) {
 }
 
 // Of "runsc list --format=json": the ids of those that run.
-Result<std::set<std::string>> ReadRunning(std::string_view text) {
-  JsonReading reading = ReadJson(text, kBounds);
+core::Result<std::set<std::string>> ReadRunning(std::string_view text) {
+  host::JsonReading reading = host::ReadJson(text, kBounds);
   const Json* const list = std::get_if<Json>(&reading);
   if (!list || !(list->is_array() || list->is_null())) {
-    return MakeError("list containers", "what runsc says is no list");
+    return core::MakeError("list containers", "runsc did not print a list");
   }
   std::set<std::string> running;
   for (const Json& item : *list) {
@@ -165,9 +167,9 @@ class NewBundle {
 // What BundleConfig wrote; none of one that a crash has left half written.
 std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
   std::map<std::string, std::string> labels;
-  Result<std::string> text = ReadFile(bundle + "/config.json", kMaxAnswer);
+  core::Result<std::string> text = core::ReadFile(bundle + "/config.json", kMaxAnswer);
   if (!text) return labels;
-  JsonReading reading = ReadJson(*text, kBounds);
+  host::JsonReading reading = host::ReadJson(*text, kBounds);
   const Json* const config = std::get_if<Json>(&reading);
   if (!config || !config->is_object() || !config->contains("annotations")) return labels;
   for (const auto& [name, value] : (*config)["annotations"].items()) {
@@ -180,7 +182,7 @@ std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
 // socket, and what does not fit makes the container wait.
 class Errors {
  public:
-  explicit Errors(UniqueFd socket) : socket_(std::move(socket)) {}
+  explicit Errors(core::UniqueFd socket) : socket_(std::move(socket)) {}
   std::string Text() {
     const std::lock_guard lock(mutex_);
     std::array<char, 16 << 10> buffer;
@@ -193,13 +195,13 @@ class Errors {
 
  private:
   std::mutex mutex_;
-  const UniqueFd socket_;
-  StreamTail tail_;
+  const core::UniqueFd socket_;
+  engines::StreamTail tail_;
 };
 
 }  // namespace
 
-std::string UsualRunscFolder() {
+std::string DefaultRunscFolder() {
   if (geteuid() == 0) return "/var/lib/belljar/runsc";
   // The specification takes no notice of relative ones.
   const char* const cache = getenv("XDG_CACHE_HOME");
@@ -208,10 +210,10 @@ std::string UsualRunscFolder() {
   return home && *home == '/' ? std::string(home) + "/.cache/belljar/runsc" : std::string();
 }
 
-std::string BundleConfig(const ContainerSpec& spec, const std::string& root, const std::string& id,
-                         bool rootless) {
+std::string BundleConfig(const engines::ContainerSpec& spec, const std::string& root,
+                         const std::string& id, bool rootless) {
   // Without root runsc can be but one user outside, and is root of its own sandbox inside.
-  const uint32_t uid = rootless ? 0 : kContainerUid;
+  const uint32_t uid = rootless ? 0 : engines::kContainerUid;
   Json linux_part = {{"namespaces", Json::array()}};
   for (const char* const type : {"pid", "ipc", "uts", "mount", "network"}) {
     linux_part["namespaces"].push_back({{"type", type}});
@@ -255,12 +257,12 @@ RunscEngine::~RunscEngine() {
   for (const std::string& id : left) (void)Remove(id);
 }
 
-UniqueFd RunscEngine::EndOf(const std::string& id, bool killing) {
+core::UniqueFd RunscEngine::EndOf(const std::string& id, bool killing) {
   const std::lock_guard lock(mutex_);
   const auto found = children_.find(id);
-  if (found == children_.end()) return UniqueFd();
+  if (found == children_.end()) return core::UniqueFd();
   if (killing) found->second.killed = true;
-  return UniqueFd(fcntl(found->second.process.ended_fd(), F_DUPFD_CLOEXEC, 0));
+  return core::UniqueFd(fcntl(found->second.process.ended_fd(), F_DUPFD_CLOEXEC, 0));
 }
 
 std::string RunscEngine::BundleOf(const std::string& id) const {
@@ -276,35 +278,37 @@ std::vector<std::string> RunscEngine::Command(std::vector<std::string> arguments
 }
 
 // What runsc prints; an error where it ends by another code than 0.
-Result<std::string> RunscEngine::Ask(const std::string& operation,
-                                     std::vector<std::string> arguments) const {
-  const Deadline deadline = Clock::now() + options_.timeout;
-  Result<std::pair<UniqueFd, UniqueFd>> pipe = CreateSocketPair(SOCK_STREAM);
+core::Result<std::string> RunscEngine::Ask(const std::string& operation,
+                                           std::vector<std::string> arguments) const {
+  const core::Deadline deadline = core::Clock::now() + options_.timeout;
+  core::Result<std::pair<core::UniqueFd, core::UniqueFd>> pipe =
+      core::CreateSocketPair(SOCK_STREAM);
   if (!pipe) return pipe.error();
-  Result<UniqueFd> null = OpenNull();
+  core::Result<core::UniqueFd> null = OpenNull();
   if (!null) return null.error();
   const int end = pipe->second.get();
-  Result<Process> process =
+  core::Result<core::Process> process =
       Spawn(operation, Command(std::move(arguments)), {null->get(), end, end});
   if (!process) return process.error();
   pipe->second.Reset();
-  Result<std::string> text = Collect(operation, pipe->first.get(), deadline);
+  core::Result<std::string> text = Collect(operation, pipe->first.get(), deadline);
   if (!text) return text;
-  const ExitReport exit = process->Wait();
+  const core::ExitReport exit = process->Wait();
   if (exit.exit_code != 0) {
-    return MakeError(operation, "runsc says: " + Printable(text->substr(0, 400)));
+    return core::MakeError(operation, "runsc says: " + core::Printable(text->substr(0, 400)));
   }
   return text;
 }
 
-Result<EngineFacts> RunscEngine::Check() {
-  Result<std::string> text = Ask("look at runsc", {"--version"});
+core::Result<engines::EngineFacts> RunscEngine::Check() {
+  core::Result<std::string> text = Ask("look at runsc", {"--version"});
   if (!text) return text.error();
-  EngineFacts facts;
+  engines::EngineFacts facts;
   facts.name = "runsc";
   constexpr std::string_view kBefore = "runsc version ";
   if (text->starts_with(kBefore)) {
-    facts.version = Printable(text->substr(kBefore.size(), text->find('\n') - kBefore.size()));
+    facts.version =
+        core::Printable(text->substr(kBefore.size(), text->find('\n') - kBefore.size()));
   }
   facts.runtimes = {"runsc"};
   facts.default_runtime = "runsc";
@@ -314,51 +318,55 @@ Result<EngineFacts> RunscEngine::Check() {
   return facts;
 }
 
-Result<std::optional<EngineImage>> RunscEngine::FindImage(const std::string& reference) {
+core::Result<std::optional<engines::EngineImage>> RunscEngine::FindImage(
+    const std::string& reference) {
   return store_.Find(reference);
 }
 
-Result<std::string> RunscEngine::LoadImage(int tar, const LoadProgress& progress) {
+core::Result<std::string> RunscEngine::LoadImage(int tar, const engines::LoadProgress& progress) {
   return store_.Load(tar, progress);
 }
 
-Result<void> RunscEngine::RemoveImage(const std::string& reference) {
+core::Result<void> RunscEngine::RemoveImage(const std::string& reference) {
   return store_.Remove(reference);
 }
 
-Result<StartedContainer> RunscEngine::Start(const ContainerSpec& spec) {
+core::Result<engines::StartedContainer> RunscEngine::Start(const engines::ContainerSpec& spec) {
   const std::string operation = "start a container";
-  const auto began = Clock::now();
+  const auto began = core::Clock::now();
   if (!spec.runtime.empty() && spec.runtime != "runsc") {
-    return MakeError(operation, "runsc alone has no runtime \"" + spec.runtime + "\"");
+    return core::MakeError(operation, "runsc alone has no runtime \"" + spec.runtime + "\"");
   }
-  Result<std::optional<EngineImage>> image = store_.Find(spec.image);
+  core::Result<std::optional<engines::EngineImage>> image = store_.Find(spec.image);
   if (!image) return image.error();
   if (!*image) {
-    return MakeError(operation, "there is no image " + Quoted(spec.image) +
-                                    ": make it and load it: belljar image build --load runsc");
+    return core::MakeError(operation,
+                           "there is no image " + core::Quoted(spec.image) +
+                               ": make it and load it: belljar image build --load runsc");
   }
-  StartedContainer container;
-  container.id = Hex(RandomBytes()) + Hex(RandomBytes());
+  engines::StartedContainer container;
+  container.id = core::Hex(host::RandomBytes()) + core::Hex(host::RandomBytes());
   NewBundle bundle(BundleOf(container.id));
   std::error_code error;
   fs::create_directories(bundle.path(), error);
-  if (error) return SystemErrorOf(error.value(), operation + ": make " + bundle.path());
+  if (error) return core::SystemErrorOf(error.value(), operation + ": make " + bundle.path());
   const std::string root = fs::absolute(store_.RootOf(**image)).string();
-  Result<void> written = WriteNewFile(bundle.path() + "/config.json",
-                                      BundleConfig(spec, root, container.id, options_.rootless));
+  core::Result<void> written = WriteNewFile(
+      bundle.path() + "/config.json", BundleConfig(spec, root, container.id, options_.rootless));
   if (!written) return written.error();
 
-  Result<std::pair<UniqueFd, UniqueFd>> input = CreateSocketPair(SOCK_STREAM);
+  core::Result<std::pair<core::UniqueFd, core::UniqueFd>> input =
+      core::CreateSocketPair(SOCK_STREAM);
   if (!input) return input.error();
-  Result<std::pair<UniqueFd, UniqueFd>> errors = CreateSocketPair(SOCK_STREAM);
+  core::Result<std::pair<core::UniqueFd, core::UniqueFd>> errors =
+      core::CreateSocketPair(SOCK_STREAM);
   if (!errors) return errors.error();
   // A pipe: where a socket is full, gVisor's write fails with EAGAIN even for those who would wait.
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return SystemError(operation);
-  container.output = UniqueFd(ends[0]);
-  const UniqueFd output(ends[1]);
-  Result<Process> process =
+  if (pipe2(ends, O_CLOEXEC) != 0) return core::SystemError(operation);
+  container.output = core::UniqueFd(ends[0]);
+  const core::UniqueFd output(ends[1]);
+  core::Result<core::Process> process =
       Spawn(operation, Command({"run", "--bundle=" + bundle.path(), container.id}),
             {input->second.get(), output.get(), errors->second.get()});
   if (!process) return process.error();
@@ -374,14 +382,14 @@ Result<StartedContainer> RunscEngine::Start(const ContainerSpec& spec) {
     child.limited = !options_.rootless;
   }
   container.started_in =
-      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+      std::chrono::duration_cast<std::chrono::microseconds>(core::Clock::now() - began);
   return container;
 }
 
-Result<void> RunscEngine::Kill(const std::string& id) {
-  if (Result<void> valid = CheckId(id); !valid) return valid;
+core::Result<void> RunscEngine::Kill(const std::string& id) {
+  if (core::Result<void> valid = CheckId(id); !valid) return valid;
   const std::string operation = "kill a container";
-  const UniqueFd end = EndOf(id, true);
+  const core::UniqueFd end = EndOf(id, true);
   if (!end) {
     // Of an earlier host, or none at all; of the latter runsc says so, and that is as good.
     (void)Ask(operation, {"kill", id, "KILL"});
@@ -389,28 +397,31 @@ Result<void> RunscEngine::Kill(const std::string& id) {
   }
   // "runsc run" deletes its container when that has ended. One that is not up yet cannot be killed
   // yet, so this is asked again.
-  const Deadline deadline = Clock::now() + options_.timeout;
-  while (!WaitReadable(end.get(), Clock::now())) {
-    if (Clock::now() >= deadline) return SystemErrorOf(ETIMEDOUT, operation, "it does not end");
+  const core::Deadline deadline = core::Clock::now() + options_.timeout;
+  while (!core::WaitReadable(end.get(), core::Clock::now())) {
+    if (core::Clock::now() >= deadline)
+      return core::SystemErrorOf(ETIMEDOUT, operation, "it does not end");
     (void)Ask(operation, {"kill", id, "KILL"});
-    (void)WaitReadable(end.get(), Clock::now() + kKillAgain);
+    (void)core::WaitReadable(end.get(), core::Clock::now() + kKillAgain);
   }
   return {};
 }
 
-Result<ContainerExit> RunscEngine::Wait(const std::string& id, milliseconds timeout) {
+core::Result<engines::ContainerExit> RunscEngine::Wait(const std::string& id,
+                                                       milliseconds timeout) {
   const std::string operation = "wait for a container";
-  const UniqueFd end = EndOf(id, false);
-  if (!end) return MakeError(operation, "it is none that this engine has started");
-  if (Result<void> ended = WaitReadable(end.get(), Clock::now() + timeout); !ended) {
-    return SystemErrorOf(ended.error().error_number, operation);
+  const core::UniqueFd end = EndOf(id, false);
+  if (!end) return core::MakeError(operation, "not started by this engine");
+  if (core::Result<void> ended = core::WaitReadable(end.get(), core::Clock::now() + timeout);
+      !ended) {
+    return core::SystemErrorOf(ended.error().error_number, operation);
   }
   siginfo_t info{};
   // It stays to be reaped by Remove.
   if (waitid(P_PIDFD, static_cast<id_t>(end.get()), &info, WEXITED | WNOWAIT) != 0) {
-    return SystemError(operation);
+    return core::SystemError(operation);
   }
-  ContainerExit exit;
+  engines::ContainerExit exit;
   exit.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
   // Its control group is gone with it. Nobody but the kernel kills in there, and for one reason.
   const std::lock_guard lock(mutex_);
@@ -421,26 +432,26 @@ Result<ContainerExit> RunscEngine::Wait(const std::string& id, milliseconds time
 }
 
 // The sandbox is one process to the kernel, so it is the whole of it or nothing.
-Result<bool> RunscEngine::RanOutOfMemory(const std::string& id) {
-  const Result<ContainerExit> exit = Wait(id, milliseconds(0));
+core::Result<bool> RunscEngine::RanOutOfMemory(const std::string& id) {
+  const core::Result<engines::ContainerExit> exit = Wait(id, milliseconds(0));
   if (exit) return exit->out_of_memory;
   if (exit.error().error_number == ETIMEDOUT) return false;
   return exit.error();
 }
 
 // Those whose bundle is there: runsc itself forgets a container as it ends.
-Result<std::vector<ListedContainer>> RunscEngine::List(const std::string& label,
-                                                       const std::string& value) {
+core::Result<std::vector<engines::ListedContainer>> RunscEngine::List(const std::string& label,
+                                                                      const std::string& value) {
   const std::string operation = "list containers";
-  Result<std::string> text = Ask(operation, {"list", "--format=json"});
+  core::Result<std::string> text = Ask(operation, {"list", "--format=json"});
   if (!text) return text.error();
-  Result<std::set<std::string>> running = ReadRunning(*text);
+  core::Result<std::set<std::string>> running = ReadRunning(*text);
   if (!running) return running.error();
-  Result<std::vector<std::string>> ids = DigestsIn(options_.folder + "/bundles");
+  core::Result<std::vector<std::string>> ids = DigestsIn(options_.folder + "/bundles");
   if (!ids) return ids.error();
-  std::vector<ListedContainer> containers;
+  std::vector<engines::ListedContainer> containers;
   for (std::string& id : *ids) {
-    ListedContainer container;
+    engines::ListedContainer container;
     container.labels = LabelsOfBundle(BundleOf(id));
     container.running = running->contains(id);
     container.id = std::move(id);
@@ -452,9 +463,9 @@ Result<std::vector<ListedContainer>> RunscEngine::List(const std::string& label,
   return containers;
 }
 
-Result<void> RunscEngine::Remove(const std::string& id) {
+core::Result<void> RunscEngine::Remove(const std::string& id) {
   const std::string operation = "remove a container";
-  if (Result<void> killed = Kill(id); !killed) return killed;
+  if (core::Result<void> killed = Kill(id); !killed) return killed;
   Child child;
   {
     const std::lock_guard lock(mutex_);
@@ -469,13 +480,13 @@ Result<void> RunscEngine::Remove(const std::string& id) {
   const bool has_deleted = child.process && child.process.Destroy().exit_code >= 0;
   if (!has_deleted) {
     // Its bundle stays with it: that is how List finds it the next time.
-    Result<std::string> deleted = Ask(operation, {"delete", "--force", id});
+    core::Result<std::string> deleted = Ask(operation, {"delete", "--force", id});
     if (!deleted) return deleted.error();
   }
   std::error_code error;
   fs::remove_all(BundleOf(id), error);
-  if (error) return SystemErrorOf(error.value(), operation + ": remove " + BundleOf(id));
+  if (error) return core::SystemErrorOf(error.value(), operation + ": remove " + BundleOf(id));
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::runsc

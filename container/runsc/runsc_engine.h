@@ -20,7 +20,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
 
-namespace belljar {
+namespace belljar::container::runsc {
 
 struct RunscEngineOptions {
   std::string program = "runsc";  // found on PATH
@@ -32,43 +32,46 @@ struct RunscEngineOptions {
 
 // Where runsc alone keeps what is this user's: below the cache folder ($XDG_CACHE_HOME, ~/.cache),
 // for root /var/lib/belljar. Empty: this user has no such place.
-std::string UsualRunscFolder();
+std::string DefaultRunscFolder();
 
 // config.json of an OCI bundle whose root file system is `root`.
-std::string BundleConfig(const ContainerSpec& spec, const std::string& root, const std::string& id,
-                         bool rootless);
+std::string BundleConfig(const engines::ContainerSpec& spec, const std::string& root,
+                         const std::string& id, bool rootless);
 
-class RunscEngine : public ContainerEngine {
+class RunscEngine : public engines::ContainerEngine {
  public:
   explicit RunscEngine(RunscEngineOptions options);
   // Removes what it has started and what is still there.
   ~RunscEngine() override;
 
-  Result<EngineFacts> Check() override;
-  Result<std::optional<EngineImage>> FindImage(const std::string& reference) override;
-  Result<std::string> LoadImage(int tar, const LoadProgress& progress) override;
-  Result<void> RemoveImage(const std::string& reference) override;
+  core::Result<engines::EngineFacts> Check() override;
+  core::Result<std::optional<engines::EngineImage>> FindImage(
+      const std::string& reference) override;
+  core::Result<std::string> LoadImage(int tar, const engines::LoadProgress& progress) override;
+  core::Result<void> RemoveImage(const std::string& reference) override;
   // Returns once runsc runs, not the container: its first word says that it does.
-  Result<StartedContainer> Start(const ContainerSpec& spec) override;
-  Result<void> Kill(const std::string& id) override;
+  core::Result<engines::StartedContainer> Start(const engines::ContainerSpec& spec) override;
+  core::Result<void> Kill(const std::string& id) override;
   // Of containers of this engine only.
-  Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
-  Result<bool> RanOutOfMemory(const std::string& id) override;
-  Result<std::vector<ListedContainer>> List(const std::string& label,
-                                            const std::string& value) override;
-  Result<void> Remove(const std::string& id) override;
+  core::Result<engines::ContainerExit> Wait(const std::string& id,
+                                            std::chrono::milliseconds timeout) override;
+  core::Result<bool> RanOutOfMemory(const std::string& id) override;
+  core::Result<std::vector<engines::ListedContainer>> List(const std::string& label,
+                                                           const std::string& value) override;
+  core::Result<void> Remove(const std::string& id) override;
 
  private:
   struct Child {
-    Process process;
+    core::Process process;
     bool killed = false;  // by us
     bool limited = false;
   };
 
   std::vector<std::string> Command(std::vector<std::string> arguments) const;
-  Result<std::string> Ask(const std::string& operation, std::vector<std::string> arguments) const;
+  core::Result<std::string> Ask(const std::string& operation,
+                                std::vector<std::string> arguments) const;
   // A copy of what becomes readable once the container has ended; empty: it is none of ours.
-  UniqueFd EndOf(const std::string& id, bool killing);
+  core::UniqueFd EndOf(const std::string& id, bool killing);
   std::string BundleOf(const std::string& id) const;
 
   const RunscEngineOptions options_;
@@ -77,6 +80,6 @@ class RunscEngine : public ContainerEngine {
   std::map<std::string, Child> children_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::runsc
 
 #endif  // BELLJAR_CONTAINER_RUNSC_RUNSC_ENGINE_H_

@@ -17,11 +17,11 @@
 #include "container/engines/docker_messages.h"
 #include "container/image/archive.h"
 #include "engine/core/fd.h"
-#include "engine/core/json_reader.h"
-#include "engine/core/random.h"
 #include "engine/core/text.h"
+#include "engine/host/json_reader.h"
+#include "engine/host/random.h"
 
-namespace belljar {
+namespace belljar::container::runsc {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,18 +31,18 @@ constexpr size_t kMaxNote = 64 << 10;
 // Before the name of an image that is being unpacked or removed.
 constexpr char kUnfinished[] = ".new-";
 // Longer than either takes.
-constexpr std::chrono::hours kUnfinishedAtMost{24};
-constexpr JsonBounds kBounds{.depth = 4, .values = 1000};
+constexpr std::chrono::hours kMaxUnfinished{24};
+constexpr host::JsonBounds kBounds{.depth = 4, .values = 1000};
 constexpr char kNotReachable[] =
     "this user may not go there: it follows HOME, or XDG_CACHE_HOME where that is set, which have "
     "to be this user's own";
 
-Error Failed(const std::error_code& error, std::string operation) {
-  return SystemErrorOf(error.value(), std::move(operation),
-                       error == std::errc::permission_denied ? kNotReachable : "");
+core::Error Failed(const std::error_code& error, std::string operation) {
+  return core::SystemErrorOf(error.value(), std::move(operation),
+                             error == std::errc::permission_denied ? kNotReachable : "");
 }
 
-Error Bad(const std::string& why) { return MakeError("load the image", why); }
+core::Error Bad(const std::string& why) { return core::MakeError("load the image", why); }
 
 // Removed unless it became an image.
 class NewFolder {
@@ -66,47 +66,51 @@ class Unpacking {
  public:
   explicit Unpacking(int root) : root_(root) {}
 
-  TarVisitor Visitor() {
-    return {.entry = [this](const TarEntry& entry, uint64_t) { return Make(entry); },
+  image::TarVisitor Visitor() {
+    return {.entry = [this](const image::TarEntry& entry, uint64_t) { return Make(entry); },
             .bytes = [this](std::string_view bytes) { return Write(bytes); }};
   }
 
  private:
   // Folders stay their owner's to write, as long as the image is to be removed again; a container
   // has all of it read-only. Modes are set by themselves: the umask is not ours.
-  Result<void> Make(const TarEntry& entry) {
+  core::Result<void> Make(const image::TarEntry& entry) {
     path_ = entry.path;
     const char* const path = path_.c_str();
     if (entry.is_folder) {
       file_.Reset();
       const bool made = mkdirat(root_, path, 0700) == 0 && fchmodat(root_, path, 0755, 0) == 0;
-      return made ? Result<void>() : Failure();
+      return made ? core::Result<void>() : Failure();
     }
     file_.Reset(openat(root_, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     const bool made = file_ && fchmod(file_.get(), entry.mode()) == 0;
-    return made ? Result<void>() : Failure();
+    return made ? core::Result<void>() : Failure();
   }
 
-  Result<void> Write(std::string_view bytes) {
-    return WriteBytes(file_.get(), bytes) ? Result<void>() : Failure();
+  core::Result<void> Write(std::string_view bytes) {
+    return core::WriteBytes(file_.get(), bytes) ? core::Result<void>() : Failure();
   }
 
-  Error Failure() const { return SystemError("unpack " + Quoted(path_) + " of the image"); }
+  core::Error Failure() const {
+    return core::SystemError("unpack " + core::Quoted(path_) + " of the image");
+  }
 
   const int root_;
   std::string path_;  // of the entry that is being made
-  UniqueFd file_;
+  core::UniqueFd file_;
 };
 
 // What is in `tar`, and all of its layer below `root`.
-Result<ImageFacts> UnpackImage(int tar, const std::string& root, const LoadProgress& progress) {
-  const UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) return SystemError("open " + root);
+core::Result<image::ImageFacts> UnpackImage(int tar, const std::string& root,
+                                            const engines::LoadProgress& progress) {
+  const core::UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return core::SystemError("open " + root);
   Unpacking unpacking(folder.get());
   const auto report = [&](uint64_t done, uint64_t total) {
     if (progress && done > 0) progress({done}, {total});
   };
-  Result<ImageInspection> image = InspectImage(tar, report, unpacking.Visitor());
+  core::Result<image::ImageInspection> image =
+      image::InspectImage(tar, report, unpacking.Visitor());
   if (!image) return image.error();
   if (!image->faults.empty()) {
     return Bad(image->faults.front() +
@@ -124,23 +128,23 @@ struct Note {
 };
 
 // Whoever reads it meanwhile has the old one or the new one.
-Result<void> WriteNote(const std::string& path, const Note& note) {
-  const std::string fresh = path + ".new-" + Hex(RandomBytes());
+core::Result<void> WriteNote(const std::string& path, const Note& note) {
+  const std::string fresh = path + ".new-" + core::Hex(host::RandomBytes());
   const Json json = {{"reference", note.reference}, {"labels", note.labels}, {"size", note.size}};
-  if (Result<void> written = WriteNewFile(fresh, json.dump()); !written) return written;
+  if (core::Result<void> written = WriteNewFile(fresh, json.dump()); !written) return written;
   if (rename(fresh.c_str(), path.c_str()) != 0) {
-    const Error error = SystemError("write " + path);
+    const core::Error error = core::SystemError("write " + path);
     unlink(fresh.c_str());
     return error;
   }
   return {};
 }
 
-// Nothing: it is missing or damaged. Loading the image again mends that.
+// Nothing: it is missing or damaged. Loading the image again fixes that.
 std::optional<Note> ReadNote(const std::string& path) {
-  Result<std::string> text = ReadFile(path, kMaxNote);
+  core::Result<std::string> text = core::ReadFile(path, kMaxNote);
   if (!text) return std::nullopt;
-  JsonReading reading = ReadJson(*text, kBounds);
+  host::JsonReading reading = host::ReadJson(*text, kBounds);
   const Json* const json = std::get_if<Json>(&reading);
   try {
     if (json) return Note{json->at("reference"), json->at("labels"), json->at("size")};
@@ -150,8 +154,8 @@ std::optional<Note> ReadNote(const std::string& path) {
 }
 
 // The folders of all images: each is named by the digest of its configuration.
-Result<std::vector<std::string>> ImagesIn(const std::string& folder) {
-  Result<std::vector<std::string>> images = DigestsIn(folder);
+core::Result<std::vector<std::string>> ImagesIn(const std::string& folder) {
+  core::Result<std::vector<std::string>> images = DigestsIn(folder);
   if (!images) return images;
   for (std::string& image : *images) image.insert(0, folder + "/");
   return images;
@@ -166,7 +170,7 @@ void RemoveUnfinished(const std::string& folder) {
     if (!entries->path().filename().string().starts_with(kUnfinished)) continue;
     std::error_code gone;
     const fs::file_time_type made = fs::last_write_time(entries->path(), gone);
-    if (!gone && fs::file_time_type::clock::now() - made > kUnfinishedAtMost) {
+    if (!gone && fs::file_time_type::clock::now() - made > kMaxUnfinished) {
       left.push_back(entries->path());
     }
   }
@@ -180,27 +184,27 @@ std::string NoteOf(const std::string& image) { return image + "/image.json"; }
 
 // `note.reference` means `image` from now on, and no other. Those stay: a container may be running
 // from one.
-Result<void> GiveReference(const std::string& image, const Note& note) {
-  Result<std::vector<std::string>> images = ImagesIn(fs::path(image).parent_path().string());
+core::Result<void> GiveReference(const std::string& image, const Note& note) {
+  core::Result<std::vector<std::string>> images = ImagesIn(fs::path(image).parent_path().string());
   if (!images) return images.error();
   for (const std::string& other : *images) {
     std::optional<Note> its = ReadNote(NoteOf(other));
     if (other == image || !its || its->reference != note.reference) continue;
     its->reference.clear();
-    if (Result<void> written = WriteNote(NoteOf(other), *its); !written) return written;
+    if (core::Result<void> written = WriteNote(NoteOf(other), *its); !written) return written;
   }
   return WriteNote(NoteOf(image), note);
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> DigestsIn(const std::string& folder) {
+core::Result<std::vector<std::string>> DigestsIn(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     std::string name = entries->path().filename().string();
-    if (IsContainerId(name)) names.push_back(std::move(name));
+    if (engines::IsContainerId(name)) names.push_back(std::move(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return Failed(error, "look into " + folder);
@@ -209,74 +213,75 @@ Result<std::vector<std::string>> DigestsIn(const std::string& folder) {
 }
 
 // By descriptor: what a stream opens is inherited by every process that is started meanwhile.
-Result<void> WriteNewFile(const std::string& path, std::string_view text) {
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!file) return SystemError("make " + path);
-  if (WriteBytes(file.get(), text)) return {};
-  const Error error = SystemError("write " + path);
+core::Result<void> WriteNewFile(const std::string& path, std::string_view text) {
+  const core::UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file) return core::SystemError("make " + path);
+  if (core::WriteBytes(file.get(), text)) return {};
+  const core::Error error = core::SystemError("write " + path);
   unlink(path.c_str());
   return error;
 }
 
-std::string RunscStore::RootOf(const EngineImage& image) const {
+std::string RunscStore::RootOf(const engines::EngineImage& image) const {
   return folder_ + "/" + image.id.substr(image.id.find(':') + 1) + "/root";
 }
 
-Result<std::string> RunscStore::Load(int tar, const LoadProgress& progress) {
+core::Result<std::string> RunscStore::Load(int tar, const engines::LoadProgress& progress) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return Failed(error, "make " + folder_);
   const std::string real = fs::canonical(folder_, error).string();
-  if (error) return SystemErrorOf(error.value(), "find " + folder_);
+  if (error) return core::SystemErrorOf(error.value(), "find " + folder_);
   RemoveUnfinished(real);
-  const NewFolder fresh(real + "/" + kUnfinished + Hex(RandomBytes()));
+  const NewFolder fresh(real + "/" + kUnfinished + core::Hex(host::RandomBytes()));
   const std::string root = fresh.path() + "/root";
   fs::create_directories(root, error);
   if (error) return Failed(error, "make " + root);
   // A container's user goes through them, whatever the umask.
   for (const std::string& made : {fresh.path(), root}) {
-    if (chmod(made.c_str(), 0755) != 0) return SystemError("make " + made);
+    if (chmod(made.c_str(), 0755) != 0) return core::SystemError("make " + made);
   }
-  const Result<ImageFacts> facts = UnpackImage(tar, root, progress);
+  const core::Result<image::ImageFacts> facts = UnpackImage(tar, root, progress);
   if (!facts) return facts.error();
-  const Note note{facts->reference, ImageLabels(facts->identity), facts->layer.size};
-  const Result<void> noted = WriteNote(NoteOf(fresh.path()), note);
+  const Note note{facts->reference, image::ImageLabels(facts->identity), facts->layer.size};
+  const core::Result<void> noted = WriteNote(NoteOf(fresh.path()), note);
   if (!noted) return noted.error();
   const std::string path = real + "/" + facts->config.digest;
   // The same digest is the same content: what is there may be in use, and stays.
   if (rename(fresh.path().c_str(), path.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST) {
-    return SystemError("keep the image in " + path);
+    return core::SystemError("keep the image in " + path);
   }
-  if (Result<void> given = GiveReference(path, note); !given) return given.error();
+  if (core::Result<void> given = GiveReference(path, note); !given) return given.error();
   return facts->reference;
 }
 
-Result<std::optional<EngineImage>> RunscStore::Find(const std::string& reference) const {
-  Result<std::vector<std::string>> images = ImagesIn(folder_);
+core::Result<std::optional<engines::EngineImage>> RunscStore::Find(
+    const std::string& reference) const {
+  core::Result<std::vector<std::string>> images = ImagesIn(folder_);
   if (!images) return images.error();
   for (const std::string& path : *images) {
     std::optional<Note> note = ReadNote(NoteOf(path));
     if (!note) continue;
     const std::string id = "sha256:" + fs::path(path).filename().string();
     if (reference != id && (reference.empty() || reference != note->reference)) continue;
-    return std::optional(EngineImage{id, std::move(note->labels), {note->size}});
+    return std::optional(engines::EngineImage{id, std::move(note->labels), {note->size}});
   }
-  return std::optional<EngineImage>();
+  return std::optional<engines::EngineImage>();
 }
 
-Result<void> RunscStore::Remove(const std::string& reference) {
-  Result<std::optional<EngineImage>> image = Find(reference);
+core::Result<void> RunscStore::Remove(const std::string& reference) {
+  core::Result<std::optional<engines::EngineImage>> image = Find(reference);
   if (!image) return image.error();
   if (!*image) return {};
   // All of it is gone at once: of a half of it nobody would see that it is one.
   const std::string operation = "remove the image " + reference;
   const std::string path = fs::path(RootOf(**image)).parent_path().string();
-  const std::string spent = folder_ + "/" + kUnfinished + Hex(RandomBytes());
-  if (rename(path.c_str(), spent.c_str()) != 0) return SystemError(operation);
+  const std::string spent = folder_ + "/" + kUnfinished + core::Hex(host::RandomBytes());
+  if (rename(path.c_str(), spent.c_str()) != 0) return core::SystemError(operation);
   std::error_code error;
   fs::remove_all(spent, error);
-  if (error) return SystemErrorOf(error.value(), operation + ": remove " + spent);
+  if (error) return core::SystemErrorOf(error.value(), operation + ": remove " + spent);
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::runsc

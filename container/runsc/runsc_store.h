@@ -11,14 +11,14 @@
 #include "container/engines/container_engine.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::runsc {
 
 // Whatever in `folder` is named by 64 hexadecimal digits, as images and containers are; nothing
 // where there is no such folder.
-Result<std::vector<std::string>> DigestsIn(const std::string& folder);
+core::Result<std::vector<std::string>> DigestsIn(const std::string& folder);
 
 // Fails where there is something already; what could not be written whole is gone again.
-Result<void> WriteNewFile(const std::string& path, std::string_view text);
+core::Result<void> WriteNewFile(const std::string& path, std::string_view text);
 
 class RunscStore {
  public:
@@ -27,20 +27,20 @@ class RunscStore {
 
   // `tar` as ContainerEngine::LoadImage has it, but only as WriteImage writes it: anything else is
   // refused, and leaves nothing. Returns the image's reference.
-  Result<std::string> Load(int tar, const LoadProgress& progress);
+  core::Result<std::string> Load(int tar, const engines::LoadProgress& progress);
 
   // nullopt: it is not there.
-  Result<std::optional<EngineImage>> Find(const std::string& reference) const;
+  core::Result<std::optional<engines::EngineImage>> Find(const std::string& reference) const;
 
-  Result<void> Remove(const std::string& reference);
+  core::Result<void> Remove(const std::string& reference);
 
   // Where an image's files are.
-  std::string RootOf(const EngineImage& image) const;
+  std::string RootOf(const engines::EngineImage& image) const;
 
  private:
   const std::string folder_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::runsc
 
 #endif  // BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace belljar {
+namespace belljar::container::wire {
 
 void Content::Announce(std::string* to, uint64_t size) {
   if (size == 0) return;
@@ -24,4 +24,4 @@ bool Content::Take(std::string_view bytes) {
   return true;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::wire

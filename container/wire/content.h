@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace belljar {
+namespace belljar::container::wire {
 
 class Content {
  public:
@@ -31,6 +31,6 @@ class Content {
   uint64_t left_ = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::wire
 
 #endif  // BELLJAR_CONTAINER_WIRE_CONTENT_H_

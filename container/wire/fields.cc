@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 
-namespace belljar {
+#include "engine/core/text.h"
+
+namespace belljar::container::wire {
 namespace {
 
 using nlohmann::json;
@@ -12,7 +14,7 @@ using nlohmann::json;
 }
 
 std::string TextOf(const json& value, const char* key, size_t most) {
-  if (!value.is_string()) Refuse(key, "is not a text");
+  if (!value.is_string()) Refuse(key, "is not a string");
   if (value.get_ref<const std::string&>().size() > most) Refuse(key, "is too long");
   return value.get<std::string>();
 }
@@ -35,13 +37,13 @@ std::vector<std::string> TextsOf(const json& value, const char* key, size_t most
   return texts;
 }
 
-const char* Describe(JsonFailure::Reason reason) {
+const char* Describe(host::JsonFailure::Reason reason) {
   switch (reason) {
-    case JsonFailure::Reason::kNotJson: return "it is not JSON";
-    case JsonFailure::Reason::kNumber: return "it has a number that none can hold";
-    case JsonFailure::Reason::kTooDeep: return "it is nested too deep";
-    case JsonFailure::Reason::kTooMany: return "it has too many values";
-    case JsonFailure::Reason::kRepeatedKey: return "it has a key twice";
+    case host::JsonFailure::Reason::kNotJson: return "it is not JSON";
+    case host::JsonFailure::Reason::kNumber: return "it has a number out of range";
+    case host::JsonFailure::Reason::kTooDeep: return "it is nested too deep";
+    case host::JsonFailure::Reason::kTooMany: return "it has too many values";
+    case host::JsonFailure::Reason::kRepeatedKey: return "it has a key twice";
   }
   abort();
 }
@@ -55,7 +57,7 @@ Fields::Fields(const json& object) : object_(object) {
 const json& Fields::Any(const char* key) {
   const auto found = object_.find(key);
   if (found == object_.end()) Refuse(key, "is missing");
-  ++asked_;
+  ++seen_;
   return *found;
 }
 
@@ -63,7 +65,7 @@ std::string Fields::Text(const char* key, size_t most) { return TextOf(Any(key),
 
 bool Fields::Flag(const char* key) {
   const json& value = Any(key);
-  if (!value.is_boolean()) Refuse(key, "is neither true nor false");
+  if (!value.is_boolean()) Refuse(key, "is not a boolean");
   return value.get<bool>();
 }
 
@@ -89,25 +91,43 @@ std::optional<uint64_t> Fields::NumberOrNull(const char* key, uint64_t most) {
 }
 
 void Fields::End() const {
-  if (asked_ != object_.size()) throw FormError("it has a field that is not known");
+  if (seen_ != object_.size()) throw FormError("it has an unknown field");
 }
 
-Result<void> ReadForm(std::string_view text, const JsonBounds& bounds, const char* operation,
-                      const std::function<void(const json&)>& read) {
-  JsonReading reading = ReadJson(text, bounds);
-  if (const auto* failure = std::get_if<JsonFailure>(&reading)) {
-    return MakeError(operation, Describe(failure->reason));
+core::Result<void> ReadForm(std::string_view text, const host::JsonBounds& bounds,
+                            const char* operation, const std::function<void(const json&)>& read) {
+  host::JsonReading reading = host::ReadJson(text, bounds);
+  if (const auto* failure = std::get_if<host::JsonFailure>(&reading)) {
+    return core::MakeError(operation, Describe(failure->reason));
   }
   try {
     read(std::get<json>(reading));
     return {};
   } catch (const FormError& error) {
-    return MakeError(operation, error.what());
+    return core::MakeError(operation, error.what());
   }
+}
+
+std::string PrintableForm(const std::string& text, uint64_t max) {
+  std::string printable = core::Printable(text);
+  // One byte becomes four where it is not printable.
+  return printable.size() <= max ? printable : core::Printable(text.substr(0, max / 4));
+}
+
+void CheckText(const std::string& text, const char* key, bool printable,
+               const host::FieldBounds& bounds) {
+  const auto check = [&](host::Words words) {
+    if (!words.empty() && std::ranges::find(words, text) == words.end()) {
+      Refuse(key, "is none that there is");
+    }
+  };
+  check(bounds.choices);
+  check(bounds.known);
+  if (printable && core::Printable(text) != text) Refuse(key, "has control characters");
 }
 
 std::string FormText(const json& form) {
   return form.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::wire

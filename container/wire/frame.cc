@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-namespace belljar {
+namespace belljar::container::wire {
 namespace {
 
 constexpr uint32_t kMagic = 0x464a4c42;  // "BLJF", as it stands in the bytes
@@ -38,10 +38,10 @@ std::string FrameName(FrameKind kind) {
     case FrameKind::kFailure: return "failure";
     case FrameKind::kCall: return "call";
     case FrameKind::kAnswer: return "answer";
-    case FrameKind::kDoorOpen: return "door open";
-    case FrameKind::kDoorData: return "door data";
-    case FrameKind::kDoorWindow: return "door window";
-    case FrameKind::kDoorClose: return "door close";
+    case FrameKind::kEgressOpen: return "egress open";
+    case FrameKind::kEgressData: return "egress data";
+    case FrameKind::kEgressWindow: return "egress window";
+    case FrameKind::kEgressClose: return "egress close";
   }
   return "kind " + std::to_string(static_cast<uint32_t>(kind));
 }
@@ -81,4 +81,4 @@ std::optional<Frame> FrameDecoder::Next() {
   return frame;
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::wire

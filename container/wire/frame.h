@@ -1,4 +1,4 @@
-// Frames: what goes over the line between the host and the guest, the Belljar in a container.
+// Frames: what goes over the channel between the host and the guest, the Belljar in a container.
 //
 //   guest ──hello────────────────▶ host    at once: which protocol, which Belljar, which profile
 //   guest ──ready────────────────▶ host    a sealed worker waits
@@ -23,23 +23,23 @@
 // by its header, before anything is kept of it (GuestReader). No frame may be empty that could come
 // without end. What the host keeps is bounded by the request's limits.
 //
-// The door of a profile with a network (door_ledger.h): streams, while the request runs, where the
-// host has allowed any with it. The guest's listener stays in the container, the proxy
-// (engine/door) on the host:
+// The egress proxy of a profile with a network (egress_ledger.h): streams, while the request runs,
+// where the host has allowed any with it. The guest's listener stays in the container, the proxy
+// (engine/egress) on the host:
 //
-//   guest ──door open {stream}────────────▶ host    the worker has connected to its door
-//   both  ──door data {stream, bytes}─────▶ both    at most as much as the peer has granted
-//   both  ──door window {stream, count}───▶ both    grants more: so much has gone on
-//   both  ──door close {stream, ways}─────▶ both    bits: 1, it sends no more; 2, it takes no more
+//   guest ──egress open {stream}──────────▶ host    the worker has connected to its door
+//   both  ──egress data {stream, bytes}───▶ both    at most as much as the peer has granted
+//   both  ──egress window {stream, count}─▶ both    grants more: so much has gone on
+//   both  ──egress close {stream, ways}───▶ both    bits: 1, it sends no more; 2, it takes no more
 //
 // Numbers are 32 bits, little-endian; the ways one byte. Streams are numbered by the guest, from 1,
 // each number once; the first that is out of turn is a fault. A stream begins with a window of
 // 256 KiB in both directions, so one that nobody reads holds that much and delays no other; the
-// frames of all streams share the line, of 32 KiB each, and output, outcome and cancel go between
-// them. It is over when both sides have closed both of its ways, as shutdown(2) does, and counts
-// until then. What may be open at a time, and in all, comes with the request. To the proxy a stream
-// is one end of a socket pair, taken for an accepted connection; what it allows, counts and records
-// it does there, on the host, where no guest reaches it. An outcome ends every stream.
+// frames of all streams share the channel, of 32 KiB each, and output, outcome and cancel go
+// between them. It is over when both sides have closed both of its ways, as shutdown(2) does, and
+// counts until then. What may be open at a time, and in all, comes with the request. To the proxy a
+// stream is one end of a socket pair, taken for an accepted connection; what it allows, counts and
+// records it does there, on the host, where no guest reaches it. An outcome ends every stream.
 #ifndef BELLJAR_CONTAINER_WIRE_FRAME_H_
 #define BELLJAR_CONTAINER_WIRE_FRAME_H_
 
@@ -49,7 +49,7 @@
 #include <string>
 #include <string_view>
 
-namespace belljar {
+namespace belljar::container::wire {
 
 inline constexpr uint32_t kContainerProtocol = 4;
 
@@ -65,10 +65,10 @@ enum class FrameKind : uint32_t {
   kFailure = 9,
   kCall = 10,
   kAnswer = 11,
-  kDoorOpen = 16,
-  kDoorData = 17,
-  kDoorWindow = 18,
-  kDoorClose = 19,
+  kEgressOpen = 16,
+  kEgressData = 17,
+  kEgressWindow = 18,
+  kEgressClose = 19,
 };
 // "outcome"; of a number that is no kind "kind 77".
 std::string FrameName(FrameKind kind);
@@ -121,6 +121,6 @@ class FrameDecoder {
   size_t start_ = 0;  // what lies before it has been taken
 };
 
-}  // namespace belljar
+}  // namespace belljar::container::wire
 
 #endif  // BELLJAR_CONTAINER_WIRE_FRAME_H_

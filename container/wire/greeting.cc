@@ -5,28 +5,30 @@
 #include "container/wire/fields.h"
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::container::wire {
 namespace {
 
 using nlohmann::json;
 
-constexpr JsonBounds kBounds{.depth = 2, .values = 32};
-constexpr size_t kLongestName = 200;
-constexpr size_t kLongestOperation = 400;
-constexpr size_t kLongestDetail = 1000;
+constexpr host::JsonBounds kBounds{.depth = 2, .values = 32};
+constexpr size_t kMaxName = 200;
+constexpr size_t kMaxOperation = 400;
+constexpr size_t kMaxDetail = 1000;
 constexpr uint64_t kHighestErrno = 4095;  // as the kernel's own MAX_ERRNO
 constexpr char kRebuild[] = "build the image again with this Belljar: belljar image build";
 
 std::string Shortened(std::string_view text, size_t most) {
-  std::string shown = Printable(text.substr(0, most));
-  if (shown.size() > most) shown.resize(CompletePrefix(std::string_view(shown).substr(0, most)));
+  std::string shown = core::Printable(text.substr(0, most));
+  if (shown.size() > most)
+    shown.resize(core::CompletePrefix(std::string_view(shown).substr(0, most)));
   return shown;
 }
 
 // A version, the name of a profile: nothing that could be anything else where it is shown.
 std::string Name(Fields& fields, const char* key) {
-  std::string name = fields.Text(key, kLongestName);
-  if (name.empty() || Printable(name) != name) throw FormError(std::string(key) + " is no name");
+  std::string name = fields.Text(key, kMaxName);
+  if (name.empty() || core::Printable(name) != name)
+    throw FormError(std::string(key) + " is no name");
   return name;
 }
 
@@ -41,28 +43,29 @@ std::string HelloToText(const Hello& hello) {
                    {"language", hello.language}});
 }
 
-Result<Hello> ReadHello(std::string_view text) {
+core::Result<Hello> ReadHello(std::string_view text) {
   Hello hello;
-  Result<void> read = ReadForm(text, kBounds, "read a container's hello", [&](const json& form) {
-    Fields fields(form);
-    hello.protocol = static_cast<uint32_t>(fields.Number("protocol", UINT32_MAX));
-    if (hello.protocol != kContainerProtocol) return;
-    hello.belljar = Name(fields, "belljar");
-    hello.python = Name(fields, "python");
-    hello.profile = Name(fields, "profile");
-    hello.isolation = Name(fields, "isolation");
-    hello.language = Name(fields, "language");
-    fields.End();
-  });
+  core::Result<void> read =
+      ReadForm(text, kBounds, "read a container's hello", [&](const json& form) {
+        Fields fields(form);
+        hello.protocol = static_cast<uint32_t>(fields.Number("protocol", UINT32_MAX));
+        if (hello.protocol != kContainerProtocol) return;
+        hello.belljar = Name(fields, "belljar");
+        hello.python = Name(fields, "python");
+        hello.profile = Name(fields, "profile");
+        hello.isolation = Name(fields, "isolation");
+        hello.language = Name(fields, "language");
+        fields.End();
+      });
   if (!read) return read.error();
   return hello;
 }
 
-Result<void> CheckHello(const Hello& hello, const Hello& expected) {
+core::Result<void> CheckHello(const Hello& hello, const Hello& expected) {
   if (hello.protocol != expected.protocol) {
-    return MakeError("greet a container", "it speaks protocol " + std::to_string(hello.protocol) +
-                                              ", not " + std::to_string(expected.protocol) + "; " +
-                                              kRebuild);
+    return core::MakeError("greet a container",
+                           "it speaks protocol " + std::to_string(hello.protocol) + ", not " +
+                               std::to_string(expected.protocol) + "; " + kRebuild);
   }
   const struct {
     const char* what;
@@ -75,30 +78,31 @@ Result<void> CheckHello(const Hello& hello, const Hello& expected) {
                 {"language", hello.language, expected.language}};
   for (const auto& part : kParts) {
     if (part.is == part.wanted) continue;
-    return MakeError("greet a container", "it has " + std::string(part.what) + " " +
-                                              Quoted(part.is) + ", not " + Quoted(part.wanted) +
-                                              "; " + kRebuild);
+    return core::MakeError("greet a container", "it has " + std::string(part.what) + " " +
+                                                    core::Quoted(part.is) + ", not " +
+                                                    core::Quoted(part.wanted) + "; " + kRebuild);
   }
   return {};
 }
 
-std::string FailureToText(const Error& error) {
+std::string FailureToText(const core::Error& error) {
   const auto number = static_cast<uint64_t>(std::max(error.error_number, 0));
-  return FormText({{"operation", Shortened(error.operation, kLongestOperation)},
+  return FormText({{"operation", Shortened(error.operation, kMaxOperation)},
                    {"errno", std::min(number, kHighestErrno)},
-                   {"detail", Shortened(error.detail, kLongestDetail)}});
+                   {"detail", Shortened(error.detail, kMaxDetail)}});
 }
 
-Error ReadFailure(std::string_view text) {
-  Error said;
-  Result<void> read = ReadForm(text, kBounds, "read a container's failure", [&](const json& form) {
-    Fields fields(form);
-    said.operation = Printable(fields.Text("operation", kLongestOperation));
-    said.error_number = static_cast<int>(fields.Number("errno", kHighestErrno));
-    said.detail = Printable(fields.Text("detail", kLongestDetail));
-    fields.End();
-  });
-  return read ? MakeError("in the container", said.ToString()) : read.error();
+core::Error ReadFailure(std::string_view text) {
+  core::Error said;
+  core::Result<void> read =
+      ReadForm(text, kBounds, "read a container's failure", [&](const json& form) {
+        Fields fields(form);
+        said.operation = core::Printable(fields.Text("operation", kMaxOperation));
+        said.error_number = static_cast<int>(fields.Number("errno", kHighestErrno));
+        said.detail = core::Printable(fields.Text("detail", kMaxDetail));
+        fields.End();
+      });
+  return read ? core::MakeError("in the container", said.ToString()) : read.error();
 }
 
-}  // namespace belljar
+}  // namespace belljar::container::wire

@@ -10,7 +10,7 @@
 #include "container/wire/frame.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::container::wire {
 
 inline constexpr size_t kMaxGreeting = 4 * 1024;
 
@@ -25,18 +25,18 @@ struct Hello {
 
 std::string HelloToText(const Hello& hello);
 // Of another protocol nothing is read but its number: the error says which it is.
-Result<Hello> ReadHello(std::string_view text);
+core::Result<Hello> ReadHello(std::string_view text);
 
 // Whether a guest is the one that was asked for. The error says what to do.
-Result<void> CheckHello(const Hello& hello, const Hello& expected);
+core::Result<void> CheckHello(const Hello& hello, const Hello& expected);
 
 // The host shows it to people: bounded, without control characters.
-std::string FailureToText(const Error& error);
+std::string FailureToText(const core::Error& error);
 // Its errno is in the detail, for people to read: by the number of an error the host acts (one that
 // it was cancelled, that it is too early), and that is not a container's to say. An error that
 // could not be read is one too.
-Error ReadFailure(std::string_view text);
+core::Error ReadFailure(std::string_view text);
 
-}  // namespace belljar
+}  // namespace belljar::container::wire
 
 #endif  // BELLJAR_CONTAINER_WIRE_GREETING_H_

@@ -4,7 +4,7 @@
 
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::core {
 
 Result<Bytes> Bytes::Parse(std::string_view text) {
   const Error malformed =
@@ -37,4 +37,4 @@ std::string Bytes::ToString() const {
   return std::to_string(count);
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

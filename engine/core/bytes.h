@@ -9,7 +9,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::core {
 
 struct Bytes {
   uint64_t count = 0;
@@ -26,6 +26,6 @@ struct Bytes {
   std::string ToString() const;
 };
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_BYTES_H_

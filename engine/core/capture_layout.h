@@ -13,7 +13,7 @@
 
 #include "engine/core/bytes.h"
 
-namespace belljar {
+namespace belljar::core {
 
 inline constexpr size_t kMaxRecordedSyscalls = 32;
 
@@ -49,6 +49,6 @@ struct CaptureLayout {
   size_t size() const { return artifacts_offset() + artifacts.count; }
 };
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_

@@ -11,7 +11,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace belljar {
+namespace belljar::core {
 namespace {
 
 // A bit for each number. Words and no lock: a child of fork may read them whatever the threads of
@@ -124,4 +124,4 @@ Result<std::string> ReadFile(const std::string& path, size_t limit) {
   return content;
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

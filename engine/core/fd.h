@@ -10,7 +10,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::core {
 
 class UniqueFd {
  public:
@@ -67,6 +67,6 @@ bool WriteBytes(int fd, std::string_view bytes);
 Result<std::string> ReadAll(int fd, size_t limit);
 Result<std::string> ReadFile(const std::string& path, size_t limit);
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_FD_H_

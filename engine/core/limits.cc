@@ -4,17 +4,17 @@
 #include <charconv>
 #include <cmath>
 
-namespace belljar {
+namespace belljar::core {
 
-Limits WithAsked(Limits usual, const Limits& most, const AskedLimits& asked) {
-  if (asked.timeout) {
-    usual.timeout = *asked.timeout;
-    usual.cpu = std::min(*asked.timeout, most.cpu);
+Limits WithRequested(Limits defaults, const Limits& maximum, const RequestedLimits& requested) {
+  if (requested.timeout) {
+    defaults.timeout = *requested.timeout;
+    defaults.cpu = std::min(*requested.timeout, maximum.cpu);
   }
-  if (asked.cpu) usual.cpu = *asked.cpu;
-  if (asked.memory) usual.memory = *asked.memory;
-  if (asked.output) usual.output = *asked.output;
-  return usual;
+  if (requested.cpu) defaults.cpu = *requested.cpu;
+  if (requested.memory) defaults.memory = *requested.memory;
+  if (requested.output) defaults.output = *requested.output;
+  return defaults;
 }
 
 Result<std::chrono::milliseconds> ParseDuration(std::string_view text) {
@@ -42,4 +42,4 @@ std::string FormatDuration(std::chrono::milliseconds duration) {
   return std::to_string(duration.count()) + "ms";
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

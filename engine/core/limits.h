@@ -11,7 +11,7 @@
 #include "engine/core/bytes.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::core {
 
 struct Limits {
   std::chrono::milliseconds timeout{30'000};  // wall clock, from the request being sent
@@ -31,7 +31,7 @@ struct Limits {
 };
 
 // What a call or an operator asks for in place of the usual; nullopt: nothing.
-struct AskedLimits {
+struct RequestedLimits {
   std::optional<std::chrono::milliseconds> timeout;
   std::optional<std::chrono::milliseconds> cpu;
   std::optional<Bytes> memory;
@@ -41,13 +41,13 @@ struct AskedLimits {
 // `usual` with what was asked for in its place. A timeout without a CPU time is both, up to what
 // `most` gives: one thread cannot use CPU time faster than the clock runs. Whether the rest is
 // within `most` is the caller's to check, who knows what the user calls it.
-Limits WithAsked(Limits usual, const Limits& most, const AskedLimits& asked);
+Limits WithRequested(Limits defaults, const Limits& maximum, const RequestedLimits& requested);
 
 // "30s", "500ms", "2m", "1.5" (seconds). Finite, more than zero, at most a day.
 Result<std::chrono::milliseconds> ParseDuration(std::string_view text);
 // The shortest exact form that ParseDuration reads.
 std::string FormatDuration(std::chrono::milliseconds duration);
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_LIMITS_H_

@@ -2,7 +2,7 @@
 
 #include <boost/interprocess/exceptions.hpp>
 
-namespace belljar {
+namespace belljar::core {
 namespace {
 
 namespace ipc = boost::interprocess;
@@ -29,4 +29,4 @@ Result<Mapping> Mapping::Map(int memory_fd, size_t size) {
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

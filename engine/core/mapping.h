@@ -7,7 +7,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::core {
 
 class Mapping {
  public:
@@ -22,6 +22,6 @@ class Mapping {
   boost::interprocess::mapped_region region_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_MAPPING_H_

@@ -14,9 +14,9 @@
 #include <cerrno>
 #include <system_error>
 
-#include "engine/core/parent.h"
+#include "engine/core/child_reaper.h"
 
-namespace belljar {
+namespace belljar::core {
 namespace {
 
 std::chrono::microseconds Duration(const timeval& time) {
@@ -53,21 +53,21 @@ pid_t CloneProcess(const clone_args& arguments) {
   return static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, arguments.pidfd, nullptr, nullptr));
 }
 
-void KillAndReap(pid_t pid, Parent* parent) {
+void KillAndReap(pid_t pid, ChildReaper* reaper) {
   // Of a parent that has gone the children have too, and their pids may be others'.
-  if (parent && !parent->IsAlive()) return;
+  if (reaper && !reaper->IsAlive()) return;
   kill(pid, SIGKILL);
-  if (parent) {
-    (void)parent->Reap(P_PID, pid, nullptr, nullptr);
+  if (reaper) {
+    (void)reaper->Reap(P_PID, pid, nullptr, nullptr);
   } else {
     (void)AwaitEnd(P_PID, pid, 0, nullptr, nullptr);
   }
 }
 
-Process::Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<Parent> parent)
-    : pid_(pid), ended_(std::move(pidfd)), parent_(std::move(parent)) {
-  if (ended_ || pid_ <= 0 || (!parent_ && HoldByPid())) return;
-  KillAndReap(pid_, parent_.get());
+Process::Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<ChildReaper> reaper)
+    : pid_(pid), ended_(std::move(pidfd)), reaper_(std::move(reaper)) {
+  if (ended_ || pid_ <= 0 || (!reaper_ && HoldByPid())) return;
+  KillAndReap(pid_, reaper_.get());
   ended_.Reset();
   pid_ = -1;
 }
@@ -93,7 +93,7 @@ bool Process::HoldByPid() {
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       ended_(std::move(other.ended_)),
-      parent_(std::move(other.parent_)),
+      reaper_(std::move(other.reaper_)),
       waiter_(std::move(other.waiter_)) {}
 
 Process& Process::operator=(Process&& other) noexcept {
@@ -101,7 +101,7 @@ Process& Process::operator=(Process&& other) noexcept {
     Destroy();
     pid_ = std::exchange(other.pid_, -1);
     ended_ = std::move(other.ended_);
-    parent_ = std::move(other.parent_);
+    reaper_ = std::move(other.reaper_);
     waiter_ = std::move(other.waiter_);
   }
   return *this;
@@ -120,7 +120,7 @@ bool Process::Send(int signal) const {
 
 void Process::Kill() const {
   // A program that has given up the right to: its children's parent ends, and they with it.
-  if (!Send(SIGKILL) && parent_) parent_->End();
+  if (!Send(SIGKILL) && reaper_) reaper_->End();
 }
 
 void Process::Pause() const { (void)Send(SIGSTOP); }
@@ -132,7 +132,7 @@ void Process::Stop() const {
   AwaitReadable(ended_.get());
 }
 
-pid_t Process::parent_pid() const { return parent_ ? parent_->pid() : getpid(); }
+pid_t Process::parent_pid() const { return reaper_ ? reaper_->pid() : getpid(); }
 
 ExitReport Process::Wait() {
   ExitReport report;
@@ -143,10 +143,11 @@ ExitReport Process::Wait() {
   if (!by_pidfd) waiter_.join();
   // By its pid it has ended already: another child that was given that pid is not waited for.
   // The parent serves others too, and is not kept waiting.
-  if (parent_) AwaitReadable(ended_.get());
-  const bool waited = parent_    ? parent_->Reap(P_PIDFD, ended_.get(), &info, &usage)
+  if (reaper_) AwaitReadable(ended_.get());
+  const bool waited = reaper_    ? reaper_->Reap(P_PIDFD, ended_.get(), &info, &usage)
                       : by_pidfd ? AwaitEnd(P_PIDFD, ended_.get(), 0, &info, &usage)
                                  : AwaitEnd(P_PID, pid_, WNOHANG, &info, &usage);
+  report.reaper_ended = reaper_ && !waited;
   if (waited && info.si_pid != 0) {
     report.known = true;
     if (info.si_code == CLD_EXITED) {
@@ -176,4 +177,4 @@ std::chrono::microseconds Process::CpuTime() const {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_nsec / 1000);
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

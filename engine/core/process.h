@@ -5,7 +5,7 @@
 //
 // Its end is the end of the child: the destructor kills and reaps. In the host a Process is a
 // zygote or a worker; both are the host's own children (workers are cloned with CLONE_PARENT), or,
-// where a program around it waits for children of its own, those of a Parent.
+// where a program around it waits for children of its own, those of a ChildReaper.
 #ifndef BELLJAR_ENGINE_CORE_PROCESS_H_
 #define BELLJAR_ENGINE_CORE_PROCESS_H_
 
@@ -22,9 +22,9 @@
 
 struct clone_args;  // <linux/sched.h>
 
-namespace belljar {
+namespace belljar::core {
 
-class Parent;
+class ChildReaper;
 
 // clone3, or clone where there is none: Docker's filter answers ENOSYS to clone3, whose flags a
 // filter cannot see. What clone has no room for (CLONE_CLEAR_SIGHAND, CLONE_INTO_CGROUP) is left
@@ -33,11 +33,14 @@ pid_t CloneProcess(const clone_args& arguments);
 
 // Of a child that nobody holds: until it is reaped its pid is nobody else's. `parent` as for
 // Process.
-void KillAndReap(pid_t pid, Parent* parent);
+void KillAndReap(pid_t pid, ChildReaper* reaper);
 
 // How a child ended, as the kernel told its parent.
 struct ExitReport {
   bool known = false;  // false: somebody else in this program reaped it (SIGCHLD set to SIG_IGN)
+  // Its Parent ended before it did, or at least before it could tell: then `known` is false, and
+  // the child was most likely killed by its parent-death signal.
+  bool reaper_ended = false;
   int exit_code = -1;  // of a child that called exit; else -1
   int signal = 0;      // that killed it; else 0
   std::chrono::microseconds cpu_time{0};
@@ -50,7 +53,7 @@ class Process {
   // An unreaped child: of `parent`, if there is one, else of this process. Without `pidfd` it is
   // held by its pid; where not even that can be done (no descriptor, no thread left), the child
   // ends and the owner is empty.
-  Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<Parent> parent = nullptr);
+  Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<ChildReaper> reaper = nullptr);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
   ~Process() { Destroy(); }
@@ -86,11 +89,11 @@ class Process {
   bool has_pidfd() const { return !waiter_.joinable(); }
 
   pid_t pid_ = -1;
-  UniqueFd ended_;                  // the pidfd, or an eventfd that the waiter raises
-  std::shared_ptr<Parent> parent_;  // null: this process itself
-  std::thread waiter_;              // where there is no pidfd; returns once the child has ended
+  UniqueFd ended_;                       // the pidfd, or an eventfd that the waiter raises
+  std::shared_ptr<ChildReaper> reaper_;  // null: this process itself
+  std::thread waiter_;  // where there is no pidfd; returns once the child has ended
 };
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_PROCESS_H_

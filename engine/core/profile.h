@@ -1,4 +1,4 @@
-// Profile: what code may use, as data. Read from profiles/*.toml by profiles/loader.h.
+// Profile: what code may use, as data. Read from profiles/*.toml by engine/profiles/loader.h.
 #ifndef BELLJAR_ENGINE_CORE_PROFILE_H_
 #define BELLJAR_ENGINE_CORE_PROFILE_H_
 
@@ -9,7 +9,7 @@
 
 #include "engine/core/limits.h"
 
-namespace belljar {
+namespace belljar::core {
 
 struct ModuleExports {
   std::string name;
@@ -51,7 +51,7 @@ struct WorkspaceRule {
 };
 
 // The one way out of a worker's own network namespace: a proxy that the host serves.
-struct DoorRule {
+struct EgressListener {
   uint16_t port = 0;  // on 127.0.0.1, inside
 };
 
@@ -75,13 +75,13 @@ struct Profile {
   bool huge_pages = false;               // for the interpreter's heap
   Bytes artifacts{0};  // in all, of the figures and tables that a run shows; 0: none are taken
   std::optional<WorkspaceRule> workspace;
-  std::optional<DoorRule> door;
+  std::optional<EgressListener> egress;
   std::vector<SyscallRule> allowed_syscalls;
   std::vector<std::string> spawning_syscalls;  // the zygote's own, never a guest's
   std::vector<std::string> hostile_syscalls;   // kill the worker
   std::string document;                        // the whole TOML as JSON, for the policy inside
 };
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_PROFILE_H_

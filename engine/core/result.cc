@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace belljar {
+namespace belljar::core {
 
 std::string Error::ToString() const {
   std::string text = operation;
@@ -31,4 +31,4 @@ bool IsExhaustion(int error_number) {
          error_number == ENOMEM;
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

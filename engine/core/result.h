@@ -14,7 +14,7 @@
 #include <utility>
 #include <variant>
 
-namespace belljar {
+namespace belljar::core {
 
 // What our machine failed to do: the operation, the errno where a system call said no, and what the
 // reader can do about it.
@@ -73,6 +73,6 @@ class [[nodiscard]] Result<void> {
   std::optional<Error> error_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_RESULT_H_

@@ -9,7 +9,7 @@
 #include <climits>
 #include <cstring>
 
-namespace belljar {
+namespace belljar::core {
 
 Result<std::pair<UniqueFd, UniqueFd>> CreateSocketPair(int type) {
   int ends[2];
@@ -170,4 +170,4 @@ Result<void> ReceiveExactly(int fd, void* buffer, size_t size) {
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

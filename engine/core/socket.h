@@ -17,7 +17,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::core {
 
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
@@ -54,6 +54,6 @@ Result<pid_t> SenderOfNext(int fd);
 // Exactly `size` bytes from a stream; EOF before them is ECONNRESET.
 Result<void> ReceiveExactly(int fd, void* buffer, size_t size);
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_SOCKET_H_

@@ -1,16 +1,35 @@
 #include "engine/core/text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
-namespace belljar {
+namespace belljar::core {
 namespace {
 
+// Of a well-formed sequence of at most three bytes; 0: it is longer.
+uint32_t CodePoint(std::string_view sequence) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  switch (sequence.size()) {
+    case 1: return byte(0);
+    case 2: return (byte(0) & 0x1fu) << 6 | (byte(1) & 0x3fu);
+    case 3: return (byte(0) & 0x0fu) << 12 | (byte(1) & 0x3fu) << 6 | (byte(2) & 0x3fu);
+    default: return 0;
+  }
+}
+
+// Terminals obey the C1 controls, U+0080 to U+009F, too.
 bool IsControl(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7f;
-  // C1 controls, U+0080 to U+009F: terminals obey them too.
-  return first == 0xc2 && static_cast<unsigned char>(sequence[1]) < 0xa0;
+  if (sequence.size() > 2) return false;
+  const uint32_t point = CodePoint(sequence);
+  return point < 0x20 || (point >= 0x7f && point < 0xa0);
+}
+
+bool IsMisleading(std::string_view sequence) {
+  if (sequence.size() < 2 || sequence.size() > 3) return false;
+  const uint32_t point = CodePoint(sequence);
+  return point == 0x061c || point == 0x200e || point == 0x200f ||
+         (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
 }
 
 }  // namespace
@@ -34,12 +53,46 @@ size_t SequenceLength(std::string_view text) {
   return 0;
 }
 
+bool HasControls(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    if (length == 0 || IsControl(text.substr(0, length))) return true;
+    text.remove_prefix(length);
+  }
+  return false;
+}
+
+std::string SafeJson(std::string json) {
+  std::string safe;
+  size_t copied = 0;
+  for (size_t at = 0; at < json.size();) {
+    const auto lead = static_cast<unsigned char>(json[at]);
+    // The only ones that such a character begins with. Between its strings JSON has line ends.
+    if (lead != 0x7f && lead != 0xc2 && lead != 0xd8 && lead != 0xe2) {
+      ++at;
+      continue;
+    }
+    const std::string_view rest = std::string_view(json).substr(at);
+    const size_t length = std::max<size_t>(SequenceLength(rest), 1);
+    const std::string_view sequence = rest.substr(0, length);
+    if (lead < 0x80 || IsControl(sequence) || IsMisleading(sequence)) {
+      char escape[11];
+      snprintf(escape, sizeof escape, "\\u%04x", CodePoint(sequence));
+      safe.append(json, copied, at - copied).append(escape);
+      copied = at + length;
+    }
+    at += length;
+  }
+  if (copied == 0) return json;
+  return safe.append(json, copied);
+}
+
 std::string Printable(std::string_view text) {
   std::string printable;
   while (!text.empty()) {
     const size_t length = SequenceLength(text);
     const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
-    if (length == 0 || IsControl(sequence)) {
+    if (length == 0 || IsControl(sequence) || IsMisleading(sequence)) {
       for (const char byte : sequence) {
         char escape[5];
         snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(byte));
@@ -63,11 +116,11 @@ bool IsUtf8(std::string_view text) {
 }
 
 std::string Quoted(std::string_view text) {
-  constexpr size_t kLongest = 80;
+  constexpr size_t kMaxLength = 80;
   constexpr size_t kHead = 28;
-  if (text.size() <= kLongest) return "\"" + Printable(text) + "\"";
+  if (text.size() <= kMaxLength) return "\"" + Printable(text) + "\"";
   const std::string_view head = text.substr(0, kHead);
-  std::string_view tail = text.substr(text.size() - (kLongest - kHead));
+  std::string_view tail = text.substr(text.size() - (kMaxLength - kHead));
   while (!tail.empty() && (static_cast<unsigned char>(tail.front()) & 0xc0) == 0x80) {
     tail.remove_prefix(1);
   }
@@ -113,4 +166,4 @@ std::string Hex(std::span<const unsigned char> bytes) {
   return hex;
 }
 
-}  // namespace belljar
+}  // namespace belljar::core

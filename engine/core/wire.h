@@ -19,7 +19,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace belljar {
+namespace belljar::core {
 
 // Descriptor of the control socket in a new zygote.
 inline constexpr int kZygoteControlFd = 3;
@@ -56,7 +56,7 @@ struct RequestHeader {
 struct WorkerSignal {
   enum Kind : uint32_t {
     // Waiting for its request. value: what it says of its own seal (OwnWord). Beside it the
-    // descriptors of its furnishings: workspace, then door, those that the plan has.
+    // descriptors of its furnishings: workspace, then egress proxy, those that the plan has.
     kSealed = 0x424a4f4b,
     kFailed = 0x424a4641,  // a step of the seal failed; step and errno
     kDone = 0x424a444e,    // the report is in the capture region
@@ -77,6 +77,6 @@ std::string_view AsBytes(const T& message) {
   return {reinterpret_cast<const char*>(&message), sizeof message};
 }
 
-}  // namespace belljar
+}  // namespace belljar::core
 
 #endif  // BELLJAR_ENGINE_CORE_WIRE_H_

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cstring>
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 struct Capture {
-  Mapping region;
-  CaptureLayout layout;
+  core::Mapping region;
+  core::CaptureLayout layout;
   uint64_t output_limit = 0;
-  CaptureHeader* header = nullptr;
+  core::CaptureHeader* header = nullptr;
 };
 
 // Never destroyed: the worker ends by a kill, and the zygote never has one.
@@ -22,16 +22,16 @@ Capture& TheCapture() {
 }
 
 // Cached, because the signal handler and the allocator may not go through a function-local static.
-CaptureHeader* g_header = nullptr;
+core::CaptureHeader* g_header = nullptr;
 
 }  // namespace
 
-void SetCapture(Mapping region, CaptureLayout layout) {
+void SetCapture(core::Mapping region, core::CaptureLayout layout) {
   Capture& capture = TheCapture();
   capture.region = std::move(region);
   capture.layout = layout;
   capture.output_limit = layout.output.count;
-  capture.header = reinterpret_cast<CaptureHeader*>(capture.region.data());
+  capture.header = reinterpret_cast<core::CaptureHeader*>(capture.region.data());
   g_header = capture.header;
   // The first page of each part, so that a short run takes no fault for them.
   for (const size_t offset : {size_t{0}, layout.stdout_offset(), layout.report_offset()}) {
@@ -84,7 +84,8 @@ bool WriteArtifact(std::string_view bytes, uint64_t* offset) {
 
 void RecordDeniedSyscall(uint32_t number) {
   if (!g_header) return;
-  const uint32_t used = std::min<uint32_t>(g_header->denied_count.load(), kMaxRecordedSyscalls);
+  const uint32_t used =
+      std::min<uint32_t>(g_header->denied_count.load(), core::kMaxRecordedSyscalls);
   for (uint32_t i = 0; i < used; ++i) {
     if (g_header->denied[i].number.load() == number) {
       g_header->denied[i].count.fetch_add(1);
@@ -92,7 +93,7 @@ void RecordDeniedSyscall(uint32_t number) {
     }
   }
   const uint32_t slot = g_header->denied_count.fetch_add(1);
-  if (slot >= kMaxRecordedSyscalls) return;
+  if (slot >= core::kMaxRecordedSyscalls) return;
   g_header->denied[slot].number.store(number);
   g_header->denied[slot].count.store(1);
 }
@@ -104,4 +105,4 @@ void EndForMemory() {
   _exit(kOutOfMemoryExit);
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

@@ -12,10 +12,10 @@
 #include "engine/core/mapping.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::inside {
 
 // Worker, once. Takes the mapping for the life of the process.
-void SetCapture(Mapping region, CaptureLayout layout);
+void SetCapture(core::Mapping region, core::CaptureLayout layout);
 
 // Bytes of stdout and stderr that this request may keep; at most the layout's. The rest is counted.
 void SetOutputLimit(uint64_t bytes);
@@ -41,8 +41,8 @@ void EndForMemory();
 inline constexpr int kOutOfMemoryExit = 86;
 
 // Puts text streams over the capture into sys.stdout and sys.stderr. Zygote, with Python up.
-Result<void> InstallCaptureStreams();
+core::Result<void> InstallCaptureStreams();
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_CAPTURE_H_

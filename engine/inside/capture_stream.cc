@@ -4,7 +4,7 @@
 
 #include "engine/inside/capture.h"
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 struct StreamObject {
@@ -167,14 +167,14 @@ bool Install(CaptureStreamKind kind, const char* name, const char* original_name
 
 }  // namespace
 
-Result<void> InstallCaptureStreams() {
+core::Result<void> InstallCaptureStreams() {
   if (PyType_Ready(&g_text_type) == 0 && PyType_Ready(&g_binary_type) == 0 &&
       Install(CaptureStreamKind::kStdout, "stdout", "__stdout__") &&
       Install(CaptureStreamKind::kStderr, "stderr", "__stderr__")) {
     return {};
   }
   PyErr_Clear();
-  return MakeError("install capture streams", "Python refused the stream objects");
+  return core::MakeError("install capture streams", "Python refused the stream objects");
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

@@ -8,13 +8,13 @@
 
 #include "engine/core/wire.h"
 
-namespace belljar {
+namespace belljar::inside {
 
 // False, and a word to whoever typed the program's name, where there is no control socket.
 inline bool HasControlSocket() {
   int type = 0;
   socklen_t size = sizeof type;
-  if (getsockopt(kZygoteControlFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+  if (getsockopt(core::kZygoteControlFd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
       type == SOCK_SEQPACKET) {
     return true;
   }
@@ -24,6 +24,6 @@ inline bool HasControlSocket() {
   return false;
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_CONTROL_SOCKET_H_

@@ -10,7 +10,7 @@
 
 #include "engine/inside/capture.h"
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 // SYS_SECCOMP of <asm-generic/siginfo.h>, which glibc hides.
@@ -59,12 +59,12 @@ void HandleDenial(int, siginfo_t* info, void* context) {
 
 }  // namespace
 
-Result<void> InstallDenialHandler() {
+core::Result<void> InstallDenialHandler() {
   struct sigaction action {};
   action.sa_sigaction = HandleDenial;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
-  if (sigaction(SIGSYS, &action, nullptr) != 0) return SystemError("install SIGSYS handler");
+  if (sigaction(SIGSYS, &action, nullptr) != 0) return core::SystemError("install SIGSYS handler");
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

@@ -5,12 +5,12 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::inside {
 
 // Zygote, once: the handler is inherited by every worker. The filter itself refuses to let guest
 // code replace it; should it be lost all the same, SIGSYS kills.
-Result<void> InstallDenialHandler();
+core::Result<void> InstallDenialHandler();
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_DENIALS_H_

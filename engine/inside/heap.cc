@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 // What glibc settles on by itself in a program that frees large blocks: DEFAULT_MMAP_THRESHOLD_MAX,
@@ -63,4 +63,4 @@ void FillHeapHoles() {
   FillHoles(kSmallest, end);
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

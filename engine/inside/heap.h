@@ -9,7 +9,7 @@
 #ifndef BELLJAR_ENGINE_INSIDE_HEAP_H_
 #define BELLJAR_ENGINE_INSIDE_HEAP_H_
 
-namespace belljar {
+namespace belljar::inside {
 
 // Zygote, before Python starts: one heap for all blocks below 32 MiB, so that nearly all of it can
 // be moved to huge pages (huge_pages.h). By default each large block is a mapping of its own.
@@ -19,6 +19,6 @@ void GatherHeap();
 // after it, side by side.
 void FillHeapHoles();
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_HEAP_H_

@@ -17,7 +17,7 @@
 #include "engine/core/process.h"
 #include "engine/inside/interpreter.h"
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxMaps = 1 << 20;
@@ -41,8 +41,8 @@ uintptr_t EndOf(const iovec& part) {
 }
 
 // The private writable mappings, from lines such as "55d0-55d4 rw-p 00000000 00:00 0 [heap]".
-Result<std::vector<Range>> WritableMappings() {
-  Result<std::string> maps = ReadFile("/proc/self/maps", kMaxMaps);
+core::Result<std::vector<Range>> WritableMappings() {
+  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMaps);
   if (!maps) return maps.error();
   std::vector<Range> ranges;
   std::istringstream lines(*maps);
@@ -61,28 +61,29 @@ Result<std::vector<Range>> WritableMappings() {
 // our own would make its pages look written to by the rehearsal.
 class PageMap {
  public:
-  static Result<PageMap> Prepare(std::vector<Range> mappings) {
+  static core::Result<PageMap> Prepare(std::vector<Range> mappings) {
     PageMap map;
-    map.file_ = UniqueFd(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-    if (!map.file_) return SystemError("open /proc/self/pagemap");
+    map.file_ = core::UniqueFd(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    if (!map.file_) return core::SystemError("open /proc/self/pagemap");
     size_t pages = 0;
     for (const Range& range : mappings) pages += PagesIn(range);
-    Result<UniqueFd> memory = CreateSealedMemory("belljar-pagemap", pages * sizeof(uint64_t));
+    core::Result<core::UniqueFd> memory =
+        core::CreateSealedMemory("belljar-pagemap", pages * sizeof(uint64_t));
     if (!memory) return memory.error();
-    Result<Mapping> words = Mapping::Map(memory->get(), pages * sizeof(uint64_t));
+    core::Result<core::Mapping> words = core::Mapping::Map(memory->get(), pages * sizeof(uint64_t));
     if (!words) return words.error();
     map.words_ = std::move(*words);
     map.mappings_ = std::move(mappings);
     return map;
   }
 
-  Result<void> Read() const {
+  core::Result<void> Read() const {
     std::byte* to = words_.data();
     for (const Range& range : mappings_) {
       const size_t size = PagesIn(range) * sizeof(uint64_t);
       const auto from = static_cast<off_t>(range.begin / kPageSize * sizeof(uint64_t));
       if (pread(file_.get(), to, size, from) != static_cast<ssize_t>(size)) {
-        return SystemError("read /proc/self/pagemap");
+        return core::SystemError("read /proc/self/pagemap");
       }
       to += size;
     }
@@ -106,8 +107,8 @@ class PageMap {
  private:
   static size_t PagesIn(const Range& range) { return (range.end - range.begin) / kPageSize; }
 
-  UniqueFd file_;
-  Mapping words_;
+  core::UniqueFd file_;
+  core::Mapping words_;
   std::vector<Range> mappings_;
 };
 
@@ -128,23 +129,23 @@ std::vector<iovec> WorthPinning(const std::vector<uintptr_t>& pages, size_t leas
   return worth;
 }
 
-Result<UniqueFd> Pin(const std::vector<iovec>& pages) {
+core::Result<core::UniqueFd> Pin(const std::vector<iovec>& pages) {
   io_uring_params parameters{};
-  UniqueFd ring(static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters)));
-  if (!ring) return SystemError("io_uring_setup");
+  core::UniqueFd ring(static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters)));
+  if (!ring) return core::SystemError("io_uring_setup");
   if (syscall(SYS_io_uring_register, ring.get(), IORING_REGISTER_BUFFERS, pages.data(),
               pages.size()) != 0) {
-    return SystemError("pin hot pages", "see RLIMIT_MEMLOCK");
+    return core::SystemError("pin hot pages", "see RLIMIT_MEMLOCK");
   }
   return ring;
 }
 
 // A clone that has run `rehearse` and waits to be killed.
-Result<Process> Rehearse(const std::function<void()>& rehearse) {
+core::Result<core::Process> Rehearse(const std::function<void()>& rehearse) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return SystemError("pipe");
-  const UniqueFd done_read(ends[0]);
-  UniqueFd done_write(ends[1]);
+  if (pipe2(ends, O_CLOEXEC) != 0) return core::SystemError("pipe");
+  const core::UniqueFd done_read(ends[0]);
+  core::UniqueFd done_write(ends[1]);
   int pidfd = -1;
   clone_args arguments{};
   arguments.flags = CLONE_PIDFD;
@@ -152,7 +153,7 @@ Result<Process> Rehearse(const std::function<void()>& rehearse) {
   arguments.exit_signal = SIGCHLD;
   const pid_t zygote = getpid();
   BeforeClone();
-  const pid_t pid = CloneProcess(arguments);
+  const pid_t pid = core::CloneProcess(arguments);
   if (pid == 0) {
     // Not one of the host's own: when the zygote goes, nobody else would end it.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != zygote) _exit(1);
@@ -162,8 +163,8 @@ Result<Process> Rehearse(const std::function<void()>& rehearse) {
   }
   const int error_number = errno;
   AfterCloneInZygote();
-  if (pid < 0) return SystemErrorOf(error_number, "clone a rehearsal");
-  Process clone(pid, UniqueFd(pidfd));
+  if (pid < 0) return core::SystemErrorOf(error_number, "clone a rehearsal");
+  core::Process clone(pid, core::UniqueFd(pidfd));
   done_write.Reset();
   // The end of the pipe is the clone's word that it is done, or its death.
   for (char ignored; read(done_read.get(), &ignored, 1) < 0 && errno == EINTR;) {
@@ -173,23 +174,24 @@ Result<Process> Rehearse(const std::function<void()>& rehearse) {
 
 }  // namespace
 
-Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse, size_t least_together) {
-  Result<std::vector<Range>> mappings = WritableMappings();
+core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
+                                         size_t least_together) {
+  core::Result<std::vector<Range>> mappings = WritableMappings();
   if (!mappings) return mappings.error();
-  Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
+  core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
   if (!map) return map.error();
-  Result<Process> clone = Rehearse(rehearse);
+  core::Result<core::Process> clone = Rehearse(rehearse);
   if (!clone) return clone.error();
-  Result<void> read = map->Read();
+  core::Result<void> read = map->Read();
   clone->Destroy();
   if (!read) return read.error();
   const std::vector<iovec> pages = WorthPinning(map->OwnPages(), least_together);
   size_t total = 0;
   for (const iovec& part : pages) total += part.iov_len;
   if (total > kMaxPinnedBytes) {
-    return MakeError("pin hot pages", "a clone writes to more than is worth pinning");
+    return core::MakeError("pin hot pages", "a clone writes to more than is worth pinning");
   }
   return Pin(pages);
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

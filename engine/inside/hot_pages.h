@@ -18,7 +18,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::inside {
 
 // Zygote, before it gives up /proc and io_uring. `rehearse` runs in a clone that is then killed. Of
 // each part of memory as large as a huge page, hot pages are pinned if there are `least_together`
@@ -26,8 +26,9 @@ namespace belljar {
 // worker one more fault for each; where anything is pinned there can be none. The pages stay
 // pinned, and count against RLIMIT_MEMLOCK, as long as the answer lives. An error (io_uring is
 // switched off in many containers) costs speed and nothing else.
-Result<UniqueFd> PinHotPages(const std::function<void()>& rehearse, size_t least_together);
+core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
+                                         size_t least_together);
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_HOT_PAGES_H_

@@ -15,7 +15,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxMaps = 4 << 20;
@@ -34,7 +34,7 @@ size_t Collapse(uintptr_t begin, uintptr_t end) {
 }  // namespace
 
 size_t CollapseIntoHugePages() {
-  Result<std::string> maps = ReadFile("/proc/self/maps", kMaxMaps);
+  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMaps);
   if (!maps) return 0;
   size_t moved = 0;
   std::istringstream lines(*maps);
@@ -54,4 +54,4 @@ size_t CollapseIntoHugePages() {
   return moved;
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

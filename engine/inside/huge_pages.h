@@ -12,13 +12,13 @@
 
 #include <cstddef>
 
-namespace belljar {
+namespace belljar::inside {
 
 // Zygote, once, after all is loaded and before it gives up /proc. Returns how many bytes were
 // moved: 0 where the kernel cannot (MADV_COLLAPSE is of Linux 6.1), which costs speed and nothing
 // else.
 size_t CollapseIntoHugePages();
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_HUGE_PAGES_H_

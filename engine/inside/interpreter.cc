@@ -11,7 +11,7 @@
 
 extern "C" PyObject* PyInit__belljar_guards();
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 namespace py = pybind11;
@@ -37,13 +37,13 @@ bool Append(PyWideStringList* list, const std::string& path) {
 }
 
 // Names and content of files are UTF-8, as everywhere; a worker has no locale to say so.
-Result<void> Preinitialize() {
+core::Result<void> Preinitialize() {
   PyPreConfig config;
   PyPreConfig_InitIsolatedConfig(&config);
   config.utf8_mode = 1;
   const PyStatus status = Py_PreInitialize(&config);
   if (!PyStatus_Exception(status)) return {};
-  return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+  return core::MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
 }
 
 // As Python has them where it handles signals: writing where nobody reads any more, or beyond the
@@ -61,9 +61,9 @@ struct Config : PyConfig {
   Config(const Config&) = delete;
 };
 
-Result<void> Judge(const PyStatus& status) {
+core::Result<void> Judge(const PyStatus& status) {
   if (!PyStatus_Exception(status)) return {};
-  return MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+  return core::MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
 }
 
 bool IsFolder(const std::string& path) {
@@ -92,7 +92,7 @@ void ArrangePath(const InterpreterOptions& options) {
   sys.attr("path") = path;
 }
 
-Result<void> Initialize(const InterpreterOptions& options) {
+core::Result<void> Initialize(const InterpreterOptions& options) {
   IgnoreSignalsOfWrites();
   Config config;
   config.site_import = 0;
@@ -101,12 +101,13 @@ Result<void> Initialize(const InterpreterOptions& options) {
   if (options.program.empty()) {
     config.module_search_paths_set = 1;
     for (const char* path : {BELLJAR_PYTHON_STDLIB, BELLJAR_PYTHON_STDLIB "/lib-dynload"}) {
-      if (!Append(&config.module_search_paths, path)) return MakeError("start Python", "no memory");
+      if (!Append(&config.module_search_paths, path))
+        return core::MakeError("start Python", "no memory");
     }
   } else {
     const PyStatus named =
         PyConfig_SetBytesString(&config, &config.program_name, options.program.c_str());
-    if (Result<void> done = Judge(named); !done) return done;
+    if (core::Result<void> done = Judge(named); !done) return done;
   }
   return Judge(Py_InitializeFromConfig(&config));
 }
@@ -148,12 +149,12 @@ void Prepare(const InterpreterOptions& options) {
 }
 
 template <typename Call>
-Result<void> Translate(const char* operation, Call call) {
+core::Result<void> Translate(const char* operation, Call call) {
   try {
     call();
     return {};
   } catch (const std::exception& failure) {
-    return MakeError(operation, failure.what());
+    return core::MakeError(operation, failure.what());
   }
 }
 
@@ -177,19 +178,20 @@ constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restri
 
 }  // namespace
 
-Result<void> StartInterpreter(const InterpreterOptions& options) {
+core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (options.huge_pages) GatherHeap();
   InstallMemoryGuard(options.huge_pages);
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
-    return MakeError("start Python", "no memory for the module table");
+    return core::MakeError("start Python", "no memory for the module table");
   }
-  if (Result<void> done = Preinitialize(); !done) return done;
-  if (Result<void> done = Initialize(options); !done) return done;
-  if (Result<void> done = Translate("find the standard library", [&] { ArrangePath(options); });
+  if (core::Result<void> done = Preinitialize(); !done) return done;
+  if (core::Result<void> done = Initialize(options); !done) return done;
+  if (core::Result<void> done =
+          Translate("find the standard library", [&] { ArrangePath(options); });
       !done) {
     return done;
   }
-  if (Result<void> done = InstallCaptureStreams(); !done) return done;
+  if (core::Result<void> done = InstallCaptureStreams(); !done) return done;
   // What is imported stays: until FreezeInterpreter() a collection would only look at it again.
   PyGC_Disable();
   return Translate("prepare the profile", [&] { Prepare(options); });
@@ -207,12 +209,12 @@ void FreezeInterpreter() {
 void BeforeClone() { PyOS_BeforeFork(); }
 void AfterCloneInZygote() { PyOS_AfterFork_Parent(); }
 
-Result<void> AfterCloneInWorker() {
+core::Result<void> AfterCloneInWorker() {
   PyOS_AfterFork_Child();
   return Translate("reseed", [] { g_runner->reseed(); });
 }
 
-Result<void> RehearseRequest() {
+core::Result<void> RehearseRequest() {
   return Translate("rehearse", [] {
     MakeRequest({.metadata = kSampleMetadata});
     g_runner->rehearse();
@@ -229,4 +231,4 @@ std::string ExecuteRequest(const RequestParts& parts) {
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

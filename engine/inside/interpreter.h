@@ -11,7 +11,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::inside {
 
 struct InterpreterOptions {
   std::string program;  // the interpreter that this process is; empty: the program belljar-zygote
@@ -26,7 +26,7 @@ struct InterpreterOptions {
 
 // Zygote: starts an isolated interpreter (no environment, no site, random hash seed), imports the
 // profile's modules and builds the policy. The error holds the Python exception.
-Result<void> StartInterpreter(const InterpreterOptions& options);
+core::Result<void> StartInterpreter(const InterpreterOptions& options);
 
 // The directory of the standard library. Once the interpreter has started.
 std::string StandardLibraryPath();
@@ -41,10 +41,10 @@ void AfterCloneInZygote();
 // Also reseeds every generator that the interpreter holds: raw clone3 runs no atfork handlers of C
 // libraries, and each worker is pid 1 of its namespace, which is what they would have looked at.
 // None of the three for a single run, whose worker is no clone.
-Result<void> AfterCloneInWorker();
+core::Result<void> AfterCloneInWorker();
 
 // A clone that is thrown away: does all that a request does, for no one (hot_pages.h).
-Result<void> RehearseRequest();
+core::Result<void> RehearseRequest();
 
 // Name and arguments (JSON) of a call of the host's functions, to its answer (JSON).
 using HostCall = std::function<std::string(std::string_view, std::string_view)>;
@@ -61,6 +61,6 @@ struct RequestParts {
 // Python half itself failed.
 std::string ExecuteRequest(const RequestParts& parts);
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_INTERPRETER_H_

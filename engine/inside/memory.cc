@@ -6,7 +6,7 @@
 
 #include "engine/inside/capture.h"
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 PyMemAllocatorEx g_raw;
@@ -48,4 +48,4 @@ void InstallMemoryGuard(bool one_heap) {
   PyObject_SetArenaAllocator(&arena);
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

@@ -3,7 +3,7 @@
 #ifndef BELLJAR_ENGINE_INSIDE_MEMORY_H_
 #define BELLJAR_ENGINE_INSIDE_MEMORY_H_
 
-namespace belljar {
+namespace belljar::inside {
 
 // Zygote, before Python starts. With `one_heap` the arenas are blocks of the C library's heap and
 // not mappings of their own (heap.h). Wraps the raw allocator, where every allocation past 512
@@ -11,6 +11,6 @@ namespace belljar {
 // only.
 void InstallMemoryGuard(bool one_heap);
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_MEMORY_H_

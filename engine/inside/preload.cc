@@ -49,9 +49,9 @@ bool CheckPython() {
 }
 
 int RunInPlaceOfPython(int count, char** arguments, char**) {
-  if (!belljar::HasControlSocket()) return 2;
+  if (!belljar::inside::HasControlSocket()) return 2;
   unsetenv("LD_PRELOAD");
-  close(belljar::kZygotePreloadFd);
+  close(belljar::core::kZygotePreloadFd);
   prctl(PR_SET_NAME, "belljar-zygote");
   if (count != 2 || !CheckPython()) return 1;
   void* const zygote = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);

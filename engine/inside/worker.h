@@ -7,18 +7,19 @@
 #include "engine/core/fd.h"
 #include "engine/seal/seal.h"
 
-namespace belljar {
+namespace belljar::inside {
 
 // Seals itself, says so on `socket`, waits for its request, runs it, reports, and waits to be
 // killed. EOF on `socket` at any time while it waits means that the host has no more use for it.
 struct WorkerStart {
-  const SealPlan& plan;
-  const PreparedSeal& prepared;
-  CaptureLayout layout;
+  const seal::SealPlan& plan;
+  const seal::PreparedSeal& prepared;
+  core::CaptureLayout layout;
   bool cloned = true;
 };
-[[noreturn]] void RunWorker(const WorkerStart& start, UniqueFd socket, UniqueFd capture_memory);
+[[noreturn]] void RunWorker(const WorkerStart& start, core::UniqueFd socket,
+                            core::UniqueFd capture_memory);
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_WORKER_H_

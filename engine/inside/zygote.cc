@@ -22,23 +22,23 @@
 #include "engine/seal/namespaces.h"
 #include "engine/seal/seal.h"
 
-namespace belljar {
+namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxStartMessage = 64 << 20;
 
 struct Start {
   InterpreterOptions interpreter;
-  SealPlan plan;
-  CaptureLayout layout;
+  seal::SealPlan plan;
+  core::CaptureLayout layout;
   bool single_run = false;
 };
 
-Result<Start> ReceiveStart(int control) {
-  Result<Message> message = ReceiveMessage(control, 64);
+core::Result<Start> ReceiveStart(int control) {
+  core::Result<core::Message> message = core::ReceiveMessage(control, 64);
   if (!message) return message.error();
-  if (message->descriptors.size() != 1) return MakeError("receive start", "no memory file");
-  Result<std::string> text = ReadAll(message->descriptors[0].get(), kMaxStartMessage);
+  if (message->descriptors.size() != 1) return core::MakeError("receive start", "no memory file");
+  core::Result<std::string> text = core::ReadAll(message->descriptors[0].get(), kMaxStartMessage);
   if (!text) return text.error();
   try {
     const nlohmann::json json = nlohmann::json::parse(*text);
@@ -55,22 +55,22 @@ Result<Start> ReceiveStart(int control) {
     json.at("capture_report").get_to(start.layout.report.count);
     json.at("capture_artifacts").get_to(start.layout.artifacts.count);
     start.interpreter.keeps_artifacts = start.layout.artifacts.count > 0;
-    Result<SealPlan> plan = SealPlanFromJson(json.at("seal").get<std::string>());
+    core::Result<seal::SealPlan> plan = seal::SealPlanFromJson(json.at("seal").get<std::string>());
     if (!plan) return plan.error();
     start.plan = std::move(*plan);
     return start;
   } catch (const nlohmann::json::exception& failure) {
-    return MakeError("read start message", failure.what());
+    return core::MakeError("read start message", failure.what());
   }
 }
 
 // A second thread would be missing in every clone, with whatever lock it held.
-Result<void> CheckSingleThreaded() {
+core::Result<void> CheckSingleThreaded() {
   std::error_code code;
   const auto tasks = std::filesystem::directory_iterator("/proc/self/task", code);
-  if (code) return SystemErrorOf(code.value(), "list threads");
+  if (code) return core::SystemErrorOf(code.value(), "list threads");
   if (std::distance(begin(tasks), end(tasks)) == 1) return {};
-  return MakeError("prepare zygote", "a module of the profile started a thread");
+  return core::MakeError("prepare zygote", "a module of the profile started a thread");
 }
 
 // Of the 512 pages of a huge one, from how many hot ones on it is better not to have it. Measured
@@ -82,14 +82,14 @@ constexpr size_t kWorthPinning = 24;
 void RehearseWorker() { (void)(AfterCloneInWorker() && RehearseRequest()); }
 
 struct Prepared {
-  PreparedSeal seal;
-  UniqueFd hot_pages;  // empty where they could not be pinned
+  seal::PreparedSeal seal;
+  core::UniqueFd hot_pages;  // empty where they could not be pinned
 };
 
 // What makes clones cheap, and is worth nothing to a worker that is none.
 void PrepareClones(const Start& start, Prepared& prepared) {
   const size_t least_together = start.interpreter.huge_pages ? kWorthPinning : 1;
-  if (Result<UniqueFd> pinned = PinHotPages(RehearseWorker, least_together); pinned) {
+  if (core::Result<core::UniqueFd> pinned = PinHotPages(RehearseWorker, least_together); pinned) {
     prepared.hot_pages = std::move(*pinned);
   }
   if (start.interpreter.huge_pages) CollapseIntoHugePages();
@@ -102,16 +102,16 @@ std::chrono::milliseconds OwnCpuTime() {
                                                       std::chrono::nanoseconds(time.tv_nsec));
 }
 
-Result<Prepared> Prepare(const Start& start) {
-  if (Result<void> done = StartInterpreter(start.interpreter); !done) return done.error();
-  if (Result<void> done = InstallDenialHandler(); !done) return done.error();
-  if (Result<void> done = CheckSingleThreaded(); !done) return done.error();
+core::Result<Prepared> Prepare(const Start& start) {
+  if (core::Result<void> done = StartInterpreter(start.interpreter); !done) return done.error();
+  if (core::Result<void> done = InstallDenialHandler(); !done) return done.error();
+  if (core::Result<void> done = CheckSingleThreaded(); !done) return done.error();
   FreezeInterpreter();
   Prepared prepared;
   if (!start.single_run) PrepareClones(start, prepared);
   // Until here a dying interpreter could tell the host why; no worker may inherit that file.
-  if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return SystemError("close standard error");
-  Result<PreparedSeal> seal = SealZygote(start.plan, StandardLibraryPath());
+  if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return core::SystemError("close standard error");
+  core::Result<seal::PreparedSeal> seal = seal::SealZygote(start.plan, StandardLibraryPath());
   if (!seal) return seal.error();
   prepared.seal = std::move(*seal);
   prepared.seal.base_address_space += start.layout.size();
@@ -120,19 +120,21 @@ Result<Prepared> Prepare(const Start& start) {
 }
 
 // Returns the child's pid, 0 in the child, or -1 with errno.
-pid_t CloneWorker(const SealPlan& plan, int* pidfd) {
+pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
   clone_args arguments{};
   arguments.flags = CLONE_PARENT | CLONE_PIDFD;
   if (plan.namespaces) {
-    arguments.flags |= WorkerNamespaceFlags(plan.workspace.has_value(), plan.door.has_value());
+    arguments.flags |=
+        seal::WorkerNamespaceFlags(plan.workspace.has_value(), plan.egress.has_value());
   }
   arguments.pidfd = reinterpret_cast<uint64_t>(pidfd);
   // With CLONE_PARENT the exit signal must be 0: it is taken from the zygote's own.
-  return CloneProcess(arguments);
+  return core::CloneProcess(arguments);
 }
 
 // In the worker: never returns.
-Result<void> Spawn(const Start& start, const PreparedSeal& prepared, int control, Message message) {
+core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared, int control,
+                         core::Message message) {
   int pidfd = -1;
   BeforeClone();
   const pid_t pid = CloneWorker(start.plan, &pidfd);
@@ -142,25 +144,25 @@ Result<void> Spawn(const Start& start, const PreparedSeal& prepared, int control
   }
   const int error_number = errno;
   AfterCloneInZygote();
-  if (pid < 0) return SendMessage(control, AsBytes(SpawnReply{error_number, 0}));
-  const UniqueFd owned(pidfd);
+  if (pid < 0) return core::SendMessage(control, core::AsBytes(core::SpawnReply{error_number, 0}));
+  const core::UniqueFd owned(pidfd);
   const int descriptors[] = {pidfd};
-  return SendMessage(control, AsBytes(SpawnReply{0, pid}), descriptors);
+  return core::SendMessage(control, core::AsBytes(core::SpawnReply{0, pid}), descriptors);
 }
 
-Result<void> Serve(const Start& start, const PreparedSeal& prepared, int control) {
+core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared, int control) {
   for (;;) {
-    Result<Message> message = ReceiveMessage(control, sizeof(SpawnMessage));
+    core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
     if (!message) return message.error();
     if (message->bytes.empty()) return {};
-    if (message->bytes != AsBytes(SpawnMessage{}) || message->descriptors.size() != 2) {
-      return MakeError("serve", "not a spawn message");
+    if (message->bytes != core::AsBytes(core::SpawnMessage{}) || message->descriptors.size() != 2) {
+      return core::MakeError("serve", "not a spawn message");
     }
     if (start.single_run) {
       RunWorker({start.plan, prepared, start.layout, false}, std::move(message->descriptors[0]),
                 std::move(message->descriptors[1]));
     }
-    if (Result<void> done = Spawn(start, prepared, control, std::move(*message)); !done) {
+    if (core::Result<void> done = Spawn(start, prepared, control, std::move(*message)); !done) {
       return done;
     }
   }
@@ -168,20 +170,21 @@ Result<void> Serve(const Start& start, const PreparedSeal& prepared, int control
 
 }  // namespace
 
-int RunZygote(UniqueFd control) {
-  Result<Start> start = ReceiveStart(control.get());
+int RunZygote(core::UniqueFd control) {
+  core::Result<Start> start = ReceiveStart(control.get());
   if (!start) {
-    (void)SendMessage(control.get(), start.error().ToString()).ok();
+    (void)core::SendMessage(control.get(), start.error().ToString()).ok();
     return 1;
   }
-  Result<Prepared> prepared = Prepare(*start);
+  core::Result<Prepared> prepared = Prepare(*start);
   if (!prepared) {
     const std::string why = prepared.error().ToString();
-    (void)SendMessage(control.get(), std::string_view(why).substr(0, kMaxZygoteAnswer)).ok();
+    (void)core::SendMessage(control.get(), std::string_view(why).substr(0, core::kMaxZygoteAnswer))
+        .ok();
     return 1;
   }
-  if (!SendMessage(control.get(), kZygoteReady)) return 1;
+  if (!core::SendMessage(control.get(), core::kZygoteReady)) return 1;
   return Serve(*start, prepared->seal, control.get()) ? 0 : 1;
 }
 
-}  // namespace belljar
+}  // namespace belljar::inside

@@ -25,11 +25,11 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::inside {
 
 // Runs until the host closes `control`. Returns the process's exit code.
-int RunZygote(UniqueFd control);
+int RunZygote(core::UniqueFd control);
 
-}  // namespace belljar
+}  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_ZYGOTE_H_

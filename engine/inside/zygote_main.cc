@@ -10,6 +10,6 @@ extern "C" const char* __asan_default_options() { return "detect_leaks=0:abort_o
 #endif
 
 int main() {
-  if (!belljar::HasControlSocket()) return 2;
-  return belljar::RunZygote(belljar::UniqueFd(belljar::kZygoteControlFd));
+  if (!belljar::inside::HasControlSocket()) return 2;
+  return belljar::inside::RunZygote(belljar::core::UniqueFd(belljar::core::kZygoteControlFd));
 }

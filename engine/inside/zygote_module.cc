@@ -3,5 +3,5 @@
 #include "engine/inside/zygote.h"
 
 extern "C" int belljar_zygote_main() {
-  return belljar::RunZygote(belljar::UniqueFd(belljar::kZygoteControlFd));
+  return belljar::inside::RunZygote(belljar::core::UniqueFd(belljar::core::kZygoteControlFd));
 }

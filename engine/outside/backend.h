@@ -10,14 +10,14 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/afterwards.h"
 #include "engine/core/fd.h"
-#include "engine/core/outcome.h"
-#include "engine/core/request.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/host/deferred_tasks.h"
+#include "engine/host/outcome.h"
+#include "engine/host/request.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 // Receives output while the guest runs, on the thread that called Run. Bytes, in order per stream.
 struct OutputSink {
@@ -25,10 +25,10 @@ struct OutputSink {
   std::function<void(std::string_view)> on_stderr;
 };
 
-// Takes the connections to a worker's door for one run, in place of this process's own proxy, and
-// is called before the guest runs; without it there is no run. An empty `listener`: the workers are
-// in this process's network namespace, and what listens there is already its own.
-using DoorKeeper = std::function<Result<void>(UniqueFd listener)>;
+// Takes the connections to a worker's egress proxy for one run, in place of this process's own
+// proxy, and is called before the guest runs; without it there is no run. An empty `listener`: the
+// workers are in this process's network namespace, and what listens there is already its own.
+using EgressKeeper = std::function<core::Result<void>(core::UniqueFd listener)>;
 
 // Answers a call of one of the request's functions, and is called on the thread that called Run,
 // while the program waits. What is said there is plain data in its JSON form (plain_data.py);
@@ -51,27 +51,25 @@ struct RunOptions {
   // Borrowed: where the end of the worker is left to; null: it ends before Run returns. By then the
   // program has ended, and all that it could reach is closed; somebody who has taken the worker
   // over may still use its processor.
-  Afterwards* afterwards = nullptr;
+  host::DeferredTasks* deferred = nullptr;
   // How long to wait for a free worker, before the request's own time begins.
   std::chrono::milliseconds queue_timeout{30'000};
 };
 
-// Whether the caller of a run wants no more of it, by either way.
-bool IsCancelled(const RunOptions& run);
-
 // The outcome of a run that was cancelled before it had a worker.
-Outcome CancelledBefore(const Request& request, std::string mode, std::string language);
+host::Outcome CancelledBefore(const host::Request& request, std::string mode, std::string language);
 
 class Backend {
  public:
   virtual ~Backend() = default;
   // Blocks; any thread, many at once. The limits of `request` are final: the facade has checked
   // them against the profile.
-  virtual Result<Outcome> Run(const Request& request, const RunOptions& options) = 0;
+  virtual core::Result<host::Outcome> Run(const host::Request& request,
+                                          const RunOptions& options) = 0;
 
   // Until the next Run will find what it runs in waiting; the error says why there is none,
   // ETIMEDOUT that there is none yet. The backend outlives the call.
-  virtual Result<void> WaitForSpare(Deadline deadline) = 0;
+  virtual core::Result<void> WaitForSpare(core::Deadline deadline) = 0;
 
   struct Counters {
     uint64_t zygotes_started = 0;
@@ -82,6 +80,6 @@ class Backend {
   virtual Counters counters() const = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_BACKEND_H_

@@ -4,15 +4,15 @@
 
 #include "engine/seal/seccomp.h"
 
-namespace belljar {
+namespace belljar::outside {
 
-Result<CaptureReader> CaptureReader::Create(CaptureLayout layout) {
+core::Result<CaptureReader> CaptureReader::Create(core::CaptureLayout layout) {
   CaptureReader reader;
   reader.layout_ = layout;
-  Result<UniqueFd> memory = CreateSealedMemory("belljar-capture", layout.size());
+  core::Result<core::UniqueFd> memory = core::CreateSealedMemory("belljar-capture", layout.size());
   if (!memory) return memory.error();
   reader.memory_ = std::move(*memory);
-  Result<Mapping> mapping = Mapping::Map(reader.memory_.get(), layout.size());
+  core::Result<core::Mapping> mapping = core::Mapping::Map(reader.memory_.get(), layout.size());
   if (!mapping) return mapping.error();
   reader.mapping_ = std::move(*mapping);
   return reader;
@@ -49,16 +49,17 @@ std::string CaptureReader::Artifacts() const {
 
 bool CaptureReader::OutOfMemory() const { return header().out_of_memory.load() != 0; }
 
-std::vector<SecurityEvent> CaptureReader::DeniedSyscalls() const {
-  std::vector<SecurityEvent> events;
+std::vector<host::SecurityEvent> CaptureReader::DeniedSyscalls() const {
+  std::vector<host::SecurityEvent> events;
   const uint32_t used =
-      std::min<uint32_t>(header().denied_count.load(), uint32_t{kMaxRecordedSyscalls});
+      std::min<uint32_t>(header().denied_count.load(), uint32_t{core::kMaxRecordedSyscalls});
   for (uint32_t i = 0; i < used; ++i) {
     const auto& denied = header().denied[i];
-    events.push_back({"seccomp", "denied", SyscallName(static_cast<int>(denied.number.load())),
+    events.push_back({"seccomp", "denied",
+                      seal::SyscallName(static_cast<int>(denied.number.load())),
                       denied.count.load()});
   }
   return events;
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

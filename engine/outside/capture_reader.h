@@ -11,15 +11,15 @@
 #include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
 #include "engine/core/mapping.h"
-#include "engine/core/outcome.h"
 #include "engine/core/result.h"
+#include "engine/host/outcome.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 class CaptureReader {
  public:
   CaptureReader() = default;
-  static Result<CaptureReader> Create(CaptureLayout layout);
+  static core::Result<CaptureReader> Create(core::CaptureLayout layout);
 
   // The memory to hand to the worker; the host's own mapping does not need it afterwards.
   int memory_fd() const { return memory_.get(); }
@@ -34,19 +34,19 @@ class CaptureReader {
   // All artifacts, one after the other.
   std::string Artifacts() const;
   bool OutOfMemory() const;
-  std::vector<SecurityEvent> DeniedSyscalls() const;
+  std::vector<host::SecurityEvent> DeniedSyscalls() const;
 
  private:
-  const CaptureHeader& header() const {
-    return *reinterpret_cast<const CaptureHeader*>(mapping_.data());
+  const core::CaptureHeader& header() const {
+    return *reinterpret_cast<const core::CaptureHeader*>(mapping_.data());
   }
   std::string Copy(size_t offset, uint64_t from, uint64_t to) const;
 
-  CaptureLayout layout_;
-  UniqueFd memory_;
-  Mapping mapping_;
+  core::CaptureLayout layout_;
+  core::UniqueFd memory_;
+  core::Mapping mapping_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_CAPTURE_READER_H_

@@ -6,23 +6,26 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/core/child_reaper.h"
 #include "engine/core/wire.h"
 #include "engine/outside/observe.h"
 #include "engine/outside/report.h"
 #include "engine/outside/workspace.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
 // Beyond the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
-uint64_t MaxReport(const Request& request) { return request.limits.result.count + kReportOverhead; }
+uint64_t MaxReport(const host::Request& request) {
+  return request.limits.result.count + kReportOverhead;
+}
 
-std::string Metadata(const Request& request, std::string_view language) {
+std::string Metadata(const host::Request& request, std::string_view language) {
   nlohmann::json json = {
-      {"mode", request.mode == Request::Mode::kRun ? "run" : "validate"},
+      {"mode", request.mode == host::Request::Mode::kRun ? "run" : "validate"},
       {"language", language},
       {"filename", request.filename},
       {"allowed_imports", nullptr},
@@ -39,10 +42,10 @@ std::string Metadata(const Request& request, std::string_view language) {
 }
 
 // What they are called has been checked (Sandbox::Run), and what they hold is JSON already.
-std::string InputsText(const Request& request) {
+std::string InputsText(const host::Request& request) {
   if (request.inputs.empty()) return "";
   std::string text;
-  for (const InputVariable& input : request.inputs) {
+  for (const host::InputVariable& input : request.inputs) {
     text += text.empty() ? "{\"" : ",\"";
     text += input.name + "\":" + input.json;
   }
@@ -56,41 +59,42 @@ std::string SignalName(int signal) {
 
 }  // namespace
 
-Execution::Execution(Worker worker, const Request& request, const RunOptions& options,
+Execution::Execution(Worker worker, const host::Request& request, const RunOptions& options,
                      std::string_view language)
     : worker_(std::move(worker)),
       request_(request),
       options_(options),
       language_(language),
-      line_(worker_.socket.get(), request, options.call),
+      channel_(worker_.socket.get(), request, options.call),
       interrupts_(options.interrupted) {}
 
 void Execution::StartClock() {
-  start_ = Clock::now();
+  start_ = core::Clock::now();
   deadline_ = start_ + request_.limits.timeout;
   // One thread cannot use CPU time faster than the clock runs.
   cpu_check_ = start_ + request_.limits.cpu;
   next_stream_ = start_ + kStreamInterval;
 }
 
-void Execution::ServeDoor(DoorService& service, std::optional<AllowList> narrower) {
-  door_.emplace(service, std::move(worker_.furnishings.door), std::move(narrower));
+void Execution::ServeEgress(egress::EgressService& service,
+                            std::optional<egress::AllowList> narrower) {
+  egress_.emplace(service, std::move(worker_.furnishings.egress), std::move(narrower));
 }
 
-Result<Outcome> Execution::Run() {
-  Result<void> put = PutFiles(worker_.furnishings.workspace.get(), request_.files);
+core::Result<host::Outcome> Execution::Run() {
+  core::Result<void> put = PutFiles(worker_.furnishings.workspace.get(), request_.files);
   if (!put) return put.error();
   StartClock();
-  if (Result<void> sent = SendRequest(); !sent) return sent.error();
-  Result<End> end = Watch();
+  if (core::Result<void> sent = SendRequest(); !sent) return sent.error();
+  core::Result<End> end = Watch();
   if (!end) return end.error();
   return Collect(*end);
 }
 
-Result<void> Execution::SendRequest() {
+core::Result<void> Execution::SendRequest() {
   const std::string metadata = Metadata(request_, language_);
   const std::string inputs = InputsText(request_);
-  RequestHeader header;
+  core::RequestHeader header;
   header.metadata_size = static_cast<uint32_t>(metadata.size());
   header.inputs_size = inputs.size();
   header.source_size = request_.source.size();
@@ -101,46 +105,46 @@ Result<void> Execution::SendRequest() {
   header.cpu_limit_seconds =
       static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
   const std::string_view parts[] = {
-      AsBytes(header), metadata, inputs, request_.source,
+      core::AsBytes(header), metadata, inputs, request_.source,
       request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
-  Result<void> sent = SendAll(worker_.socket.get(), parts, deadline_);
-  if (!sent) return MakeError("send request", "the worker died: " + sent.error().ToString());
+  core::Result<void> sent = core::SendAll(worker_.socket.get(), parts, deadline_);
+  if (!sent) return core::MakeError("send request", "the worker died: " + sent.error().ToString());
   return sent;
 }
 
-Deadline Execution::NextCheck() const {
-  const Deadline next = std::min({deadline_, cpu_check_, interrupts_.next()});
+core::Deadline Execution::NextCheck() const {
+  const core::Deadline next = std::min({deadline_, cpu_check_, interrupts_.next()});
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 
 std::optional<Execution::End> Execution::Hear() {
-  switch (line_.Move()) {
-    case WorkerLine::Word::kNothing: return std::nullopt;
-    case WorkerLine::Word::kDone: return End::kReported;
-    case WorkerLine::Word::kNonsense: return End::kNonsense;
+  switch (channel_.Move()) {
+    case WorkerChannel::Word::kNothing: return std::nullopt;
+    case WorkerChannel::Word::kDone: return End::kReported;
+    case WorkerChannel::Word::kNonsense: return End::kNonsense;
     // As good as a death: Collect kills what is left.
-    case WorkerLine::Word::kEnd: return End::kDied;
-    case WorkerLine::Word::kCall: break;
+    case WorkerChannel::Word::kEnd: return End::kDied;
+    case WorkerChannel::Word::kCall: break;
   }
   Stream();  // what was printed before the call comes before what the call does
   // It waits for its answer, and has nothing to do meanwhile. One that somebody has taken over
   // would not wait, while neither clock nor account is looked at.
   worker_.process.Pause();
-  line_.Answer();
+  channel_.Answer();
   worker_.process.Resume();
   // It may have taken any time, and have been interrupted itself.
   interrupts_.Hurry();
   return std::nullopt;
 }
 
-Result<Execution::End> Execution::Watch() {
+core::Result<Execution::End> Execution::Watch() {
   pollfd watched[] = {{worker_.socket.get(), POLLIN, 0},
                       {worker_.process.ended_fd(), POLLIN, 0},
                       {options_.cancel_fd, POLLIN, 0}};
   for (;;) {
-    watched[0].events = line_.events();
-    const int ready = poll(watched, 3, PollTimeout(NextCheck()));
-    if (ready < 0 && errno != EINTR) return SystemError("watch a worker");
+    watched[0].events = channel_.events();
+    const int ready = poll(watched, 3, core::PollTimeout(NextCheck()));
+    if (ready < 0 && errno != EINTR) return core::SystemError("watch a worker");
     if (ready < 0) interrupts_.Hurry();
     if (ready > 0) {
       if (watched[0].revents) {
@@ -149,7 +153,7 @@ Result<Execution::End> Execution::Watch() {
       if (watched[2].revents) return End::kCancelled;
       if (watched[1].revents) return End::kDied;
     }
-    const Deadline now = Clock::now();
+    const core::Deadline now = core::Clock::now();
     if (now >= deadline_) return End::kTimeout;
     if (interrupts_.Interrupted()) return End::kCancelled;
     if (now >= cpu_check_) {
@@ -180,11 +184,11 @@ void Execution::Stream() {
   if (!err.empty() && options_.sink->on_stderr) options_.sink->on_stderr(err);
 }
 
-Outcome Execution::Collect(End end) {
+core::Result<host::Outcome> Execution::Collect(End end) {
   // The clock stops before the kill.
-  const auto wall_time = Clock::now() - start_;
-  Outcome outcome;
-  CloseDoor(outcome);
+  const auto wall_time = core::Clock::now() - start_;
+  host::Outcome outcome;
+  CloseEgress(outcome);
   outcome.limits = request_.limits;
   outcome.isolation.layers = std::move(worker_.layers);
   const bool reported =
@@ -201,7 +205,10 @@ Outcome Execution::Collect(End end) {
     return outcome;
   }
   worker_.process.Kill();
-  ExitReport exit = worker_.process.Wait();
+  core::ExitReport exit = worker_.process.Wait();
+  // By its parent-death signal: the guest has no way to end that process, so this is no outcome of
+  // its doing. What the host decided itself before (a timeout, a cancellation) stays.
+  if (end == End::kDied && exit.reaper_ended) return core::ParentEnded("run a program");
   exit.cpu_time = OfRun(exit.cpu_time);
   outcome.usage.cpu_time = exit.cpu_time;
   outcome.usage.max_rss_bytes = exit.max_rss_bytes;
@@ -212,14 +219,14 @@ Outcome Execution::Collect(End end) {
 }
 
 // Nothing goes in or out any more, whatever the worker still does.
-void Execution::CloseDoor(Outcome& outcome) {
-  if (!door_) return;
-  DoorRecord record = door_->Close();
+void Execution::CloseEgress(host::Outcome& outcome) {
+  if (!egress_) return;
+  egress::EgressRecord record = egress_->Close();
   outcome.network = std::move(record.events);
   outcome.network_left_out = record.left_out;
 }
 
-void Execution::CollectOutput(Outcome& outcome) {
+void Execution::CollectOutput(host::Outcome& outcome) {
   if (options_.sink_gets_the_rest) Stream();
   const uint64_t limit = request_.limits.output.count;
   outcome.stdout_stream = {worker_.capture.StdoutSince(0, limit), worker_.capture.StdoutDropped()};
@@ -227,67 +234,74 @@ void Execution::CollectOutput(Outcome& outcome) {
   outcome.security_events = worker_.capture.DeniedSyscalls();
 }
 
-void Execution::CollectFiles(Outcome& outcome) {
+void Execution::CollectFiles(host::Outcome& outcome) {
   const int workspace = worker_.furnishings.workspace.get();
-  // What was refused was not run, and what was to be judged neither.
-  const bool ran = request_.mode == Request::Mode::kRun && outcome.status != Status::kRefused;
+  // What was refused was not run, and neither refused nor validate-only code ran.
+  const bool ran =
+      request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;
   if (workspace >= 0 && ran && !IsEmptyWorkspace(workspace)) {
     // That it is done is the worker's word only: what is read here, nobody changes any more.
     worker_.process.Stop();
     CollectArtifacts(workspace, request_, outcome);
   }
-  MarkInline(outcome);
+  host::MarkInline(outcome);
 }
 
-void Execution::Explain(End end, const ExitReport& exit, Outcome& outcome) {
-  const auto set = [&](Status status, GuestError error) {
-    outcome.status = status;
-    outcome.error = std::move(error);
+void Execution::Explain(End end, const core::ExitReport& exit, host::Outcome& outcome) {
+  const auto stopped = [&](host::Status status, const char* type, const std::string& after,
+                           const char* hint) {
+    host::SetStopped(outcome, status, type, "stopped " + after, hint);
   };
-  const Limits& limits = request_.limits;
+  const core::Limits& limits = request_.limits;
   if (end == End::kTimeout) {
-    return set(
-        Status::kTimeout,
-        Stopped("Timeout", "stopped after " + FormatDuration(limits.timeout) + " of wall time",
-                "make the program do less, or raise the timeout"));
+    return stopped(host::Status::kTimeout, "Timeout",
+                   "after " + core::FormatDuration(limits.timeout) + " of wall time",
+                   "make the program do less, or raise the timeout");
   }
   const bool out_of_cpu =
       end == End::kCpuLimit || exit.signal == SIGXCPU ||
       (exit.known && end == End::kDied && exit.signal == SIGKILL && exit.cpu_time >= limits.cpu);
   if (out_of_cpu) {
-    return set(Status::kCpuLimit,
-               Stopped("CpuLimit", "stopped after " + FormatDuration(limits.cpu) + " of CPU time",
-                       "make the program do less, or raise the CPU limit"));
+    return stopped(host::Status::kCpuLimit, "CpuLimit",
+                   "after " + core::FormatDuration(limits.cpu) + " of CPU time",
+                   "make the program do less, or raise the CPU limit");
   }
-  if (end == End::kCancelled) return set(Status::kKilled, Stopped("Cancelled", "cancelled", ""));
+  if (end == End::kCancelled)
+    return host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled");
   if (worker_.capture.OutOfMemory()) {
-    return set(Status::kMemoryLimit,
-               Stopped("MemoryLimit", "stopped at " + limits.memory.ToString() + " of memory",
-                       "use less memory at a time, or raise the memory limit"));
+    return stopped(host::Status::kMemoryLimit, "MemoryLimit",
+                   "at " + limits.memory.ToString() + " of memory",
+                   "use less memory at a time, or raise the memory limit");
   }
+  ExplainKill(end, exit, outcome);
+}
+
+void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome& outcome) {
   if (exit.signal == SIGSYS) {
     outcome.security_events.push_back(
         {"seccomp", "killed", "a system call of the hostile list", 1});
-    return set(Status::kKilled, Stopped("Killed", "killed for a hostile system call", ""));
+    return host::SetKilled(outcome, host::KillCause::kSystemCall,
+                           "killed for a hostile system call");
   }
   if (end == End::kReported) {
-    return set(Status::kKilled, Stopped("Killed", "the worker's report was not readable", ""));
+    return host::SetKilled(outcome, host::KillCause::kUnreadable,
+                           "the worker's report was not readable");
   }
   if (end == End::kNonsense) {
-    return set(Status::kKilled, Stopped("Killed", "the worker's line was not readable", ""));
+    return host::SetKilled(outcome, host::KillCause::kUnreadable,
+                           "the worker's channel sent a malformed message");
   }
   if (exit.exit_code >= 0) {
-    return set(Status::kKilled,
-               Stopped("Killed",
-                       "the process ended itself with code " + std::to_string(exit.exit_code), ""));
+    return host::SetKilled(outcome, host::KillCause::kExit,
+                           "the process ended itself with code " + std::to_string(exit.exit_code));
   }
-  std::string hint;
-  if (exit.signal == SIGSEGV) hint = "often a recursion too deep for the C stack";
-  set(Status::kKilled,
-      Stopped("Killed",
-              exit.known ? "killed by " + SignalName(exit.signal)
-                         : "ended for a reason that this program did not get to see",
-              hint));
+  if (!exit.known) {
+    return host::SetKilled(outcome, host::KillCause::kUnknown, "ended for an unknown reason");
+  }
+  host::SetKilled(outcome,
+                  exit.signal == SIGKILL ? host::KillCause::kSigkill : host::KillCause::kSignal,
+                  "killed by " + SignalName(exit.signal),
+                  exit.signal == SIGSEGV ? "often a recursion too deep for the C stack" : "");
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

@@ -17,27 +17,27 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/outcome.h"
-#include "engine/core/request.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
-#include "engine/door/door.h"
+#include "engine/egress/egress_proxy.h"
+#include "engine/host/outcome.h"
+#include "engine/host/request.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/interrupt_check.h"
 #include "engine/outside/worker.h"
-#include "engine/outside/worker_line.h"
+#include "engine/outside/worker_channel.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 class Execution {
  public:
-  Execution(Worker worker, const Request& request, const RunOptions& options,
+  Execution(Worker worker, const host::Request& request, const RunOptions& options,
             std::string_view language);
 
-  // Before Run, where the profile has a door. `narrower`: as Door has it.
-  void ServeDoor(DoorService& service, std::optional<AllowList> narrower);
+  // Before Run, where the profile has an egress proxy. `narrower`: as Egress proxy has it.
+  void ServeEgress(egress::EgressService& service, std::optional<egress::AllowList> narrower);
 
-  Result<Outcome> Run();
+  core::Result<host::Outcome> Run();
 
   // After Run; to be killed, if it has not been.
   Worker TakeWorker() { return std::move(worker_); }
@@ -46,33 +46,34 @@ class Execution {
   enum class End { kReported, kDied, kNonsense, kTimeout, kCpuLimit, kCancelled };
 
   void StartClock();
-  Result<void> SendRequest();
-  Result<End> Watch();
+  core::Result<void> SendRequest();
+  core::Result<End> Watch();
   std::optional<End> Hear();
-  Deadline NextCheck() const;
+  core::Deadline NextCheck() const;
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
-  Outcome Collect(End end);
-  void CloseDoor(Outcome& outcome);
-  void CollectOutput(Outcome& outcome);
-  void CollectFiles(Outcome& outcome);
-  void Explain(End end, const ExitReport& exit, Outcome& outcome);
+  core::Result<host::Outcome> Collect(End end);
+  void CloseEgress(host::Outcome& outcome);
+  void CollectOutput(host::Outcome& outcome);
+  void CollectFiles(host::Outcome& outcome);
+  void Explain(End end, const core::ExitReport& exit, host::Outcome& outcome);
+  void ExplainKill(End end, const core::ExitReport& exit, host::Outcome& outcome);
 
   Worker worker_;
-  std::optional<Door> door_;
-  const Request& request_;
+  std::optional<egress::EgressProxy> egress_;
+  const host::Request& request_;
   const RunOptions& options_;
   const std::string_view language_;
-  WorkerLine line_;
+  WorkerChannel channel_;
   InterruptCheck interrupts_;
-  Deadline start_;
-  Deadline deadline_;
-  Deadline cpu_check_;
-  Deadline next_stream_;
+  core::Deadline start_;
+  core::Deadline deadline_;
+  core::Deadline cpu_check_;
+  core::Deadline next_stream_;
   uint64_t streamed_stdout_ = 0;
   uint64_t streamed_stderr_ = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_

@@ -1,5 +1,5 @@
 // FunctionCalls: the judge of calls of the request's functions, over whichever line they come: a
-// worker's (worker_line.h) or a container's (container/wire). Every byte of a call is hostile.
+// worker's (worker_channel.h) or a container's (container/wire). Every byte of a call is hostile.
 //
 //   FunctionCalls calls(request, options.call);
 //   if (!calls.MayBe(name_size, arguments_size)) …     as announced, before it has come
@@ -13,15 +13,15 @@
 #include <string_view>
 
 #include "engine/core/limits.h"
-#include "engine/core/request.h"
+#include "engine/host/request.h"
 #include "engine/outside/backend.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 class FunctionCalls {
  public:
   // Both are borrowed.
-  FunctionCalls(const Request& request, const FunctionCall& call)
+  FunctionCalls(const host::Request& request, const FunctionCall& call)
       : request_(request), call_(call) {}
 
   // Whether there is anything to call, and anybody who answers. What is only validated calls
@@ -35,14 +35,14 @@ class FunctionCalls {
   std::string Answer(std::string_view name, std::string_view arguments) const;
 
   // Of names and arguments together, and of answers.
-  static size_t LongestCall(const Limits& limits);
-  static size_t LongestAnswer(const Limits& limits);
+  static size_t MaxCall(const core::Limits& limits);
+  static size_t MaxAnswer(const core::Limits& limits);
 
  private:
-  const Request& request_;
+  const host::Request& request_;
   const FunctionCall& call_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_FUNCTION_CALLS_H_

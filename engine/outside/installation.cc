@@ -10,7 +10,7 @@
 
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 namespace fs = std::filesystem;
 
@@ -89,7 +89,7 @@ fs::path ProgramBehind(const fs::path& path) {
 
 fs::path InterpreterOnPath() {
   const char* path = getenv("PATH");
-  for (const std::string_view folder : SplitAt(path ? path : "", ':')) {
+  for (const std::string_view folder : core::SplitAt(path ? path : "", ':')) {
     // What is not absolute depends on where we are called.
     if (!folder.starts_with('/')) continue;
     fs::path program = ProgramBehind(fs::path(folder) / kPython);
@@ -98,20 +98,20 @@ fs::path InterpreterOnPath() {
   return {};
 }
 
-Error NoInterpreter(const std::string& detail) {
-  return MakeError("find the interpreter of this installation", detail);
+core::Error NoInterpreter(const std::string& detail) {
+  return core::MakeError("find the interpreter of this installation", detail);
 }
 
 // The interpreter that the zygote of `place` is loaded into: the one that is given or written down,
 // else that of the environment, else the first on PATH, as for `pip install --user`.
-Result<std::string> InterpreterOf(const Place& place, const fs::path& command_folder,
-                                  const std::string& given) {
+core::Result<std::string> InterpreterOf(const Place& place, const fs::path& command_folder,
+                                        const std::string& given) {
   std::string named = given;
   std::ifstream file(place.programs / kInterpreterFile);
   if (named.empty() && file) std::getline(file, named);
   if (!named.empty()) {
     const fs::path program = ProgramBehind(named);
-    if (program.empty()) return NoInterpreter(Quoted(named) + " is no program");
+    if (program.empty()) return NoInterpreter(core::Quoted(named) + " is no program");
     return program.string();
   }
   // <prefix>/lib/pythonX.Y/site-packages
@@ -148,19 +148,19 @@ std::string PinsFile(const Installation& installation, const std::string& set) {
 }
 
 ChosenPackages ChosenOf(const Installation& installation, const std::string& set) {
-  const Result<std::vector<InstalledPackage>> pins = ReadPins(PinsFile(installation, set));
+  const core::Result<std::vector<InstalledPackage>> pins = ReadPins(PinsFile(installation, set));
   return pins ? ChoosePackages(installation.environment, *pins) : ChosenPackages();
 }
 
 }  // namespace
 
-Result<Installation> Installation::Find(const InstallationPlace& place) {
+core::Result<Installation> Installation::Find(const InstallationPlace& place) {
   fs::path folder = place.folder;
   std::vector<Place> places;
   if (folder.empty()) {
     std::error_code code;
     folder = fs::read_symlink("/proc/self/exe", code).parent_path();
-    if (code) return SystemErrorOf(code.value(), "find the running program");
+    if (code) return core::SystemErrorOf(code.value(), "find the running program");
     places = PlacesOfProgram(folder);
     for (Place& each : PlacesOfCommand(folder)) places.push_back(std::move(each));
   } else {
@@ -172,15 +172,15 @@ Result<Installation> Installation::Find(const InstallationPlace& place) {
     std::optional<Installation> found = InstallationAt(each);
     if (!found) continue;
     if (found->zygote.ends_with(kModule)) {
-      Result<std::string> interpreter =
+      core::Result<std::string> interpreter =
           InterpreterOf(each, place.folder.empty() ? folder : fs::path(), place.interpreter);
       if (!interpreter) return interpreter.error();
       found->interpreter = std::move(*interpreter);
     }
     return std::move(*found);
   }
-  return MakeError("find the installation",
-                   "no belljar-zygote and share/belljar near " + folder.string());
+  return core::MakeError("find the installation",
+                         "no belljar-zygote and share/belljar near " + folder.string());
 }
 
 // <prefix>/bin/python3.11 and <prefix>/lib/python3.11/os.py: the landmark that getpath.py looks
@@ -206,13 +206,13 @@ std::vector<InstalledPackage> Installation::PackagesOfSet(const std::string& set
   const PackageFolder folder = FolderOfSet(set);
   if (folder.path.empty()) return {};
   if (environment.empty()) return PackagesIn(folder.path);
-  Result<std::vector<InstalledPackage>> pins = ReadPins(PinsFile(*this, set));
+  core::Result<std::vector<InstalledPackage>> pins = ReadPins(PinsFile(*this, set));
   return pins ? std::move(*pins) : std::vector<InstalledPackage>();
 }
 
-std::vector<MissingPackages> Installation::Missing(const Profile& profile) const {
+std::vector<MissingPackages> Installation::Missing(const core::Profile& profile) const {
   std::vector<MissingPackages> missing;
-  for (const PackageSet& set : profile.packages) {
+  for (const core::PackageSet& set : profile.packages) {
     if (environment.empty()) {
       if (!FolderOfSet(set.name).path.empty()) continue;
       missing.push_back({set.name, set.modules, InstallCommand(packages, set.name)});
@@ -228,9 +228,9 @@ std::vector<MissingPackages> Installation::Missing(const Profile& profile) const
 
 std::string Installation::PackageVersion(std::string_view package) const {
   for (InstalledPackage& each : PackagesIn(site_packages)) {
-    if (LowerCase(each.name) == package) return std::move(each.version);
+    if (core::LowerCase(each.name) == package) return std::move(each.version);
   }
   return "";
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

@@ -20,7 +20,7 @@
 #include "engine/core/result.h"
 #include "engine/outside/package_folder.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 // A set of packages that a profile names and that is not installed, or not as it was reviewed.
 struct MissingPackages {
@@ -48,7 +48,7 @@ struct Installation {
   std::string profiles;       // folder of *.toml
   std::string rules;          // the policy's rules.json
 
-  static Result<Installation> Find(const InstallationPlace& place = {});
+  static core::Result<Installation> Find(const InstallationPlace& place = {});
 
   // Of `interpreter`, as it finds that itself; empty where there is none.
   std::string StandardLibrary() const;
@@ -60,17 +60,17 @@ struct Installation {
   std::vector<InstalledPackage> PackagesOfSet(const std::string& set) const;
 
   // What `profile` names and is not there: it starts without.
-  std::vector<MissingPackages> Missing(const Profile& profile) const;
+  std::vector<MissingPackages> Missing(const core::Profile& profile) const;
 
   // Of one of site_packages, by its name in lower case; empty where it is not found.
   std::string PackageVersion(std::string_view package) const;
 };
 
 // `given`, or that of the running program.
-inline Result<Installation> GivenOrFound(const std::optional<Installation>& given) {
-  return given ? Result<Installation>(*given) : Installation::Find();
+inline core::Result<Installation> GivenOrFound(const std::optional<Installation>& given) {
+  return given ? core::Result<Installation>(*given) : Installation::Find();
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_INSTALLATION_H_

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{50};
@@ -10,17 +10,17 @@ constexpr std::chrono::milliseconds kInterval{50};
 }  // namespace
 
 InterruptCheck::InterruptCheck(const std::function<bool()>& interrupted)
-    : interrupted_(interrupted), next_(Clock::now() + kInterval) {}
+    : interrupted_(interrupted), next_(core::Clock::now() + kInterval) {}
 
-Deadline InterruptCheck::next() const { return interrupted_ ? next_ : Deadline::max(); }
+core::Deadline InterruptCheck::next() const { return interrupted_ ? next_ : core::Deadline::max(); }
 
-void InterruptCheck::Hurry() { next_ = Clock::now(); }
+void InterruptCheck::Hurry() { next_ = core::Clock::now(); }
 
 bool InterruptCheck::Interrupted() {
-  if (!interrupted_ || Clock::now() < next_) return false;
+  if (!interrupted_ || core::Clock::now() < next_) return false;
   const bool interrupted = interrupted_();
-  next_ = Clock::now() + kInterval;
+  next_ = core::Clock::now() + kInterval;
   return interrupted;
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

@@ -7,7 +7,7 @@
 
 #include "engine/core/socket.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 class InterruptCheck {
  public:
@@ -15,7 +15,7 @@ class InterruptCheck {
   explicit InterruptCheck(const std::function<bool()>& interrupted);
 
   // The next look: to be polled until.
-  Deadline next() const;
+  core::Deadline next() const;
   // EINTR, or after something that may have had a signal of its own.
   void Hurry();
   // Asks, if it is time to; true: the caller wants no more of the run.
@@ -23,9 +23,9 @@ class InterruptCheck {
 
  private:
   const std::function<bool()>& interrupted_;
-  Deadline next_;
+  core::Deadline next_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_INTERRUPT_CHECK_H_

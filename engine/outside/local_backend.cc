@@ -6,44 +6,47 @@
 
 #include "engine/outside/execution.h"
 
-namespace belljar {
+namespace belljar::outside {
 
-LocalBackend::LocalBackend(SparePoolOptions pool, std::string mode, std::string language,
-                           std::unique_ptr<DoorService> doors, DoorKeeper keeper)
+LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
+                           std::unique_ptr<egress::EgressService> egress_service,
+                           EgressKeeper keeper)
     : mode_(std::move(mode)),
       language_(std::move(language)),
-      doors_(std::move(doors)),
+      egress_service_(std::move(egress_service)),
       keeper_(std::move(keeper)),
       pool_(std::move(pool)) {}
 
-Result<Outcome> LocalBackend::Run(const Request& request, const RunOptions& options) {
-  std::optional<AllowList> narrower;
+core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
+                                              const RunOptions& options) {
+  std::optional<egress::AllowList> narrower;
   if (!keeper_) {  // who else keeps it has judged the request too
-    Result<std::optional<AllowList>> judged = Narrower(doors_.get(), request);
+    core::Result<std::optional<egress::AllowList>> judged =
+        egress::Narrower(egress_service_.get(), request);
     if (!judged) return judged.error();
     narrower = std::move(*judged);
   }
-  Result<Worker> worker = pool_.Take(Clock::now() + options.queue_timeout, options);
+  core::Result<Worker> worker = pool_->Take(core::Clock::now() + options.queue_timeout, options);
   if (!worker) {
     if (worker.error().error_number == ECANCELED) return CancelledBefore(request, mode_, language_);
     return worker.error();
   }
-  const bool runs = request.mode == Request::Mode::kRun;
+  const bool runs = request.mode == host::Request::Mode::kRun;
   if (keeper_ && runs) {
-    Result<void> kept = keeper_(std::move(worker->furnishings.door));
+    core::Result<void> kept = keeper_(std::move(worker->furnishings.egress));
     if (!kept) {
-      pool_.Retire(std::move(*worker));
+      pool_->Retire(std::move(*worker));
       return kept.error();
     }
   }
   Execution execution(std::move(*worker), request, options, language_);
-  if (doors_ && runs) execution.ServeDoor(*doors_, std::move(narrower));
-  Result<Outcome> outcome = execution.Run();
-  if (options.afterwards) {
+  if (egress_service_ && runs) execution.ServeEgress(*egress_service_, std::move(narrower));
+  core::Result<host::Outcome> outcome = execution.Run();
+  if (options.deferred) {
     auto spent = std::make_shared<Worker>(execution.TakeWorker());
-    options.afterwards->Add([this, spent] { pool_.Retire(std::move(*spent)); });
+    options.deferred->Add([this, spent] { pool_->Retire(std::move(*spent)); });
   } else {
-    pool_.Retire(execution.TakeWorker());
+    pool_->Retire(execution.TakeWorker());
   }
   if (outcome) {
     outcome->isolation.mode = mode_;
@@ -52,4 +55,4 @@ Result<Outcome> LocalBackend::Run(const Request& request, const RunOptions& opti
   return outcome;
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

@@ -6,32 +6,34 @@
 #include <optional>
 #include <string>
 
-#include "engine/door/door.h"
+#include "engine/egress/egress_proxy.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/spare_pool.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 class LocalBackend : public Backend {
  public:
   // `mode` and `language` ("strict", "restricted", …) are repeated in every outcome. Of a profile
-  // with a door, `doors` or whoever keeps it instead; else neither.
-  LocalBackend(SparePoolOptions pool, std::string mode, std::string language,
-               std::unique_ptr<DoorService> doors, DoorKeeper keeper);
+  // with an egress proxy, `egress_service` or whoever keeps it instead; else neither.
+  LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
+               std::unique_ptr<egress::EgressService> egress_service, EgressKeeper keeper);
 
-  Result<Outcome> Run(const Request& request, const RunOptions& options) override;
+  core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options) override;
 
-  Result<void> WaitForSpare(Deadline deadline) override { return pool_.WaitForSpare(deadline); }
-  Counters counters() const override { return pool_.counters(); }
+  core::Result<void> WaitForSpare(core::Deadline deadline) override {
+    return pool_->WaitForSpare(deadline);
+  }
+  Counters counters() const override { return pool_->counters(); }
 
  private:
   const std::string mode_;
   const std::string language_;
-  const std::unique_ptr<DoorService> doors_;
-  const DoorKeeper keeper_;
-  SparePool pool_;
+  const std::unique_ptr<egress::EgressService> egress_service_;
+  const EgressKeeper keeper_;
+  const std::unique_ptr<SparePool> pool_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_LOCAL_BACKEND_H_

@@ -13,7 +13,7 @@
 #include "engine/seal/cgroup.h"
 #include "engine/seal/landlock.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 using Need = MachineCheck::Need;
@@ -21,7 +21,7 @@ using Need = MachineCheck::Need;
 // The words of a small file of /proc or /sys; none when it cannot be read.
 std::vector<std::string> WordsOf(const std::string& path) {
   std::vector<std::string> words;
-  Result<std::string> text = ReadFile(path, 1 << 20);
+  core::Result<std::string> text = core::ReadFile(path, 1 << 20);
   if (!text) return words;
   std::istringstream stream(*text);
   for (std::string word; stream >> word;) words.push_back(word);
@@ -77,7 +77,7 @@ std::string NamespaceAdvice() {
 }
 
 MachineCheck CheckNamespaces() {
-  const Result<void> probed = ProbeNamespaces();
+  const core::Result<void> probed = ProbeNamespaces();
   return {
       "namespaces",
       Need::kStrict,
@@ -88,7 +88,7 @@ MachineCheck CheckNamespaces() {
 }
 
 MachineCheck CheckLandlock() {
-  const int abi = LandlockAbi();
+  const int abi = seal::LandlockAbi();
   std::string detail = "this kernel has none, or it is switched off";
   if (abi > 0) {
     detail = "ABI " + std::to_string(abi) + ": files";
@@ -120,7 +120,7 @@ MachineCheck CheckSeccomp() {
 }
 
 MachineCheck CheckCgroup() {
-  const Result<std::string> parent = FindCgroupParent();
+  const core::Result<std::string> parent = seal::FindCgroupParent();
   return {"cgroup",
           Need::kOptional,
           parent.ok(),
@@ -155,4 +155,4 @@ std::vector<MachineCheck> CheckTools() {
            "the benchmark compares with it", "on Debian: apt-get install bubblewrap"}};
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

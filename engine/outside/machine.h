@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace belljar {
+namespace belljar::outside {
 
 struct MachineCheck {
   enum class Need {
@@ -28,6 +28,6 @@ std::vector<MachineCheck> CheckKernel();
 // Programs that the benchmark can use.
 std::vector<MachineCheck> CheckTools();
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_MACHINE_H_

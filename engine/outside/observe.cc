@@ -15,7 +15,7 @@
 #include "engine/core/fd.h"
 #include "engine/seal/seal.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 constexpr size_t kMaxProcFile = 64 * 1024;
@@ -40,19 +40,19 @@ using NamespaceInodes = decltype(OwnSeal::namespaces);
 static_assert(std::size(kNamespaces) == std::tuple_size_v<NamespaceInodes>);
 
 // `process` is a folder of /proc.
-Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
+core::Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
   NamespaceInodes inodes;
   for (size_t i = 0; i < inodes.size(); ++i) {
     const std::string path = process + "/ns/" + kNamespaces[i];
     struct stat status;
     const bool shown = stat(path.c_str(), &status) == 0;
-    if (!shown && errno != ENOENT) return SystemError("look at " + path);
+    if (!shown && errno != ENOENT) return core::SystemError("look at " + path);
     inodes[i] = shown ? status.st_ino : 0;
   }
   return inodes;
 }
 
-LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& ours) {
+host::LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& ours) {
   std::string shared;
   for (size_t i = 0; i < theirs.size(); ++i) {
     const bool is_own = theirs[i] != 0 && ours[i] != 0 && theirs[i] != ours[i];
@@ -62,12 +62,12 @@ LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& 
   return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
 }
 
-LayerState PrivilegeLayer(std::string_view status, OwnWord word) {
+host::LayerState PrivilegeLayer(std::string_view status, seal::OwnWord word) {
   std::string missing, unseen;
   const auto require = [&](bool held, const char* key, const char* what) {
     const bool shown = !Field(status, key).empty();
     if (!shown) unseen += (unseen.empty() ? "" : ", ") + std::string(what);
-    if (!(shown ? held : (word & kNoPrivileges) != 0)) {
+    if (!(shown ? held : (word & seal::kNoPrivileges) != 0)) {
       missing += (missing.empty() ? "" : ", ") + std::string(what);
     }
   };
@@ -96,26 +96,29 @@ constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
 
 // The row of /proc, soft limit and hard one. Where there is none (gVisor of 2022 has no such file)
 // the process is asked about, which takes more: CAP_SYS_RESOURCE, where root looks at nobody.
-Result<bool> IsUnlimited(pid_t pid, std::string_view limits, const Limited& limited) {
+core::Result<bool> IsUnlimited(pid_t pid, std::string_view limits, const Limited& limited) {
   const std::string_view shown = Field(limits, limited.row);
   if (!shown.empty()) return shown.find("unlimited") != std::string_view::npos;
   rlimit limit{};
-  if (prlimit(pid, limited.resource, nullptr, &limit) != 0) return SystemError("ask for limits");
+  if (prlimit(pid, limited.resource, nullptr, &limit) != 0)
+    return core::SystemError("ask for limits");
   return limit.rlim_max == RLIM_INFINITY;
 }
 
-Result<LayerState> RlimitLayer(pid_t pid) {
-  const Result<std::string> limits =
-      ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
+core::Result<host::LayerState> RlimitLayer(pid_t pid) {
+  const core::Result<std::string> limits =
+      core::ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
   if (!limits && limits.error().error_number != ENOENT) return limits.error();
   std::string unlimited;
   for (const Limited& limited : kLimited) {
-    const Result<bool> answer = IsUnlimited(pid, limits ? *limits : std::string_view(), limited);
+    const core::Result<bool> answer =
+        IsUnlimited(pid, limits ? *limits : std::string_view(), limited);
     if (!answer) return answer.error();
     if (*answer) unlimited += (unlimited.empty() ? "" : ", ") + std::string(limited.row);
   }
-  if (!unlimited.empty()) return LayerState{"rlimits", false, "unlimited: " + unlimited};
-  return LayerState{"rlimits", true, "memory, CPU, file size, descriptors, processes, no core"};
+  if (!unlimited.empty()) return host::LayerState{"rlimits", false, "unlimited: " + unlimited};
+  return host::LayerState{"rlimits", true,
+                          "memory, CPU, file size, descriptors, processes, no core"};
 }
 
 int FilterCount(std::string_view status) {
@@ -125,10 +128,11 @@ int FilterCount(std::string_view status) {
   return count;
 }
 
-LayerState SeccompLayer(std::string_view status, int own_filters, int filters, OwnWord word) {
+host::LayerState SeccompLayer(std::string_view status, int own_filters, int filters,
+                              seal::OwnWord word) {
   const std::string_view mode = Field(status, "Seccomp:");
   if (Field(status, "Seccomp_filters:").empty()) {
-    const bool held = mode == "2" && (word & kFilterRefuses) != 0;
+    const bool held = mode == "2" && (word & seal::kFilterRefuses) != 0;
     if (!held) return {"seccomp", false, "no filter of its own refuses what it has to"};
     return {"seccomp", true,
             "allow-list; filters are not counted by this kernel, the worker's own word: its own "
@@ -143,15 +147,15 @@ LayerState SeccompLayer(std::string_view status, int own_filters, int filters, O
 }  // namespace
 
 bool IsInCgroup(pid_t pid, const std::string& leaf) {
-  const Result<std::string> cgroup =
-      ReadFile("/proc/" + std::to_string(pid) + "/cgroup", kMaxProcFile);
+  const core::Result<std::string> cgroup =
+      core::ReadFile("/proc/" + std::to_string(pid) + "/cgroup", kMaxProcFile);
   return cgroup && Field(*cgroup, "0::").ends_with("/" + leaf);
 }
 
-Result<UniqueFd> OpenStatus(pid_t pid) {
+core::Result<core::UniqueFd> OpenStatus(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/status";
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return SystemError("open " + path);
+  core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return core::SystemError("open " + path);
   return fd;
 }
 
@@ -167,37 +171,39 @@ uint64_t MaxRss(int status_fd) {
   return kibibytes * 1024;
 }
 
-Result<OwnSeal> OwnSeal::Read() {
-  Result<std::string> status = ReadFile("/proc/self/status", kMaxProcFile);
+core::Result<OwnSeal> OwnSeal::Read() {
+  core::Result<std::string> status = core::ReadFile("/proc/self/status", kMaxProcFile);
   if (!status) return status.error();
-  Result<NamespaceInodes> namespaces = ReadNamespaces("/proc/self");
+  core::Result<NamespaceInodes> namespaces = ReadNamespaces("/proc/self");
   if (!namespaces) return namespaces.error();
   return OwnSeal{*namespaces, FilterCount(*status)};
 }
 
-Result<std::vector<LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid, int status_fd,
-                                            OwnWord word, int filters, pid_t parent) {
+core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
+                                                        int status_fd, seal::OwnWord word,
+                                                        int filters, pid_t parent) {
   const std::string folder = "/proc/" + std::to_string(pid);
-  Result<std::string> status = ReadAll(status_fd, kMaxProcFile);
+  core::Result<std::string> status = core::ReadAll(status_fd, kMaxProcFile);
   if (!status) return status.error();
   if (Field(*status, "PPid:") != std::to_string(parent > 0 ? parent : getpid())) {
-    return MakeError("observe worker", "process " + std::to_string(pid) + " is not our child");
+    return core::MakeError("observe worker",
+                           "process " + std::to_string(pid) + " is not our child");
   }
-  Result<LayerState> rlimits = RlimitLayer(pid);
+  core::Result<host::LayerState> rlimits = RlimitLayer(pid);
   if (!rlimits) return rlimits.error();
-  const bool landlock_refused = (word & kLandlockRefuses) != 0;
-  Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
+  const bool landlock_refused = (word & seal::kLandlockRefuses) != 0;
+  core::Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
   // An ordinary user may look into a user namespace of its own making only: a worker that is in
   // none cannot be looked at, and then nothing is claimed.
   const bool hidden = !namespaces && namespaces.error().error_number == EACCES;
   if (!namespaces && !hidden) return namespaces.error();
-  return std::vector<LayerState>{
-      hidden ? LayerState{"namespaces", false, "shared with the host"}
+  return std::vector<host::LayerState>{
+      hidden ? host::LayerState{"namespaces", false, "shared with the host"}
              : NamespaceLayer(*namespaces, own.namespaces),
       PrivilegeLayer(*status, word), std::move(*rlimits),
-      LayerState{"landlock", landlock_refused,
-                 landlock_refused ? "files, TCP, abstract sockets, signals" : "not in force"},
+      host::LayerState{"landlock", landlock_refused,
+                       landlock_refused ? "files, TCP, abstract sockets, signals" : "not in force"},
       SeccompLayer(*status, own.seccomp_filters, filters, word)};
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

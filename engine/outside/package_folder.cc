@@ -10,7 +10,7 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 namespace fs = std::filesystem;
 
@@ -96,8 +96,8 @@ void AddEntries(const std::set<std::string>& paths, const std::string& prefix,
 // False where nobody recorded what belongs to it.
 bool AddEntriesOf(const std::string& folder, const Distribution& distribution,
                   std::set<std::string>& entries) {
-  const Result<std::string> record =
-      ReadFile(folder + "/" + distribution.folder + "/RECORD", kLargestRecord);
+  const core::Result<std::string> record =
+      core::ReadFile(folder + "/" + distribution.folder + "/RECORD", kLargestRecord);
   if (!record) return false;
   std::set<std::string> paths;
   std::istringstream lines(*record);
@@ -120,8 +120,8 @@ std::vector<InstalledPackage> PackagesIn(const std::string& folder) {
   return packages;
 }
 
-Result<std::vector<InstalledPackage>> ReadPins(const std::string& file) {
-  Result<std::string> text = ReadFile(file, kLargestPins);
+core::Result<std::vector<InstalledPackage>> ReadPins(const std::string& file) {
+  core::Result<std::string> text = core::ReadFile(file, kLargestPins);
   if (!text) return text.error();
   std::vector<InstalledPackage> pins;
   std::istringstream words(*text);
@@ -156,4 +156,4 @@ ChosenPackages ChoosePackages(const std::string& folder,
   return chosen;
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

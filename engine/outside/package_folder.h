@@ -8,7 +8,7 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 struct InstalledPackage {
   std::string name;  // as its own metadata has it: "scikit-learn"
@@ -31,12 +31,12 @@ struct ChosenPackages {
 };
 
 // One "name version" a line, as the build writes them of requirements/SET.txt.
-Result<std::vector<InstalledPackage>> ReadPins(const std::string& file);
+core::Result<std::vector<InstalledPackage>> ReadPins(const std::string& file);
 
 // `pins` in `folder`. What is theirs there is told by what the installer recorded of each (RECORD):
 // packages whole, and of a folder that several share (a namespace package) only what is theirs.
 ChosenPackages ChoosePackages(const std::string& folder, const std::vector<InstalledPackage>& pins);
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_PACKAGE_FOLDER_H_

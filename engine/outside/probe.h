@@ -4,12 +4,12 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 // Whether a child may be cloned into all the namespaces of the seal, and mount in them; the error
 // says what refused.
-Result<void> ProbeNamespaces();
+core::Result<void> ProbeNamespaces();
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_PROBE_H_

@@ -10,39 +10,40 @@
 #include "engine/core/result.h"
 #include "engine/outside/installation.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 class ProfileCatalogue {
  public:
   // Of the installation that is given, or the running program's. An error is its failure.
-  static Result<ProfileCatalogue> Open(std::optional<Installation> installation = std::nullopt);
+  static core::Result<ProfileCatalogue> Open(
+      std::optional<Installation> installation = std::nullopt);
 
   const Installation& installation() const { return installation_; }
-  const std::vector<Profile>& profiles() const { return profiles_; }
+  const std::vector<core::Profile>& profiles() const { return profiles_; }
   std::vector<std::string> Names() const;
 
   // A name, several with "+" between them ("data-science+filesystem"), or the path of an operator's
   // own file: with a slash in it, or ending in ".toml". An error is the user's.
-  Result<Profile> Choose(const std::string& name_or_file) const;
+  core::Result<core::Profile> Choose(const std::string& name_or_file) const;
 
  private:
-  Result<Profile> Combine(const std::string& names) const;
+  core::Result<core::Profile> Combine(const std::string& names) const;
 
-  ProfileCatalogue(Installation installation, std::vector<Profile> profiles)
+  ProfileCatalogue(Installation installation, std::vector<core::Profile> profiles)
       : installation_(std::move(installation)), profiles_(std::move(profiles)) {}
 
   Installation installation_;
-  std::vector<Profile> profiles_;
+  std::vector<core::Profile> profiles_;
 };
 
 // Names of all modules of `profile`.
-std::vector<std::string> ModuleNames(const Profile& profile);
+std::vector<std::string> ModuleNames(const core::Profile& profile);
 
 // Whether the profile has all of `modules`. The error is the user's and begins with `what`, which
 // says where they were given.
-Result<void> CheckAllowedImports(const std::vector<std::string>& modules, const Profile& profile,
-                                 const std::string& what);
+core::Result<void> CheckAllowedImports(const std::vector<std::string>& modules,
+                                       const core::Profile& profile, const std::string& what);
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_

@@ -3,44 +3,44 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/outcome.h"
 #include "engine/core/text.h"
+#include "engine/host/outcome.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json WorkspaceJson(const Profile& profile) {
+Json WorkspaceJson(const core::Profile& profile) {
   if (!profile.workspace) return nullptr;
-  return {{"path", kWorkspacePath},
+  return {{"path", core::kWorkspacePath},
           {"size_bytes", profile.workspace->size.count},
           {"inodes", profile.workspace->inodes}};
 }
 
-Json NetworkJson(const Profile& profile) {
-  if (!profile.door) return nullptr;
-  return {{"proxy_port", profile.door->port}};
+Json NetworkJson(const core::Profile& profile) {
+  if (!profile.egress) return nullptr;
+  return {{"proxy_port", profile.egress->port}};
 }
 
 }  // namespace
 
-std::vector<InstalledPackage> InstalledPackages(const Profile& profile,
+std::vector<InstalledPackage> InstalledPackages(const core::Profile& profile,
                                                 const Installation& installation) {
   std::vector<InstalledPackage> packages;
-  for (const PackageSet& set : profile.packages) {
+  for (const core::PackageSet& set : profile.packages) {
     for (InstalledPackage& each : installation.PackagesOfSet(set.name)) {
       packages.push_back(std::move(each));
     }
   }
   std::sort(packages.begin(), packages.end(),
             [](const InstalledPackage& one, const InstalledPackage& other) {
-              return LowerCase(one.name) < LowerCase(other.name);
+              return core::LowerCase(one.name) < core::LowerCase(other.name);
             });
   return packages;
 }
 
-std::string ProfileFactsToJson(const Profile& profile, const Installation& installation) {
+std::string ProfileFactsToJson(const core::Profile& profile, const Installation& installation) {
   Json packages = Json::array();
   for (const InstalledPackage& each : InstalledPackages(profile, installation)) {
     packages.push_back({{"name", each.name}, {"version", each.version}});
@@ -58,28 +58,30 @@ std::string ProfileFactsToJson(const Profile& profile, const Installation& insta
   return facts.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string ProfileToJson(const Profile& profile, const Installation& installation) {
+std::string ProfileToJson(const core::Profile& profile, const Installation& installation) {
   Json modules = Json::object();
-  for (const ModuleExports& module : profile.modules) modules[module.name] = module.exports;
+  for (const core::ModuleExports& module : profile.modules) modules[module.name] = module.exports;
   Json json = {{"name", profile.name}, {"summary", profile.summary}};
   json.update(Json::parse(ProfileFactsToJson(profile, installation)));
-  json["limits"] = {{"default", Json::parse(LimitsToJson(profile.default_limits))},
-                    {"maximum", Json::parse(LimitsToJson(profile.maximum_limits))}};
+  json["limits"] = {{"default", Json::parse(host::LimitsToJson(profile.default_limits))},
+                    {"maximum", Json::parse(host::LimitsToJson(profile.maximum_limits))}};
   json["modules"] = std::move(modules);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::vector<const ModuleExports*> OwnModules(const Profile& profile, const Profile* basic) {
-  std::vector<const ModuleExports*> own;
-  for (const ModuleExports& module : profile.modules) {
+std::vector<const core::ModuleExports*> OwnModules(const core::Profile& profile,
+                                                   const core::Profile* basic) {
+  std::vector<const core::ModuleExports*> own;
+  for (const core::ModuleExports& module : profile.modules) {
     const bool is_basics =
         basic && !profile.tiers.empty() &&
-        std::any_of(basic->modules.begin(), basic->modules.end(), [&](const ModuleExports& other) {
-          return other.name == module.name && other.exports == module.exports;
-        });
+        std::any_of(basic->modules.begin(), basic->modules.end(),
+                    [&](const core::ModuleExports& other) {
+                      return other.name == module.name && other.exports == module.exports;
+                    });
     if (!is_basics) own.push_back(&module);
   }
   return own;
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

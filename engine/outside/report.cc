@@ -7,16 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "engine/core/digest.h"
-#include "engine/core/json_reader.h"
+#include "engine/host/digest.h"
+#include "engine/host/json_reader.h"
+#include "engine/host/outcome_fields.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 using nlohmann::json;
 
-std::string Text(const json& object, const char* key) {
-  const json& value = object.at(key);
+std::string Text(const json& value) {
   return value.is_null() ? std::string() : value.get<std::string>();
 }
 
@@ -29,69 +29,61 @@ int Integer(const json& value) {
   return value.get<int>();
 }
 
-int Position(const json& object, const char* key) {
-  const json& value = object.at(key);
-  return value.is_null() ? 0 : Integer(value);
-}
-
-// A text or a number would be iterated over as a list of itself.
-const json& List(const json& object, const char* key) {
-  const json& value = object.at(key);
-  if (!value.is_array()) throw std::runtime_error("not a list");
-  return value;
-}
-
-Status ReadStatus(const std::string& name, ReportBy by) {
-  // The limits are the host's to declare, but for memory, which only the worker sees as such.
-  for (Status status : {Status::kOk, Status::kException, Status::kRefused, Status::kMemoryLimit}) {
-    if (StatusName(status) == name) return status;
-  }
-  for (Status status : {Status::kTimeout, Status::kCpuLimit, Status::kKilled}) {
-    if (by == ReportBy::kHost && StatusName(status) == name) return status;
-  }
-  throw std::runtime_error("unknown status");
-}
-
-Finding ReadFinding(const json& object) {
-  return {Text(object, "rule"),       Text(object, "name"),         Position(object, "line"),
-          Position(object, "column"), Position(object, "end_line"), Position(object, "end_column"),
-          Text(object, "reason"),     Text(object, "hint"),         Text(object, "profile")};
-}
-
-GuestError ReadError(const json& object) {
-  return {Text(object, "type"),       Text(object, "message"),      Position(object, "line"),
-          Position(object, "column"), Position(object, "end_line"), Position(object, "end_column"),
-          Text(object, "traceback"),  Text(object, "hint")};
-}
-
-int Count(const json& object, const char* key) {
-  const int count = Integer(object.at(key));
+int Count(const json& value) {
+  const int count = Integer(value);
   if (count < 0) throw std::runtime_error("a negative count");
   return count;
 }
 
-Analysis ReadAnalysis(const json& object) {
-  Analysis analysis{{}, Count(object, "branches"), Count(object, "nesting")};
-  const json& imports = List(object, "imports");
-  if (imports.size() > kMaxImports) throw std::runtime_error("too many imports");
-  for (const json& name : imports) {
-    analysis.imports.push_back(name.get<std::string>());
-    if (analysis.imports.back().size() > kMaxImportBytes) throw std::runtime_error("too long");
-  }
-  return analysis;
+// A text or a number would be iterated over as a list of itself.
+const json& List(const json& value, size_t most) {
+  if (!value.is_array()) throw std::runtime_error("not a list");
+  if (value.size() > most) throw std::runtime_error("too long a list");
+  return value;
 }
 
-// Asked for by the request; otherwise the report has none.
-std::vector<Comment> ReadComments(const json& object) {
-  std::vector<Comment> comments;
-  if (!object.contains("comments")) return comments;
-  const json& list = List(object, "comments");
-  if (list.size() > kMaxComments) throw std::runtime_error("too many comments");
-  for (const json& item : list) {
-    comments.push_back({Count(item, "line"), Text(item, "text")});
-    if (comments.back().text.size() > kMaxCommentBytes) throw std::runtime_error("too long");
+// As a row of a table has it. What null stands for is the member's initial value.
+template <unsigned kFlags, typename T>
+void ReadValue(const json& value, const host::FieldBounds& bounds, T& into) {
+  if constexpr (host::OptionalField<T>) {
+    if (!value.is_null()) ReadValue<kFlags>(value, bounds, into.emplace());
+  } else if constexpr (host::ListField<T>) {
+    for (const json& item : List(value, bounds.max_items)) {
+      if (item.is_null()) throw std::runtime_error("null in a list");
+      ReadValue<kFlags>(item, bounds, into.emplace_back());
+    }
+  } else if constexpr (host::RecordField<T>) {
+    host::ForEachField<T>([&](auto row) {
+      if constexpr (row.Is(host::kInReport)) {
+        ReadValue<row.kFlags>(value.at(row.name), row.bounds, row.Of(into));
+      }
+    });
+  } else if constexpr (std::same_as<T, int>) {
+    if ((kFlags & host::kPositive) != 0) {
+      into = Count(value);
+    } else if (!value.is_null()) {
+      into = Integer(value);
+    }
+  } else if constexpr (std::same_as<T, bool>) {
+    into = value.get<bool>();
+  } else {
+    static_assert(std::same_as<T, std::string>);
+    into = Text(value);
+    if (into.size() > bounds.max) throw std::runtime_error("too long");
   }
-  return comments;
+}
+
+host::Status ReadStatus(const std::string& name, ReportBy by) {
+  // The limits are the host's to declare, but for memory, which only the worker sees as such.
+  for (host::Status status : {host::Status::kOk, host::Status::kException, host::Status::kRefused,
+                              host::Status::kMemoryLimit}) {
+    if (host::StatusName(status) == name) return status;
+  }
+  for (host::Status status :
+       {host::Status::kTimeout, host::Status::kCpuLimit, host::Status::kKilled}) {
+    if (by == ReportBy::kHost && host::StatusName(status) == name) return status;
+  }
+  throw std::runtime_error("unknown status");
 }
 
 // A name of the runner's only. The object that the outcome is shown as has "stdout" and "stderr"
@@ -118,12 +110,12 @@ bool IsPlain(std::string_view text, std::string_view others, size_t most) {
 }
 
 // A name becomes a file's, a media type a header: nothing else than what the runner writes.
-Artifact ReadArtifact(const json& object, std::string_view bytes) {
-  Artifact artifact;
-  artifact.origin = Artifact::Origin::kDisplay;
-  artifact.name = Text(object, "name");
-  artifact.media_type = Text(object, "media_type");
-  artifact.note = Text(object, "note");
+host::Artifact ReadArtifact(const json& object, std::string_view bytes) {
+  host::Artifact artifact;
+  artifact.origin = host::Artifact::Origin::kDisplay;
+  artifact.name = Text(object.at("name"));
+  artifact.media_type = Text(object.at("media_type"));
+  artifact.note = Text(object.at("note"));
   if (!IsDisplayName(artifact.name) || !IsMediaType(artifact.media_type) ||
       artifact.note.size() > kMaxArtifactNote) {
     throw std::runtime_error("not an artifact's name");
@@ -139,27 +131,25 @@ Artifact ReadArtifact(const json& object, std::string_view bytes) {
     throw std::runtime_error("outside of the artifacts");
   }
   artifact.content = std::string(bytes.substr(from, artifact.size));
-  artifact.sha256 = Sha256(*artifact.content);
+  artifact.sha256 = host::Sha256(*artifact.content);
   return artifact;
 }
 
 // A run that made none, and a profile that keeps none, have no list.
-void ReadArtifacts(const json& object, std::string_view bytes, Outcome& outcome) {
+void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& outcome) {
   if (!object.contains("artifacts")) return;
-  const json& list = List(object, "artifacts");
-  if (list.size() > kMaxArtifacts) throw std::runtime_error("too many artifacts");
   uint64_t total = 0;
-  for (const json& item : list) {
-    Artifact artifact = ReadArtifact(item, bytes);
+  for (const json& item : List(object.at("artifacts"), kMaxArtifacts)) {
+    host::Artifact artifact = ReadArtifact(item, bytes);
     total += artifact.size;
     // Parts that overlap would make much of little.
     if (total > bytes.size()) throw std::runtime_error("larger than all of them");
-    for (const Artifact& other : outcome.artifacts) {
+    for (const host::Artifact& other : outcome.artifacts) {
       if (other.name == artifact.name) throw std::runtime_error("two of one name");
     }
     outcome.artifacts.push_back(std::move(artifact));
   }
-  outcome.artifacts_left_out += static_cast<uint64_t>(Count(object, "artifacts_left_out"));
+  outcome.artifacts_left_out += static_cast<uint64_t>(Count(object.at("artifacts_left_out")));
 }
 
 }  // namespace
@@ -170,31 +160,25 @@ bool IsDisplayName(std::string_view name, size_t most) {
 
 bool IsMediaType(std::string_view text) { return IsPlain(text, "/-+.", kMaxArtifactName); }
 
-bool ReadReport(std::string_view report, Outcome& outcome, std::string_view artifacts) {
-  JsonReading reading = ReadJson(report, {.depth = kMaxReportDepth});
-  if (std::holds_alternative<JsonFailure>(reading)) return false;
+bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_view artifacts) {
+  host::JsonReading reading = host::ReadJson(report, {.depth = kMaxReportDepth});
+  if (std::holds_alternative<host::JsonFailure>(reading)) return false;
   return ReadReportObject(std::get<json>(reading), ReportBy::kWorker, outcome, artifacts);
 }
 
-bool ReadReportObject(const json& object, ReportBy by, Outcome& outcome,
+bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
                       std::string_view artifacts) {
   try {
-    Outcome read = outcome;
+    host::Outcome read = outcome;
     read.status = ReadStatus(object.at("status").get<std::string>(), by);
-    const json& exit_code = object.at("exit_code");
-    if (!exit_code.is_null()) read.exit_code = Integer(exit_code);
     const json& result = object.at("result");
     if (object.at("has_result").get<bool>() && !result.is_null()) read.result_json = result.dump();
-    if (!object.at("result_repr").is_null()) read.result_repr = Text(object, "result_repr");
-    for (const json& name : List(object, "variables")) {
-      read.variables.push_back(name.get<std::string>());
+    ReadValue<0>(object, {}, read);
+    // Asked for by the request; otherwise the report has none.
+    const auto comments = object.find("comments");
+    if (comments != object.end()) {
+      ReadValue<0>(*comments, {.max_items = kMaxComments}, read.comments);
     }
-    if (!object.at("error").is_null()) read.error = ReadError(object["error"]);
-    for (const json& finding : List(object, "findings")) {
-      read.findings.push_back(ReadFinding(finding));
-    }
-    if (!object.at("analysis").is_null()) read.analysis = ReadAnalysis(object["analysis"]);
-    read.comments = ReadComments(object);
     read.truncated = ReadTruncated(object.at("truncated"));
     ReadArtifacts(object, artifacts, read);
     outcome = std::move(read);
@@ -204,4 +188,4 @@ bool ReadReportObject(const json& object, ReportBy by, Outcome& outcome,
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

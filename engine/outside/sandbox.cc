@@ -5,11 +5,12 @@
 #include <cerrno>
 #include <iterator>
 
-#include "engine/core/json_reader.h"
-#include "engine/core/random.h"
 #include "engine/core/text.h"
 #include "engine/core/wire.h"
-#include "engine/door/door.h"
+#include "engine/egress/egress_proxy.h"
+#include "engine/host/json_reader.h"
+#include "engine/host/limit_fields.h"
+#include "engine/host/random.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/workspace.h"
@@ -17,11 +18,11 @@
 #include "engine/seal/seal.h"
 #include "engine/seal/seccomp.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 // Findings, traceback and variables, beside the result.
-constexpr Bytes kReportOverhead = Bytes::Mebi(1);
+constexpr core::Bytes kReportOverhead = core::Bytes::Mebi(1);
 
 bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -29,10 +30,10 @@ bool Contains(const std::vector<std::string>& names, std::string_view name) {
 
 // RFC 9562 version 4.
 std::string NewExecutionId() {
-  std::array<unsigned char, 16> bytes = RandomBytes();
+  std::array<unsigned char, 16> bytes = host::RandomBytes();
   bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
-  std::string id = Hex(bytes);
+  std::string id = core::Hex(bytes);
   for (const unsigned dash : {8u, 13u, 18u, 23u}) id.insert(dash, 1, '-');
   return id;
 }
@@ -41,82 +42,84 @@ constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landl
 
 // The allow-list with what spawning needs for the zygote; for a worker, spawning taken away again.
 // A single run's zygote spawns nothing: it has one filter, once it is the worker.
-Result<void> CompileFilters(const Profile& profile, bool single_run, SealPlan& plan) {
+core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
+                                  seal::SealPlan& plan) {
   if (single_run) {
-    Result<std::vector<sock_filter>> filter =
-        CompileFilter(profile.allowed_syscalls, profile.hostile_syscalls);
+    core::Result<std::vector<sock_filter>> filter =
+        seal::CompileFilter(profile.allowed_syscalls, profile.hostile_syscalls);
     if (!filter) return filter.error();
     plan.filter = std::move(*filter);
     return {};
   }
   const std::vector<std::string>& spawning = profile.spawning_syscalls;
-  std::vector<SyscallRule> allowed = profile.allowed_syscalls;
+  std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
   std::vector<std::string> hostile;
   for (const std::string& name : spawning) allowed.push_back({name, {}});
   for (const std::string& name : profile.hostile_syscalls) {
     if (!Contains(spawning, name)) hostile.push_back(name);
   }
-  Result<std::vector<sock_filter>> filter = CompileFilter(allowed, hostile);
+  core::Result<std::vector<sock_filter>> filter = seal::CompileFilter(allowed, hostile);
   if (!filter) return filter.error();
   plan.zygote_filter = std::move(*filter);
-  filter = CompileRefusal(spawning, profile.hostile_syscalls);
+  filter = seal::CompileRefusal(spawning, profile.hostile_syscalls);
   if (!filter) return filter.error();
   plan.filter = std::move(*filter);
   return {};
 }
 
 // Of a worker without namespaces.
-Result<void> CheckFurnishings(const SandboxOptions& options) {
-  const Profile& profile = options.profile;
-  const bool needs_network = profile.door && !options.door_keeper;
+core::Result<void> CheckFurnishings(const SandboxOptions& options) {
+  const core::Profile& profile = options.profile;
+  const bool needs_network = profile.egress && !options.egress_keeper;
   if (needs_network || (profile.workspace && !options.single_run)) {
-    return MakeError("use profile " + profile.name,
-                     "it gives each worker a file system or a network of its own, which takes "
-                     "namespaces; \"belljar doctor\" tells why there are none");
+    return core::MakeError(
+        "use profile " + profile.name,
+        "it gives each worker a file system or a network of its own, which takes "
+        "namespaces; \"belljar doctor\" tells why there are none");
   }
-  return profile.workspace ? CheckContainersWorkspace() : Result<void>();
+  return profile.workspace ? seal::CheckContainersWorkspace() : core::Result<void>();
 }
 
 // Of a process that could not be made or waited for: it says nothing of what the machine allows.
 bool IsOfTheMoment(int error_number) {
-  return IsExhaustion(error_number) || error_number == EAGAIN || error_number == EINTR ||
+  return core::IsExhaustion(error_number) || error_number == EAGAIN || error_number == EINTR ||
          error_number == ECHILD;
 }
 
 // Standard isolation does without namespaces where they are refused, and nowhere else.
-Result<bool> UsesNamespaces(const SandboxOptions& options) {
+core::Result<bool> UsesNamespaces(const SandboxOptions& options) {
   if (Contains(options.without_layers, "namespaces")) return false;
   if (options.isolation == IsolationMode::kStrict) return true;
-  const Result<void> probed = ProbeNamespaces();
+  const core::Result<void> probed = ProbeNamespaces();
   if (!probed && IsOfTheMoment(probed.error().error_number)) return probed.error();
   return probed.ok();
 }
 
-Result<SealPlan> Plan(const SandboxOptions& options) {
+core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   for (const std::string& layer : options.without_layers) {
     if (std::find(std::begin(kLayers), std::end(kLayers), layer) == std::end(kLayers)) {
-      return MakeError("leave out layer \"" + layer + "\"",
-                       "the layers are namespaces, privileges, rlimits, landlock, seccomp");
+      return core::MakeError("leave out layer \"" + layer + "\"",
+                             "the layers are namespaces, privileges, rlimits, landlock, seccomp");
     }
   }
-  SealPlan plan;
+  seal::SealPlan plan;
   const auto wanted = [&](const char* layer) { return !Contains(options.without_layers, layer); };
   const bool standard = options.isolation == IsolationMode::kStandard;
-  const Result<bool> namespaces = UsesNamespaces(options);
+  const core::Result<bool> namespaces = UsesNamespaces(options);
   if (!namespaces) return namespaces.error();
   plan.namespaces = *namespaces;
   plan.privileges = wanted("privileges");
   plan.rlimits = wanted("rlimits");
-  plan.landlock = wanted("landlock") && !(standard && LandlockAbi() == 0);
+  plan.landlock = wanted("landlock") && !(standard && seal::LandlockAbi() == 0);
   plan.seccomp = wanted("seccomp");
   if (!plan.namespaces) {
-    if (Result<void> checked = CheckFurnishings(options); !checked) return checked.error();
+    if (core::Result<void> checked = CheckFurnishings(options); !checked) return checked.error();
   }
   plan.workspace = options.profile.workspace;
-  plan.door = options.profile.door;
+  plan.egress = options.profile.egress;
   plan.paths = options.profile.paths;
   plan.ceiling = options.profile.maximum_limits;
-  if (Result<void> compiled = CompileFilters(options.profile, options.single_run, plan);
+  if (core::Result<void> compiled = CompileFilters(options.profile, options.single_run, plan);
       !compiled) {
     return compiled.error();
   }
@@ -124,9 +127,10 @@ Result<SealPlan> Plan(const SandboxOptions& options) {
 }
 
 void PlaceInCgroup(SparePoolOptions& pool) {
-  Result<std::string> parent = FindCgroupParent();
+  core::Result<std::string> parent = seal::FindCgroupParent();
   if (parent) {
-    Result<CgroupLeaf> leaf = CgroupLeaf::Create(*parent, DefaultCgroupLimits());
+    core::Result<seal::CgroupLeaf> leaf =
+        seal::CgroupLeaf::Create(*parent, seal::DefaultCgroupLimits());
     if (leaf) {
       pool.cgroup.emplace(std::move(*leaf));
     } else {
@@ -141,31 +145,33 @@ void PlaceInCgroup(SparePoolOptions& pool) {
 // that begins with an underscore is the policy's business.
 bool IsVariable(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !name.empty() && name.size() <= kMaxFunctionName && is_letter(name.front()) &&
+  return !name.empty() && name.size() <= core::kMaxFunctionName && is_letter(name.front()) &&
          std::ranges::all_of(
              name, [&](char c) { return is_letter(c) || c == '_' || (c >= '0' && c <= '9'); });
 }
 
 // Of the variables and functions that a request brings.
-Result<void> CheckNames(const Request& request) {
+core::Result<void> CheckNames(const host::Request& request) {
   std::vector<std::string_view> names;
   std::ranges::copy_if(request.functions, std::back_inserter(names),
-                       [](const std::string& name) { return name != kTakesVariables; });
-  for (const InputVariable& input : request.inputs) {
+                       [](const std::string& name) { return name != host::kTakesVariables; });
+  for (const host::InputVariable& input : request.inputs) {
     names.push_back(input.name);
-    if (std::holds_alternative<JsonFailure>(ReadJson(input.json, {.depth = kMaxCallDepth}))) {
-      return MakeError("take input " + Quoted(input.name),
-                       "its value is not JSON, or nests too deep");
+    if (std::holds_alternative<host::JsonFailure>(
+            host::ReadJson(input.json, {.depth = core::kMaxCallDepth}))) {
+      return core::MakeError("take input " + core::Quoted(input.name),
+                             "its value is not JSON, or nests too deep");
     }
   }
   std::sort(names.begin(), names.end());
   for (const std::string_view name : names) {
     if (IsVariable(name)) continue;
-    return MakeError("take input or function " + Quoted(name),
-                     "a name is a letter, and then letters, digits and underscores, all of ASCII");
+    return core::MakeError(
+        "take input or function " + core::Quoted(name),
+        "a name is a letter, and then letters, digits and underscores, all of ASCII");
   }
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
-    return MakeError("take inputs and functions", Quoted(*twice) + " is there twice");
+    return core::MakeError("take inputs and functions", core::Quoted(*twice) + " is there twice");
   }
   return {};
 }
@@ -190,22 +196,24 @@ std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
   return required;
 }
 
-Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options) {
-  if (!options.profile.door || options.door_keeper) return std::unique_ptr<DoorService>();
-  Result<DoorRules> rules = DoorRules::Make(options.network);
+core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
+    const SandboxOptions& options) {
+  if (!options.profile.egress || options.egress_keeper)
+    return std::unique_ptr<egress::EgressService>();
+  core::Result<egress::EgressRules> rules = egress::EgressRules::Make(options.network);
   if (!rules) return rules.error();
-  return DoorService::Start(std::move(*rules));
+  return egress::EgressService::Start(std::move(*rules));
 }
 
-Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
-  Result<Installation> installation = GivenOrFound(options.installation);
+core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
+  core::Result<Installation> installation = GivenOrFound(options.installation);
   if (!installation) return installation.error();
-  Result<SealPlan> plan = Plan(options);
+  core::Result<seal::SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
   SparePoolOptions pool;
   // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
   pool.zygote.missing = installation->Missing(options.profile);
-  for (const PackageSet& set : options.profile.packages) {
+  for (const core::PackageSet& set : options.profile.packages) {
     PackageFolder folder = installation->FolderOfSet(set.name);
     if (folder.path.empty()) continue;
     plan->paths.push_back({.path = folder.path, .only = folder.entries});
@@ -217,7 +225,7 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.zygote.profile_document = options.profile.document;
   pool.zygote.other_profiles = options.other_profiles;
   pool.zygote.layout = {plan->ceiling.output,
-                        Bytes{plan->ceiling.result.count + kReportOverhead.count},
+                        core::Bytes{plan->ceiling.result.count + kReportOverhead.count},
                         options.profile.artifacts};
   pool.zygote.plan = std::move(*plan);
   pool.zygote.single_run = options.single_run;
@@ -226,11 +234,13 @@ Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(pool);
   pool.required_layers = RequiredLayers(options);
-  Result<std::unique_ptr<DoorService>> doors = StartDoors(options);
-  if (!doors) return doors.error();
-  auto backend = std::make_unique<LocalBackend>(std::move(pool), ModeName(options.isolation),
-                                                LanguageName(options.language), std::move(*doors),
-                                                options.door_keeper);
+  core::Result<std::unique_ptr<egress::EgressService>> egress_service = StartEgressService(options);
+  if (!egress_service) return egress_service.error();
+  core::Result<std::unique_ptr<SparePool>> started = SparePool::Start(std::move(pool));
+  if (!started) return started.error();
+  auto backend = std::make_unique<LocalBackend>(std::move(*started), ModeName(options.isolation),
+                                                LanguageName(options.language),
+                                                std::move(*egress_service), options.egress_keeper);
   return Over(std::move(options), std::move(backend));
 }
 
@@ -243,41 +253,33 @@ Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
 
 Sandbox::~Sandbox() = default;
 
-Result<void> Sandbox::Check(const Request& request) const {
-  const Limits& asked = request.limits;
-  const Limits& most = options_.profile.maximum_limits;
-  const auto over = [&](const char* name, const std::string& value, const std::string& limit) {
-    return MakeError("check limits", std::string(name) + " " + value + " is over the maximum of " +
-                                         limit + " of profile " + options_.profile.name);
-  };
-  if (asked.timeout > most.timeout) {
-    return over("timeout", FormatDuration(asked.timeout), FormatDuration(most.timeout));
-  }
-  if (asked.cpu > most.cpu) return over("cpu", FormatDuration(asked.cpu), FormatDuration(most.cpu));
-  const struct {
-    const char* name;
-    Bytes asked;
-    Bytes most;
-  } kSizes[] = {
-      {"memory", asked.memory, most.memory},          {"output", asked.output, most.output},
-      {"result", asked.result, most.result},          {"source", asked.source, most.source},
-      {"file size", asked.file_size, most.file_size}, {"artifact", asked.artifact, most.artifact},
-      {"artifacts", asked.artifacts, most.artifacts}};
-  for (const auto& size : kSizes) {
-    if (size.asked > size.most) return over(size.name, size.asked.ToString(), size.most.ToString());
-  }
-  if (Result<void> named = CheckNames(request); !named) return named;
+core::Result<void> Sandbox::Check(const host::Request& request) const {
+  core::Result<void> checked;
+  host::ForEachField<core::Limits>([&](auto row) {
+    const auto& requested = row.Of(request.limits);
+    const auto& most = row.Of(options_.profile.maximum_limits);
+    // Counts are the profile's, for all runs.
+    if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked ||
+        requested <= most)
+      return;
+    checked =
+        core::MakeError("check limits", host::LimitTitle(row) + " " + host::LimitText(requested) +
+                                            " is over the maximum of " + host::LimitText(most) +
+                                            " of profile " + options_.profile.name);
+  });
+  if (!checked) return checked;
+  if (core::Result<void> named = CheckNames(request); !named) return named;
   return CheckFiles(request.files, options_.profile);
 }
 
-Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) {
-  if (Result<void> checked = Check(request); !checked) return checked.error();
+core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
+  if (core::Result<void> checked = Check(request); !checked) return checked.error();
   if (!request.functions.empty() && !options.call) {
-    return MakeError("take functions", "nobody is there to answer their calls");
+    return core::MakeError("take functions", "nothing answers their calls");
   }
-  Result<Outcome> outcome = backend_->Run(request, options);
+  core::Result<host::Outcome> outcome = backend_->Run(request, options);
   if (outcome) outcome->execution_id = NewExecutionId();
   return outcome;
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

@@ -17,17 +17,19 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/network_policy.h"
-#include "engine/core/outcome.h"
 #include "engine/core/profile.h"
-#include "engine/core/request.h"
 #include "engine/core/result.h"
+#include "engine/host/network_policy.h"
+#include "engine/host/outcome.h"
+#include "engine/host/request.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/installation.h"
 
-namespace belljar {
+namespace belljar::egress {
+class EgressService;
+}  // namespace belljar::egress
 
-class DoorService;
+namespace belljar::outside {
 
 enum class IsolationMode {
   kStrict,    // every layer, or no run
@@ -40,7 +42,7 @@ enum class Language {
 };
 
 struct SandboxOptions {
-  Profile profile;
+  core::Profile profile;
   std::optional<Installation> installation;  // nullopt: the running program's
   // Name -> modules of the other profiles: a refused import names the one that has it.
   std::string other_profiles = "{}";
@@ -49,15 +51,15 @@ struct SandboxOptions {
   // Layers to leave out ("landlock", …), for tests that one layer holds without another. Every
   // outcome shows it.
   std::vector<std::string> without_layers;
-  NetworkPolicy network;  // of a profile with a door
-  // Where there is one, `network` does not count, and a profile with a door needs no namespaces:
-  // for whoever has a network namespace for himself alone, as in a container.
-  DoorKeeper door_keeper;
+  host::NetworkPolicy network;  // of a profile with an egress proxy
+  // Where there is one, `network` does not count, and a profile with an egress proxy needs no
+  // namespaces: for whoever has a network namespace for himself alone, as in a container.
+  EgressKeeper egress_keeper;
   // One run in all, whose worker is no clone but the zygote itself: half the memory, for whoever
-  // opens a sandbox per run anyway (container/guest). A second Run fails. `spares` counts for
+  // opens a sandbox per run anyway (container/inside). A second Run fails. `spares` counts for
   // nothing then.
   bool single_run = false;
-  // For a program that waits for children of its own (engine/core/parent.h).
+  // For a program that waits for children of its own (engine/core/child_reaper.h).
   bool hides_children = false;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
@@ -67,36 +69,39 @@ struct SandboxOptions {
 // what was left out by name. In the order of the seal.
 std::vector<std::string> RequiredLayers(const SandboxOptions& options);
 
-// What serves the doors of its runs, by `network`. Null where the profile has none, or somebody
-// else keeps it. An error names the entry that is wrong.
-Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions& options);
+// What serves the egress proxies of its runs, by `network`. Null where the profile has none, or
+// somebody else keeps it. An error names the entry that is wrong.
+core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
+    const SandboxOptions& options);
 
 class Sandbox {
  public:
-  static Result<std::unique_ptr<Sandbox>> Open(SandboxOptions options);
+  static core::Result<std::unique_ptr<Sandbox>> Open(SandboxOptions options);
   // The same over another backend, which seals by itself: of `options` its profile counts here.
   static std::unique_ptr<Sandbox> Over(SandboxOptions options, std::unique_ptr<Backend> backend);
   ~Sandbox();
 
-  const Profile& profile() const { return options_.profile; }
+  const core::Profile& profile() const { return options_.profile; }
 
   // Limits above the profile's maximum are an error that names them.
-  Result<Outcome> Run(const Request& request, const RunOptions& options = {});
+  core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options = {});
 
   // Until the next Run will find its worker waiting; the error says why there is none, ETIMEDOUT
   // that there is none yet.
-  Result<void> WaitForSpare(Deadline deadline) { return backend_->WaitForSpare(deadline); }
+  core::Result<void> WaitForSpare(core::Deadline deadline) {
+    return backend_->WaitForSpare(deadline);
+  }
 
   Backend::Counters counters() const { return backend_->counters(); }
 
  private:
   Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend);
-  Result<void> Check(const Request& request) const;
+  core::Result<void> Check(const host::Request& request) const;
 
   const SandboxOptions options_;
   const std::unique_ptr<Backend> backend_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_SANDBOX_H_

@@ -1,46 +1,40 @@
 #include "engine/outside/spare_pool.h"
 
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/core/wire.h"
 #include "engine/outside/observe.h"
+#include "engine/outside/start_thread.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 // So that the zygote always has the next one to do.
 constexpr size_t kRequestsAhead = 3;
 constexpr std::chrono::seconds kSpawnTimeout{10};
 constexpr std::chrono::seconds kSettleTimeout{2};
-constexpr std::chrono::seconds kHatchTimeout{20};
+constexpr std::chrono::seconds kReadyTimeout{20};
 constexpr int kFailuresToGiveUp = 3;
-constexpr std::chrono::milliseconds kCancelInterval{50};
-constexpr std::chrono::milliseconds kFirstBackoff{50};
-constexpr std::chrono::milliseconds kLongestBackoff{5000};
 
-constexpr char kOnlyOne[] = "this sandbox was for a single run, and has had it: open another one";
-
-void WakeUp(const UniqueFd& event) {
-  const uint64_t one = 1;
-  // Fails only when the counter is full, and then the keeper is awake anyway.
-  (void)!write(event.get(), &one, sizeof one);
-}
+constexpr char kStart[] = "start a pool of workers";
+constexpr char kTake[] = "take a worker";
+constexpr char kOnlyOne[] = "this sandbox was for a single run, which is over: open another one";
 
 // A zygote that dies between a clone and its answer takes the pid of our child with it. The worker
 // tells by being sealed: the kernel says who sent that. Where there is none, the other end of its
 // socket has gone with the zygote.
-void ReapUntold(int socket, Parent* parent) {
-  if (!WaitReadable(socket, Clock::now() + kSettleTimeout)) return;
-  const Result<pid_t> worker = SenderOfNext(socket);
+void ReapUnannounced(int socket, core::ChildReaper* reaper) {
+  if (!core::WaitReadable(socket, core::Clock::now() + kSettleTimeout)) return;
+  const core::Result<pid_t> worker = core::SenderOfNext(socket);
   if (!worker || *worker <= 0) return;
-  KillAndReap(*worker, parent);
+  core::KillAndReap(*worker, reaper);
 }
 
 bool IsAlive(const Worker& worker) {
@@ -50,87 +44,82 @@ bool IsAlive(const Worker& worker) {
 
 }  // namespace
 
-SparePool::SparePool(SparePoolOptions options)
-    : options_(std::move(options)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  keeper_ = std::thread([this] { Keep(); });
+SparePool::SparePool(SparePoolOptions options, Event wake)
+    : options_(std::move(options)), wake_(std::move(wake)) {}
+
+core::Result<std::unique_ptr<SparePool>> SparePool::Start(SparePoolOptions options) {
+  core::Result<Event> wake = Event::Create(kStart);
+  if (!wake) return wake.error();
+  std::unique_ptr<SparePool> pool(new SparePool(std::move(options), std::move(*wake)));
+  core::Result<std::thread> keeper = StartThread(kStart, [pool = pool.get()] { pool->Keep(); });
+  if (!keeper) return keeper.error();
+  pool->keeper_ = std::move(*keeper);
+  return pool;
 }
 
 SparePool::~SparePool() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    takers_.FailAll(core::MakeError(kTake, "the sandbox is closing"));
   }
-  changed_.notify_all();
-  WakeUp(wake_);
-  keeper_.join();
-  // Takers that have been told of the closing are still in here.
+  wake_.Raise();
+  if (keeper_.joinable()) keeper_.join();
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return takers_ == 0; });
+  takers_.AwaitLeft(lock);
 }
 
-Result<Worker> SparePool::Take(Deadline deadline, const RunOptions& run) {
+core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& run) {
   std::unique_lock lock(mutex_);
-  ++takers_;
-  Result<Worker> taken = TakeLocked(lock, deadline, run);
-  // The destructor waits for the last one to have let go.
-  if (--takers_ == 0 && closing_) changed_.notify_all();
-  return taken;
-}
-
-// Until there is a worker or none to be had; false: not by the deadline, or nobody wants it any
-// more. Where that may happen it looks now and then.
-bool SparePool::AwaitSpare(std::unique_lock<std::mutex>& lock, Deadline deadline,
-                           const RunOptions& run) {
-  const auto decided = [&] { return !ready_.empty() || closing_ || failure_ || HasHadItsRun(); };
-  const bool looks = run.cancel_fd >= 0 || run.interrupted;
-  while (!decided()) {
-    const Deadline now = Clock::now();
-    if (now >= deadline) return false;
-    changed_.wait_until(lock, looks ? std::min(deadline, now + kCancelInterval) : deadline,
-                        decided);
-    if (!looks || decided()) continue;
-    lock.unlock();  // what is asked may take locks of its own
-    const bool cancelled = IsCancelled(run);
-    lock.lock();
-    if (cancelled) return false;
-  }
-  return true;
-}
-
-Result<Worker> SparePool::TakeLocked(std::unique_lock<std::mutex>& lock, Deadline deadline,
-                                     const RunOptions& run) {
-  // More takers than spares: the keeper makes more.
-  if (ready_.empty()) WakeUp(wake_);
-  while (AwaitSpare(lock, deadline, run) && !ready_.empty()) {
-    Worker worker = std::move(ready_.front());
-    ready_.pop_front();
-    // The others wait for nothing any more.
-    if (options_.zygote.single_run) changed_.notify_all();
-    // While there are spares left, refilling waits for the run's end (Retire): a clone beside a run
-    // is one more for the same processors, and the run is what somebody waits for.
-    if (ready_.size() <= options_.spares / 2) WakeUp(wake_);
+  while (!ready_.empty()) {
+    Worker worker = TakeReady();
     if (IsAlive(worker)) return worker;
     // Killed while it waited, by an operator or for the machine's memory: no caller's concern.
     retired_.push_back(std::move(worker));
   }
-  if (closing_) return MakeError("take a worker", "the sandbox is closing");
-  if (HasHadItsRun()) return MakeError("take a worker", kOnlyOne);
-  if (failure_) return *failure_;
-  if (Clock::now() < deadline) return SystemErrorOf(ECANCELED, "take a worker", "cancelled");
-  return SystemErrorOf(ETIMEDOUT, "take a worker", "none became free in time");
+  if (closing_) return core::MakeError(kTake, "the sandbox is closing");
+  if (HasHadItsRun()) return core::MakeError(kTake, kOnlyOne);
+  // The reason is as good as new until the next attempt.
+  if (failure_ && core::Clock::now() < failure_until_) return *failure_;
+  wake_.Raise();  // more takers than spares: the keeper makes more
+  InterruptCheck interrupts(run.interrupted);
+  const Wait wait{deadline, run.cancel_fd, run.interrupted ? &interrupts : nullptr};
+  return takers_.Take(lock, wait, kTake, [] { return "none became free in time"; });
 }
 
-Result<void> SparePool::WaitForSpare(Deadline deadline) {
+// Requires mutex_, and one that is ready.
+Worker SparePool::TakeReady() {
+  Worker worker = std::move(ready_.front());
+  ready_.pop_front();
+  // Those who wait for a spare wait for nothing any more.
+  if (options_.zygote.single_run) changed_.notify_all();
+  // While there are spares left, refilling waits for the run's end (Retire): a clone beside a run
+  // is one more for the same processors, and the run is what somebody waits for.
+  if (ready_.size() <= options_.spares / 2) wake_.Raise();
+  return worker;
+}
+
+// Requires mutex_.
+void SparePool::Deliver(Worker worker) {
+  failure_.reset();
+  has_spawned_ = true;
+  if (takers_.empty()) {
+    ready_.push_back(std::move(worker));
+  } else {
+    takers_.Give(std::move(worker));
+    if (options_.zygote.single_run) takers_.FailAll(core::MakeError(kTake, kOnlyOne));
+  }
+  changed_.notify_all();
+}
+
+core::Result<void> SparePool::WaitForSpare(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, deadline,
                       [&] { return !ready_.empty() || failure_ || HasHadItsRun(); });
-  if (!ready_.empty()) {
-    changed_.notify_one();  // this wake-up may have been meant for a taker
-    return {};
-  }
-  if (HasHadItsRun()) return MakeError("wait for a worker", kOnlyOne);
+  if (!ready_.empty()) return {};
+  if (HasHadItsRun()) return core::MakeError("wait for a worker", kOnlyOne);
   if (failure_) return *failure_;
-  return SystemErrorOf(ETIMEDOUT, "wait for a worker", "none became ready in time");
+  return core::SystemErrorOf(ETIMEDOUT, "wait for a worker", "none became ready in time");
 }
 
 void SparePool::Retire(Worker worker) {
@@ -139,7 +128,7 @@ void SparePool::Retire(Worker worker) {
     const std::lock_guard lock(mutex_);
     retired_.push_back(std::move(worker));
   }
-  WakeUp(wake_);
+  wake_.Raise();
 }
 
 void SparePool::AdoptRetired() {
@@ -171,11 +160,12 @@ void SparePool::Keep() {
     RequestMissing();
     AdoptRetired();
     PollOnce();
+    ++keeper_wakeups_;
   }
   starting_.reset();
   SettleRequests();
   DropZygote();
-  embryos_.clear();
+  pending_.clear();
   dying_.clear();
   const std::lock_guard lock(mutex_);
   ready_.clear();
@@ -184,48 +174,53 @@ void SparePool::Keep() {
 
 // Of `mutex_`.
 bool SparePool::HasHadItsRun() const {
-  return options_.zygote.single_run && hatched_ && ready_.empty();
+  return options_.zygote.single_run && has_spawned_ && ready_.empty();
 }
 
 // A single run's zygote is launched until there has been a worker, and never beside one.
 bool SparePool::IsComplete() const {
   if (!options_.zygote.single_run) return false;
   const std::lock_guard lock(mutex_);
-  return hatched_ || !embryos_.empty();
+  return has_spawned_ || !pending_.empty();
 }
 
 void SparePool::LaunchZygoteWhenDue() {
   if (IsComplete()) return;
   // Its workers are gone with the parent, and new ones would be another's.
-  if (parent_ && !parent_->IsAlive()) {
+  if (reaper_ && !reaper_->IsAlive()) {
     starting_.reset();
     DropZygote();
   }
-  if (starting_ || Clock::now() < next_attempt_) return;
-  const bool due =
-      spawned_by_zygote_ >= options_.rotate_after_workers || Clock::now() >= rotate_at_;
-  if (zygote_ && !due) return;
-  if (Result<void> started = StartParent(); !started) return GiveUp(started.error());
-  Result<ZygoteProcess> launched =
-      ZygoteProcess::Launch(options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1, parent_);
-  if (!launched) return GiveUp(launched.error());
+  const core::Deadline now = core::Clock::now();
+  if (starting_ || !start_backoff_.IsOver(now)) return;
+  if (zygote_ && !IsRotationDue(now)) return;
+  if (core::Result<void> started = StartChildReaper(); !started)
+    return StartFailed(started.error());
+  core::Result<ZygoteProcess> launched =
+      ZygoteProcess::Launch(options_.zygote, options_.cgroup ? options_.cgroup->fd() : -1, reaper_);
+  if (!launched) return StartFailed(launched.error());
   starting_.emplace(std::move(*launched));
+  start_deadline_ = now + options_.zygote_start_timeout;
+}
+
+bool SparePool::IsRotationDue(core::Deadline now) const {
+  return spawned_by_zygote_ >= options_.rotate_after_workers || now >= rotate_at_;
 }
 
 // Again where somebody has killed it.
-Result<void> SparePool::StartParent() {
-  if (!options_.hides_children || (parent_ && parent_->IsAlive())) return {};
-  Result<std::shared_ptr<Parent>> parent = Parent::Start();
-  if (!parent) return parent.error();
-  parent_ = std::move(*parent);
+core::Result<void> SparePool::StartChildReaper() {
+  if (!options_.hides_children || (reaper_ && reaper_->IsAlive())) return {};
+  core::Result<std::shared_ptr<core::ChildReaper>> reaper = core::ChildReaper::Start();
+  if (!reaper) return reaper.error();
+  reaper_ = std::move(*reaper);
   return {};
 }
 
 void SparePool::FinishZygoteStart() {
-  Result<void> started = starting_->FinishStart();
+  core::Result<void> started = starting_->FinishStart();
   if (!started) {
     starting_.reset();
-    return GiveUp(started.error());
+    return StartFailed(started.error());
   }
   // An old zygote goes here, once it has answered; its workers are our children and stay.
   SettleRequests();
@@ -233,91 +228,109 @@ void SparePool::FinishZygoteStart() {
   zygote_ = std::move(starting_);
   starting_.reset();
   spawned_by_zygote_ = 0;
-  rotate_at_ = Clock::now() + options_.rotate_after;
+  zygote_proven_ = false;
+  rotate_at_ = core::Clock::now() + options_.rotate_after;
   const std::lock_guard lock(mutex_);
   ++counters_.zygotes_started;
   counters_.zygote_pid = zygote_->pid();
 }
 
-void SparePool::BackOff() {
-  backoff_ = std::clamp(backoff_ * 2, kFirstBackoff, kLongestBackoff);
-  next_attempt_ = Clock::now() + backoff_;
+void SparePool::AbandonZygoteStart() {
+  core::Error late = starting_->AbandonStart(options_.zygote_start_timeout);
+  starting_.reset();
+  StartFailed(std::move(late));
 }
 
-void SparePool::GiveUp(Error error) {
-  BackOff();
+// Where the old zygote still serves, no caller need know.
+void SparePool::StartFailed(core::Error error) {
+  ++zygote_starts_failed_;
+  start_backoff_.Fail(core::Clock::now());
+  if (!zygote_) GiveUp(std::move(error), start_backoff_);
+}
+
+// To each who waits, and to those who come before the next attempt.
+void SparePool::GiveUp(core::Error error, const Backoff& backoff) {
   {
     const std::lock_guard lock(mutex_);
+    takers_.FailAll(error);
     failure_ = std::move(error);
+    failure_until_ = backoff.until();
   }
   changed_.notify_all();
 }
 
-void SparePool::WorkerFailed(Error error) {
+void SparePool::WorkerFailed(core::Error error) {
+  const core::Deadline now = core::Clock::now();
+  refill_backoff_.Fail(now);
+  // It went with its zygote: one that comes up and dies of each worker is not to be started over
+  // and over.
+  if (!zygote_) start_backoff_.Fail(now);
   // One worker lost (killed from outside, a moment without descriptors) is nobody's concern.
-  if (++workers_failed_in_a_row_ >= kFailuresToGiveUp) return GiveUp(std::move(error));
-  BackOff();
+  if (++workers_failed_in_a_row_ >= kFailuresToGiveUp) {
+    GiveUp(std::move(error), refill_backoff_);
+  }
 }
 
 size_t SparePool::Missing() const {
   const std::lock_guard lock(mutex_);
-  const size_t wanted = options_.spares + takers_;
-  const size_t have = ready_.size() + embryos_.size() + requested_.size();
+  const size_t wanted = options_.spares + takers_.size();
+  const size_t have = ready_.size() + pending_.size() + requested_.size();
   return wanted > have ? wanted - have : 0;
 }
 
 void SparePool::RequestMissing() {
-  if (!zygote_ || Clock::now() < next_attempt_) return;
+  if (!zygote_ || !refill_backoff_.IsOver(core::Clock::now())) return;
   if (options_.zygote.single_run) {
-    if (Result<void> become = BecomeOnly(); !become) WorkerFailed(become.error());
+    if (core::Result<void> become = BecomeOnly(); !become) WorkerFailed(become.error());
     return;
   }
   while (requested_.size() < kRequestsAhead && Missing() > 0) {
-    if (Result<void> requested = RequestOne(); !requested) {
+    if (core::Result<void> requested = RequestOne(); !requested) {
       return WorkerFailed(requested.error());
     }
   }
 }
 
 // All that a worker is asked for with; `socket` is to be its end.
-Result<SparePool::Embryo> SparePool::PrepareEmbryo(UniqueFd& socket) const {
-  auto pair = CreateSocketPair(SOCK_STREAM);
+core::Result<SparePool::PendingWorker> SparePool::PreparePendingWorker(
+    core::UniqueFd& socket) const {
+  auto pair = core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
-  if (Result<void> noted = NoteSenders(pair->first.get()); !noted) return noted.error();
-  Result<CaptureReader> capture = CaptureReader::Create(options_.zygote.layout);
+  if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted.error();
+  core::Result<CaptureReader> capture = CaptureReader::Create(options_.zygote.layout);
   if (!capture) return capture.error();
   socket = std::move(pair->second);
-  return Embryo{{.capture = std::move(*capture), .socket = std::move(pair->first)}, {}};
+  return PendingWorker{{.capture = std::move(*capture), .socket = std::move(pair->first)}, {}};
 }
 
-Result<void> SparePool::RequestOne() {
-  UniqueFd socket;
-  Result<Embryo> embryo = PrepareEmbryo(socket);
-  if (!embryo) return embryo.error();
-  CaptureReader& capture = embryo->worker.capture;
+core::Result<void> SparePool::RequestOne() {
+  core::UniqueFd socket;
+  core::Result<PendingWorker> pending = PreparePendingWorker(socket);
+  if (!pending) return pending.error();
+  CaptureReader& capture = pending->worker.capture;
   // A zygote that is gone shows at the next poll, after the answers that it left.
-  Result<void> sent = zygote_->RequestWorker(socket.get(), capture.memory_fd());
+  core::Result<void> sent = zygote_->RequestWorker(socket.get(), capture.memory_fd());
   if (!sent) return sent;
   capture.CloseMemory();
-  embryo->deadline = Clock::now() + kSpawnTimeout;
-  requested_.push_back(std::move(*embryo));
+  pending->deadline = core::Clock::now() + kSpawnTimeout;
+  requested_.push_back(std::move(*pending));
   return {};
 }
 
 // The zygote of a single run turns into its worker. Whatever goes wrong, it is a zygote no more.
-Result<void> SparePool::BecomeOnly() {
+core::Result<void> SparePool::BecomeOnly() {
   ZygoteProcess zygote = std::move(*zygote_);
   zygote_.reset();
-  UniqueFd socket;
-  Result<Embryo> embryo = PrepareEmbryo(socket);
-  if (!embryo) return embryo.error();
-  CaptureReader& capture = embryo->worker.capture;
-  Result<Process> process = zygote.BecomeWorker(socket.get(), capture.memory_fd());
+  core::UniqueFd socket;
+  core::Result<PendingWorker> pending = PreparePendingWorker(socket);
+  if (!pending) return pending.error();
+  CaptureReader& capture = pending->worker.capture;
+  core::Result<core::Process> process = zygote.BecomeWorker(socket.get(), capture.memory_fd());
   if (!process) return process.error();
   capture.CloseMemory();
-  embryo->worker.process = std::move(*process);
-  embryo->deadline = Clock::now() + kHatchTimeout;
-  embryos_.push_back(std::move(*embryo));
+  pending->worker.process = std::move(*process);
+  pending->deadline = core::Clock::now() + kReadyTimeout;
+  pending_.push_back(std::move(*pending));
   const std::lock_guard lock(mutex_);
   ++counters_.workers_spawned;
   counters_.zygote_pid = -1;
@@ -325,7 +338,7 @@ Result<void> SparePool::BecomeOnly() {
 }
 
 void SparePool::ReceiveRequested() {
-  Result<Process> process = zygote_->ReceiveWorker();
+  core::Result<core::Process> process = zygote_->ReceiveWorker();
   if (!process) {
     // A clone that the kernel refused leaves the zygote as it was; anything else is its death.
     if (process.error().operation == kCloneRefused && !requested_.empty()) {
@@ -336,11 +349,11 @@ void SparePool::ReceiveRequested() {
     return WorkerFailed(process.error());
   }
   if (requested_.empty()) return DropZygote();  // an answer to nothing: not ours any more
-  Embryo embryo = std::move(requested_.front());
+  PendingWorker pending = std::move(requested_.front());
   requested_.pop_front();
-  embryo.worker.process = std::move(*process);
-  embryo.deadline = Clock::now() + kHatchTimeout;
-  embryos_.push_back(std::move(embryo));
+  pending.worker.process = std::move(*process);
+  pending.deadline = core::Clock::now() + kReadyTimeout;
+  pending_.push_back(std::move(pending));
   ++spawned_by_zygote_;
   const std::lock_guard lock(mutex_);
   ++counters_.workers_spawned;
@@ -348,8 +361,8 @@ void SparePool::ReceiveRequested() {
 
 // A clone whose answer nobody reads would be a child of ours that nobody reaps.
 void SparePool::SettleRequests() {
-  const Deadline deadline = Clock::now() + kSettleTimeout;
-  while (zygote_ && !requested_.empty() && WaitReadable(zygote_->control_fd(), deadline)) {
+  const core::Deadline deadline = core::Clock::now() + kSettleTimeout;
+  while (zygote_ && !requested_.empty() && core::WaitReadable(zygote_->control_fd(), deadline)) {
     ReceiveRequested();
   }
 }
@@ -359,53 +372,65 @@ void SparePool::DropZygote() {
   zygote_->Kill();
   // What it had answered before is still in the socket; the workers end here with their owners. The
   // socket's end may be late: a worker holds the zygote's side of it until it is sealed.
-  while (WaitReadable(zygote_->control_fd(), Clock::now() + kSettleTimeout)) {
-    Result<Process> answered = zygote_->ReceiveWorker();
+  while (core::WaitReadable(zygote_->control_fd(), core::Clock::now() + kSettleTimeout)) {
+    core::Result<core::Process> answered = zygote_->ReceiveWorker();
     if (!answered && answered.error().operation != kCloneRefused) break;
     if (!requested_.empty()) requested_.pop_front();
   }
   zygote_.reset();
   // It makes one after the other, so no later one can have been begun.
-  if (!requested_.empty()) ReapUntold(requested_.front().worker.socket.get(), parent_.get());
+  if (!requested_.empty()) ReapUnannounced(requested_.front().worker.socket.get(), reaper_.get());
   requested_.clear();
 }
 
+bool SparePool::WantsWorkers() const {
+  if (!zygote_) return false;
+  return options_.zygote.single_run || (requested_.size() < kRequestsAhead && Missing() > 0);
+}
+
+// When there is something to do about a zygote. A rotation that is due is nothing to wake for while
+// the new one starts, or until it may be tried again.
+core::Deadline SparePool::NextStart() const {
+  if (starting_) return start_deadline_;
+  if (IsComplete()) return core::Deadline::max();
+  if (!zygote_ || IsRotationDue(core::Clock::now())) return start_backoff_.until();
+  return std::max(rotate_at_, start_backoff_.until());
+}
+
 int SparePool::PollTimeoutNow() const {
-  Deadline next = Clock::now() + std::chrono::minutes(1);
-  if (zygote_) next = std::min(next, rotate_at_);
-  for (const Embryo& embryo : embryos_) next = std::min(next, embryo.deadline);
+  core::Deadline next = core::Clock::now() + std::chrono::minutes(1);
+  next = std::min(next, NextStart());
+  for (const PendingWorker& pending : pending_) next = std::min(next, pending.deadline);
   if (!requested_.empty()) next = std::min(next, requested_.front().deadline);
-  if (next_attempt_ > Clock::now()) {
-    next = std::min(next, next_attempt_);
-  } else if (zygote_ && requested_.size() < kRequestsAhead && Missing() > 0) {
-    return 0;
-  }
-  return PollTimeout(next);
+  if (WantsWorkers()) next = std::min(next, refill_backoff_.until());
+  return core::PollTimeout(next);
 }
 
 void SparePool::PollOnce() {
   std::vector<pollfd> polled;
-  polled.push_back({wake_.get(), POLLIN, 0});
+  polled.push_back({wake_.fd(), POLLIN, 0});
   polled.push_back({starting_ ? starting_->control_fd() : -1, POLLIN, 0});
   polled.push_back({zygote_ ? zygote_->control_fd() : -1, POLLIN, 0});
-  const size_t first_embryo = polled.size();
-  for (const Embryo& embryo : embryos_) polled.push_back({embryo.worker.socket.get(), POLLIN, 0});
+  const size_t first_pending = polled.size();
+  for (const PendingWorker& pending : pending_)
+    polled.push_back({pending.worker.socket.get(), POLLIN, 0});
   const size_t first_dying = polled.size();
   for (const Worker& worker : dying_) polled.push_back({worker.process.ended_fd(), POLLIN, 0});
 
   if (poll(polled.data(), polled.size(), PollTimeoutNow()) < 0) return;  // EINTR
-  if (polled[0].revents) {
-    uint64_t count;
-    (void)!read(wake_.get(), &count, sizeof count);
-  }
+  if (polled[0].revents) wake_.Lower();
   ReapDead(polled, first_dying);
-  HatchReady(polled, first_embryo);
+  FinishSpawns(polled, first_pending);
   if (polled[2].revents) ReceiveRequested();
-  if (!requested_.empty() && Clock::now() >= requested_.front().deadline) {
+  if (!requested_.empty() && core::Clock::now() >= requested_.front().deadline) {
     DropZygote();
-    WorkerFailed(SystemErrorOf(ETIMEDOUT, "spawn worker", "the zygote does not answer"));
+    WorkerFailed(core::SystemErrorOf(ETIMEDOUT, "spawn worker", "the zygote does not answer"));
   }
-  if (polled[1].revents) FinishZygoteStart();
+  if (polled[1].revents) {
+    FinishZygoteStart();
+  } else if (starting_ && core::Clock::now() >= start_deadline_) {
+    AbandonZygoteStart();
+  }
 }
 
 // The kernel takes its time over a dead process; meanwhile there are others to clone.
@@ -414,84 +439,86 @@ void SparePool::ReapDead(const std::vector<pollfd>& polled, size_t first) {
   dying_.remove_if([&](const Worker&) { return polled[index++].revents != 0; });
 }
 
-void SparePool::HatchReady(const std::vector<pollfd>& polled, size_t first) {
+void SparePool::FinishSpawns(const std::vector<pollfd>& polled, size_t first) {
   size_t index = first;
-  for (auto embryo = embryos_.begin(); embryo != embryos_.end(); ++index) {
+  for (auto pending = pending_.begin(); pending != pending_.end(); ++index) {
     const bool signalled = polled[index].revents != 0;
-    if (!signalled && Clock::now() < embryo->deadline) {
-      ++embryo;
+    if (!signalled && core::Clock::now() < pending->deadline) {
+      ++pending;
       continue;
     }
-    Result<void> hatched = signalled
-                               ? Hatch(embryo->worker)
-                               : SystemErrorOf(ETIMEDOUT, "seal a worker", "it did not answer");
-    if (hatched) {
-      backoff_ = std::chrono::milliseconds(0);
+    core::Result<void> spawned =
+        signalled ? FinishSpawn(pending->worker)
+                  : core::SystemErrorOf(ETIMEDOUT, "seal a worker", "it did not answer");
+    if (spawned) {
+      refill_backoff_.Reset();
+      // By the first of each zygote: an old one's workers say nothing of a rotation that fails.
+      if (!std::exchange(zygote_proven_, true)) start_backoff_.Reset();
       workers_failed_in_a_row_ = 0;
       const std::lock_guard lock(mutex_);
-      failure_.reset();
-      hatched_ = true;
-      ready_.push_back(std::move(embryo->worker));
-      changed_.notify_one();
+      Deliver(std::move(pending->worker));
     } else {
-      WorkerFailed(hatched.error());
+      WorkerFailed(spawned.error());
     }
-    embryo = embryos_.erase(embryo);
+    pending = pending_.erase(pending);
   }
 }
 
-LayerState SparePool::CgroupLayer(pid_t pid) const {
+host::LayerState SparePool::CgroupLayer(pid_t pid) const {
   if (!options_.cgroup) return {"cgroup", false, options_.no_cgroup};
   const bool held = IsInCgroup(pid, options_.cgroup->name());
   return {"cgroup", held,
           held ? "memory and processes of all workers together" : "not in its leaf"};
 }
 
-Result<void> SparePool::TakeFurnishings(std::vector<UniqueFd> descriptors, Worker& worker) const {
-  const SealPlan& plan = options_.zygote.plan;
-  std::vector<UniqueFd*> places;
+core::Result<void> SparePool::TakeFurnishings(std::vector<core::UniqueFd> descriptors,
+                                              Worker& worker) const {
+  const seal::SealPlan& plan = options_.zygote.plan;
+  std::vector<core::UniqueFd*> places;
   if (plan.workspace) places.push_back(&worker.furnishings.workspace);
-  if (plan.door && plan.namespaces) places.push_back(&worker.furnishings.door);
+  if (plan.egress && plan.namespaces) places.push_back(&worker.furnishings.egress);
   if (descriptors.size() != places.size()) {
-    return MakeError("seal a worker", "it was furnished with something else than was asked for");
+    return core::MakeError("seal a worker", "its file systems differ from those requested");
   }
   for (size_t i = 0; i < places.size(); ++i) *places[i] = std::move(descriptors[i]);
   return {};
 }
 
-Result<void> SparePool::Hatch(Worker& worker) {
-  WorkerSignal signal;
-  Result<Message> message = ReceiveMessage(worker.socket.get(), sizeof signal);
+core::Result<void> SparePool::FinishSpawn(Worker& worker) {
+  core::WorkerSignal signal;
+  core::Result<core::Message> message = core::ReceiveMessage(worker.socket.get(), sizeof signal);
   if (!message || message->bytes.size() != sizeof signal) {
-    return MakeError("seal a worker", "it died while it was being sealed");
+    return core::MakeError("seal a worker", "it died while it was being sealed");
   }
   memcpy(&signal, message->bytes.data(), sizeof signal);
-  if (signal.kind == WorkerSignal::kFailed) {
-    return SystemErrorOf(static_cast<int>(signal.value), "seal a worker",
-                         SealStepName(static_cast<SealStep>(signal.step)));
+  if (signal.kind == core::WorkerSignal::kFailed) {
+    return core::SystemErrorOf(static_cast<int>(signal.value), "seal a worker",
+                               seal::SealStepName(static_cast<seal::SealStep>(signal.step)));
   }
-  if (signal.kind != WorkerSignal::kSealed) return MakeError("seal a worker", "unknown signal");
-  if (Result<void> taken = TakeFurnishings(std::move(message->descriptors), worker); !taken) {
+  if (signal.kind != core::WorkerSignal::kSealed)
+    return core::MakeError("seal a worker", "unknown signal");
+  if (core::Result<void> taken = TakeFurnishings(std::move(message->descriptors), worker); !taken) {
     return taken;
   }
   if (!own_seal_) {
-    Result<OwnSeal> own = OwnSeal::Read();
+    core::Result<OwnSeal> own = OwnSeal::Read();
     if (!own) return own.error();
     own_seal_ = *own;
   }
-  Result<UniqueFd> status = OpenStatus(worker.process.pid());
+  core::Result<core::UniqueFd> status = OpenStatus(worker.process.pid());
   if (!status) return status.error();
   worker.status_fd = std::move(*status);
-  Result<std::vector<LayerState>> layers =
+  core::Result<std::vector<host::LayerState>> layers =
       ObserveSeal(*own_seal_, worker.process.pid(), worker.status_fd.get(), signal.value,
                   options_.zygote.plan.zygote_filter.empty() ? 1 : 2, worker.process.parent_pid());
-  if (!layers) return MakeError("seal a worker", layers.error().ToString());
+  if (!layers) return core::MakeError("seal a worker", layers.error().ToString());
   // In the order of the seal: before seccomp, which is last.
   layers->insert(layers->end() - 1, CgroupLayer(worker.process.pid()));
-  for (const LayerState& layer : *layers) {
+  for (const host::LayerState& layer : *layers) {
     const auto& required = options_.required_layers;
     if (!layer.held && std::find(required.begin(), required.end(), layer.name) != required.end()) {
-      return MakeError("seal a worker", "layer " + layer.name + " does not hold: " + layer.detail);
+      return core::MakeError("seal a worker",
+                             "layer " + layer.name + " does not hold: " + layer.detail);
     }
   }
   worker.layers = std::move(*layers);
@@ -499,4 +526,4 @@ Result<void> SparePool::Hatch(Worker& worker) {
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

@@ -6,24 +6,24 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "engine/core/outcome.h"
 #include "engine/core/process.h"
+#include "engine/host/outcome.h"
 #include "engine/outside/capture_reader.h"
 #include "engine/seal/furnishings.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 // Destroying it kills the process.
 struct Worker {
   CaptureReader capture;
-  UniqueFd socket;
-  UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
-  Furnishings furnishings;         // empty where the profile has none
-  std::vector<LayerState> layers;  // as observed on this process
-  Process process;
+  core::UniqueFd socket;
+  core::UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
+  seal::Furnishings furnishings;         // empty where the profile has none
+  std::vector<host::LayerState> layers;  // as observed on this process
+  core::Process process;
   std::chrono::microseconds cpu_before{0};  // that a single run's process took to come up
 };
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_WORKER_H_

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,14 +18,14 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/beneath.h"
-#include "engine/core/digest.h"
 #include "engine/core/fd.h"
-#include "engine/core/media_type.h"
 #include "engine/core/text.h"
+#include "engine/host/beneath.h"
+#include "engine/host/digest.h"
+#include "engine/outside/media_type.h"
 #include "engine/seal/seal.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 constexpr mode_t kFileMode = 0600;
@@ -38,18 +40,26 @@ class GuestIdentity {
  public:
   GuestIdentity() : taken_(geteuid() == 0) {
     if (!taken_) return;
-    group_ = static_cast<gid_t>(setfsgid(kSandboxUid));
-    user_ = static_cast<uid_t>(setfsuid(kSandboxUid));
+    prctl(PR_GET_PDEATHSIG, &death_signal_);
+    supervisor_ = getppid();
+    group_ = static_cast<gid_t>(setfsgid(seal::kSandboxUid));
+    user_ = static_cast<uid_t>(setfsuid(seal::kSandboxUid));
   }
   GuestIdentity(const GuestIdentity&) = delete;
   ~GuestIdentity() {
     if (!taken_) return;
     setfsuid(user_);
     setfsgid(group_);
+    if (death_signal_ == 0) return;
+    // Either change has cleared it, and it may be what ends an application with its supervisor.
+    prctl(PR_SET_PDEATHSIG, death_signal_);
+    if (getppid() != supervisor_) kill(getpid(), death_signal_);  // it has ended meanwhile
   }
 
  private:
   const bool taken_;
+  int death_signal_ = 0;
+  pid_t supervisor_ = 0;
   uid_t user_ = 0;
   gid_t group_ = 0;
 };
@@ -63,7 +73,7 @@ class Tree {
   std::string Add(const std::string& path) {
     for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
       const std::string_view parent = std::string_view(path).substr(0, slash);
-      if (files_.contains(parent)) return Quoted(parent) + " is a file, not a directory";
+      if (files_.contains(parent)) return core::Quoted(parent) + " is a file, not a directory";
       directories_.insert(parent);
     }
     if (directories_.contains(path)) return "it is a directory of another file";
@@ -78,18 +88,19 @@ class Tree {
   std::set<std::string_view> directories_;
 };
 
-Error FileError(const std::string& path, std::string what) {
-  return MakeError("file " + Quoted(path), std::move(what));
+core::Error FileError(const std::string& path, std::string what) {
+  return core::MakeError("file " + core::Quoted(path), std::move(what));
 }
 
-Result<void> PutFile(int workspace, const InputFile& file) {
-  const std::vector<std::string_view> parts = PathParts(file.path);
-  Result<UniqueFd> directory = MakeParents(workspace, parts, kDirectoryMode);
+core::Result<void> PutFile(int workspace, const host::InputFile& file) {
+  const std::vector<std::string_view> parts = host::PathParts(file.path);
+  core::Result<core::UniqueFd> directory = host::MakeParents(workspace, parts, kDirectoryMode);
   if (!directory) return directory.error();
-  const UniqueFd fd = OpenBeneath(directory->get(), std::string(parts.back()).c_str(),
-                                  O_WRONLY | O_CREAT | O_EXCL, kFileMode);
-  if (!fd) return SystemError("make file " + Quoted(file.path));
-  if (!WriteBytes(fd.get(), file.content)) return SystemError("write file " + Quoted(file.path));
+  const core::UniqueFd fd = host::OpenBeneath(directory->get(), std::string(parts.back()).c_str(),
+                                              O_WRONLY | O_CREAT | O_EXCL, kFileMode);
+  if (!fd) return core::SystemError("make file " + core::Quoted(file.path));
+  if (!core::WriteBytes(fd.get(), file.content))
+    return core::SystemError("write file " + core::Quoted(file.path));
   return {};
 }
 
@@ -101,7 +112,7 @@ struct CloseDirectory {
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // With a description of its own: another one of the same might be read on elsewhere.
-Directory ReadDirectory(UniqueFd fd) {
+Directory ReadDirectory(core::UniqueFd fd) {
   if (!fd) return nullptr;
   Directory directory(fdopendir(fd.get()));
   if (directory) (void)fd.Release();
@@ -113,7 +124,7 @@ bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, ".
 // `wanted` on what is there, and not on what a symbolic link leads to. That a file may be read is
 // its owner's to say, and here that is we (GuestIdentity).
 bool Unlock(int workspace, const char* path) {
-  const UniqueFd found = OpenBeneath(workspace, path, O_PATH);
+  const core::UniqueFd found = host::OpenBeneath(workspace, path, O_PATH);
   struct stat status;
   if (!found || fstat(found.get(), &status) != 0) return false;
   if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return false;
@@ -130,11 +141,12 @@ void MakeSearchable(int directory) {
   }
 }
 
-UniqueFd OpenToRead(int workspace, const char* path, int flags) {
+core::UniqueFd OpenToRead(int workspace, const char* path, int flags) {
   // O_NONBLOCK: a FIFO without a writer would hold us, a lease would make us wait.
   flags |= O_RDONLY | O_NONBLOCK | O_NOCTTY;
-  UniqueFd fd = OpenBeneath(workspace, path, flags);
-  if (!fd && errno == EACCES && Unlock(workspace, path)) fd = OpenBeneath(workspace, path, flags);
+  core::UniqueFd fd = host::OpenBeneath(workspace, path, flags);
+  if (!fd && errno == EACCES && Unlock(workspace, path))
+    fd = host::OpenBeneath(workspace, path, flags);
   return fd;
 }
 
@@ -171,9 +183,9 @@ bool Holds(int fd, std::string_view content) {
 
 class Collection {
  public:
-  Collection(int workspace, const Request& request, Outcome& outcome)
+  Collection(int workspace, const host::Request& request, host::Outcome& outcome)
       : workspace_(workspace), outcome_(outcome) {
-    for (const InputFile& file : request.files) given_.emplace(file.path, &file);
+    for (const host::InputFile& file : request.files) given_.emplace(file.path, &file);
   }
 
   void Run() {
@@ -203,7 +215,7 @@ class Collection {
 
  private:
   // Of every kind, directories too; a tmpfs has as many inodes as its profile says, and links.
-  static constexpr size_t kMostEntries = 16384;
+  static constexpr size_t kMaxEntries = 16384;
 
   // Breadth first, one directory open at a time: a guest's tree may be deeper than there are
   // descriptors.
@@ -217,7 +229,7 @@ class Collection {
 
   void ListDirectory(const std::string& path) {
     const char* name = path.empty() ? "." : path.c_str();
-    UniqueFd fd = OpenToRead(workspace_, name, O_DIRECTORY);
+    core::UniqueFd fd = OpenToRead(workspace_, name, O_DIRECTORY);
     if (fd) MakeSearchable(fd.get());
     const Directory directory = ReadDirectory(std::move(fd));
     if (!directory) {
@@ -226,7 +238,7 @@ class Collection {
     }
     while (const dirent* entry = readdir(directory.get())) {
       if (IsDots(entry->d_name)) continue;
-      if (++entries_ > kMostEntries) {
+      if (++entries_ > kMaxEntries) {
         stopped_ = true;
         return;
       }
@@ -236,7 +248,7 @@ class Collection {
 
   // By what a directory says of its entry; what it is, is looked at again once it is open.
   void Sort(std::string path, unsigned char type) {
-    if (path.size() > kLongestPath) {
+    if (path.size() > host::kMaxPath) {
       ++too_long_;
     } else if (type == DT_DIR) {
       directories_.push_back(std::move(path));
@@ -250,7 +262,7 @@ class Collection {
   }
 
   void Take(const std::string& path) {
-    const UniqueFd fd = OpenToRead(workspace_, path.c_str(), 0);
+    const core::UniqueFd fd = OpenToRead(workspace_, path.c_str(), 0);
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0) {
       ++unreadable_;
@@ -262,7 +274,7 @@ class Collection {
     }
     const auto size = static_cast<uint64_t>(status.st_size);
     if (IsAsGiven(path, fd.get(), size)) return;
-    if (outcome_.artifacts.size() >= kMostArtifacts) {
+    if (outcome_.artifacts.size() >= kMaxArtifactFiles) {
       ++over_;
       return;
     }
@@ -275,33 +287,33 @@ class Collection {
            Holds(fd, given->second->content);
   }
 
-  Artifact Describe(const std::string& path, int fd, uint64_t size) {
-    Artifact artifact;
-    artifact.name = Printable(path);
+  host::Artifact Describe(const std::string& path, int fd, uint64_t size) {
+    host::Artifact artifact;
+    artifact.name = core::Printable(path);
     if (artifact.name != path) artifact.note = "bytes of its name are written as \\xNN";
     if (size > left_) {
       artifact.size = size;
       const char* known = MediaTypeOfName(path);
       artifact.media_type = known ? known : "application/octet-stream";
       artifact.note += (artifact.note.empty() ? "" : "; ") + std::string("not taken along: ") +
-                       "the files are more than " + kMostKept.ToString() + " in all";
+                       "the files are more than " + kMaxKept.ToString() + " in all";
       return artifact;
     }
     std::string content = ReadUpTo(fd, size);
     left_ -= content.size();
     artifact.size = content.size();
     artifact.media_type = MediaTypeOf(path, content);
-    artifact.sha256 = Sha256(content);
+    artifact.sha256 = host::Sha256(content);
     artifact.content = std::move(content);
     return artifact;
   }
 
   const int workspace_;
-  Outcome& outcome_;
-  std::map<std::string_view, const InputFile*> given_;
+  host::Outcome& outcome_;
+  std::map<std::string_view, const host::InputFile*> given_;
   std::vector<std::string> directories_;
   std::vector<std::string> files_;
-  uint64_t left_ = kMostKept.count;  // bytes that may still be read
+  uint64_t left_ = kMaxKept.count;  // bytes that may still be read
   size_t entries_ = 0;
   uint64_t links_ = 0;
   uint64_t special_ = 0;
@@ -313,31 +325,33 @@ class Collection {
 
 // A file keeps its name; what is displayed gives way, so that each can be saved below one
 // directory.
-void NameDisplaysApart(Outcome& outcome) {
+void NameDisplaysApart(host::Outcome& outcome) {
   std::set<std::string> taken;
-  for (const Artifact& artifact : outcome.artifacts) {
-    if (artifact.origin != Artifact::Origin::kFile) continue;
+  for (const host::Artifact& artifact : outcome.artifacts) {
+    if (artifact.origin != host::Artifact::Origin::kFile) continue;
     taken.insert(artifact.name.substr(0, artifact.name.find('/')));
   }
-  for (Artifact& artifact : outcome.artifacts) {
-    if (artifact.origin == Artifact::Origin::kFile) continue;
+  for (host::Artifact& artifact : outcome.artifacts) {
+    if (artifact.origin == host::Artifact::Origin::kFile) continue;
     while (!taken.insert(artifact.name).second) artifact.name = "displayed-" + artifact.name;
   }
 }
 
 }  // namespace
 
-Result<void> CheckFiles(const std::vector<InputFile>& files, const Profile& profile) {
+core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
+                              const core::Profile& profile) {
   if (files.empty()) return {};
   if (!profile.workspace) {
-    return MakeError("files", "profile " + profile.name +
-                                  " has no workspace to put them in; the profile filesystem has");
+    return core::MakeError(
+        "files",
+        "profile " + profile.name + " has no workspace to put them in; the profile filesystem has");
   }
-  const WorkspaceRule& workspace = *profile.workspace;
+  const core::WorkspaceRule& workspace = *profile.workspace;
   Tree tree;
   uint64_t size = 0;
-  for (const InputFile& file : files) {
-    if (const char* fault = PathFault(file.path)) return FileError(file.path, fault);
+  for (const host::InputFile& file : files) {
+    if (const char* fault = host::PathFault(file.path)) return FileError(file.path, fault);
     if (std::string what = tree.Add(file.path); !what.empty()) return FileError(file.path, what);
     size += (file.content.size() + kPage - 1) / kPage * kPage;
     if (size > workspace.size.count) {
@@ -347,18 +361,18 @@ Result<void> CheckFiles(const std::vector<InputFile>& files, const Profile& prof
   }
   // The workspace's own root is one.
   if (tree.size() + 1 > workspace.inodes) {
-    return MakeError("files",
-                     std::to_string(tree.size()) + " files and directories are more than the " +
-                         std::to_string(workspace.inodes - 1) + " that the workspace holds");
+    return core::MakeError(
+        "files", std::to_string(tree.size()) + " files and directories are more than the " +
+                     std::to_string(workspace.inodes - 1) + " that the workspace holds");
   }
   return {};
 }
 
-Result<void> PutFiles(int workspace, const std::vector<InputFile>& files) {
+core::Result<void> PutFiles(int workspace, const std::vector<host::InputFile>& files) {
   if (files.empty()) return {};
   const GuestIdentity identity;
-  for (const InputFile& file : files) {
-    if (Result<void> put = PutFile(workspace, file); !put) return put;
+  for (const host::InputFile& file : files) {
+    if (core::Result<void> put = PutFile(workspace, file); !put) return put;
   }
   return {};
 }
@@ -373,7 +387,8 @@ bool IsEmptyWorkspace(int workspace) {
   return !entry;
 }
 
-void CollectArtifacts(int workspace, const Request& request, Outcome& outcome) noexcept try {
+void CollectArtifacts(int workspace, const host::Request& request, host::Outcome& outcome) noexcept
+    try {
   const GuestIdentity identity;
   MakeSearchable(workspace);
   Collection collection(workspace, request, outcome);
@@ -385,4 +400,4 @@ void CollectArtifacts(int workspace, const Request& request, Outcome& outcome) n
   outcome.artifacts_note = "no memory";  // short enough to need none
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

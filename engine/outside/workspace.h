@@ -15,23 +15,24 @@
 #include <vector>
 
 #include "engine/core/bytes.h"
-#include "engine/core/outcome.h"
 #include "engine/core/profile.h"
-#include "engine/core/request.h"
 #include "engine/core/result.h"
+#include "engine/host/outcome.h"
+#include "engine/host/request.h"
 
-namespace belljar {
+namespace belljar::outside {
 
 // Artifacts of one run: how many are listed, and the content of how much is kept in the outcome.
-inline constexpr size_t kMostArtifacts = 4096;
-inline constexpr Bytes kMostKept = Bytes::Mebi(64);
+inline constexpr size_t kMaxArtifactFiles = 4096;
+inline constexpr core::Bytes kMaxKept = core::Bytes::Mebi(64);
 
 // Whether these can be put into a workspace of the profile. The error is the caller's: it names the
 // file and what to change.
-Result<void> CheckFiles(const std::vector<InputFile>& files, const Profile& profile);
+core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
+                              const core::Profile& profile);
 
 // Precondition: CheckFiles. The files belong to the guest and have mode 0600, directories 0700.
-Result<void> PutFiles(int workspace, const std::vector<InputFile>& files);
+core::Result<void> PutFiles(int workspace, const std::vector<host::InputFile>& files);
 
 // Whether there is nothing to collect: one look, for the runs that leave no file.
 bool IsEmptyWorkspace(int workspace);
@@ -40,8 +41,8 @@ bool IsEmptyWorkspace(int workspace);
 // outcome.artifacts, in order of their names, and says in outcome.artifacts_note what was left out.
 // An artifact of another origin that has the name of a file gets another one.
 // Whatever goes wrong is said there too: a run's outcome is never lost for what it left.
-void CollectArtifacts(int workspace, const Request& request, Outcome& outcome) noexcept;
+void CollectArtifacts(int workspace, const host::Request& request, host::Outcome& outcome) noexcept;
 
-}  // namespace belljar
+}  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_WORKSPACE_H_

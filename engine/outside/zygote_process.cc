@@ -19,10 +19,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/core/limits.h"
 #include "engine/core/wire.h"
 #include "engine/seal/namespaces.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 // What the child of the clone needs; all of it made before, since between clone and exec only
@@ -39,7 +40,7 @@ struct ZygoteProgram {
   const char* path;
   std::vector<const char*> arguments;
   std::vector<const char*> environment;
-  UniqueFd preload;  // none: it is a program of its own
+  core::UniqueFd preload;  // none: it is a program of its own
 };
 
 [[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds,
@@ -51,19 +52,19 @@ struct ZygoteProgram {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   char written;
   if (read(fds.maps_written, &written, 1) != 1) _exit(1);
-  if (namespaces && !KeepCapabilitiesAcrossExec()) _exit(1);
+  if (namespaces && !seal::KeepCapabilitiesAcrossExec()) _exit(1);
   // Above the numbers that they are about to be moved onto.
   const int control = fcntl(fds.control, F_DUPFD_CLOEXEC, 10);
   const int errors = fcntl(fds.errors, F_DUPFD_CLOEXEC, 10);
   const int null = fcntl(fds.null, F_DUPFD_CLOEXEC, 10);
   const int preload = program.preload ? fcntl(program.preload.get(), F_DUPFD_CLOEXEC, 10) : -1;
   if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(errors, 2) < 0 ||
-      dup2(control, kZygoteControlFd) < 0) {
+      dup2(control, core::kZygoteControlFd) < 0) {
     _exit(1);
   }
   // gVisor of 2022 takes no larger descriptor than the largest int.
-  close_range(kZygoteControlFd + 1, std::numeric_limits<int>::max(), CLOSE_RANGE_CLOEXEC);
-  if (program.preload && dup2(preload, kZygotePreloadFd) < 0) _exit(1);
+  close_range(core::kZygoteControlFd + 1, std::numeric_limits<int>::max(), CLOSE_RANGE_CLOEXEC);
+  if (program.preload && dup2(preload, core::kZygotePreloadFd) < 0) _exit(1);
   execve(program.path, const_cast<char* const*>(program.arguments.data()),
          const_cast<char* const*>(program.environment.data()));
   dprintf(2, "exec %s: %s", program.path, strerrordesc_np(errno));
@@ -90,17 +91,17 @@ std::vector<const char*> Environment(const ZygoteOptions& options) {
 }
 
 // Points into `options`.
-Result<ZygoteProgram> ProgramOf(const ZygoteOptions& options) {
+core::Result<ZygoteProgram> ProgramOf(const ZygoteOptions& options) {
   const Installation& from = options.installation;
   ZygoteProgram program{from.zygote.c_str(), {"belljar-zygote"}, Environment(options), {}};
   if (!from.interpreter.empty()) {
     const std::string preload =
         std::filesystem::path(from.zygote).parent_path() / "belljar-preload.so";
-    program.preload = UniqueFd(open(preload.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!program.preload) return SystemError("open " + preload, "install Belljar again");
+    program.preload = core::UniqueFd(open(preload.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!program.preload) return core::SystemError("open " + preload, "reinstall Belljar");
     program.path = from.interpreter.c_str();
     program.arguments.push_back(from.zygote.c_str());
-    program.environment.push_back(kZygotePreload);
+    program.environment.push_back(core::kZygotePreload);
   }
   program.arguments.push_back(nullptr);
   program.environment.push_back(nullptr);
@@ -125,7 +126,7 @@ std::string ProfilePackages(const ZygoteOptions& options) {
   return folders.dump();
 }
 
-Result<std::string> StartMessage(const ZygoteOptions& options) {
+core::Result<std::string> StartMessage(const ZygoteOptions& options) {
   try {
     return nlohmann::json{{"interpreter", options.installation.interpreter},
                           {"package_paths",
@@ -140,18 +141,19 @@ Result<std::string> StartMessage(const ZygoteOptions& options) {
                           {"capture_output", options.layout.output.count},
                           {"capture_report", options.layout.report.count},
                           {"capture_artifacts", options.layout.artifacts.count},
-                          {"seal", SealPlanToJson(options.plan)}}
+                          {"seal", seal::SealPlanToJson(options.plan)}}
         .dump();
   } catch (const nlohmann::json::exception&) {
-    return MakeError("start zygote",
-                     "the path of the installation is not UTF-8: " + options.installation.runner);
+    return core::MakeError("start zygote", "the path of the installation is not UTF-8: " +
+                                               options.installation.runner);
   }
 }
 
 // A single run's worker is the zygote, and is to be the first of a PID namespace too.
 uint64_t NamespaceFlags(const ZygoteOptions& options) {
   if (!options.plan.namespaces) return 0;
-  return ZygoteNamespaceFlags() | (options.single_run ? WorkerNamespaceFlags(false, false) : 0);
+  return seal::ZygoteNamespaceFlags() |
+         (options.single_run ? seal::WorkerNamespaceFlags(false, false) : 0);
 }
 
 std::string Advice(int error_number) {
@@ -164,20 +166,20 @@ std::string Advice(int error_number) {
 
 }  // namespace
 
-Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd,
-                                            std::shared_ptr<Parent> parent) {
-  auto pair = CreateSocketPair(SOCK_SEQPACKET);
+core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd,
+                                                  std::shared_ptr<core::ChildReaper> reaper) {
+  auto pair = core::CreateSocketPair(SOCK_SEQPACKET);
   if (!pair) return pair.error();
-  UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null) return SystemError("open /dev/null");
-  UniqueFd errors(memfd_create("belljar-zygote-errors", MFD_CLOEXEC));
-  if (!errors) return SystemError("create memory file");
+  core::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return core::SystemError("open /dev/null");
+  core::UniqueFd errors(memfd_create("belljar-zygote-errors", MFD_CLOEXEC));
+  if (!errors) return core::SystemError("create memory file");
   int pipe_ends[2];
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return SystemError("pipe");
-  const UniqueFd pipe_read(pipe_ends[0]);
-  UniqueFd pipe_write(pipe_ends[1]);
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return core::SystemError("pipe");
+  const core::UniqueFd pipe_read(pipe_ends[0]);
+  core::UniqueFd pipe_write(pipe_ends[1]);
 
-  const Result<ZygoteProgram> program = ProgramOf(options);
+  const core::Result<ZygoteProgram> program = ProgramOf(options);
   if (!program) return program.error();
   int pidfd = -1;
   clone_args arguments{};
@@ -194,78 +196,100 @@ Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cg
     ExecZygote(*program, {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
                options.plan.namespaces);
   };
-  const pid_t pid = parent ? parent->Clone(arguments, become_zygote) : CloneProcess(arguments);
+  const pid_t pid =
+      reaper ? reaper->Clone(arguments, become_zygote) : core::CloneProcess(arguments);
   if (pid < 0) {
-    return SystemError("clone a zygote", options.plan.namespaces ? Advice(errno) : "");
+    const int refused = errno;
+    if (reaper && refused == ECHILD) return core::ParentEnded("clone a zygote");
+    return core::SystemErrorOf(refused, "clone a zygote",
+                               options.plan.namespaces ? Advice(refused) : "");
   }
   if (pid == 0) become_zygote();
-  Process process(pid, UniqueFd(pidfd), parent);
-  if (!process) return SystemErrorOf(EAGAIN, "hold a zygote", "no descriptor or thread is left");
+  core::Process process(pid, core::UniqueFd(pidfd), reaper);
+  if (!process)
+    return core::SystemErrorOf(EAGAIN, "hold a zygote", "no descriptor or thread is available");
   ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors),
-                       std::move(parent));
+                       std::move(reaper));
   RaisePinLimit(pid);
   if (options.plan.namespaces) {
-    if (Result<void> done = WriteIdMaps(pid); !done) return done.error();
+    if (core::Result<void> done = seal::WriteIdMaps(pid); !done) return done.error();
   }
-  if (write(pipe_write.get(), "1", 1) != 1) return SystemError("start zygote");
+  if (write(pipe_write.get(), "1", 1) != 1) return core::SystemError("start zygote");
 
-  Result<std::string> message = StartMessage(options);
+  core::Result<std::string> message = StartMessage(options);
   if (!message) return message.error();
-  Result<UniqueFd> start = CreateMemoryFile("belljar-start", *message);
+  core::Result<core::UniqueFd> start = core::CreateMemoryFile("belljar-start", *message);
   if (!start) return start.error();
   const int descriptors[] = {start->get()};
-  if (Result<void> sent = SendMessage(zygote.control_.get(), "start", descriptors); !sent) {
+  if (core::Result<void> sent = core::SendMessage(zygote.control_.get(), "start", descriptors);
+      !sent) {
     return sent.error();
   }
   return zygote;
 }
 
-Result<void> ZygoteProcess::FinishStart() {
-  Result<Message> answer = ReceiveMessage(control_.get(), kMaxZygoteAnswer);
-  if (answer && answer->bytes == kZygoteReady) return {};
-  if (answer && !answer->bytes.empty()) return MakeError("start zygote", answer->bytes);
+core::Result<void> ZygoteProcess::FinishStart() {
+  core::Result<core::Message> answer = core::ReceiveMessage(control_.get(), core::kMaxZygoteAnswer);
+  if (answer && answer->bytes == core::kZygoteReady) return {};
+  if (answer && !answer->bytes.empty()) return core::MakeError("start zygote", answer->bytes);
   // It died without a word on the socket: its stderr is what there is.
-  const ExitReport exit = process_.Destroy();
-  lseek(errors_.get(), 0, SEEK_SET);
-  Result<std::string> said = ReadAll(errors_.get(), 64 * 1024);
-  if (said && !said->empty()) return MakeError("start zygote", *said);
+  const core::ExitReport exit = process_.Destroy();
+  if (const std::string said = Errors(); !said.empty())
+    return core::MakeError("start zygote", said);
   const std::string how = exit.exit_code >= 0
                               ? "it called exit(" + std::to_string(exit.exit_code) + ")"
                               : "it was killed";
-  return MakeError("start zygote", how + " without a word; a module that it loads may do that");
+  return core::MakeError("start zygote",
+                         how + " without a word; a module that it loads may do that");
 }
 
-Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) {
+core::Error ZygoteProcess::AbandonStart(std::chrono::milliseconds after) {
+  process_.Destroy();
+  std::string detail = "it was not up after " + core::FormatDuration(after) +
+                       ", and was killed; a module that it loads may wait for something";
+  if (const std::string said = Errors(); !said.empty()) detail += "; it wrote: " + said;
+  return core::MakeError("start zygote", std::move(detail));
+}
+
+std::string ZygoteProcess::Errors() const {
+  lseek(errors_.get(), 0, SEEK_SET);
+  core::Result<std::string> said = core::ReadAll(errors_.get(), 64 * 1024);
+  return said ? std::move(*said) : std::string();
+}
+
+core::Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) {
   const int descriptors[] = {socket, capture_memory};
-  return SendMessage(control_.get(), AsBytes(SpawnMessage{}), descriptors);
+  return core::SendMessage(control_.get(), core::AsBytes(core::SpawnMessage{}), descriptors);
 }
 
-Result<Process> ZygoteProcess::BecomeWorker(int socket, int capture_memory) {
-  if (Result<void> asked = RequestWorker(socket, capture_memory); !asked) return asked.error();
+core::Result<core::Process> ZygoteProcess::BecomeWorker(int socket, int capture_memory) {
+  if (core::Result<void> requested = RequestWorker(socket, capture_memory); !requested)
+    return requested.error();
   return std::move(process_);
 }
 
-Result<Process> ZygoteProcess::ReceiveWorker() {
-  SpawnReply reply;
+core::Result<core::Process> ZygoteProcess::ReceiveWorker() {
+  core::SpawnReply reply;
   const ssize_t peeked = recv(control_.get(), &reply, sizeof reply, MSG_PEEK);
-  Result<Message> message = ReceiveMessage(control_.get(), sizeof(SpawnReply));
+  core::Result<core::Message> message =
+      core::ReceiveMessage(control_.get(), sizeof(core::SpawnReply));
   if (!message && message.error().error_number == EMSGSIZE && peeked == sizeof reply) {
     // There was no descriptor left for the pidfd. The worker is our child all the same, and until
     // it is reaped its pid is nobody else's.
-    KillAndReap(reply.pid, parent_.get());
-    return SystemErrorOf(EMFILE, kCloneRefused, "no descriptor is left to hold it by");
+    core::KillAndReap(reply.pid, reaper_.get());
+    return core::SystemErrorOf(EMFILE, kCloneRefused, "no descriptor is available for it");
   }
   if (!message) return message.error();
   if (message->bytes.size() != sizeof reply) {
-    return MakeError("spawn worker", "the zygote has died");
+    return core::MakeError("spawn worker", "the zygote has died");
   }
   memcpy(&reply, message->bytes.data(), sizeof reply);
-  if (reply.error_number != 0) return SystemErrorOf(reply.error_number, kCloneRefused);
+  if (reply.error_number != 0) return core::SystemErrorOf(reply.error_number, kCloneRefused);
   if (message->descriptors.size() != 1)
-    return MakeError("spawn worker",
-                     "this kernel gives no pidfd (gVisor of 2022): only a single run "
-                     "can be had here, as in a container of belljar's");
-  return Process(reply.pid, std::move(message->descriptors[0]), parent_);
+    return core::MakeError("spawn worker",
+                           "this kernel gives no pidfd (gVisor of 2022): only a single run "
+                           "can be had here, as in a container of belljar's");
+  return core::Process(reply.pid, std::move(message->descriptors[0]), reaper_);
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

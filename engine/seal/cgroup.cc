@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace belljar {
+namespace belljar::seal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,11 +50,11 @@ bool HasWord(const std::string& text, const std::string& word) {
   return false;
 }
 
-Result<void> WriteTo(int directory, const char* file, const std::string& text) {
-  const UniqueFd fd(openat(directory, file, O_WRONLY | O_CLOEXEC));
-  if (!fd) return SystemError(std::string("open ") + file);
+core::Result<void> WriteTo(int directory, const char* file, const std::string& text) {
+  const core::UniqueFd fd(openat(directory, file, O_WRONLY | O_CLOEXEC));
+  if (!fd) return core::SystemError(std::string("open ") + file);
   if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return SystemError(std::string("write ") + file);
+    return core::SystemError(std::string("write ") + file);
   }
   return {};
 }
@@ -72,26 +72,28 @@ void RemoveAbandoned(const std::string& parent) {
 
 }  // namespace
 
-Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
-                                     const std::string& cgroup_file) {
+core::Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
+                                           const std::string& cgroup_file) {
   const char kOperation[] = "find a cgroup";
-  Result<std::string> mountinfo = ReadFile(mountinfo_file, kMaxFile);
+  core::Result<std::string> mountinfo = core::ReadFile(mountinfo_file, kMaxFile);
   if (!mountinfo) return mountinfo.error();
   const std::string mount = MountPoint(*mountinfo);
-  if (mount.empty()) return MakeError(kOperation, "cgroup v2 is not mounted");
-  Result<std::string> cgroup = ReadFile(cgroup_file, kMaxFile);
+  if (mount.empty()) return core::MakeError(kOperation, "cgroup v2 is not mounted");
+  core::Result<std::string> cgroup = core::ReadFile(cgroup_file, kMaxFile);
   if (!cgroup) return cgroup.error();
   const std::string own = OwnCgroup(*cgroup);
-  if (own.empty()) return MakeError(kOperation, "this process is in no cgroup v2");
+  if (own.empty()) return core::MakeError(kOperation, "this process is in no cgroup v2");
   const std::string parent = own == "/" ? mount : mount + fs::path(own).parent_path().string();
-  Result<std::string> handed_on = ReadFile(parent + "/cgroup.subtree_control", kMaxFile);
+  core::Result<std::string> handed_on =
+      core::ReadFile(parent + "/cgroup.subtree_control", kMaxFile);
   if (!handed_on) return handed_on.error();
   if (!HasWord(*handed_on, "memory") || !HasWord(*handed_on, "pids")) {
-    return MakeError(kOperation, parent + " does not hand the memory and pids controllers on");
+    return core::MakeError(kOperation,
+                           parent + " does not hand the memory and pids controllers on");
   }
   // Moving a process takes write access to the cgroup.procs of the common ancestor (cgroups(7)).
   if (access(parent.c_str(), W_OK) != 0 || access((parent + "/cgroup.procs").c_str(), W_OK) != 0) {
-    return SystemError(kOperation, parent + " is not delegated to this user");
+    return core::SystemError(kOperation, parent + " is not delegated to this user");
   }
   return parent;
 }
@@ -99,18 +101,19 @@ Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
 CgroupLimits DefaultCgroupLimits() {
   struct sysinfo machine;
   if (sysinfo(&machine) != 0) abort();  // its only error is a bad pointer
-  return {Bytes{uint64_t{machine.totalram} * machine.mem_unit / 5 * 4}, 1000};
+  return {core::Bytes{uint64_t{machine.totalram} * machine.mem_unit / 5 * 4}, 1000};
 }
 
-Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const CgroupLimits& limits) {
+core::Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const CgroupLimits& limits) {
   static std::atomic<int> count{0};
   RemoveAbandoned(parent);
   const std::string name = kPrefix + std::to_string(getpid()) + "-" + std::to_string(++count);
   const std::string path = parent + "/" + name;
-  if (mkdir(path.c_str(), 0755) != 0) return SystemError("create cgroup " + path);
-  CgroupLeaf leaf(parent, name, UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-  if (!leaf.directory_) return SystemError("open cgroup " + path);
-  Result<void> done = WriteTo(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
+  if (mkdir(path.c_str(), 0755) != 0) return core::SystemError("create cgroup " + path);
+  CgroupLeaf leaf(parent, name,
+                  core::UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (!leaf.directory_) return core::SystemError("open cgroup " + path);
+  core::Result<void> done = WriteTo(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
   if (!done) return done.error();
   if (done = WriteTo(leaf.fd(), "pids.max", std::to_string(limits.pids)); !done) {
     return done.error();
@@ -129,4 +132,4 @@ CgroupLeaf::~CgroupLeaf() {
   if (!name_.empty()) rmdir((parent_ + "/" + name_).c_str());
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

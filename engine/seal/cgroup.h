@@ -13,16 +13,17 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::seal {
 
 // The folder below which a leaf may be made, or why there is none. The arguments are for tests:
 // mountinfo(5) and cgroup(7) of this process.
-Result<std::string> FindCgroupParent(const std::string& mountinfo_file = "/proc/self/mountinfo",
-                                     const std::string& cgroup_file = "/proc/self/cgroup");
+core::Result<std::string> FindCgroupParent(
+    const std::string& mountinfo_file = "/proc/self/mountinfo",
+    const std::string& cgroup_file = "/proc/self/cgroup");
 
 struct CgroupLimits {
-  Bytes memory;       // memory.max, with memory.swap.max 0
-  uint64_t pids = 0;  // pids.max
+  core::Bytes memory;  // memory.max, with memory.swap.max 0
+  uint64_t pids = 0;   // pids.max
 };
 
 // Four fifths of this machine's memory and a thousand processes: so much that no honest load meets
@@ -33,7 +34,7 @@ CgroupLimits DefaultCgroupLimits();
 class CgroupLeaf {
  public:
   // Also removes leaves whose host was killed before it could.
-  static Result<CgroupLeaf> Create(const std::string& parent, const CgroupLimits& limits);
+  static core::Result<CgroupLeaf> Create(const std::string& parent, const CgroupLimits& limits);
   CgroupLeaf(CgroupLeaf&& other) noexcept;
   CgroupLeaf& operator=(CgroupLeaf&&) = delete;
   ~CgroupLeaf();
@@ -44,14 +45,14 @@ class CgroupLeaf {
   const std::string& name() const { return name_; }
 
  private:
-  CgroupLeaf(std::string parent, std::string name, UniqueFd directory)
+  CgroupLeaf(std::string parent, std::string name, core::UniqueFd directory)
       : parent_(std::move(parent)), name_(std::move(name)), directory_(std::move(directory)) {}
 
   std::string parent_;
   std::string name_;
-  UniqueFd directory_;
+  core::UniqueFd directory_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::seal
 
 #endif  // BELLJAR_ENGINE_SEAL_CGROUP_H_

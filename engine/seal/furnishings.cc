@@ -18,10 +18,10 @@
 #include <cstdio>
 #include <cstring>
 
-namespace belljar {
+namespace belljar::seal {
 namespace {
 
-bool MountPrivate(const char* path, const WorkspaceRule& rule) {
+bool MountPrivate(const char* path, const core::WorkspaceRule& rule) {
   char options[96];
   snprintf(options, sizeof options, "size=%llu,nr_inodes=%u,mode=0700",
            static_cast<unsigned long long>(rule.size.count), rule.inodes);
@@ -29,9 +29,9 @@ bool MountPrivate(const char* path, const WorkspaceRule& rule) {
 }
 
 // A tree as a mount that is attached nowhere, before its path is covered.
-UniqueFd Keep(const std::string& path) {
-  return UniqueFd(static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, path.c_str(),
-                                           OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+core::UniqueFd Keep(const std::string& path) {
+  return core::UniqueFd(static_cast<int>(syscall(
+      SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
 }
 
 bool MakeDirectories(const std::string& path) {
@@ -42,21 +42,22 @@ bool MakeDirectories(const std::string& path) {
 }
 
 // What a tree is mounted on: a directory, or a file for the tree that is one.
-bool MakeMountPoint(const UniqueFd& tree, const std::string& path) {
+bool MakeMountPoint(const core::UniqueFd& tree, const std::string& path) {
   struct stat status;
   if (fstat(tree.get(), &status) != 0) return false;
   if (S_ISDIR(status.st_mode)) return MakeDirectories(path);
   if (!MakeDirectories(path.substr(0, path.rfind('/')))) return false;
-  return static_cast<bool>(UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444)));
+  return static_cast<bool>(
+      core::UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444)));
 }
 
-bool ShowAgain(const UniqueFd& tree, const std::string& path) {
+bool ShowAgain(const core::UniqueFd& tree, const std::string& path) {
   return MakeMountPoint(tree, path) && syscall(SYS_move_mount, tree.get(), "", AT_FDCWD,
                                                path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
 
 bool IsEmpty(int folder) {
-  UniqueFd copy(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  core::UniqueFd copy(fcntl(folder, F_DUPFD_CLOEXEC, 0));
   DIR* const directory = fdopendir(copy.get());
   if (!directory) return false;
   (void)copy.Release();
@@ -77,18 +78,19 @@ bool BringLoopbackUp(int socket) {
   return ioctl(socket, SIOCSIFFLAGS, &request) == 0;
 }
 
-Result<void> CheckContainersFolder(const std::string& path) {
+core::Result<void> CheckContainersFolder(const std::string& path) {
   const auto fault = [&](const char* what) {
-    return MakeError("use " + path + " as a workspace",
-                     std::string(what) + "; the container has to mount a tmpfs of its own there");
+    return core::MakeError(
+        "use " + path + " as a workspace",
+        std::string(what) + "; the container has to mount a tmpfs of its own there");
   };
-  const UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return SystemError("open " + path, "the container has to mount a tmpfs there");
+  const core::UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return core::SystemError("open " + path, "the container has to mount a tmpfs there");
   struct stat status, root;
   struct statfs system;
   if (fstat(folder.get(), &status) != 0 || stat("/", &root) != 0 ||
       fstatfs(folder.get(), &system) != 0) {
-    return SystemError("look at " + path);
+    return core::SystemError("look at " + path);
   }
   if (system.f_type != TMPFS_MAGIC) return fault("it is no memory");
   if (status.st_dev == root.st_dev) return fault("it is a part of the root");
@@ -103,34 +105,36 @@ constexpr int kBacklog = 64;
 
 }  // namespace
 
-UniqueFd MountWorkspace(const WorkspaceRule& rule, const std::vector<std::string>& covered) {
-  std::vector<UniqueFd> kept;
+core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
+                              const std::vector<std::string>& covered) {
+  std::vector<core::UniqueFd> kept;
   for (const std::string& path : covered) {
     kept.push_back(Keep(path));
     if (!kept.back()) return {};
   }
-  if (!MountPrivate(kWorkspacePath, rule) || !MountPrivate(kTemporaryPath, rule)) return {};
+  if (!MountPrivate(core::kWorkspacePath, rule) || !MountPrivate(core::kTemporaryPath, rule))
+    return {};
   for (size_t i = 0; i < covered.size(); ++i) {
     if (!ShowAgain(kept[i], covered[i])) return {};
   }
-  if (chdir(kWorkspacePath) != 0) return {};
-  return UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (chdir(core::kWorkspacePath) != 0) return {};
+  return core::UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-UniqueFd EnterContainersWorkspace() {
-  if (chdir(kWorkspacePath) != 0) return {};
-  return UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+core::UniqueFd EnterContainersWorkspace() {
+  if (chdir(core::kWorkspacePath) != 0) return {};
+  return core::UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-Result<void> CheckContainersWorkspace() {
-  for (const char* path : {kWorkspacePath, kTemporaryPath}) {
-    if (Result<void> checked = CheckContainersFolder(path); !checked) return checked;
+core::Result<void> CheckContainersWorkspace() {
+  for (const char* path : {core::kWorkspacePath, core::kTemporaryPath}) {
+    if (core::Result<void> checked = CheckContainersFolder(path); !checked) return checked;
   }
   return {};
 }
 
-UniqueFd OpenDoor(const DoorRule& rule) {
-  UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+core::UniqueFd OpenEgress(const core::EgressListener& rule) {
+  core::UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!listener || !BringLoopbackUp(listener.get())) return {};
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -143,4 +147,4 @@ UniqueFd OpenDoor(const DoorRule& rule) {
   return listener;
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

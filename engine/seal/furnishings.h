@@ -4,7 +4,8 @@
 //
 //   workspace   two private file systems, bounded in bytes and inodes, at /workspace and /tmp; the
 //               host puts files in and takes files out below the first (descriptor: its root)
-//   door        a listening socket on the loopback of the worker's own network namespace, which
+//   egress proxy        a listening socket on the loopback of the worker's own network namespace,
+//   which
 //               has nothing else; the host serves it (descriptor: that socket)
 //
 // They need a mount and a network namespace per worker (WorkerNamespaceFlags). In a container there
@@ -20,27 +21,28 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::seal {
 
 struct Furnishings {
-  UniqueFd workspace;
-  UniqueFd door;
+  core::UniqueFd workspace;
+  core::UniqueFd egress;
 };
 
 // Worker; an empty descriptor sets errno. The workspace becomes the working directory; nothing in
 // it can be executed, be a device, or give an identity. `covered` are readable trees at paths below
 // the two, as in an installation in /tmp: they are shown there again.
-UniqueFd MountWorkspace(const WorkspaceRule& rule, const std::vector<std::string>& covered);
-UniqueFd OpenDoor(const DoorRule& rule);
+core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
+                              const std::vector<std::string>& covered);
+core::UniqueFd OpenEgress(const core::EgressListener& rule);
 
 // Host, in a container: whether /workspace and /tmp are as a workspace without namespaces needs
 // them: each a tmpfs of its own, bounded, empty and ours to write. The error names what is
 // wrong.
-Result<void> CheckContainersWorkspace();
+core::Result<void> CheckContainersWorkspace();
 
 // Worker; an empty descriptor sets errno. As MountWorkspace, with what is mounted there.
-UniqueFd EnterContainersWorkspace();
+core::UniqueFd EnterContainersWorkspace();
 
-}  // namespace belljar
+}  // namespace belljar::seal
 
 #endif  // BELLJAR_ENGINE_SEAL_FURNISHINGS_H_

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace belljar {
+namespace belljar::seal {
 namespace {
 
 // Debian 12's <linux/landlock.h> stops at ABI 2; these are the kernel's own definitions
@@ -69,7 +69,7 @@ bool AllowBeneath(int ruleset, int path, uint64_t access) {
 }
 
 bool AllowWriting(int ruleset, const char* path, uint64_t handled) {
-  const UniqueFd tree(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const core::UniqueFd tree(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
   return tree && AllowBeneath(ruleset, tree.get(), kUseOfWorkspace & handled);
 }
 
@@ -85,24 +85,26 @@ int LandlockAbi() {
   return abi > 0 ? static_cast<int>(abi) : 0;
 }
 
-Result<std::vector<ReadableTree>> OpenReadableTrees(const std::vector<PathRule>& paths) {
+core::Result<std::vector<ReadableTree>> OpenReadableTrees(
+    const std::vector<core::PathRule>& paths) {
   std::vector<ReadableTree> trees;
-  for (const PathRule& rule : paths) {
-    UniqueFd path(open(rule.path.c_str(), O_PATH | O_CLOEXEC));
+  for (const core::PathRule& rule : paths) {
+    core::UniqueFd path(open(rule.path.c_str(), O_PATH | O_CLOEXEC));
     if (!path) {
       if (rule.optional && errno == ENOENT) continue;
-      return SystemError("open " + rule.path);
+      return core::SystemError("open " + rule.path);
     }
     struct stat status;
-    if (fstat(path.get(), &status) != 0) return SystemError("stat " + rule.path);
+    if (fstat(path.get(), &status) != 0) return core::SystemError("stat " + rule.path);
     trees.push_back({std::move(path), S_ISDIR(status.st_mode)});
   }
   return trees;
 }
 
-UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi) {
+core::UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi) {
   const RulesetAttributes all = Everything(abi);
-  UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0)));
+  core::UniqueFd ruleset(
+      static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0)));
   if (!ruleset) return {};
   for (const ReadableTree& tree : allowance.readable) {
     const uint64_t access = kReadFile | (tree.is_directory ? kReadDirectory : 0);
@@ -122,4 +124,4 @@ bool RestrictByLandlock(int ruleset) {
   return syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

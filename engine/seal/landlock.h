@@ -9,19 +9,19 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::seal {
 
 // The ABI of this kernel: 1 (Linux 5.13, files) … 4 (6.7, TCP) … 6 (6.12, scopes); 0 is none.
 int LandlockAbi();
 
 // A tree that stays readable, as the inode that it was when it was opened.
 struct ReadableTree {
-  UniqueFd path;
+  core::UniqueFd path;
   bool is_directory = false;
 };
 
 // Zygote, after the private root.
-Result<std::vector<ReadableTree>> OpenReadableTrees(const std::vector<PathRule>& paths);
+core::Result<std::vector<ReadableTree>> OpenReadableTrees(const std::vector<core::PathRule>& paths);
 
 // What is not refused.
 struct LandlockAllowance {
@@ -34,11 +34,11 @@ struct LandlockAllowance {
 
 // Everything else that ABI `abi` can refuse is refused. Zygote or worker; async-signal-safe but for
 // `writable`'s memory. An empty descriptor sets errno.
-UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi);
+core::UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi);
 
 // Worker. Needs no_new_privs or CAP_SYS_ADMIN. Async-signal-safe; false sets errno.
 bool RestrictByLandlock(int ruleset);
 
-}  // namespace belljar
+}  // namespace belljar::seal
 
 #endif  // BELLJAR_ENGINE_SEAL_LANDLOCK_H_

@@ -17,7 +17,7 @@
 #include "engine/core/fd.h"
 #include "engine/seal/seal.h"
 
-namespace belljar {
+namespace belljar::seal {
 namespace {
 
 // An empty directory that every Linux has and that the private root may be built over: the mount is
@@ -25,12 +25,12 @@ namespace {
 constexpr char kStage[] = "/tmp";
 constexpr char kHostName[] = "belljar";
 
-Result<void> WriteTo(pid_t child, const char* file, const std::string& text) {
+core::Result<void> WriteTo(pid_t child, const char* file, const std::string& text) {
   const std::string path = "/proc/" + std::to_string(child) + "/" + file;
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!fd) return SystemError("open " + path);
+  core::UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd) return core::SystemError("open " + path);
   if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return SystemError("write " + path);
+    return core::SystemError("write " + path);
   }
   return {};
 }
@@ -39,32 +39,33 @@ Result<void> WriteTo(pid_t child, const char* file, const std::string& text) {
 struct Tree {
   std::string path;
   bool is_directory = false;
-  UniqueFd mount;
+  core::UniqueFd mount;
   std::vector<std::string> covered;  // folders in it
 };
 
-Result<void> Restrict(int mount, uint64_t attributes, unsigned flags) {
+core::Result<void> Restrict(int mount, uint64_t attributes, unsigned flags) {
   mount_attr change{};
   change.attr_set = attributes;
   if (syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &change, sizeof change) != 0) {
-    return SystemError("restrict a mount", "needs Linux 5.12");
+    return core::SystemError("restrict a mount", "needs Linux 5.12");
   }
   return {};
 }
 
-Result<std::vector<Tree>> CloneTrees(const std::vector<PathRule>& paths) {
+core::Result<std::vector<Tree>> CloneTrees(const std::vector<core::PathRule>& paths) {
   std::vector<Tree> trees;
-  for (const PathRule& rule : paths) {
-    UniqueFd mount(static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, rule.path.c_str(),
-                                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+  for (const core::PathRule& rule : paths) {
+    core::UniqueFd mount(
+        static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, rule.path.c_str(),
+                                 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
     if (!mount) {
       if (rule.optional && errno == ENOENT) continue;
-      return SystemError("show " + rule.path, "a path that the profile needs");
+      return core::SystemError("show " + rule.path, "a path that the profile needs");
     }
     struct stat status;
-    if (fstat(mount.get(), &status) != 0) return SystemError("stat " + rule.path);
+    if (fstat(mount.get(), &status) != 0) return core::SystemError("stat " + rule.path);
     constexpr uint64_t kReadOnly = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-    if (Result<void> done = Restrict(mount.get(), kReadOnly, AT_RECURSIVE); !done) {
+    if (core::Result<void> done = Restrict(mount.get(), kReadOnly, AT_RECURSIVE); !done) {
       return done.error();
     }
     Tree tree{rule.path, S_ISDIR(status.st_mode), std::move(mount), {}};
@@ -78,35 +79,35 @@ Result<std::vector<Tree>> CloneTrees(const std::vector<PathRule>& paths) {
 }
 
 // An empty folder in place of `path`, which can still be added to.
-Result<void> Cover(const std::string& path) {
+core::Result<void> Cover(const std::string& path) {
   const std::string target = kStage + path;
   if (mount("belljar", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=0755") == 0) {
     return {};
   }
-  return SystemError("cover " + path);
+  return core::SystemError("cover " + path);
 }
 
 // Shows the tree at its own path below kStage.
-Result<void> Attach(const Tree& tree) {
+core::Result<void> Attach(const Tree& tree) {
   const std::filesystem::path target = kStage + tree.path;
   std::error_code code;
   std::filesystem::create_directories(tree.is_directory ? target : target.parent_path(), code);
-  if (code) return SystemErrorOf(code.value(), "create " + target.string());
+  if (code) return core::SystemErrorOf(code.value(), "create " + target.string());
   if (!tree.is_directory) {
-    UniqueFd file(open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
-    if (!file) return SystemError("create " + target.string());
+    core::UniqueFd file(open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
+    if (!file) return core::SystemError("create " + target.string());
   }
   if (syscall(SYS_move_mount, tree.mount.get(), "", AT_FDCWD, target.c_str(),
               MOVE_MOUNT_F_EMPTY_PATH) != 0) {
-    return SystemError("show " + tree.path);
+    return core::SystemError("show " + tree.path);
   }
   return {};
 }
 
 // Root is not mapped in its own new user namespace, and what is not mapped can create no file.
-Result<void> TakeMappedIdentity() {
-  if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresgid");
-  if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresuid");
+core::Result<void> TakeMappedIdentity() {
+  if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return core::SystemError("setresgid");
+  if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return core::SystemError("setresuid");
   return {};
 }
 
@@ -120,16 +121,17 @@ uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network) {
   return CLONE_NEWPID | (own_mounts ? CLONE_NEWNS : 0) | (own_network ? CLONE_NEWNET : 0);
 }
 
-Result<void> WriteIdMaps(pid_t child) {
+core::Result<void> WriteIdMaps(pid_t child) {
   const bool root = geteuid() == 0;
   const auto map = [&](uint32_t outside) {
     return std::to_string(kSandboxUid) + " " + std::to_string(outside) + " 1";
   };
   // Without CAP_SETGID outside, user_namespaces(7) asks for setgroups to be given up first.
   if (!root) {
-    if (Result<void> done = WriteTo(child, "setgroups", "deny"); !done) return done;
+    if (core::Result<void> done = WriteTo(child, "setgroups", "deny"); !done) return done;
   }
-  if (Result<void> done = WriteTo(child, "uid_map", map(root ? kSandboxUid : geteuid())); !done) {
+  if (core::Result<void> done = WriteTo(child, "uid_map", map(root ? kSandboxUid : geteuid()));
+      !done) {
     return done;
   }
   return WriteTo(child, "gid_map", map(root ? kSandboxUid : getegid()));
@@ -156,47 +158,47 @@ bool KeepCapabilitiesAcrossExec() {
   return true;
 }
 
-Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths,
-                              const std::vector<std::string>& empty) {
-  if (sethostname(kHostName, sizeof kHostName - 1) != 0) return SystemError("set host name");
+core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
+                                    const std::vector<std::string>& empty) {
+  if (sethostname(kHostName, sizeof kHostName - 1) != 0) return core::SystemError("set host name");
   // Nothing mounted from here on may propagate to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    return SystemError("make mounts private");
+    return core::SystemError("make mounts private");
   }
   // Taken with the identity that may still walk there: an installation below /root, for one.
-  Result<std::vector<Tree>> trees = CloneTrees(paths);
+  core::Result<std::vector<Tree>> trees = CloneTrees(paths);
   if (!trees) return trees.error();
   // Denied to an ordinary user, who keeps its groups; they map to nobody here.
   (void)setgroups(0, nullptr);
-  if (Result<void> done = TakeMappedIdentity(); !done) return done;
+  if (core::Result<void> done = TakeMappedIdentity(); !done) return done;
   if (mount("belljar", kStage, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=0755") != 0) {
-    return SystemError("mount private root");
+    return core::SystemError("mount private root");
   }
-  std::vector<UniqueFd> covers;
+  std::vector<core::UniqueFd> covers;
   for (const Tree& tree : *trees) {
-    if (Result<void> done = Attach(tree); !done) return done;
+    if (core::Result<void> done = Attach(tree); !done) return done;
     for (const std::string& path : tree.covered) {
-      if (Result<void> done = Cover(path); !done) return done;
+      if (core::Result<void> done = Cover(path); !done) return done;
       covers.emplace_back(open((kStage + path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     }
   }
-  for (const UniqueFd& cover : covers) {
-    if (Result<void> done = Restrict(cover.get(), MOUNT_ATTR_RDONLY, 0); !done) return done;
+  for (const core::UniqueFd& cover : covers) {
+    if (core::Result<void> done = Restrict(cover.get(), MOUNT_ATTR_RDONLY, 0); !done) return done;
   }
   for (const std::string& directory : empty) {
     // It is there if a tree is shown below it.
     if (mkdir((kStage + directory).c_str(), 0555) != 0 && errno != EEXIST) {
-      return SystemError("create " + directory);
+      return core::SystemError("create " + directory);
     }
   }
-  if (chdir(kStage) != 0) return SystemError("enter private root");
+  if (chdir(kStage) != 0) return core::SystemError("enter private root");
   // pivot_root(".", ".") stacks the old root on the new one; the detach then takes it away
   // (pivot_root(2), NOTES).
-  if (syscall(SYS_pivot_root, ".", ".") != 0) return SystemError("pivot_root");
-  if (umount2(".", MNT_DETACH) != 0) return SystemError("detach host root");
-  if (chdir("/") != 0) return SystemError("chdir /");
-  const UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (syscall(SYS_pivot_root, ".", ".") != 0) return core::SystemError("pivot_root");
+  if (umount2(".", MNT_DETACH) != 0) return core::SystemError("detach host root");
+  if (chdir("/") != 0) return core::SystemError("chdir /");
+  const core::UniqueFd root(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   return Restrict(root.get(), MOUNT_ATTR_RDONLY, 0);
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

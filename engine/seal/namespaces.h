@@ -16,7 +16,7 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::seal {
 
 // clone3 flags for a zygote, and for each worker: a PID namespace, and one of its own for what it
 // is furnished with (furnishings.h).
@@ -25,7 +25,7 @@ uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network);
 
 // Host: gives the freshly cloned, still waiting child its single uid and gid: kSandboxUid inside;
 // outside the caller's own, or kSandboxUid too where the caller is root.
-Result<void> WriteIdMaps(pid_t child);
+core::Result<void> WriteIdMaps(pid_t child);
 
 // Child of a clone into them all: whether it may mount, as the private root takes. gVisor makes the
 // namespaces and refuses that. Async-signal-safe; false sets errno.
@@ -39,9 +39,9 @@ bool KeepCapabilitiesAcrossExec();
 // `paths`, read-only, nosuid, nodev, and detaches the old one. A missing path that is not optional
 // is an error that names it. What a path is without is covered; other paths below it are shown all
 // the same, if they come later. `empty` are directories for a worker to mount on.
-Result<void> EnterPrivateRoot(const std::vector<PathRule>& paths,
-                              const std::vector<std::string>& empty);
+core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
+                                    const std::vector<std::string>& empty);
 
-}  // namespace belljar
+}  // namespace belljar::seal
 
 #endif  // BELLJAR_ENGINE_SEAL_NAMESPACES_H_

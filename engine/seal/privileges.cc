@@ -10,29 +10,32 @@
 
 #include "engine/seal/seal.h"
 
-namespace belljar {
+namespace belljar::seal {
 
-Result<void> DropIdentity(bool keep_namespace_capabilities) {
+core::Result<void> DropIdentity(bool keep_namespace_capabilities) {
   // Real root, without a user namespace. In one, the private root has settled who we are; without,
   // an ordinary user stays itself.
   if (geteuid() == 0) {
-    if (setgroups(0, nullptr) != 0) return SystemError("setgroups");
-    if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresgid");
-    if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return SystemError("setresuid");
+    if (setgroups(0, nullptr) != 0) return core::SystemError("setgroups");
+    if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0)
+      return core::SystemError("setresgid");
+    if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0)
+      return core::SystemError("setresuid");
   }
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return SystemError("set no_new_privs");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return core::SystemError("set no_new_privs");
   // A kernel that knows no ambient set (gVisor) says EINVAL: there is nothing to clear.
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) {
-    return SystemError("clear ambient capabilities");
+    return core::SystemError("clear ambient capabilities");
   }
   // EINVAL ends the list that this kernel knows; without CAP_SETPCAP there is nothing to drop from.
   for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
-      return SystemError("drop bounding capability");
+      return core::SystemError("drop bounding capability");
     }
   }
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return SystemError("set undumpable");
-  if (!keep_namespace_capabilities && !DropPrivileges()) return SystemError("drop capabilities");
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return core::SystemError("set undumpable");
+  if (!keep_namespace_capabilities && !DropPrivileges())
+    return core::SystemError("drop capabilities");
   return {};
 }
 
@@ -55,4 +58,4 @@ bool HasNoPrivileges() {
   return getresuid(&real, &effective, &saved) == 0 && real != 0 && effective != 0 && saved != 0;
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

@@ -4,12 +4,12 @@
 
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::seal {
 
 // Zygote: takes the sandbox uid and gid where it is root, sets no_new_privs, empties the bounding
 // and ambient sets, becomes undumpable. Capabilities over its own namespaces stay when
 // `keep_namespace_capabilities`: clone3 with CLONE_NEWPID asks for them.
-Result<void> DropIdentity(bool keep_namespace_capabilities);
+core::Result<void> DropIdentity(bool keep_namespace_capabilities);
 
 // Worker: the rest. Empties all capability sets. Async-signal-safe; false sets errno.
 bool DropPrivileges();
@@ -18,6 +18,6 @@ bool DropPrivileges();
 // bounding one, and root's user nowhere. Async-signal-safe.
 bool HasNoPrivileges();
 
-}  // namespace belljar
+}  // namespace belljar::seal
 
 #endif  // BELLJAR_ENGINE_SEAL_PRIVILEGES_H_

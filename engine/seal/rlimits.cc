@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <chrono>
 
-namespace belljar {
+namespace belljar::seal {
 
 namespace {
 
@@ -20,7 +20,7 @@ bool Set(__rlimit_resource resource, rlim_t value) {
 
 }  // namespace
 
-bool ApplyRlimits(const Limits& limits, uint64_t base_address_space,
+bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu) {
   // The host enforces the CPU limit to the millisecond; this one, in whole seconds, is for the case
   // that the host is late. SIGKILL comes at the hard limit whatever the guest does with SIGXCPU.
@@ -50,4 +50,4 @@ bool ApplyRlimits(const Limits& limits, uint64_t base_address_space,
   return true;
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

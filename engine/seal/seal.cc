@@ -20,11 +20,11 @@
 #include "engine/seal/rlimits.h"
 #include "engine/seal/seccomp.h"
 
-namespace belljar {
+namespace belljar::seal {
 namespace {
 
-Result<uint64_t> AddressSpaceInUse() {
-  Result<std::string> statm = ReadFile("/proc/self/statm", 4096);
+core::Result<uint64_t> AddressSpaceInUse() {
+  core::Result<std::string> statm = core::ReadFile("/proc/self/statm", 4096);
   if (!statm) return statm.error();
   return std::stoull(*statm) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
@@ -68,8 +68,8 @@ std::vector<sock_filter> Decode(const std::vector<uint64_t>& words) {
 // guest has what its profile names (Debian calls the folder by the second name).
 constexpr const char* kInstalledPackages[] = {"site-packages", "dist-packages"};
 
-std::vector<PathRule> Resolve(std::vector<PathRule> paths, const std::string& stdlib) {
-  for (PathRule& rule : paths) {
+std::vector<core::PathRule> Resolve(std::vector<core::PathRule> paths, const std::string& stdlib) {
+  for (core::PathRule& rule : paths) {
     if (rule.path != "{stdlib}") continue;
     rule.path = stdlib;
     rule.without.assign(std::begin(kInstalledPackages), std::end(kInstalledPackages));
@@ -78,10 +78,10 @@ std::vector<PathRule> Resolve(std::vector<PathRule> paths, const std::string& st
 }
 
 // What is shown of each tree, once: two rules may have something in common.
-std::vector<PathRule> Spread(const std::vector<PathRule>& paths) {
-  std::vector<PathRule> parts;
+std::vector<core::PathRule> Spread(const std::vector<core::PathRule>& paths) {
+  std::vector<core::PathRule> parts;
   std::set<std::string> known;
-  for (const PathRule& rule : paths) {
+  for (const core::PathRule& rule : paths) {
     if (rule.only.empty()) parts.push_back(rule);
     for (const std::string& entry : rule.only) {
       std::string path = rule.path + "/" + entry;
@@ -91,7 +91,7 @@ std::vector<PathRule> Spread(const std::vector<PathRule>& paths) {
   return parts;
 }
 
-bool HasWhatIsLeftOut(const PathRule& rule) {
+bool HasWhatIsLeftOut(const core::PathRule& rule) {
   return std::any_of(rule.without.begin(), rule.without.end(), [&](const std::string& name) {
     std::error_code code;
     return std::filesystem::exists(rule.path + "/" + name, code) || code;
@@ -100,9 +100,9 @@ bool HasWhatIsLeftOut(const PathRule& rule) {
 
 // Landlock knows no exception from a tree: one that is to be without something is taken apart,
 // where there is any of that; then the tree's own folder can be listed no more.
-Result<std::vector<PathRule>> TakenApart(const std::vector<PathRule>& paths) {
-  std::vector<PathRule> parts;
-  for (const PathRule& rule : Spread(paths)) {
+core::Result<std::vector<core::PathRule>> TakenApart(const std::vector<core::PathRule>& paths) {
+  std::vector<core::PathRule> parts;
+  for (const core::PathRule& rule : Spread(paths)) {
     const auto is_left_out = [&](const std::string& name) {
       return std::find(rule.without.begin(), rule.without.end(), name) != rule.without.end();
     };
@@ -116,12 +116,12 @@ Result<std::vector<PathRule>> TakenApart(const std::vector<PathRule>& paths) {
       // A link that leads nowhere is nothing to read.
       if (!is_left_out(entries->path().filename())) parts.push_back({entries->path(), true});
     }
-    if (code) return SystemErrorOf(code.value(), "list " + rule.path);
+    if (code) return core::SystemErrorOf(code.value(), "list " + rule.path);
   }
   return parts;
 }
 
-uint16_t DoorPort(const SealPlan& plan) { return plan.door ? plan.door->port : uint16_t{0}; }
+uint16_t EgressPort(const SealPlan& plan) { return plan.egress ? plan.egress->port : uint16_t{0}; }
 
 // A workspace that is another one in each worker, and not one that was there before (a
 // container's).
@@ -129,39 +129,39 @@ bool MountsWorkspace(const SealPlan& plan) { return plan.workspace && plan.names
 
 std::vector<const char*> Writable(const SealPlan& plan) {
   if (!plan.workspace) return {};
-  return {kWorkspacePath, kTemporaryPath};
+  return {core::kWorkspacePath, core::kTemporaryPath};
 }
 
-Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<PathRule>& paths,
-                             PreparedSeal& prepared) {
+core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core::PathRule>& paths,
+                                   PreparedSeal& prepared) {
   prepared.landlock_abi = LandlockAbi();
   if (prepared.landlock_abi == 0) {
-    return SystemErrorOf(ENOSYS, "Landlock",
-                         "this kernel has none; it needs Linux 5.13 with lsm=landlock");
+    return core::SystemErrorOf(ENOSYS, "Landlock",
+                               "this kernel has none; it needs Linux 5.13 with lsm=landlock");
   }
   // In a private root there is no more of a tree than what is shown.
-  Result<std::vector<PathRule>> parts = plan.namespaces ? paths : TakenApart(paths);
+  core::Result<std::vector<core::PathRule>> parts = plan.namespaces ? paths : TakenApart(paths);
   if (!parts) return parts.error();
-  Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
+  core::Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
   if (!readable) return readable.error();
   prepared.landlock_readable = std::move(*readable);
   // Rules are about what is there.
   if (MountsWorkspace(plan)) return {};
   prepared.landlock_ruleset = CreateLandlockRuleset({.readable = prepared.landlock_readable,
                                                      .writable = Writable(plan),
-                                                     .connect_port = DoorPort(plan)},
+                                                     .connect_port = EgressPort(plan)},
                                                     prepared.landlock_abi);
-  if (!prepared.landlock_ruleset) return SystemError("make a Landlock ruleset");
+  if (!prepared.landlock_ruleset) return core::SystemError("make a Landlock ruleset");
   prepared.landlock_readable.clear();
   return {};
 }
 
 bool ApplyLandlock(const SealPlan& plan, const PreparedSeal& prepared) {
   if (!MountsWorkspace(plan)) return RestrictByLandlock(prepared.landlock_ruleset.get());
-  const UniqueFd own = CreateLandlockRuleset({.readable = prepared.landlock_readable,
-                                              .writable = Writable(plan),
-                                              .connect_port = DoorPort(plan)},
-                                             prepared.landlock_abi);
+  const core::UniqueFd own = CreateLandlockRuleset({.readable = prepared.landlock_readable,
+                                                    .writable = Writable(plan),
+                                                    .connect_port = EgressPort(plan)},
+                                                   prepared.landlock_abi);
   return own && RestrictByLandlock(own.get());
 }
 
@@ -170,10 +170,11 @@ bool IsBelow(const std::string& path, const std::string& directory) {
 }
 
 // Those that there are, by their paths. One that is shown in another comes back with that.
-std::vector<std::string> CoveredByWorkspace(const std::vector<PathRule>& paths) {
+std::vector<std::string> CoveredByWorkspace(const std::vector<core::PathRule>& paths) {
   std::vector<std::string> covered;
-  for (const PathRule& rule : paths) {
-    if (!IsBelow(rule.path, kWorkspacePath) && !IsBelow(rule.path, kTemporaryPath)) continue;
+  for (const core::PathRule& rule : paths) {
+    if (!IsBelow(rule.path, core::kWorkspacePath) && !IsBelow(rule.path, core::kTemporaryPath))
+      continue;
     const bool is_in_another =
         std::any_of(covered.begin(), covered.end(),
                     [&](const std::string& other) { return IsBelow(rule.path, other); });
@@ -189,10 +190,10 @@ SealFailure Furnish(const SealPlan& plan, const PreparedSeal& prepared, Furnishi
                                             : EnterContainersWorkspace();
     if (!furnishings.workspace) return {SealStep::kWorkspace, errno};
   }
-  // Without a network namespace of its own the door is another's, who listens already.
-  if (plan.door && plan.namespaces) {
-    furnishings.door = OpenDoor(*plan.door);
-    if (!furnishings.door) return {SealStep::kDoor, errno};
+  // Without a network namespace of its own the egress proxy is another's, who listens already.
+  if (plan.egress && plan.namespaces) {
+    furnishings.egress = OpenEgress(*plan.egress);
+    if (!furnishings.egress) return {SealStep::kEgress, errno};
   }
   return {};
 }
@@ -202,32 +203,34 @@ bool IsCloneRefused() { return syscall(SYS_clone3, nullptr, 0) < 0 && errno == E
 
 }  // namespace
 
-Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib) {
+core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib) {
   PreparedSeal prepared;
   // Measured first: afterwards there is no /proc.
-  Result<uint64_t> base = AddressSpaceInUse();
+  core::Result<uint64_t> base = AddressSpaceInUse();
   if (!base) return base.error();
   prepared.base_address_space = *base;
 
-  const std::vector<PathRule> paths = Resolve(plan.paths, stdlib);
+  const std::vector<core::PathRule> paths = Resolve(plan.paths, stdlib);
   if (plan.namespaces) {
     std::vector<std::string> empty;
-    if (plan.workspace) empty = {kWorkspacePath, kTemporaryPath};
-    const std::vector<PathRule> shown = Spread(paths);
-    if (Result<void> done = EnterPrivateRoot(shown, empty); !done) return done.error();
+    if (plan.workspace) empty = {core::kWorkspacePath, core::kTemporaryPath};
+    const std::vector<core::PathRule> shown = Spread(paths);
+    if (core::Result<void> done = EnterPrivateRoot(shown, empty); !done) return done.error();
     if (plan.workspace) prepared.covered = CoveredByWorkspace(shown);
   }
   if (plan.landlock) {
-    if (Result<void> done = PrepareLandlock(plan, paths, prepared); !done) return done.error();
+    if (core::Result<void> done = PrepareLandlock(plan, paths, prepared); !done)
+      return done.error();
   }
   if (plan.privileges) {
-    if (Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
+    if (core::Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
   }
   // As for workers; and there may be nobody left with the right to end us. A new identity clears
   // it.
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return SystemError("set the zygote's death signal");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    return core::SystemError("set the zygote's death signal");
   if (plan.seccomp && !plan.zygote_filter.empty() && !InstallFilter(plan.zygote_filter)) {
-    return SystemError("install the zygote's filter");
+    return core::SystemError("install the zygote's filter");
   }
   return prepared;
 }
@@ -245,7 +248,7 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
   }
   if (plan.landlock && !ApplyLandlock(plan, prepared)) return {SealStep::kLandlock, errno};
   // The ruleset and whatever else the zygote holds: nothing of it is the guest's.
-  if (!CloseAllBut({kept_fd, furnishings.workspace.get(), furnishings.door.get()})) {
+  if (!CloseAllBut({kept_fd, furnishings.workspace.get(), furnishings.egress.get()})) {
     return {SealStep::kDescriptors, errno};
   }
   // Afterwards prctl is refused.
@@ -258,7 +261,7 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
 }
 
 bool LandlockRefusesRoot() {
-  const UniqueFd root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const core::UniqueFd root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return !root && errno == EACCES;
 }
 
@@ -267,7 +270,7 @@ const char* SealStepName(SealStep step) {
     case SealStep::kNone: return "none";
     case SealStep::kDeathSignal: return "parent death signal";
     case SealStep::kWorkspace: return "workspace";
-    case SealStep::kDoor: return "door";
+    case SealStep::kEgress: return "egress listener";
     case SealStep::kPrivileges: return "privileges";
     case SealStep::kRlimits: return "rlimits";
     case SealStep::kLandlock: return "landlock";
@@ -298,15 +301,15 @@ std::string SealPlanToJson(const SealPlan& plan) {
   if (plan.workspace) {
     json["workspace"] = {{"size", plan.workspace->size.count}, {"inodes", plan.workspace->inodes}};
   }
-  if (plan.door) json["door"] = {{"port", plan.door->port}};
-  for (const PathRule& rule : plan.paths) {
+  if (plan.egress) json["door"] = {{"port", plan.egress->port}};
+  for (const core::PathRule& rule : plan.paths) {
     json["paths"].push_back(
         {{"path", rule.path}, {"optional", rule.optional}, {"only", rule.only}});
   }
   return json.dump();
 }
 
-Result<SealPlan> SealPlanFromJson(std::string_view text) {
+core::Result<SealPlan> SealPlanFromJson(std::string_view text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     SealPlan plan;
@@ -329,16 +332,17 @@ Result<SealPlan> SealPlanFromJson(std::string_view text) {
     }
     if (json.contains("workspace")) {
       const auto& workspace = json.at("workspace");
-      plan.workspace = WorkspaceRule{Bytes{workspace.at("size").get<uint64_t>()},
-                                     workspace.at("inodes").get<uint32_t>()};
+      plan.workspace = core::WorkspaceRule{core::Bytes{workspace.at("size").get<uint64_t>()},
+                                           workspace.at("inodes").get<uint32_t>()};
     }
-    if (json.contains("door")) plan.door = DoorRule{json.at("door").at("port").get<uint16_t>()};
+    if (json.contains("door"))
+      plan.egress = core::EgressListener{json.at("door").at("port").get<uint16_t>()};
     plan.zygote_filter = Decode(json.at("zygote_filter"));
     plan.filter = Decode(json.at("filter"));
     return plan;
   } catch (const nlohmann::json::exception& failure) {
-    return MakeError("read seal plan", failure.what());
+    return core::MakeError("read seal plan", failure.what());
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

@@ -36,7 +36,7 @@
 #include "engine/seal/furnishings.h"
 #include "engine/seal/landlock.h"
 
-namespace belljar {
+namespace belljar::seal {
 
 // The uid and gid that guest code has inside. As root the zygote really becomes this user; as an
 // ordinary user it is the name that its own uid has in the user namespace ("nobody", by custom).
@@ -51,12 +51,12 @@ struct SealPlan {
   bool landlock = true;
   bool seccomp = true;
 
-  std::vector<PathRule> paths;  // readable trees; everything else does not exist
-  Limits ceiling;               // the most any request of this zygote may ask for
+  std::vector<core::PathRule> paths;  // readable trees; everything else does not exist
+  core::Limits ceiling;               // the most any request of this zygote may ask for
   // What each worker has of its own; they need the namespaces. A workspace without them is what a
   // container has mounted, for its single run (CheckContainersWorkspace).
-  std::optional<WorkspaceRule> workspace;
-  std::optional<DoorRule> door;
+  std::optional<core::WorkspaceRule> workspace;
+  std::optional<core::EgressListener> egress;
   // Each applied last in its process. What the zygote's allows its workers inherit, and a worker's
   // own can only take away from that; an empty one is not installed.
   std::vector<sock_filter> zygote_filter;
@@ -64,13 +64,13 @@ struct SealPlan {
 };
 
 std::string SealPlanToJson(const SealPlan& plan);
-Result<SealPlan> SealPlanFromJson(std::string_view json);
+core::Result<SealPlan> SealPlanFromJson(std::string_view json);
 
 // What the zygote holds ready for its workers.
 struct PreparedSeal {
   int landlock_abi = 0;                         // 0: the plan leaves Landlock out
   std::vector<ReadableTree> landlock_readable;  // for workers that make their own ruleset
-  UniqueFd landlock_ruleset;                    // of all other workers
+  core::UniqueFd landlock_ruleset;              // of all other workers
   uint64_t base_address_space = 0;        // bytes that a worker has before it has done anything
   std::chrono::milliseconds base_cpu{0};  // and that it has used: of a clone nothing
   std::vector<std::string> covered;       // readable trees below what a workspace is mounted on
@@ -78,13 +78,13 @@ struct PreparedSeal {
 
 // Builds the private root and gives up identity and privilege. `stdlib` replaces "{stdlib}".
 // Afterwards the process holds only what clone3 needs. Not reversible, also not on failure.
-Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib);
+core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib);
 
 enum class SealStep : uint32_t {
   kNone = 0,
   kDeathSignal,
   kWorkspace,
-  kDoor,
+  kEgress,
   kPrivileges,
   kRlimits,
   kLandlock,
@@ -116,6 +116,6 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
 // True when Landlock refuses what nothing else here would: listing the root directory.
 bool LandlockRefusesRoot();
 
-}  // namespace belljar
+}  // namespace belljar::seal
 
 #endif  // BELLJAR_ENGINE_SEAL_SEAL_H_

@@ -16,7 +16,7 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::seal {
 namespace {
 
 struct ReleaseFilter {
@@ -24,24 +24,24 @@ struct ReleaseFilter {
 };
 using Filter = std::unique_ptr<void, ReleaseFilter>;
 
-Result<void> Check(int returned, const std::string& operation) {
+core::Result<void> Check(int returned, const std::string& operation) {
   if (returned == 0) return {};
-  return SystemErrorOf(-returned, operation);
+  return core::SystemErrorOf(-returned, operation);
 }
 
-Result<int> Resolve(const std::string& name) {
+core::Result<int> Resolve(const std::string& name) {
   const int number = seccomp_syscall_resolve_name(name.c_str());
   if (number == __NR_SCMP_ERROR) {
-    return MakeError("compile seccomp filter", "no system call is named \"" + name + "\"");
+    return core::MakeError("compile seccomp filter", "no system call is named \"" + name + "\"");
   }
   return number;
 }
 
-Result<void> Allow(scmp_filter_ctx filter, const SyscallRule& rule) {
-  Result<int> number = Resolve(rule.name);
+core::Result<void> Allow(scmp_filter_ctx filter, const core::SyscallRule& rule) {
+  core::Result<int> number = Resolve(rule.name);
   if (!number) return number.error();
   std::vector<scmp_arg_cmp> comparisons;
-  for (const SyscallCondition& condition : rule.conditions) {
+  for (const core::SyscallCondition& condition : rule.conditions) {
     scmp_arg_cmp comparison{};
     comparison.arg = condition.argument;
     comparison.op = condition.below ? SCMP_CMP_LT : SCMP_CMP_MASKED_EQ;
@@ -60,9 +60,9 @@ Result<void> Allow(scmp_filter_ctx filter, const SyscallRule& rule) {
 // these fail without the signal, and without a trace in the result. fork() blocks nothing and is
 // recorded like the rest.
 // libseccomp takes no rule whose action is the filter's default.
-Result<void> RefuseClone(scmp_filter_ctx filter, uint32_t default_action) {
+core::Result<void> RefuseClone(scmp_filter_ctx filter, uint32_t default_action) {
   constexpr uint32_t kQuietly = SCMP_ACT_ERRNO(EPERM);
-  Result<void> done =
+  core::Result<void> done =
       Check(seccomp_rule_add(filter, kQuietly, SCMP_SYS(clone3), 0), "refuse clone3");
   if (!done) return done;
   scmp_arg_cmp shares_memory{0, SCMP_CMP_MASKED_EQ, CLONE_VM, CLONE_VM};
@@ -76,8 +76,8 @@ Result<void> RefuseClone(scmp_filter_ctx filter, uint32_t default_action) {
 
 bool IsClone(std::string_view name) { return name == "clone" || name == "clone3"; }
 
-Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::string& name) {
-  Result<int> number = Resolve(name);
+core::Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::string& name) {
+  core::Result<int> number = Resolve(name);
   if (!number) return number.error();
   return Check(seccomp_rule_add(filter, action, *number, 0), "refuse " + name);
 }
@@ -89,12 +89,12 @@ void AssumeKillingProcesses() {
   if (seccomp_api_get() < kKillProcess) seccomp_api_set(kKillProcess);
 }
 
-Result<Filter> Open(uint32_t default_action) {
+core::Result<Filter> Open(uint32_t default_action) {
   AssumeKillingProcesses();
   Filter filter(seccomp_init(default_action));
-  if (!filter) return MakeError("compile seccomp filter", "out of memory");
+  if (!filter) return core::MakeError("compile seccomp filter", "out of memory");
   // A call made in another ABI (int 0x80, x32) would be judged by the wrong numbers.
-  Result<void> done = Check(
+  core::Result<void> done = Check(
       seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad arch");
   if (!done) return done.error();
   // A binary tree instead of a list: fewer instructions on each call.
@@ -103,14 +103,15 @@ Result<Filter> Open(uint32_t default_action) {
   return filter;
 }
 
-Result<std::vector<sock_filter>> Export(scmp_filter_ctx filter) {
-  UniqueFd memory(memfd_create("belljar-filter", MFD_CLOEXEC));
-  if (!memory) return SystemError("create memory file");
-  if (Result<void> done = Check(seccomp_export_bpf(filter, memory.get()), "export filter"); !done) {
+core::Result<std::vector<sock_filter>> Export(scmp_filter_ctx filter) {
+  core::UniqueFd memory(memfd_create("belljar-filter", MFD_CLOEXEC));
+  if (!memory) return core::SystemError("create memory file");
+  if (core::Result<void> done = Check(seccomp_export_bpf(filter, memory.get()), "export filter");
+      !done) {
     return done.error();
   }
-  if (lseek(memory.get(), 0, SEEK_SET) != 0) return SystemError("rewind filter");
-  Result<std::string> bytes = ReadAll(memory.get(), BPF_MAXINSNS * sizeof(sock_filter));
+  if (lseek(memory.get(), 0, SEEK_SET) != 0) return core::SystemError("rewind filter");
+  core::Result<std::string> bytes = core::ReadAll(memory.get(), BPF_MAXINSNS * sizeof(sock_filter));
   if (!bytes) return bytes.error();
   std::vector<sock_filter> instructions(bytes->size() / sizeof(sock_filter));
   memcpy(instructions.data(), bytes->data(), instructions.size() * sizeof(sock_filter));
@@ -119,38 +120,41 @@ Result<std::vector<sock_filter>> Export(scmp_filter_ctx filter) {
 
 }  // namespace
 
-Result<std::vector<sock_filter>> CompileFilter(const std::vector<SyscallRule>& allowed,
-                                               const std::vector<std::string>& hostile) {
-  Result<Filter> filter = Open(SCMP_ACT_TRAP);
+core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
+                                                     const std::vector<std::string>& hostile) {
+  core::Result<Filter> filter = Open(SCMP_ACT_TRAP);
   if (!filter) return filter.error();
-  for (const SyscallRule& rule : allowed) {
-    if (Result<void> done = Allow(filter->get(), rule); !done) return done.error();
+  for (const core::SyscallRule& rule : allowed) {
+    if (core::Result<void> done = Allow(filter->get(), rule); !done) return done.error();
   }
-  const bool may_clone = std::any_of(allowed.begin(), allowed.end(),
-                                     [](const SyscallRule& rule) { return IsClone(rule.name); });
+  const bool may_clone =
+      std::any_of(allowed.begin(), allowed.end(),
+                  [](const core::SyscallRule& rule) { return IsClone(rule.name); });
   if (!may_clone) {
-    if (Result<void> done = RefuseClone(filter->get(), SCMP_ACT_TRAP); !done) return done.error();
+    if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_TRAP); !done)
+      return done.error();
   }
   for (const std::string& name : hostile) {
-    if (Result<void> done = Refuse(filter->get(), SCMP_ACT_KILL_PROCESS, name); !done) {
+    if (core::Result<void> done = Refuse(filter->get(), SCMP_ACT_KILL_PROCESS, name); !done) {
       return done.error();
     }
   }
   return Export(filter->get());
 }
 
-Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
-                                                const std::vector<std::string>& hostile) {
-  Result<Filter> filter = Open(SCMP_ACT_ALLOW);
+core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
+                                                      const std::vector<std::string>& hostile) {
+  core::Result<Filter> filter = Open(SCMP_ACT_ALLOW);
   if (!filter) return filter.error();
   for (const std::string& name : refused) {
     if (IsClone(name)) continue;
     const bool kills = std::find(hostile.begin(), hostile.end(), name) != hostile.end();
     const uint32_t action = kills ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_TRAP;
-    if (Result<void> done = Refuse(filter->get(), action, name); !done) return done.error();
+    if (core::Result<void> done = Refuse(filter->get(), action, name); !done) return done.error();
   }
   if (std::any_of(refused.begin(), refused.end(), IsClone)) {
-    if (Result<void> done = RefuseClone(filter->get(), SCMP_ACT_ALLOW); !done) return done.error();
+    if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_ALLOW); !done)
+      return done.error();
   }
   return Export(filter->get());
 }
@@ -167,4 +171,4 @@ std::string SyscallName(int number) {
   return name ? name.get() : "system call " + std::to_string(number);
 }
 
-}  // namespace belljar
+}  // namespace belljar::seal

@@ -18,16 +18,16 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 
-namespace belljar {
+namespace belljar::seal {
 
 // Host: an unknown call name is an error that names it.
-Result<std::vector<sock_filter>> CompileFilter(const std::vector<SyscallRule>& allowed,
-                                               const std::vector<std::string>& hostile);
+core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
+                                                     const std::vector<std::string>& hostile);
 
 // Allows everything but `refused`: those of them that are hostile kill, the rest is trapped. What
 // is stacked on a filter can only take away from it (seccomp(2)).
-Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
-                                                const std::vector<std::string>& hostile);
+core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
+                                                      const std::vector<std::string>& hostile);
 
 // Zygote or worker. Needs no_new_privs. Async-signal-safe; false sets errno.
 bool InstallFilter(const std::vector<sock_filter>& filter);
@@ -35,6 +35,6 @@ bool InstallFilter(const std::vector<sock_filter>& filter);
 // "openat" for 257 on x86-64; "system call 9999" for one without a name.
 std::string SyscallName(int number);
 
-}  // namespace belljar
+}  // namespace belljar::seal
 
 #endif  // BELLJAR_ENGINE_SEAL_SECCOMP_H_

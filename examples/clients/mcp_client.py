@@ -1,4 +1,4 @@
-"""A small MCP client: lists the tools, runs a program with its output live, and mends a mistake.
+"""A small MCP client: lists the tools, runs a program with its output live, and fixes a mistake.
 
     python3 examples/clients/mcp_client.py                        # starts `belljar serve`
     python3 examples/clients/mcp_client.py build/release/belljar serve

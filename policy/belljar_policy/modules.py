@@ -24,6 +24,7 @@ import _belljar_guards as guards
 
 from . import library, reviewed
 from .alternatives import alternative, alternative_to_name
+from .unshared import unshared
 
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
 _LIBRARY = library.__name__
@@ -137,6 +138,7 @@ class ModuleTable:
         self.missing: list[str] = []  # exports that this Python does not have
         self._exports: dict[str, frozenset[str]] = {}
         self._starred: dict[str, tuple[str, ...]] = {}
+        self._copies: dict[int, Any] = {}
         self._other_profiles = other_profiles
         modules = profile.get("modules", {})
         modules = {n: modules[n] for n in modules if self._install_command(n) is None}
@@ -227,7 +229,7 @@ class ModuleTable:
                     _dress(found, name, export, original)
                     exports[export] = found
             elif hasattr(real, export):
-                exports[export] = original
+                exports[export] = unshared(original, self._copies)
             else:
                 self.missing.append(f"{name}.{export}")
         for table, classes in (

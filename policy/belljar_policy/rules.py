@@ -66,7 +66,7 @@ RULES: dict[str, Rule] = {
         "The source is larger than the profile allows",
         COMPILE,
         "{0}",
-        "Pass large data as standard input instead of writing it into the program.",
+        "Pass large data as standard input instead of embedding it in the program.",
         "Compiling takes memory and time in proportion to the source. The bound is the profile's "
         "`limits.source`, by default 1 MiB.",
         "",

@@ -18,10 +18,10 @@ from belljar._info import Info
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation
 from belljar._sandbox import RunOptions, Sandbox, Stream
-from belljar._threads import Threads, usual_concurrency
+from belljar._threads import Threads, default_concurrency
 
 if TYPE_CHECKING:
-    from belljar._wire import Asked
+    from belljar._wire import RunRequest
 
 T = TypeVar("T")
 
@@ -149,7 +149,7 @@ class AsyncSandbox:
         if stream is not None:
             _options.stream(stream)
         calls = _Calls(asyncio.get_running_loop(), stream)
-        asked = self._sandbox._program(
+        run_request = self._sandbox._program(
             code,
             timeout=timeout,
             memory=memory,
@@ -169,11 +169,11 @@ class AsyncSandbox:
             allowed_domains=allowed_domains,
             stream=None if stream is None else calls.show,
         )
-        return await self._run(asked, calls, raise_on_error=raise_on_error)
+        return await self._run(run_request, calls, raise_on_error=raise_on_error)
 
-    async def _run(self, asked: Asked, calls: _Calls, *, raise_on_error: bool) -> Result:
+    async def _run(self, run_request: RunRequest, calls: _Calls, *, raise_on_error: bool) -> Result:
         def run() -> Result:
-            return self._sandbox._run(asked, calls.cancellation, raise_on_error=False)
+            return self._sandbox._run(run_request, calls.cancellation, raise_on_error=False)
 
         self._running.add(calls)
         try:
@@ -208,7 +208,7 @@ class AsyncSandbox:
         most = _options.count("concurrency", concurrency, 1)
         if not isinstance(programs, AsyncIterable):
             _options.check_programs(programs)
-        return self._many(programs, most or usual_concurrency(self._spares), options)
+        return self._many(programs, most or default_concurrency(self._spares), options)
 
     async def _many(
         self,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from belljar import _plain
 from belljar._options import variable
 
-# The engine's own (engine/core/request.h), which no program can call by name.
+# The engine's own (engine/host/request.h), which no program can call by name.
 TAKES_VARIABLES = "@variable"
+
+# One around the other: no honest function has more.
+_MAX_WRAPPERS = 16
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -42,15 +46,64 @@ def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str
 
     def answer(name: str, arguments: str) -> str:
         try:
-            given = _plain.decode(arguments)
-            value = functions[name](*given["args"], **given["kwargs"])
+            args, kwargs = _arguments(name, arguments)
+            value = _function(functions, name)(*args, **kwargs)
             form = _plain.encode(value, f"what {name} returned")
         except Exception as error:
-            told = {"type": type(error).__name__, "message": _message(error)}
+            message = _message(error)
+            if isinstance(
+                error, TypeError
+            ):  # it may be about the call, and then names the function
+                message = _renamed(message, functions.get(name), name)
+            told = {"type": type(error).__name__, "message": message}
             return json.dumps({"error": told})
         return f'{{"value":{form}}}'
 
     return answer
+
+
+def _function(functions: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:
+    if name not in functions:
+        raise ValueError(f"{name}(): there is no such function")
+    return functions[name]
+
+
+def _arguments(name: str, text: str) -> tuple[list[Any], dict[str, Any]]:
+    """Of a call as the program's runner writes it. Another's may be anything: `*"abc"` would be
+    three arguments, and what CPython says of `**5` names the callable.
+    """
+    given = _plain.decode(text)
+    if type(given) is dict and given.keys() == {"args", "kwargs"}:
+        args, kwargs = given["args"], given["kwargs"]
+        if type(args) is list and type(kwargs) is dict and all(type(key) is str for key in kwargs):
+            return args, kwargs
+    raise ValueError(f"{name}(): its arguments are not plain data")
+
+
+def _renamed(message: str, function: Any, name: str) -> str:
+    """`message` with `function` called as the program knows it, not by where the caller made it."""
+    for own in sorted(_own_names(function), key=len, reverse=True):
+        message = message.replace(f"{own}()", f"{name}()")
+    return message
+
+
+def _own_names(function: Any) -> Iterator[str]:
+    """What CPython may call it where a call does not fit it."""
+    for _ in range(_MAX_WRAPPERS):
+        is_class = isinstance(function, type)
+        callables: list[Any] = [function, vars(type(function)).get("__call__")]
+        if is_class:
+            callables = [function, function.__init__, function.__new__]
+            yield function.__name__
+        for each in callables:
+            module, qualname = (getattr(each, key, None) for key in ("__module__", "__qualname__"))
+            if isinstance(qualname, str):
+                yield qualname
+                yield f"{module}.{qualname}"
+        wrapped = function.func if isinstance(function, partial) else None
+        function = wrapped if wrapped is not None else getattr(function, "__wrapped__", None)
+        if not callable(function):
+            return
 
 
 def _message(error: Exception) -> str:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from belljar._result import Artifact, Result
 
 _PNG = b"\x89PNG\r\n\x1a\n"
-_MOST_PICTURES = 20
-_MOST_TEXT = 100_000  # characters
+_MAX_PICTURES = 20
+_MAX_TEXT = 100_000  # characters
 
 # Spelled out: all control characters but newline and tab, and what turns the direction of text.
 _HOSTILE = {
@@ -33,8 +33,8 @@ def spelled_out(text: str) -> str:
 
 def bounded(text: str) -> str:
     """The same, and bounded."""
-    cut = text[:_MOST_TEXT]
-    rest = "" if len(text) <= _MOST_TEXT else f"\n… {len(text) - _MOST_TEXT:,} characters more"
+    cut = text[:_MAX_TEXT]
+    rest = "" if len(text) <= _MAX_TEXT else f"\n… {len(text) - _MAX_TEXT:,} characters more"
     return spelled_out(cut) + rest
 
 
@@ -64,7 +64,7 @@ def _pictures(result: Result) -> list[Artifact]:
         for each in result.artifacts
         if each.media_type == "image/png" and (each.content or b"").startswith(_PNG)
     ]
-    return pictures[:_MOST_PICTURES]
+    return pictures[:_MAX_PICTURES]
 
 
 def bundle(result: Result) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from belljar import _host, _plain
 
 if TYPE_CHECKING:
-    from belljar._wire import ContainerWishes, Wishes
+    from belljar._wire import ContainerRequest, OpenRequest
 
 Seconds = float | str
 """Seconds, or a text: "5s", "500ms", "2m"."""
@@ -21,7 +21,7 @@ Size = int | str
 FileContent = bytes | str | os.PathLike[str]
 """Of a file for the workspace: the bytes, text that becomes UTF-8, or the path of one of yours."""
 
-_LONGEST = 86_400.0
+_MAX_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ContainerOptions:
     packages: tuple[str, ...] = ()
     """Of an index, installed before the first run with what they need: "requests>=2.31,<3"."""
     socket: str | None = None
-    """Where Docker or Podman listens; None: where it usually does."""
+    """Where Docker or Podman listens; None: the engine's standard path."""
     package_index: str | None = None
     """Where packages come from, as pip takes it; None: PIP_INDEX_URL."""
     package_hosts: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class ContainerOptions:
     package_allow_private: tuple[str, ...] = ()
     """Addresses of the index that are not public."""
 
-    def wishes(self) -> ContainerWishes:
+    def request(self) -> ContainerRequest:
         """For `_host`; checked."""
         return {
             "engine": choice("container: engine", self.engine, _ENGINES),
@@ -94,7 +94,7 @@ def seconds(name: str, value: Seconds) -> int:
         return _parsed(name, value, _host.parse_duration)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong(name, value, 'seconds, as in 2.5, or a text as in "500ms"')
-    if not 0.001 <= value <= _LONGEST:
+    if not 0.001 <= value <= _MAX_SECONDS:
         raise ValueError(f"{name} is {_shown(value)}; give seconds, from 0.001 to a day's")
     return round(value * 1000)
 
@@ -235,7 +235,7 @@ def variable(argument: str, name: str) -> str:
     return name
 
 
-def sandbox_wishes(
+def open_request(
     *,
     profile: str,
     isolation: str,
@@ -244,7 +244,7 @@ def sandbox_wishes(
     allow_private: Iterable[str],
     spares: int | None,
     container: bool | ContainerOptions,
-) -> Wishes:
+) -> OpenRequest:
     """For `_host.Engine`; checked as far as that goes without opening anything."""
     if isinstance(container, bool):
         container_options = ContainerOptions() if container else None
@@ -259,5 +259,5 @@ def sandbox_wishes(
         "allow_domains": texts("allow_domains", allow_domains),
         "allow_private": texts("allow_private", allow_private),
         "spares": count("spares", spares, 0 if container_options else 1),
-        "container": None if container_options is None else container_options.wishes(),
+        "container": None if container_options is None else container_options.request(),
     }

@@ -91,13 +91,13 @@ def _read_int(key: str, value: Any) -> int:
     raise MalformedError("not the form of an int")
 
 
-_FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+_FLOATS = frozenset({"nan", "inf", "-inf"})
 
 
 def _read_float(key: str, value: Any) -> float:
     if key != "value" or _text(value) not in _FLOATS:
         raise MalformedError("not the form of a float")
-    return _FLOATS[value]
+    return float(value)  # an object of its own: two NaN of one set are two only as such
 
 
 def _read_bytes(key: str, value: Any) -> bytes:
@@ -237,7 +237,7 @@ class _NotPlainError(Exception):
                 "str keys, two for a tuple and a set, three for another dict), or holds itself"
             )
         return TypeError(
-            f"{place} is a {self.type.__qualname__}; only plain data crosses: None, bool, int, "
+            f"{place} is a {self.type.__name__}; only plain data crosses: None, bool, int, "
             "float, str, bytes, list, tuple, dict, set and frozenset, and no subclass of them"
         )
 

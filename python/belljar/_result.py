@@ -3,7 +3,8 @@
 Everything in them but status, usage, limits and isolation is what the program chose to write:
 display and parse it as a stranger's. They compare, pickle and copy as any dataclass does.
 
-The extension makes them, field by field in the order that they have here (result_objects.cc).
+The extension makes them by the tables of engine/core (result_objects.cc): tools/result_fields.py
+adds here what has a new row there.
 """
 
 from __future__ import annotations

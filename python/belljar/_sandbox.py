@@ -18,11 +18,11 @@ from belljar._errors import BelljarError
 from belljar._functions import Functions
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation
-from belljar._threads import Threads, usual_concurrency
+from belljar._threads import Threads, default_concurrency
 
 if TYPE_CHECKING:
     from belljar._info import Info
-    from belljar._wire import Asked, Wishes
+    from belljar._wire import OpenRequest, RunRequest
 
 Stream = Callable[[str, str], object]
 """Called with "stdout" or "stderr", and a text."""
@@ -142,17 +142,17 @@ class Sandbox:
         cpu: Seconds | None,
         output: Size | None,
         allowed_imports: Iterable[str] | None,
-        **wishes: Any,
+        **open_request: Any,
     ) -> None:
-        usual: Asked = {}
-        _ask_limits(usual, timeout, memory, cpu, output)
+        defaults: RunRequest = {}
+        _ask_limits(defaults, timeout, memory, cpu, output)
         if allowed_imports is not None:
-            usual["allowed_imports"] = _options.texts("allowed_imports", allowed_imports)
-        self._prepare(_options.sandbox_wishes(**wishes), usual)
+            defaults["allowed_imports"] = _options.texts("allowed_imports", allowed_imports)
+        self._prepare(_options.open_request(**open_request), defaults)
 
-    def _prepare(self, wishes: Wishes, usual: Asked) -> None:
-        self._wishes = wishes
-        self._usual = usual  # what a run has that is given its source and nothing else
+    def _prepare(self, open_request: OpenRequest, defaults: RunRequest) -> None:
+        self._open_request = open_request
+        self._defaults = defaults  # what a run has that is given its source and nothing else
         self._is_closed = False
         self._after_fork()
         _forks.know(self)
@@ -172,7 +172,7 @@ class Sandbox:
             return engine
         with self._lock:
             if not self._is_closed and self._engine is None:
-                self._engine = _host.Engine(self._wishes, self._usual)
+                self._engine = _host.Engine(self._open_request, self._defaults)
             if self._is_closed or self._engine is None:
                 self._engine = None
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
@@ -217,11 +217,11 @@ class Sandbox:
         self.close()
 
     def __reduce__(self) -> tuple[Callable[..., Sandbox], tuple[Any, ...]]:
-        return _unopened, (type(self), self._wishes, self._usual)
+        return _unopened, (type(self), self._open_request, self._defaults)
 
     def __repr__(self) -> str:
         state = " closed" if self._is_closed else ""
-        return f"<belljar.Sandbox {self._wishes['profile']!r}{state}>"
+        return f"<belljar.Sandbox {self._open_request['profile']!r}{state}>"
 
     # --- running ----------------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class Sandbox:
             BelljarError: Belljar or this machine failed.
             GuestFailed: With `raise_on_error`.
         """
-        asked = self._program(
+        run_request = self._program(
             code,
             timeout=timeout,
             memory=memory,
@@ -291,13 +291,17 @@ class Sandbox:
             allowed_domains=allowed_domains,
             stream=stream,
         )
-        return self._run(asked, None, raise_on_error=raise_on_error)
+        return self._run(run_request, None, raise_on_error=raise_on_error)
 
     def _run(
-        self, asked: Asked, cancellation: _host.Cancellation | None, *, raise_on_error: bool
+        self,
+        run_request: RunRequest,
+        cancellation: _host.Cancellation | None,
+        *,
+        raise_on_error: bool,
     ) -> Result:
         engine = self._open()
-        result = _host.run(engine, asked, cancellation, get_ident() == self._main_thread)
+        result = _host.run(engine, run_request, cancellation, get_ident() == self._main_thread)
         if raise_on_error:
             result.raise_for_status()
         return result
@@ -320,52 +324,52 @@ class Sandbox:
         stream: Stream | None = None,
         validate: bool = False,
         take: Take | None = None,
-    ) -> Asked:
+    ) -> RunRequest:
         """The arguments of `run`, checked as far as that goes without knowing the profile.
 
-        `take` is told what the program leaves: for bridges that carry it to another program.
+        `take` is told what the program leaves: for integrations that carry it to another program.
         """
         # Only what is given is looked at: most runs are given nothing, and wait for this.
-        asked: Asked = {"source": _options.source(code)}
+        run_request: RunRequest = {"source": _options.source(code)}
         if validate:
-            asked["validate"] = True
+            run_request["validate"] = True
         if filename != "main.py":
-            asked["filename"] = _options.text("filename", filename)
-        _ask_limits(asked, timeout, memory, cpu, output)
+            run_request["filename"] = _options.text("filename", filename)
+        _ask_limits(run_request, timeout, memory, cpu, output)
         if stdin is not None:
-            asked["stdin"] = _options.standard_input(stdin)
+            run_request["stdin"] = _options.standard_input(stdin)
         if inputs is not None:
-            asked["inputs"] = _options.inputs(inputs)
+            run_request["inputs"] = _options.inputs(inputs)
         if functions is not None or take is not None:
             callables = _functions.checked(functions)
-            if twice := callables.keys() & dict(asked.get("inputs", ())).keys():
+            if twice := callables.keys() & dict(run_request.get("inputs", ())).keys():
                 raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
             if take is not None:
                 callables[_functions.TAKES_VARIABLES] = take
-            asked["functions"] = list(callables)
-            asked["call"] = _functions.answering(callables)
+            run_request["functions"] = list(callables)
+            run_request["call"] = _functions.answering(callables)
         if files is not None:
-            asked["files"] = _options.files(files)
+            run_request["files"] = _options.files(files)
         if allowed_imports is not None:
-            asked["allowed_imports"] = self._narrowed(allowed_imports)
+            run_request["allowed_imports"] = self._narrowed(allowed_imports)
         if allowed_domains is not None:
-            asked["allowed_domains"] = _options.texts("allowed_domains", allowed_domains)
+            run_request["allowed_domains"] = _options.texts("allowed_domains", allowed_domains)
         if stream is not None:
-            asked["stream"] = _options.stream(stream)
-        return asked
+            run_request["stream"] = _options.stream(stream)
+        return run_request
 
     def _narrowed(self, allowed_imports: Iterable[str]) -> list[str]:
-        asked = _options.texts("allowed_imports", allowed_imports)
-        given = self._usual.get("allowed_imports")
+        run_request = _options.texts("allowed_imports", allowed_imports)
+        given = self._defaults.get("allowed_imports")
         if given is None:
-            return asked
-        for module in asked:
+            return run_request
+        for module in run_request:
             if not any(module == each or module.startswith(f"{each}.") for each in given):
                 raise ValueError(
                     f"allowed_imports: {module!r} is none of the modules that this sandbox was "
                     "made with"
                 )
-        return asked
+        return run_request
 
     def run_many(
         self,
@@ -399,7 +403,7 @@ class Sandbox:
         template = self._program(b"", **given)
         return self._many(
             iter(programs),
-            most or usual_concurrency(self._wishes["spares"]),
+            most or default_concurrency(self._open_request["spares"]),
             template,
             raise_on_error,
         )
@@ -408,15 +412,15 @@ class Sandbox:
         self,
         programs: Iterator[str | bytes],
         most: int,
-        template: Asked,
+        template: RunRequest,
         raise_on_error: bool,
     ) -> Iterator[Result]:
         threads = Threads(most)
         ahead: deque[_Pending] = deque()
         try:
             for code in programs:
-                asked = template | {"source": _options.source(code)}
-                pending = _Pending(self, asked, raise_on_error)
+                run_request = template | {"source": _options.source(code)}
+                pending = _Pending(self, run_request, raise_on_error)
                 ahead.append(pending)
                 threads.do(pending.do)
                 if len(ahead) >= 2 * most:
@@ -445,10 +449,10 @@ class Sandbox:
         Raises:
             As `run`.
         """
-        asked = self._program(
+        run_request = self._program(
             code, filename=filename, allowed_imports=allowed_imports, validate=True
         )
-        return _host.validate(self._open(), asked, get_ident() == self._main_thread)
+        return _host.validate(self._open(), run_request, get_ident() == self._main_thread)
 
     def info(self) -> Info:
         """What programs may use here, and what holds them.
@@ -459,40 +463,40 @@ class Sandbox:
         """
         from belljar._info import info_of
 
-        wishes = self._wishes
-        is_container = wishes["container"] is not None
+        open_request = self._open_request
+        is_container = open_request["container"] is not None
         return info_of(
             self._open().facts,
-            isolation="strict" if wishes["strict"] and not is_container else "standard",
-            language="restricted" if wishes["restricted"] else "full",
+            isolation="strict" if open_request["strict"] and not is_container else "standard",
+            language="restricted" if open_request["restricted"] else "full",
             container=is_container,
         )
 
 
 def _ask_limits(
-    asked: Asked,
+    run_request: RunRequest,
     timeout: Seconds | None,
     memory: Size | None,
     cpu: Seconds | None,
     output: Size | None,
 ) -> None:
-    """Into `asked` those that are given."""
+    """Into `run_request` those that are given."""
     if timeout is not None:
-        asked["timeout"] = _options.seconds("timeout", timeout)
+        run_request["timeout"] = _options.seconds("timeout", timeout)
     if memory is not None:
-        asked["memory"] = _options.size("memory", memory)
+        run_request["memory"] = _options.size("memory", memory)
     if cpu is not None:
-        asked["cpu"] = _options.seconds("cpu", cpu)
+        run_request["cpu"] = _options.seconds("cpu", cpu)
     if output is not None:
-        asked["output"] = _options.size("output", output)
+        run_request["output"] = _options.size("output", output)
 
 
 class _Pending:
     """One program of `run_many`."""
 
-    def __init__(self, sandbox: Sandbox, asked: Asked, raise_on_error: bool) -> None:
+    def __init__(self, sandbox: Sandbox, run_request: RunRequest, raise_on_error: bool) -> None:
         self._sandbox = sandbox
-        self._asked = asked
+        self._run_request = run_request
         self._raises = raise_on_error
         self._cancellation = _host.Cancellation()
         self._is_done = threading.Event()
@@ -502,7 +506,7 @@ class _Pending:
     def do(self) -> None:
         try:
             self._result = self._sandbox._run(
-                self._asked, self._cancellation, raise_on_error=self._raises
+                self._run_request, self._cancellation, raise_on_error=self._raises
             )
         except BaseException as error:
             self._error = error
@@ -528,10 +532,10 @@ def _taken(ahead: deque[_Pending]) -> Result:
 
 def _unopened(
     kind: type[Sandbox],
-    wishes: Wishes,
-    usual: Asked,
+    open_request: OpenRequest,
+    defaults: RunRequest,
 ) -> Sandbox:
     """One that opens on first use: what was pickled may never be used."""
     sandbox = kind.__new__(kind)
-    sandbox._prepare(wishes, usual)
+    sandbox._prepare(open_request, defaults)
     return sandbox

@@ -18,7 +18,7 @@ from belljar._errors import BelljarError
 Task = Callable[[], None]
 
 
-def usual_concurrency(spares: int | None) -> int:
+def default_concurrency(spares: int | None) -> int:
     """How many programs are worth running at a time: a processor and a waiting worker for each."""
     return max(1, min(len(os.sched_getaffinity(0)), 4 if spares is None else spares))
 

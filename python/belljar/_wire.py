@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, TypedDict
 
 
-class ContainerWishes(TypedDict):
+class ContainerRequest(TypedDict):
     """Of `ContainerOptions`; an empty text stands for None."""
 
     engine: str
@@ -20,7 +20,7 @@ class ContainerWishes(TypedDict):
     package_allow_private: list[str]
 
 
-class Wishes(TypedDict):
+class OpenRequest(TypedDict):
     """Of a sandbox."""
 
     profile: str
@@ -29,10 +29,10 @@ class Wishes(TypedDict):
     allow_domains: list[str]
     allow_private: list[str]
     spares: int | None
-    container: ContainerWishes | None
+    container: ContainerRequest | None
 
 
-class Asked(TypedDict, total=False):
+class RunRequest(TypedDict, total=False):
     """Of one run, or of all of a sandbox: what is not usual. Milliseconds and bytes."""
 
     validate: Literal[True]

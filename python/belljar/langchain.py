@@ -5,7 +5,7 @@
     tool.invoke({"code": "6 * 7"})             # 'value:\\n42'
 
 The model reads output, value and error as text; the message's `artifact` is the `Result`. What a
-program does wrong is an answer for the model to mend; a BelljarError is raised.
+program does wrong is an answer for the model to fix; a BelljarError is raised.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pydantic import BaseModel, Field, PrivateAttr, model_validator
 from belljar._async import AsyncSandbox, around
 from belljar._options import seconds
 from belljar._result import Result
+from belljar._result_text import MAX_CHARACTERS, result_text, surroundings
 from belljar._sandbox import Sandbox
-from belljar._told import MOST, surroundings, told
 
 _DESCRIPTION = (
     "Runs a Python program and returns what it printed, the value of its last expression, and its "
@@ -54,7 +54,7 @@ class BelljarTool(BaseTool):
     """Of the sandbox that is opened where none is given; None: "basic"."""
     timeout: float | str | None = None
     """Of a run: seconds, or "500ms"; None: the sandbox's."""
-    most_characters: int = Field(default=MOST, ge=100)
+    most_characters: int = Field(default=MAX_CHARACTERS, ge=100)
     """Of each part that the model reads; the middle is left out. The artifact has all of it."""
 
     _is_ours: bool = PrivateAttr(default=False)
@@ -82,7 +82,7 @@ class BelljarTool(BaseTool):
         return self._answer(await self._async.run(code, timeout=self.timeout))
 
     def _answer(self, result: Result) -> tuple[str, Result]:
-        return told(result, self.most_characters), result
+        return result_text(result, self.most_characters), result
 
     def close(self) -> None:
         """Ends the sandbox, if it is this tool's own."""

@@ -90,7 +90,7 @@ class Runner:
         inputs = {"belljar_args": args, "belljar_kwargs": kwargs}
         result = self._run(program, ending, {"inputs": inputs})
         from belljar._notebook import bounded
-        from belljar._told import failure
+        from belljar._result_text import failure
 
         if not result.ok:
             pytest.fail(f"{function}() could not be called: {bounded(failure(result))}")
@@ -172,11 +172,11 @@ def pytest_runtest_makereport(
     runner = item.stash.get(_RUNNER, None)
     if runner is not None and report.when == "call" and report.failed:
         from belljar._notebook import bounded
-        from belljar._told import told
+        from belljar._result_text import result_text
 
         for number, result in enumerate(runner.results, 1):
             report.sections.append(
-                (f"untrusted program {number}: {result.status}", bounded(told(result)))
+                (f"untrusted program {number}: {result.status}", bounded(result_text(result)))
             )
     return report
 

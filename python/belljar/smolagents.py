@@ -19,12 +19,12 @@ from smolagents.local_python_executor import CodeOutput, InterpreterError, Pytho
 
 from belljar import _functions, _options, _plain
 from belljar._result import Result
+from belljar._result_text import MAX_CHARACTERS, cut, failure, surroundings
 from belljar._sandbox import Sandbox
-from belljar._told import MOST, cut, failure, surroundings
 
-_MOST_STATE = 16 << 20  # characters of names and JSON, of all variables together
-_MOST_NAMES = 10_000
-_LONGEST_NAME = 256
+_MAX_STATE = 16 << 20  # characters of names and JSON, of all variables together
+_MAX_NAMES = 10_000
+_MAX_NAME = 256
 
 _INSTRUCTIONS = (
     "Each code action runs in a fresh Python process. Variables that hold plain data (None, bool, "
@@ -66,7 +66,7 @@ class BelljarExecutor(PythonExecutor):
         profile: str | None = None,
         timeout: float | str | None = None,
         memory: int | str | None = None,
-        most_characters: int = MOST,
+        most_characters: int = MAX_CHARACTERS,
     ) -> None:
         if sandbox is not None and profile is not None:
             raise ValueError("profile: the sandbox that is given has one; give either")
@@ -109,7 +109,7 @@ class BelljarExecutor(PythonExecutor):
         self.last_result = None
         said: list[str] = []
         left = _Left()
-        asked = self._sandbox._program(
+        run_request = self._sandbox._program(
             code_action,
             **self._limits,
             filename="action.py",
@@ -119,13 +119,13 @@ class BelljarExecutor(PythonExecutor):
             take=left.take,
         )
         try:
-            result = self._sandbox._run(asked, None, raise_on_error=False)
+            result = self._sandbox._run(run_request, None, raise_on_error=False)
         except _FinalAnswer as answer:
             return CodeOutput(answer.value, self._logs(said), is_final_answer=True)
         self.last_result = result
         if left.is_all:
             self.variables = left.variables
-            before = self.lost if len(self.lost) < _MOST_NAMES else set()
+            before = self.lost if len(self.lost) < _MAX_NAMES else set()
             self.lost = (before | left.lost) - left.variables.keys()
             if left.lost:
                 names = ", ".join(sorted(left.lost))
@@ -178,12 +178,12 @@ class _Left:
         if name is None:
             self.is_all = True
             return
-        if not isinstance(name, str) or len(name) > _LONGEST_NAME or not name.isidentifier():
+        if not isinstance(name, str) or len(name) > _MAX_NAME or not name.isidentifier():
             return
-        if len(self.variables) + len(self.lost) >= _MOST_NAMES:
+        if len(self.variables) + len(self.lost) >= _MAX_NAMES:
             return
         size = len(name) + (len(_plain.encode(value[0], name)) if value else 0)
-        if not value or not _options.is_variable(name) or self._size + size > _MOST_STATE:
+        if not value or not _options.is_variable(name) or self._size + size > _MAX_STATE:
             self.lost.add(name)
             return
         self._size += size

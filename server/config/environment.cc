@@ -5,15 +5,15 @@
 #include <filesystem>
 
 #include "engine/core/fd.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 
-namespace belljar {
+namespace belljar::server::config {
 namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr size_t kLongestFile = 1 << 20;
+constexpr size_t kMaxFile = 1 << 20;
 constexpr char kWhitespace[] = " \t";
 
 // What ./dev, the build and the tests read.
@@ -45,7 +45,7 @@ bool IsRest(std::string_view text) {
 char Unescaped(char c) { return c == 'n' ? '\n' : c == 't' ? '\t' : c; }
 
 // The value of a line; the error's detail says what is wrong, and shows nothing of it.
-Result<std::string> ReadValue(std::string_view text) {
+core::Result<std::string> ReadValue(std::string_view text) {
   if (text.empty() || (text[0] != '"' && text[0] != '\'')) {
     for (size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
       // Inside a word it is part of it.
@@ -61,13 +61,13 @@ Result<std::string> ReadValue(std::string_view text) {
   for (size_t at = 1; at < text.size(); ++at) {
     if (text[at] == quote) {
       if (IsRest(text.substr(at + 1))) return value;
-      return MakeError("", "there is more after the closing quote");
+      return core::MakeError("", "unexpected text after the closing quote");
     }
     const bool escapes = quote == '"' && text[at] == '\\' && at + 1 < text.size() &&
                          std::string_view("nt\\\"$").find(text[at + 1]) != std::string_view::npos;
     value += escapes ? Unescaped(text[++at]) : text[at];
   }
-  return MakeError("", std::string("there is no closing ") + quote);
+  return core::MakeError("", std::string("missing closing ") + quote);
 }
 
 struct Line {
@@ -75,18 +75,20 @@ struct Line {
   std::string value;
 };
 
-Result<Line> ReadLine(std::string_view text) {
+core::Result<Line> ReadLine(std::string_view text) {
   if (text.ends_with('\r')) text.remove_suffix(1);
-  if (text.find('\0') != std::string_view::npos) return MakeError("", "there is a zero byte in it");
+  if (text.find('\0') != std::string_view::npos)
+    return core::MakeError("", "it contains a NUL byte");
   text = Trimmed(text);
   if (text.empty() || text[0] == '#') return Line{};
   if (text.starts_with("export ") || text.starts_with("export\t")) text = Trimmed(text.substr(7));
   const size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return MakeError("", "write NAME=VALUE");
+  if (equals == std::string_view::npos) return core::MakeError("", "write NAME=VALUE");
   const std::string_view name = Trimmed(text.substr(0, equals));
-  if (!IsName(name)) return MakeError("", "write NAME=VALUE, the name of letters, digits and _");
-  Result<std::string> value = ReadValue(Trimmed(text.substr(equals + 1)));
-  if (!value) return MakeError("", std::string(name) + ": " + value.error().detail);
+  if (!IsName(name))
+    return core::MakeError("", "write NAME=VALUE, the name of letters, digits and _");
+  core::Result<std::string> value = ReadValue(Trimmed(text.substr(equals + 1)));
+  if (!value) return core::MakeError("", std::string(name) + ": " + value.error().detail);
   return Line{std::string(name), std::move(*value)};
 }
 
@@ -126,24 +128,24 @@ std::vector<Variable> ReadEnvironment(const Strings& strings) {
     if (equals == std::string::npos || equals == 0) continue;
     Variable variable{text.substr(0, equals), text.substr(equals + 1), {}};
     variable.origin.kind = Origin::Kind::kEnvironment;
-    variable.origin.source = "environment " + Printable(variable.name);
-    variable.origin.place = Printable(variable.name);
+    variable.origin.source = "environment " + core::Printable(variable.name);
+    variable.origin.place = core::Printable(variable.name);
     variables.push_back(std::move(variable));
   }
   return variables;
 }
 
-Result<std::vector<Variable>> ReadEnvironmentFile(const std::string& path) {
-  const Result<std::string> text = ReadFile(path, kLongestFile);
-  if (!text) return MakeError("environment file: " + text.error().ToString(), "");
+core::Result<std::vector<Variable>> ReadEnvironmentFile(const std::string& path) {
+  const core::Result<std::string> text = core::ReadFile(path, kMaxFile);
+  if (!text) return core::MakeError("environment file: " + text.error().ToString(), "");
   std::vector<Variable> variables;
   std::string_view rest = *text;
   if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
   for (size_t number = 1; !rest.empty(); ++number) {
     const size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string place = Printable(path) + ":" + std::to_string(number);
-    Result<Line> line = ReadLine(rest.substr(0, end));
-    if (!line) return MakeError(place, line.error().detail);
+    const std::string place = core::Printable(path) + ":" + std::to_string(number);
+    core::Result<Line> line = ReadLine(rest.substr(0, end));
+    if (!line) return core::MakeError(place, line.error().detail);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line->name.empty()) continue;
     Variable variable{std::move(line->name), std::move(line->value), {}};
@@ -179,10 +181,9 @@ Strings UnknownVariables(const std::vector<Variable>& variables, const Strings& 
     const std::string& name = variable.name;
     if (!IsOurs(name) || Holds(known, name) || Holds(also_known, name)) continue;
     if (Holds(kDevelopment, name) || name.starts_with(kTestPrefix)) continue;
-    unknown.push_back(variable.origin.place + ": there is no such setting" +
-                      Suggestion(name, known));
+    unknown.push_back(variable.origin.place + ": unknown setting" + host::Suggestion(name, known));
   }
   return unknown;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::config

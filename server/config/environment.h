@@ -9,7 +9,7 @@
 #include "engine/core/result.h"
 #include "server/config/settings.h"
 
-namespace belljar {
+namespace belljar::server::config {
 
 inline constexpr char kConfigVariable[] = "BELLJAR_CONFIG";  // names the file
 // The secret of the token "default".
@@ -28,7 +28,7 @@ std::vector<Variable> ReadEnvironment(const std::vector<std::string>& strings);
 // KEY=VALUE lines with # comments, 'single' and "double" quotes and a leading "export". In double
 // quotes \n, \t, \\, \" and \$ are what they are in a shell; nothing is ever expanded. Errors name
 // the line and show no value.
-Result<std::vector<Variable>> ReadEnvironmentFile(const std::string& path);
+core::Result<std::vector<Variable>> ReadEnvironmentFile(const std::string& path);
 
 // The variables that win: a later entry of the same name replaces an earlier one.
 const Variable* FindVariable(const std::vector<Variable>& variables, std::string_view name);
@@ -42,6 +42,6 @@ std::vector<Given> SettingsOf(const std::vector<Variable>& variables);
 std::vector<std::string> UnknownVariables(const std::vector<Variable>& variables,
                                           const std::vector<std::string>& also_known);
 
-}  // namespace belljar
+}  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_ENVIRONMENT_H_

@@ -5,7 +5,7 @@
 #include "server/config/settings.h"
 #include "server/config/values.h"
 
-namespace belljar {
+namespace belljar::server::config {
 namespace {
 
 std::string OtherNames(const Setting& setting) {
@@ -87,4 +87,4 @@ std::string ConfigAsToml(const LoadedConfig& loaded) {
   return has_entry ? text : text + kTokensExample;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::config

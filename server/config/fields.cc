@@ -3,12 +3,12 @@
 #include <charconv>
 
 #include "engine/core/limits.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 #include "server/config/settings.h"
 #include "server/config/values.h"
 
-namespace belljar {
+namespace belljar::server::config {
 namespace {
 
 using Time = std::chrono::milliseconds;
@@ -32,7 +32,7 @@ template <typename T>
 using Parsed = std::variant<T, Objection>;
 
 Parsed<bool> Parse(const Setting& setting, const Strings& values, const bool*) {
-  const std::string word = LowerCase(values[0]);
+  const std::string word = core::LowerCase(values[0]);
   const auto is = [&](const Strings& words) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
@@ -53,21 +53,21 @@ Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t
 }
 
 Parsed<Time> Parse(const Setting& setting, const Strings& values, const Time*) {
-  const Result<Time> time = ParseDuration(values[0]);
+  const core::Result<Time> time = core::ParseDuration(values[0]);
   if (!time) return Objection{time.error().detail};
   const Time least(setting.least);
   const Time most(setting.most);
   if (*time < least || *time > most) {
-    return OutOfRange(FormatDuration(least), FormatDuration(most));
+    return OutOfRange(core::FormatDuration(least), core::FormatDuration(most));
   }
   return *time;
 }
 
-Parsed<Bytes> Parse(const Setting& setting, const Strings& values, const Bytes*) {
-  const Result<Bytes> size = Bytes::Parse(values[0]);
+Parsed<core::Bytes> Parse(const Setting& setting, const Strings& values, const core::Bytes*) {
+  const core::Result<core::Bytes> size = core::Bytes::Parse(values[0]);
   if (!size) return Objection{size.error().detail};
-  const Bytes least{setting.least};
-  const Bytes most{setting.most};
+  const core::Bytes least{setting.least};
+  const core::Bytes most{setting.most};
   if (*size < least || *size > most) return OutOfRange(least.ToString(), most.ToString());
   return *size;
 }
@@ -76,7 +76,7 @@ Parsed<std::string> Parse(const Setting& setting, const Strings& values, const s
   const std::string& text = values[0];
   const Strings choices = setting.choices();
   if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    return Objection{"write one of " + setting.value_type + Suggestion(text, choices)};
+    return Objection{"write one of " + setting.value_type + host::Suggestion(text, choices)};
   }
   std::string objection = setting.objection ? setting.objection(text) : "";
   if (!objection.empty()) return Objection{std::move(objection)};
@@ -86,22 +86,23 @@ Parsed<std::string> Parse(const Setting& setting, const Strings& values, const s
 Parsed<Strings> Parse(const Setting&, const Strings& values, const Strings*) { return values; }
 
 Parsed<ListenAddress> Parse(const Setting&, const Strings& values, const ListenAddress*) {
-  const Result<std::optional<ListenAddress>> listen = ParseListenAddress(values[0]);
+  const core::Result<std::optional<ListenAddress>> listen = ParseListenAddress(values[0]);
   if (!listen) return Objection{listen.error().detail};
   return **listen;
 }
 
 // Every list is of texts, each judged alone.
-std::optional<Error> JudgeTexts(const Given& given) {
+std::optional<core::Error> JudgeTexts(const Given& given) {
   const Setting& setting = *given.setting;
   const bool is_list = setting.form() == Form::kList;
   for (const std::string& text : given.values) {
     std::string objection;
     if (!IsPlainText(text))
-      objection = "it is not UTF-8, or holds control characters";
+      objection = "it is not UTF-8, or contains control characters";
     else if (is_list && setting.objection)
       objection = setting.objection(text);
-    if (!objection.empty()) return MakeError(given.origin.place + " " + Quoted(text), objection);
+    if (!objection.empty())
+      return core::MakeError(given.origin.place + " " + core::Quoted(text), objection);
   }
   return std::nullopt;
 }
@@ -109,8 +110,8 @@ std::optional<Error> JudgeTexts(const Given& given) {
 std::string Show(const std::string& text) { return text; }
 std::string Show(bool value) { return value ? "true" : "false"; }
 std::string Show(size_t count) { return std::to_string(count); }
-std::string Show(Time time) { return FormatDuration(time); }
-std::string Show(Bytes size) { return size.ToString(); }
+std::string Show(Time time) { return core::FormatDuration(time); }
+std::string Show(core::Bytes size) { return size.ToString(); }
 std::string Show(const ListenAddress& listen) { return FormatListenAddress(listen); }
 std::string Show(const Strings& list) {
   std::string text;
@@ -155,8 +156,8 @@ Form Setting::form() const {
     Form operator()(const size_t*) { return Form::kCount; }
     Form operator()(const Time*) { return Form::kTime; }
     Form operator()(const OptionalTime*) { return Form::kTime; }
-    Form operator()(const Bytes*) { return Form::kSize; }
-    Form operator()(const std::optional<Bytes>*) { return Form::kSize; }
+    Form operator()(const core::Bytes*) { return Form::kSize; }
+    Form operator()(const std::optional<core::Bytes>*) { return Form::kSize; }
     Form operator()(const Strings*) { return Form::kList; }
     Form operator()(const OptionalList*) { return Form::kList; }
     Form operator()(const std::optional<ListenAddress>*) { return Form::kText; }
@@ -167,22 +168,22 @@ Form Setting::form() const {
 
 std::string WhatToWrite(const Setting& setting) {
   switch (setting.form()) {
-    case Form::kText: return "write a text in quotes";
+    case Form::kText: return "write a quoted string";
     case Form::kSwitch: return "write true or false";
     case Form::kCount:
       return "write a whole number from " + std::to_string(setting.least) + " to " +
              std::to_string(setting.most);
-    case Form::kTime: return "write seconds, such as 30 or 1.5, or a text such as \"500ms\"";
-    case Form::kSize: return "write a number of bytes, or a text such as \"128m\"";
-    case Form::kList: return "write a list of texts, such as [\"a\", \"b\"]";
+    case Form::kTime: return "write seconds, such as 30 or 1.5, or a string such as \"500ms\"";
+    case Form::kSize: return "write a number of bytes, or a string such as \"128m\"";
+    case Form::kList: return "write a list of strings, such as [\"a\", \"b\"]";
   }
   return "";
 }
 
-Result<void> Apply(const Given& given, Draft& draft) {
-  if (std::optional<Error> error = JudgeTexts(given)) return *error;
+core::Result<void> Apply(const Given& given, Draft& draft) {
+  if (std::optional<core::Error> error = JudgeTexts(given)) return *error;
   const Setting& setting = *given.setting;
-  const auto store = [&](auto* field) -> Result<void> {
+  const auto store = [&](auto* field) -> core::Result<void> {
     using Type = std::remove_pointer_t<decltype(field)>;
     if constexpr (std::is_same_v<Type, std::optional<ListenAddress>>) {
       if (given.values[0] == "off") {
@@ -198,7 +199,8 @@ Result<void> Apply(const Given& given, Draft& draft) {
       }
     }();
     if (const auto* objection = std::get_if<Objection>(&parsed)) {
-      return MakeError(given.origin.place + " " + Quoted(given.values[0]), objection->text);
+      return core::MakeError(given.origin.place + " " + core::Quoted(given.values[0]),
+                             objection->text);
     }
     *field = std::get<0>(std::move(parsed));
     return {};
@@ -228,4 +230,4 @@ std::string FieldLiteral(const Setting& setting, const Draft& draft) {
   return WithValue(setting, draft, "", [](const auto& value) { return Literal(value); });
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::config

@@ -11,7 +11,7 @@
 #include "server/config/tokens.h"
 #include "server/config/toml_file.h"
 
-namespace belljar {
+namespace belljar::server::config {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -59,17 +59,17 @@ std::string ChooseFile(const ConfigSources& sources, const Inputs& inputs) {
   return "";
 }
 
-Result<Inputs> ReadInputs(const ConfigSources& sources) {
+core::Result<Inputs> ReadInputs(const ConfigSources& sources) {
   Inputs inputs;
   inputs.from_environment = ReadEnvironment(sources.environment);
   if (sources.env_file) {
-    Result<std::vector<Variable>> variables = ReadEnvironmentFile(*sources.env_file);
+    core::Result<std::vector<Variable>> variables = ReadEnvironmentFile(*sources.env_file);
     if (!variables) return variables.error();
     inputs.from_env_file = std::move(*variables);
   }
   inputs.file = ChooseFile(sources, inputs);
   if (inputs.file.empty()) return inputs;
-  Result<TomlFile> toml = ReadTomlFile(inputs.file);
+  core::Result<TomlFile> toml = ReadTomlFile(inputs.file);
   if (!toml) return toml.error();
   inputs.toml = std::move(*toml);
   return inputs;
@@ -77,13 +77,13 @@ Result<Inputs> ReadInputs(const ConfigSources& sources) {
 
 // A name of ours that means nothing: an error where it was written for us, a warning where it may
 // be somebody else's.
-Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
+core::Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
   Strings chosen;
   for (const TokenEntry& entry : inputs.toml.tokens) {
     if (!entry.variable.empty()) chosen.push_back(entry.variable);
   }
   const Strings unknown = UnknownVariables(inputs.from_env_file, chosen);
-  if (!unknown.empty()) return MakeError(unknown[0], "");
+  if (!unknown.empty()) return core::MakeError(unknown[0], "");
   for (std::string& warning : UnknownVariables(inputs.from_environment, chosen)) {
     warnings.push_back(std::move(warning));
   }
@@ -92,8 +92,8 @@ Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
     const Variable* variable = inputs.Find(name);
     if (!variable || !variable->value.empty()) continue;
     warnings.push_back(variable->origin.place +
-                       ": it is empty and counts as not set; to allow no module at all, write "
-                       "allowed_imports = [] below [execution] of the file");
+                       ": it is empty and counts as unset; to allow no module at all, write "
+                       "allowed_imports = [] below [execution] in the file");
   }
   return {};
 }
@@ -113,12 +113,12 @@ std::vector<Given> SettingsOfFlags(const ConfigSources& sources) {
 }
 
 // From the weakest to the strongest: the last word counts, and each has to be right.
-Result<void> ApplyAll(const Inputs& inputs, const ConfigSources& sources, Loading& loading) {
+core::Result<void> ApplyAll(const Inputs& inputs, const ConfigSources& sources, Loading& loading) {
   for (const std::vector<Given>& given :
        {inputs.toml.given, SettingsOf(inputs.from_env_file), SettingsOf(inputs.from_environment),
         SettingsOfFlags(sources)}) {
     for (const Given& entry : given) {
-      if (Result<void> applied = Apply(entry, loading.draft); !applied) return applied;
+      if (core::Result<void> applied = Apply(entry, loading.draft); !applied) return applied;
       loading.origins[entry.setting->key] = entry.origin;
     }
   }
@@ -127,8 +127,8 @@ Result<void> ApplyAll(const Inputs& inputs, const ConfigSources& sources, Loadin
 
 // --- tokens -----------------------------------------------------------------------------------
 
-Result<void> AddVariableToken(const Variable& variable, Loading& loading) {
-  Result<std::string> secret = CheckSecret(variable.value, variable.origin.place);
+core::Result<void> AddVariableToken(const Variable& variable, Loading& loading) {
+  core::Result<std::string> secret = CheckSecret(variable.value, variable.origin.place);
   if (!secret) return secret.error();
   LoadedToken loaded;
   loaded.token.secret = std::move(*secret);
@@ -139,42 +139,42 @@ Result<void> AddVariableToken(const Variable& variable, Loading& loading) {
   return {};
 }
 
-Result<void> AddFileToken(const Origin& origin, Loading& loading) {
+core::Result<void> AddFileToken(const Origin& origin, Loading& loading) {
   const std::string path = AbsolutePath(loading.draft.token_file, origin);
-  Result<std::string> secret = ReadTokenFile(path, origin.place, loading.warnings);
+  core::Result<std::string> secret = ReadTokenFile(path, origin.place, loading.warnings);
   if (!secret) return secret.error();
   LoadedToken loaded;
   loaded.token.secret = std::move(*secret);
   loaded.token.caller.name = kDefaultToken;
-  loaded.from = "file " + Printable(path);
+  loaded.from = "file " + core::Printable(path);
   loaded.origin = origin;
   loading.tokens.push_back(std::move(loaded));
   return {};
 }
 
 // The token named "default": of a variable or of http.token_file, whichever is stronger.
-Result<void> AddDefaultToken(const Inputs& inputs, Loading& loading) {
+core::Result<void> AddDefaultToken(const Inputs& inputs, Loading& loading) {
   const Variable* variable = inputs.Find(kTokenVariable);
   if (!variable) variable = inputs.Find(kFamiliarTokenVariable);
   const Origin file = loading.OriginOf("http.token_file");
   const bool has_file = !loading.draft.token_file.empty();
   if (variable && has_file && file.kind == Origin::Kind::kEnvironment) {
-    return MakeError(file.place, "so is " + variable->name +
-                                     ", and both are the token \"default\"; set one of them");
+    return core::MakeError(file.place, "so is " + variable->name +
+                                           ", and both are the token \"default\"; set one of them");
   }
   if (variable && file.kind != Origin::Kind::kFlag) {
     if (has_file) loading.notes["http.token_file"] = "not read: " + variable->name + " is stronger";
     return AddVariableToken(*variable, loading);
   }
-  return has_file ? AddFileToken(file, loading) : Result<void>();
+  return has_file ? AddFileToken(file, loading) : core::Result<void>();
 }
 
-Result<void> AddTokens(const Inputs& inputs, Loading& loading) {
-  if (Result<void> added = AddDefaultToken(inputs, loading); !added) return added;
+core::Result<void> AddTokens(const Inputs& inputs, Loading& loading) {
+  if (core::Result<void> added = AddDefaultToken(inputs, loading); !added) return added;
   std::vector<Variable> variables = inputs.from_env_file;
   variables.insert(variables.end(), inputs.from_environment.begin(), inputs.from_environment.end());
   for (const TokenEntry& entry : inputs.toml.tokens) {
-    Result<LoadedToken> loaded = LoadToken(entry, variables, loading.warnings);
+    core::Result<LoadedToken> loaded = LoadToken(entry, variables, loading.warnings);
     if (!loaded) return loaded.error();
     loading.tokens.push_back(std::move(*loaded));
   }
@@ -221,25 +221,27 @@ LoadedConfig Finish(Loading loading, std::string file) {
 
 }  // namespace
 
-Result<LoadedConfig> LoadConfig(const ConfigSources& sources, const ProfileCatalogue& catalogue) {
+core::Result<LoadedConfig> LoadConfig(const ConfigSources& sources,
+                                      const outside::ProfileCatalogue& catalogue) {
   const ConfigSources nothing;
   Loading loading;
   Inputs inputs;
   if (!sources.only_defaults) {
-    Result<Inputs> read = ReadInputs(sources);
+    core::Result<Inputs> read = ReadInputs(sources);
     if (!read) return read.error();
     inputs = std::move(*read);
   }
-  if (Result<void> checked = CheckVariables(inputs, loading.warnings); !checked) {
+  if (core::Result<void> checked = CheckVariables(inputs, loading.warnings); !checked) {
     return checked.error();
   }
-  if (Result<void> applied = ApplyAll(inputs, sources.only_defaults ? nothing : sources, loading);
+  if (core::Result<void> applied =
+          ApplyAll(inputs, sources.only_defaults ? nothing : sources, loading);
       !applied) {
     return applied.error();
   }
-  if (Result<void> added = AddTokens(inputs, loading); !added) return added.error();
-  if (Result<void> resolved = Resolve(loading, catalogue); !resolved) return resolved.error();
+  if (core::Result<void> added = AddTokens(inputs, loading); !added) return added.error();
+  if (core::Result<void> resolved = Resolve(loading, catalogue); !resolved) return resolved.error();
   return Finish(std::move(loading), std::move(inputs.file));
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::config

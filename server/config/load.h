@@ -22,7 +22,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "server/core/config.h"
 
-namespace belljar {
+namespace belljar::server::config {
 
 struct ConfigSources {
   std::optional<std::string> file;       // --config
@@ -62,12 +62,13 @@ struct LoadedConfig {
 };
 
 // An error is the operator's: it names file and line, variable or flag, and what to write.
-Result<LoadedConfig> LoadConfig(const ConfigSources& sources, const ProfileCatalogue& catalogue);
+core::Result<LoadedConfig> LoadConfig(const ConfigSources& sources,
+                                      const outside::ProfileCatalogue& catalogue);
 
 // A complete TOML file with a comment for each setting: what is set is written out, and what is not
 // stands as a comment. It loads to the same configuration.
 std::string ConfigAsToml(const LoadedConfig& loaded);
 
-}  // namespace belljar
+}  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_LOAD_H_

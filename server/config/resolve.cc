@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <set>
 
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 #include "server/config/values.h"
 
-namespace belljar {
+namespace belljar::server::config {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -30,7 +30,7 @@ bool Holds(const Strings& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-bool IsMissingTier(const std::string& name, const ProfileCatalogue& catalogue) {
+bool IsMissingTier(const std::string& name, const outside::ProfileCatalogue& catalogue) {
   const bool is_tier = std::any_of(std::begin(kTiers), std::end(kTiers),
                                    [&](const Tier& tier) { return tier.profile == name; });
   return is_tier && !Holds(catalogue.Names(), name);
@@ -38,7 +38,7 @@ bool IsMissingTier(const std::string& name, const ProfileCatalogue& catalogue) {
 
 // By its own name, or because each of those that it joins is.
 bool IsEnabled(const std::string& name, const Strings& enabled) {
-  const std::vector<std::string_view> parts = SplitAt(name, '+');
+  const std::vector<std::string_view> parts = core::SplitAt(name, '+');
   return Holds(enabled, name) || std::all_of(parts.begin(), parts.end(), [&](auto part) {
            return Holds(enabled, std::string(part));
          });
@@ -68,20 +68,21 @@ void MakePathsAbsolute(Loading& loading) {
 // Nothing is weakened by a tier that is not there: a warning, and the note that shows it.
 void NoteMissing(Loading& loading, const std::string& key, const std::string& profile) {
   loading.notes[key] = kNotInstalled;
-  loading.warnings.push_back(loading.OriginOf(key).place + ": profile " + Quoted(profile) +
+  loading.warnings.push_back(loading.OriginOf(key).place + ": profile " + core::Quoted(profile) +
                              " is not in this version, so calls cannot use it");
 }
 
-Result<void> ResolveTiers(Loading& loading, const ProfileCatalogue& catalogue, Strings& profiles) {
+core::Result<void> ResolveTiers(Loading& loading, const outside::ProfileCatalogue& catalogue,
+                                Strings& profiles) {
   for (const Tier& tier : kTiers) {
     const std::optional<bool> enabled = loading.draft.*tier.enabled;
     if (!enabled) continue;
     if (!*enabled) {
       std::erase(profiles, tier.profile);
       if (loading.draft.config.execution.profile != tier.profile) continue;
-      return MakeError(loading.OriginOf(tier.key).place,
-                       std::string("switches profile ") + tier.profile +
-                           " off, and execution.profile is that one");
+      return core::MakeError(loading.OriginOf(tier.key).place,
+                             std::string("switches profile ") + tier.profile +
+                                 " off, and execution.profile is that one");
     }
     if (IsMissingTier(tier.profile, catalogue)) {
       NoteMissing(loading, tier.key, tier.profile);
@@ -93,31 +94,33 @@ Result<void> ResolveTiers(Loading& loading, const ProfileCatalogue& catalogue, S
 }
 
 // The profiles that calls may name: their names, each once.
-Result<Strings> EnabledProfiles(Loading& loading, const ProfileCatalogue& catalogue) {
-  const std::string& usual = loading.draft.config.execution.profile;
+core::Result<Strings> EnabledProfiles(Loading& loading,
+                                      const outside::ProfileCatalogue& catalogue) {
+  const std::string& default_profile = loading.draft.config.execution.profile;
   Strings profiles;
-  for (const std::string& name : loading.draft.profiles.value_or(Strings{usual})) {
+  for (const std::string& name : loading.draft.profiles.value_or(Strings{default_profile})) {
     if (Holds(profiles, name)) continue;
     const bool is_missing = loading.draft.profiles && IsMissingTier(name, catalogue);
-    if (is_missing && name != usual) {
+    if (is_missing && name != default_profile) {
       NoteMissing(loading, "execution.profiles", name);
     } else {
       profiles.push_back(name);
     }
   }
-  if (Result<void> tiers = ResolveTiers(loading, catalogue, profiles); !tiers) return tiers.error();
-  if (!Holds(profiles, usual)) {
-    return MakeError(
-        loading.OriginOf("execution.profiles").place,
-        "lacks " + Quoted(usual) + ", the profile of calls that name none (execution.profile)");
+  if (core::Result<void> tiers = ResolveTiers(loading, catalogue, profiles); !tiers)
+    return tiers.error();
+  if (!Holds(profiles, default_profile)) {
+    return core::MakeError(loading.OriginOf("execution.profiles").place,
+                           "lacks " + core::Quoted(default_profile) +
+                               ", the profile of calls that name none (execution.profile)");
   }
   return profiles;
 }
 
 // It starts none the less; imports of what is missing fail, and say so.
-void WarnOfMissingPackages(Loading& loading, const Profile& profile,
-                           const Installation& installation) {
-  for (const MissingPackages& missing : installation.Missing(profile)) {
+void WarnOfMissingPackages(Loading& loading, const core::Profile& profile,
+                           const outside::Installation& installation) {
+  for (const outside::MissingPackages& missing : installation.Missing(profile)) {
     std::string warning = "profile " + profile.name + ": the packages of " + missing.set +
                           " are not installed; to install them: " + missing.command;
     for (const std::string& differing : missing.differing) warning += "; there is " + differing;
@@ -130,16 +133,18 @@ void WarnOfMissingPackages(Loading& loading, const Profile& profile,
   }
 }
 
-Result<std::vector<Profile>> ResolveProfiles(Loading& loading, const ProfileCatalogue& catalogue) {
-  Result<Strings> names = EnabledProfiles(loading, catalogue);
+core::Result<std::vector<core::Profile>> ResolveProfiles(
+    Loading& loading, const outside::ProfileCatalogue& catalogue) {
+  core::Result<Strings> names = EnabledProfiles(loading, catalogue);
   if (!names) return names.error();
-  std::vector<Profile> profiles;
+  std::vector<core::Profile> profiles;
   for (const std::string& name : *names) {
-    Result<Profile> profile = catalogue.Choose(name);
+    core::Result<core::Profile> profile = catalogue.Choose(name);
     if (!profile) {
-      const bool is_usual = name == loading.draft.config.execution.profile;
-      const Origin origin = loading.OriginOf(is_usual ? "execution.profile" : "execution.profiles");
-      return MakeError(origin.place, profile.error().ToString());
+      const bool is_default = name == loading.draft.config.execution.profile;
+      const Origin origin =
+          loading.OriginOf(is_default ? "execution.profile" : "execution.profiles");
+      return core::MakeError(origin.place, profile.error().ToString());
     }
     WarnOfMissingPackages(loading, *profile, catalogue.installation());
     profiles.push_back(std::move(*profile));
@@ -149,18 +154,18 @@ Result<std::vector<Profile>> ResolveProfiles(Loading& loading, const ProfileCata
   return profiles;
 }
 
-Result<void> CheckLimits(const Loading& loading, const std::vector<Profile>& profiles) {
+core::Result<void> CheckLimits(const Loading& loading, const std::vector<core::Profile>& profiles) {
   const ExecutionConfig& execution = loading.draft.config.execution;
-  const auto over = [&](const char* key, const std::string& asked, const Profile& profile,
+  const auto over = [&](const char* key, const std::string& requested, const core::Profile& profile,
                         const std::string& most) {
-    return MakeError(loading.OriginOf(key).place + " " + asked,
-                     "the maximum of profile " + profile.name + " is " + most);
+    return core::MakeError(loading.OriginOf(key).place + " " + requested,
+                           "the maximum of profile " + profile.name + " is " + most);
   };
-  for (const Profile& profile : profiles) {
-    const Limits& most = profile.maximum_limits;
+  for (const core::Profile& profile : profiles) {
+    const core::Limits& most = profile.maximum_limits;
     if (execution.timeout && *execution.timeout > most.timeout) {
-      return over("execution.timeout", FormatDuration(*execution.timeout), profile,
-                  FormatDuration(most.timeout));
+      return over("execution.timeout", core::FormatDuration(*execution.timeout), profile,
+                  core::FormatDuration(most.timeout));
     }
     if (execution.memory && *execution.memory > most.memory) {
       return over("execution.memory", execution.memory->ToString(), profile,
@@ -174,17 +179,17 @@ Result<void> CheckLimits(const Loading& loading, const std::vector<Profile>& pro
   return {};
 }
 
-Result<void> CheckImports(Loading& loading, const std::vector<Profile>& profiles) {
+core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profile>& profiles) {
   ExecutionConfig& execution = loading.draft.config.execution;
   if (!execution.allowed_imports) return {};
   const Origin origin = loading.OriginOf("execution.allowed_imports");
   if (execution.language == "full") {
-    return MakeError(origin.place,
-                     "narrows the language policy, and execution.language full has none");
+    return core::MakeError(origin.place,
+                           "restricts the language policy, which execution.language full disables");
   }
   std::set<std::string> names;
-  for (const Profile& profile : profiles) {
-    for (std::string& name : ModuleNames(profile)) names.insert(std::move(name));
+  for (const core::Profile& profile : profiles) {
+    for (std::string& name : outside::ModuleNames(profile)) names.insert(std::move(name));
   }
   const Strings known(names.begin(), names.end());
   Strings allowed;
@@ -193,8 +198,9 @@ Result<void> CheckImports(Loading& loading, const std::vector<Profile>& profiles
       if (!Holds(allowed, module)) allowed.push_back(module);
       continue;
     }
-    const std::string what = "no enabled profile has a module " + Quoted(module);
-    if (!origin.is_familiar) return MakeError(origin.place, what + Suggestion(module, known));
+    const std::string what = "no enabled profile has a module " + core::Quoted(module);
+    if (!origin.is_familiar)
+      return core::MakeError(origin.place, what + host::Suggestion(module, known));
     // A list that was written for another server: what is not there is not allowed either.
     loading.warnings.push_back(origin.place + ": " + what);
   }
@@ -202,50 +208,54 @@ Result<void> CheckImports(Loading& loading, const std::vector<Profile>& profiles
   return {};
 }
 
-Result<void> CheckTokenProfiles(Loading& loading, const ProfileCatalogue& catalogue) {
+core::Result<void> CheckTokenProfiles(Loading& loading,
+                                      const outside::ProfileCatalogue& catalogue) {
   const Strings& enabled = loading.draft.config.execution.profiles;
   for (LoadedToken& loaded : loading.tokens) {
     const Caller& caller = loaded.token.caller;
     if (!caller.profiles) continue;
-    const std::string place = loaded.origin.place + " " + Quoted(caller.name);
+    const std::string place = loaded.origin.place + " " + core::Quoted(caller.name);
     if (caller.profiles->empty()) {
-      return MakeError(place,
-                       "may name no profile at all; leave profiles out for every enabled one");
+      return core::MakeError(place,
+                             "may not use any profile; omit profiles to allow every enabled one");
     }
     for (const std::string& name : *caller.profiles) {
       if (IsEnabled(name, enabled)) continue;
       if (!IsMissingTier(name, catalogue)) {
-        return MakeError(place, "profile " + Quoted(name) + " is not enabled; add it to " +
-                                    "execution.profiles" + Suggestion(name, enabled));
+        return core::MakeError(place, "profile " + core::Quoted(name) +
+                                          " is not enabled; add it to " + "execution.profiles" +
+                                          host::Suggestion(name, enabled));
       }
-      loading.warnings.push_back(place + ": profile " + Quoted(name) + " is not in this version");
+      loading.warnings.push_back(place + ": profile " + core::Quoted(name) +
+                                 " is not in this version");
     }
   }
   return {};
 }
 
 // A network without hosts is as good as none, and so are hosts without a network.
-void CheckNetwork(Loading& loading, const std::vector<Profile>& profiles) {
-  const auto door = std::find_if(profiles.begin(), profiles.end(),
-                                 [](const Profile& profile) { return profile.door.has_value(); });
+void CheckNetwork(Loading& loading, const std::vector<core::Profile>& profiles) {
+  const auto egress =
+      std::find_if(profiles.begin(), profiles.end(),
+                   [](const core::Profile& profile) { return profile.egress.has_value(); });
   const bool has_hosts = !loading.draft.config.execution.network.allowed_domains.empty();
-  if (door == profiles.end() && has_hosts) {
+  if (egress == profiles.end() && has_hosts) {
     loading.warnings.push_back(loading.OriginOf("network.allowed_domains").place +
                                " has no effect without a profile with a network; "
                                "execution.enable_network = true enables one");
   }
-  if (door != profiles.end() && !has_hosts) {
-    loading.warnings.push_back("profile " + door->name +
-                               ": no host is allowed, so nothing can be reached; "
-                               "network.allowed_domains (--allow-domain) lists them");
+  if (egress != profiles.end() && !has_hosts) {
+    loading.warnings.push_back("profile " + egress->name +
+                               ": no host is allowed, so nothing can be reached; list hosts in "
+                               "network.allowed_domains (--allow-domain)");
   }
 }
 
 // What no container could ever be: calls would be told, one after the other.
-Result<void> CheckContainer(const Loading& loading) {
+core::Result<void> CheckContainer(const Loading& loading) {
   const ContainerConfig& config = loading.draft.config.container;
   const auto wrong = [&](const char* key, const std::string& value, const char* why) {
-    return MakeError(loading.OriginOf(key).place + " " + Quoted(value), why);
+    return core::MakeError(loading.OriginOf(key).place + " " + core::Quoted(value), why);
   };
   if (config.runtime == "runc" && config.require_gvisor) {
     return wrong("container.runtime", config.runtime,
@@ -254,7 +264,7 @@ Result<void> CheckContainer(const Loading& loading) {
   if (config.engine != "runsc") return {};
   if (config.runtime == "runc") {
     return wrong("container.runtime", config.runtime,
-                 "container.engine is runsc, which starts containers by runsc alone; write auto");
+                 "container.engine is runsc, which needs no other runtime; write auto");
   }
   if (!config.socket.empty()) {
     return wrong("container.socket", config.socket,
@@ -281,7 +291,7 @@ void CheckPackages(Loading& loading) {
   }
 }
 
-Result<void> CheckListen(Loading& loading) {
+core::Result<void> CheckListen(Loading& loading) {
   const std::optional<ListenAddress>& listen = loading.draft.listen;
   for (const auto& [key, origin] : loading.origins) {
     if (listen || origin.kind != Origin::Kind::kFlag || !key.starts_with("http.")) continue;
@@ -289,9 +299,9 @@ Result<void> CheckListen(Loading& loading) {
       loading.warnings.push_back(origin.place + " has no effect without --http");
   }
   if (!listen || IsLoopback(*listen) || !loading.tokens.empty()) return {};
-  return MakeError(
+  return core::MakeError(
       loading.OriginOf("http.listen").place + " " + FormatListenAddress(*listen),
-      "other machines can reach this address, so clients must show a token, and there is none.\n"
+      "other machines can reach this address, so a token is required, and none is configured.\n"
       "  (umask 077; openssl rand -hex 32 > token)     # makes one\n"
       "  belljar serve --http " +
           FormatListenAddress(*listen) + " --token-file token");
@@ -314,17 +324,17 @@ std::string AbsolutePath(const std::string& path, const Origin& origin) {
   return code ? path : absolute.lexically_normal().string();
 }
 
-Result<void> Resolve(Loading& loading, const ProfileCatalogue& catalogue) {
+core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& catalogue) {
   MakePathsAbsolute(loading);
-  const Result<std::vector<Profile>> profiles = ResolveProfiles(loading, catalogue);
+  const core::Result<std::vector<core::Profile>> profiles = ResolveProfiles(loading, catalogue);
   if (!profiles) return profiles.error();
-  if (Result<void> limits = CheckLimits(loading, *profiles); !limits) return limits;
-  if (Result<void> imports = CheckImports(loading, *profiles); !imports) return imports;
+  if (core::Result<void> limits = CheckLimits(loading, *profiles); !limits) return limits;
+  if (core::Result<void> imports = CheckImports(loading, *profiles); !imports) return imports;
   CheckNetwork(loading, *profiles);
-  if (Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
-  if (Result<void> container = CheckContainer(loading); !container) return container;
+  if (core::Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
+  if (core::Result<void> container = CheckContainer(loading); !container) return container;
   CheckPackages(loading);
   return CheckListen(loading);
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::config

@@ -12,7 +12,7 @@
 #include "server/config/settings.h"
 #include "server/config/tokens.h"
 
-namespace belljar {
+namespace belljar::server::config {
 
 // A configuration between being read and being judged.
 struct Loading {
@@ -27,11 +27,11 @@ struct Loading {
 
 // Makes relative paths absolute, fills draft.profiles and draft.config.execution.profiles, and
 // refuses what cannot be. An error is the operator's.
-Result<void> Resolve(Loading& loading, const ProfileCatalogue& catalogue);
+core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& catalogue);
 
 // `path` as an absolute one: beside the file that `origin` names, else from the working directory.
 std::string AbsolutePath(const std::string& path, const Origin& origin);
 
-}  // namespace belljar
+}  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_RESOLVE_H_

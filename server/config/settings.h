@@ -19,7 +19,7 @@
 #include "engine/core/result.h"
 #include "server/core/config.h"
 
-namespace belljar {
+namespace belljar::server::config {
 
 struct ListenAddress {
   std::string address;  // an IP address, without brackets
@@ -42,9 +42,10 @@ struct Draft {
 
 using OptionalTime = std::optional<std::chrono::milliseconds>;
 using OptionalList = std::optional<std::vector<std::string>>;
-using Field = std::variant<std::string*, bool*, std::optional<bool>*, size_t*,
-                           std::chrono::milliseconds*, OptionalTime*, Bytes*, std::optional<Bytes>*,
-                           std::vector<std::string>*, OptionalList*, std::optional<ListenAddress>*>;
+using Field =
+    std::variant<std::string*, bool*, std::optional<bool>*, size_t*, std::chrono::milliseconds*,
+                 OptionalTime*, core::Bytes*, std::optional<core::Bytes>*,
+                 std::vector<std::string>*, OptionalList*, std::optional<ListenAddress>*>;
 
 enum class Form { kText, kSwitch, kCount, kTime, kSize, kList };
 
@@ -93,7 +94,7 @@ struct Given {
 };
 
 // Reads the text into its field, or says what is wrong and what to write.
-Result<void> Apply(const Given& given, Draft& draft);
+core::Result<void> Apply(const Given& given, Draft& draft);
 
 // "a, b,c" as a list: spaces around items and empty items are dropped.
 std::vector<std::string> SplitList(std::string_view text);
@@ -106,6 +107,6 @@ std::string FieldLiteral(const Setting& setting, const Draft& draft);
 // What to write for a value of the wrong type: "write true or false".
 std::string WhatToWrite(const Setting& setting);
 
-}  // namespace belljar
+}  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_SETTINGS_H_

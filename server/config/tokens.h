@@ -11,9 +11,9 @@
 #include "server/config/toml_file.h"
 #include "server/core/config.h"
 
-namespace belljar {
+namespace belljar::server::config {
 
-inline constexpr size_t kShortestSecret = 32;
+inline constexpr size_t kMinSecret = 32;
 inline constexpr char kDefaultToken[] = "default";
 
 // A token, and where it was found: "file /etc/belljar/team-a.token".
@@ -27,20 +27,20 @@ struct LoadedToken {
 
 // One newline at the end is dropped. Refused: fewer than kShortestSecret characters, anything but
 // visible ASCII. `place` begins the message.
-Result<std::string> CheckSecret(std::string secret, const std::string& place);
+core::Result<std::string> CheckSecret(std::string secret, const std::string& place);
 
 // Refused when others than owner and group may read or write the file; for the group, `warnings`
 // gets a line.
-Result<std::string> ReadTokenFile(const std::string& path, const std::string& place,
-                                  std::vector<std::string>& warnings);
+core::Result<std::string> ReadTokenFile(const std::string& path, const std::string& place,
+                                        std::vector<std::string>& warnings);
 
 // The token that [[tokens]] describes, with its secret.
-Result<LoadedToken> LoadToken(const TokenEntry& entry, const std::vector<Variable>& variables,
-                              std::vector<std::string>& warnings);
+core::Result<LoadedToken> LoadToken(const TokenEntry& entry, const std::vector<Variable>& variables,
+                                    std::vector<std::string>& warnings);
 
 // No two of one name or one secret.
-Result<void> CheckTokens(const std::vector<LoadedToken>& tokens);
+core::Result<void> CheckTokens(const std::vector<LoadedToken>& tokens);
 
-}  // namespace belljar
+}  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_TOKENS_H_

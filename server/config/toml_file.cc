@@ -9,16 +9,16 @@
 #include <stdexcept>
 
 #include "engine/core/fd.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 #include "server/config/values.h"
 
-namespace belljar {
+namespace belljar::server::config {
 namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr size_t kLongestFile = 1 << 20;
+constexpr size_t kMaxFile = 1 << 20;
 constexpr char kTokens[] = "tokens";
 const Strings kTokenKeys = {"name", "file", "env", "profiles", "rate", "burst", "concurrency"};
 // What people would call the secret itself.
@@ -43,7 +43,7 @@ class Reader {
     throw Malformed(Place(where) + what);
   }
   std::string Place(const toml::source_region& where) const {
-    return Printable(path_) + ":" + std::to_string(where.begin.line) + ": ";
+    return core::Printable(path_) + ":" + std::to_string(where.begin.line) + ": ";
   }
   Origin OriginOf(const toml::source_region& where, const std::string& key) const;
 
@@ -63,7 +63,7 @@ class Reader {
 Origin Reader::OriginOf(const toml::source_region& where, const std::string& key) const {
   Origin origin;
   origin.kind = Origin::Kind::kFile;
-  origin.source = "file " + Printable(path_) + ":" + std::to_string(where.begin.line);
+  origin.source = "file " + core::Printable(path_) + ":" + std::to_string(where.begin.line);
   origin.place = Place(where) + key;
   origin.folder = std::filesystem::path(path_).parent_path();
   return origin;
@@ -100,12 +100,12 @@ std::string SuggestKey(const std::string& key, const Strings& known) {
   for (const Setting& setting : Settings()) {
     if (setting.key.ends_with("." + key)) return "; did you mean \"" + setting.key + "\"?";
   }
-  return Suggestion(key, known);
+  return host::Suggestion(key, known);
 }
 
 // Of a value that is no text, list or table: as it would be written.
 std::string ShowScalar(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return Quoted(*text);
+  if (const auto text = node.value_exact<std::string>()) return core::Quoted(*text);
   if (const auto number = node.value_exact<int64_t>()) return std::to_string(*number);
   if (const auto number = node.value_exact<double>()) return std::to_string(*number);
   if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
@@ -136,7 +136,7 @@ std::optional<std::string> ScalarText(const Setting& setting, const toml::node& 
 }
 
 Strings Reader::ReadList(const std::string& key, const toml::node& node) const {
-  const std::string what = key + ": write a list of texts, such as [\"a\", \"b\"]";
+  const std::string what = key + ": write a list of strings, such as [\"a\", \"b\"]";
   const toml::array* array = node.as_array();
   if (!array) Refuse(node.source(), what);
   Strings items;
@@ -168,8 +168,8 @@ void Reader::ReadSection(const std::string& section, const toml::table& table,
     const std::string name(key.str());
     const Setting* setting = FindSetting(section + "." + name);
     if (!setting) {
-      Refuse(key.source(),
-             "unknown key " + Quoted(section + "." + name) + SuggestKey(name, KeysOf(section)));
+      Refuse(key.source(), "unknown key " + core::Quoted(section + "." + name) +
+                               SuggestKey(name, KeysOf(section)));
     }
     file.given.push_back(ReadSetting(*setting, node));
   }
@@ -188,7 +188,8 @@ void Reader::CheckTokenKeys(const toml::table& table) const {
                                "shown: put it into a file of its own, of mode 600, and write "
                                "file = \"/path/of/it\", or env = \"NAME\" for a variable");
     }
-    Refuse(key.source(), "unknown key " + Quoted("tokens." + name) + Suggestion(name, kTokenKeys));
+    Refuse(key.source(),
+           "unknown key " + core::Quoted("tokens." + name) + host::Suggestion(name, kTokenKeys));
   }
 }
 
@@ -197,7 +198,7 @@ std::string Reader::TokenText(const toml::table& table, const char* key) const {
   if (!node) return "";
   const auto text = node->value_exact<std::string>();
   if (!text || text->empty() || !IsPlainText(*text)) {
-    Refuse(node->source(), std::string("tokens.") + key + ": write a text in quotes");
+    Refuse(node->source(), std::string("tokens.") + key + ": write a quoted string");
   }
   return *text;
 }
@@ -234,7 +235,7 @@ TokenEntry Reader::ReadToken(const toml::table& table) const {
   entry.variable = TokenText(table, "env");
   if (entry.caller.name.empty()) Refuse(table.source(), "[[tokens]] has no name");
   if (entry.file.empty() == entry.variable.empty()) {
-    Refuse(table.source(), "[[tokens]] " + Quoted(entry.caller.name) +
+    Refuse(table.source(), "[[tokens]] " + core::Quoted(entry.caller.name) +
                                ": write either file = \"/path\" or env = \"NAME\" for its secret");
   }
   if (const toml::node* profiles = table.get("profiles")) {
@@ -267,7 +268,7 @@ void Reader::ReadTokens(const toml::node& node, TomlFile& file) const {
 // --- the whole file ---------------------------------------------------------------------------
 
 TomlFile Reader::Read() {
-  const Result<std::string> text = ReadFile(path_, kLongestFile);
+  const core::Result<std::string> text = core::ReadFile(path_, kMaxFile);
   if (!text) throw Malformed("configuration: " + text.error().ToString());
   const toml::table root = toml::parse(*text, path_);
   Strings known = Sections();
@@ -278,7 +279,7 @@ TomlFile Reader::Read() {
     if (name == kTokens) {
       ReadTokens(node, file);
     } else if (!Holds(known, name)) {
-      Refuse(key.source(), "unknown key " + Quoted(name) + SuggestKey(name, known));
+      Refuse(key.source(), "unknown key " + core::Quoted(name) + SuggestKey(name, known));
     } else if (!node.is_table()) {
       Refuse(node.source(), name + " is a section: write [" + name + "] above its keys");
     } else {
@@ -290,19 +291,20 @@ TomlFile Reader::Read() {
 
 }  // namespace
 
-Result<TomlFile> ReadTomlFile(const std::string& path) {
+core::Result<TomlFile> ReadTomlFile(const std::string& path) {
   try {
     return Reader(path).Read();
   } catch (const Malformed& malformed) {
-    return MakeError(malformed.what(), "");
+    return core::MakeError(malformed.what(), "");
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
-    return MakeError(
-        Printable(path) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
-        Printable(error.description()));
+    return core::MakeError(
+        core::Printable(path) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
+        core::Printable(error.description()));
   } catch (const std::exception& failure) {
-    return MakeError("read configuration " + Printable(path), Printable(failure.what()));
+    return core::MakeError("read configuration " + core::Printable(path),
+                           core::Printable(failure.what()));
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::config

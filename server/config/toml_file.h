@@ -11,7 +11,7 @@
 #include "server/config/settings.h"
 #include "server/core/caller.h"
 
-namespace belljar {
+namespace belljar::server::config {
 
 // One [[tokens]]: exactly one of `file` and `variable` says where its secret is.
 struct TokenEntry {
@@ -27,8 +27,8 @@ struct TomlFile {
 };
 
 // `path` is absolute.
-Result<TomlFile> ReadTomlFile(const std::string& path);
+core::Result<TomlFile> ReadTomlFile(const std::string& path);
 
-}  // namespace belljar
+}  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_TOML_FILE_H_

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/text.h"
-#include "engine/door/door_rules.h"
+#include "engine/egress/egress_rules.h"
 
-namespace belljar {
+namespace belljar::server::config {
 namespace {
 
 constexpr char kListenHint[] =
@@ -40,8 +40,8 @@ std::optional<uint16_t> ParsePort(std::string_view text) {
 }
 
 // Splits at the colon before the port, which an IPv6 address keeps in brackets.
-Result<ListenAddress> ParseAddressAndPort(std::string_view text) {
-  const Error malformed = MakeError("", kListenHint);
+core::Result<ListenAddress> ParseAddressAndPort(std::string_view text) {
+  const core::Error malformed = core::MakeError("", kListenHint);
   const HttpConfig defaults;
   ListenAddress listen{defaults.address, defaults.port};
   if (const std::optional<uint16_t> port = ParsePort(text)) {
@@ -68,13 +68,13 @@ Result<ListenAddress> ParseAddressAndPort(std::string_view text) {
   if (host == "localhost") return listen;
   listen.address = CanonicalAddress(host);
   if (listen.address.empty())
-    return MakeError("", std::string(kListenHint) + "; names are not looked up");
+    return core::MakeError("", std::string(kListenHint) + "; names are not looked up");
   return listen;
 }
 
 }  // namespace
 
-bool IsPlainText(std::string_view text) { return Printable(text) == text; }
+bool IsPlainText(std::string_view text) { return core::Printable(text) == text; }
 
 std::string PathObjection(std::string_view path) {
   return path.empty() ? "write a name or a path" : "";
@@ -123,25 +123,26 @@ std::string OriginObjection(std::string_view origin) {
 }
 
 std::string DomainObjection(std::string_view domain) {
-  const Result<HostPattern> pattern = HostPattern::Parse(domain);
+  const core::Result<egress::HostPattern> pattern = egress::HostPattern::Parse(domain);
   return pattern ? "" : pattern.error().detail;
 }
 
 std::string PrivateObjection(std::string_view network) {
-  const Result<AddressBlock> block = AddressBlock::Parse(std::string(network));
+  const core::Result<egress::AddressBlock> block =
+      egress::AddressBlock::Parse(std::string(network));
   return block ? "" : block.error().detail;
 }
 
 std::string ResolveObjection(std::string_view name_and_address) {
-  NetworkPolicy policy;
+  host::NetworkPolicy policy;
   policy.resolve = {std::string(name_and_address)};
-  const Result<DoorRules> rules = DoorRules::Make(policy);
+  const core::Result<egress::EgressRules> rules = egress::EgressRules::Make(policy);
   return rules ? "" : rules.error().detail;
 }
 
-Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text) {
+core::Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text) {
   if (text == "off") return std::optional<ListenAddress>();
-  Result<ListenAddress> listen = ParseAddressAndPort(text);
+  core::Result<ListenAddress> listen = ParseAddressAndPort(text);
   if (!listen) return listen.error();
   return std::optional<ListenAddress>(std::move(*listen));
 }
@@ -164,4 +165,4 @@ std::string ListLiteral(const std::vector<std::string>& texts) {
   return "[" + list + "]";
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::config

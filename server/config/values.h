@@ -10,7 +10,7 @@
 #include "engine/core/result.h"
 #include "server/config/settings.h"
 
-namespace belljar {
+namespace belljar::server::config {
 
 // Objections: what is wrong and what to write; empty: nothing.
 std::string PathObjection(std::string_view path);
@@ -25,7 +25,7 @@ std::string ResolveObjection(std::string_view name_and_address);
 
 // "127.0.0.1:9015", "[::1]:9015", "localhost:9015", "9015" (loopback), "127.0.0.1" (port 9015);
 // "off" is nullopt. The error's operation is empty: its detail says what to write.
-Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text);
+core::Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text);
 std::string FormatListenAddress(const ListenAddress& listen);
 // Whether only this machine can reach it. Of an address that ParseListenAddress gave.
 bool IsLoopback(const ListenAddress& listen);
@@ -37,6 +37,6 @@ bool IsPlainText(std::string_view text);
 std::string TextLiteral(const std::string& text);
 std::string ListLiteral(const std::vector<std::string>& texts);
 
-}  // namespace belljar
+}  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_VALUES_H_

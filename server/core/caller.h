@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace belljar {
+namespace belljar::server {
 
 struct Caller {
   // Of the token, for logs and metrics; "local" over stdio and where no token is asked for.
@@ -22,6 +22,6 @@ struct Caller {
   size_t burst = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_CORE_CALLER_H_

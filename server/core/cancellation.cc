@@ -2,7 +2,7 @@
 
 #include <sys/eventfd.h>
 
-namespace belljar {
+namespace belljar::server {
 
 void Cancellation::Cancel() {
   const std::lock_guard lock(mutex_);
@@ -10,10 +10,13 @@ void Cancellation::Cancel() {
   if (event_) (void)eventfd_write(event_.get(), 1);
 }
 
-int Cancellation::fd() const {
+core::Result<int> Cancellation::fd() const {
   const std::lock_guard lock(mutex_);
-  if (!event_) event_ = UniqueFd(eventfd(cancelled() ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event_) {
+    event_.Reset(eventfd(cancelled() ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!event_) return core::SystemError("make a call's cancellation");
+  }
   return event_.get();
 }
 
-}  // namespace belljar
+}  // namespace belljar::server

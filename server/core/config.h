@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "engine/core/bytes.h"
-#include "engine/core/network_policy.h"
+#include "engine/host/network_policy.h"
 #include "server/core/caller.h"
 
-namespace belljar {
+namespace belljar::server {
 
 // A bearer token and what it grants.
 struct TokenConfig {
@@ -27,8 +27,8 @@ struct HttpConfig {
   // Beside the names and addresses of loopback and `address` itself; "*" for any.
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins;
-  Bytes max_body = Bytes::Mebi(20);
-  Bytes max_header = Bytes::Kibi(16);
+  core::Bytes max_body = core::Bytes::Mebi(20);
+  core::Bytes max_header = core::Bytes::Kibi(16);
   std::chrono::milliseconds header_timeout{10'000};  // to the end of the header, slow clients too
   std::chrono::milliseconds body_timeout{30'000};    // to the end of the body
   std::chrono::milliseconds write_timeout{30'000};   // for the client to take what we send
@@ -37,15 +37,15 @@ struct HttpConfig {
 };
 
 struct ExecutionConfig {
-  NetworkPolicy network;                          // of profiles with a door
+  host::NetworkPolicy network;                    // of profiles with an egress proxy
   std::string profile = "basic";                  // of calls that name none
   std::vector<std::string> profiles = {"basic"};  // that calls may name
   std::string isolation = "strict";               // or "standard"
   std::string language = "restricted";            // or "full"
   // Defaults of calls; nullopt: the profile's.
   std::optional<std::chrono::milliseconds> timeout;
-  std::optional<Bytes> memory;
-  std::optional<Bytes> output;
+  std::optional<core::Bytes> memory;
+  std::optional<core::Bytes> output;
   std::optional<std::vector<std::string>> allowed_imports;
   size_t combinations = 2;  // of profiles, that are kept started; 0: calls may name one alone
   size_t spares = 4;        // waiting workers of each profile
@@ -61,7 +61,7 @@ struct ContainerConfig {
   bool require_gvisor = false;
   std::string image;  // of the default profile; empty: that of this version
   size_t spares = 1;  // started containers that wait, of each profile in use
-  size_t most = 8;    // containers of each profile at a time
+  size_t most = 8;    // maximum number of containers per profile
 };
 
 // Packages that calls may ask for, for runs in containers.
@@ -72,8 +72,8 @@ struct PackagesConfig {
   std::vector<std::string> allow_private;  // addresses of those that are not public
   std::vector<std::string> allowed;        // names that calls may name: "requests", "google-*", "*"
   std::chrono::milliseconds timeout{300'000};
-  Bytes max_size = Bytes::Mebi(256);  // of one set, installed
-  std::string folder;                 // of what was installed; empty: this user's cache
+  core::Bytes max_size = core::Bytes::Mebi(256);  // maximum installed size of one set
+  std::string folder;                             // of what was installed; empty: this user's cache
 };
 
 struct LogConfig {
@@ -92,6 +92,6 @@ struct ServerConfig {
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
 };
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_CORE_CONFIG_H_

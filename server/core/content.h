@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace belljar {
+namespace belljar::server {
 
 // Something with a name that clients can read, as often as they like while it is kept.
 struct Resource {
@@ -28,6 +28,6 @@ struct Content {
   Resource resource;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_CORE_CONTENT_H_

@@ -15,7 +15,7 @@
 #include "server/core/caller.h"
 #include "server/core/cancellation.h"
 
-namespace belljar {
+namespace belljar::server {
 
 struct Answer {
   enum class Kind {
@@ -75,6 +75,6 @@ class MessageHandler {
   virtual bool End(const Caller& caller, const std::string& conversation) = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_CORE_EXCHANGE_H_

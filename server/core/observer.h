@@ -7,18 +7,18 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 
-namespace belljar {
+namespace belljar::server {
 
 // One call of a tool that used a worker. Views are valid during the call of Called only.
 struct CallRecord {
   std::string_view tool;
   std::string_view caller;
   std::string_view profile;
-  std::string_view code;               // for logs that are allowed to hold it
-  const Outcome* outcome = nullptr;    // null: it never came to one
-  std::optional<std::string> failure;  // our own, in place of an outcome
+  std::string_view code;                   // for logs that are allowed to hold it
+  const host::Outcome* outcome = nullptr;  // null: it never came to one
+  std::optional<std::string> failure;      // our own, in place of an outcome
 };
 
 class CallObserver {
@@ -28,6 +28,6 @@ class CallObserver {
   virtual void Called(const CallRecord& record) = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_CORE_OBSERVER_H_

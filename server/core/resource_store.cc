@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace belljar {
+namespace belljar::server {
 namespace {
 
 // What keeping one costs beside its content.
@@ -89,4 +89,4 @@ std::string ArtifactUri(std::string_view execution_id, std::string_view path) {
   return uri;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server

@@ -20,14 +20,14 @@
 #include "engine/core/bytes.h"
 #include "server/core/content.h"
 
-namespace belljar {
+namespace belljar::server {
 
 // Any thread, many at once.
 class ResourceStore {
  public:
   struct Bounds {
-    Bytes total = Bytes::Mebi(128);
-    Bytes each = Bytes::Mebi(16);
+    core::Bytes total = core::Bytes::Mebi(128);
+    core::Bytes each = core::Bytes::Mebi(16);
     size_t count = 4096;  // of all owners together
     std::chrono::milliseconds lifetime = std::chrono::minutes(15);
   };
@@ -66,6 +66,6 @@ class ResourceStore {
 // "belljar://executions/<execution_id>/<path>", the path as RFC 3986 wants it written.
 std::string ArtifactUri(std::string_view execution_id, std::string_view path);
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_CORE_RESOURCE_STORE_H_

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/afterwards.h"
 #include "engine/core/result.h"
+#include "engine/host/deferred_tasks.h"
 #include "server/core/caller.h"
 #include "server/core/cancellation.h"
 #include "server/core/content.h"
 
-namespace belljar {
+namespace belljar::server {
 
 struct ToolCall {
   nlohmann::json arguments;  // as the client sent them: any JSON value; null: none were sent
@@ -25,7 +25,7 @@ struct ToolCall {
   const Cancellation* cancellation = nullptr;  // borrowed for the call; null: cannot be cancelled
   // Borrowed for the call: what need not be done before the client has its answer; null: it is done
   // before Call returns.
-  Afterwards* afterwards = nullptr;
+  host::DeferredTasks* deferred = nullptr;
 };
 
 struct ToolResult {
@@ -63,9 +63,9 @@ class Tool {
   // by a server that is busy.
   virtual bool uses_worker() const = 0;
   // Blocks; any thread, many at once. An error is our machine's.
-  virtual Result<ToolResult> Call(const ToolCall& call) = 0;
+  virtual core::Result<ToolResult> Call(const ToolCall& call) = 0;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server
 
 #endif  // BELLJAR_SERVER_CORE_TOOL_H_

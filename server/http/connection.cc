@@ -7,7 +7,7 @@
 #include <boost/beast/http/verb.hpp>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::http {
 namespace {
 
 namespace asio = boost::asio;
@@ -49,8 +49,7 @@ void Connection::Start() {
 
 void Connection::TurnAway() {
   state_ = State::kAnswering;
-  RefuseBroken({503, "this server has as many connections as it takes: try again later",
-                "Retry-After: 1\r\n"});
+  RefuseBroken({503, "too many connections: try again later", "Retry-After: 1\r\n"});
 }
 
 void Connection::CloseIfIdle() {
@@ -76,9 +75,9 @@ void Connection::CheckDeadline(Clock::time_point now) {
   if (is_writing_ && now >= write_deadline_) return Close();
   if (state_ == State::kAnswering || now < deadline_) return;
   if (state_ == State::kBody) {
-    RefuseBroken({408, "the body did not arrive in time: send it at once", ""});
+    RefuseBroken({408, "timed out waiting for the request body", ""});
   } else if (state_ == State::kHead && !is_idle_) {
-    RefuseBroken({408, "the headers did not arrive in time: send them at once", ""});
+    RefuseBroken({408, "timed out waiting for the request headers", ""});
   } else {
     Close();
   }
@@ -119,21 +118,21 @@ void Connection::Advance() {
     const auto data = input_.cdata();
     input_.consume(reader_.Take({static_cast<const char*>(data.data()), data.size()}));
     switch (reader_.stage()) {
-      case RequestReader::Stage::kHead:
+      case http1::RequestReader::Stage::kHead:
         if (is_idle_ && input_.size() > 0) {
           is_idle_ = false;
           // A new connection's time runs from its beginning.
           if (exchange_number_ > 0) deadline_ = Clock::now() + service_->config.header_timeout;
         }
         return Read();
-      case RequestReader::Stage::kBody:
+      case http1::RequestReader::Stage::kBody:
         if (HoldBody()) return Read();
         RefuseBroken(
             {503, "this server is busy with long bodies: try again later", "Retry-After: 1\r\n"});
         break;
-      case RequestReader::Stage::kHeadRead: OnHead(); break;
-      case RequestReader::Stage::kDone: OnBody(); break;
-      case RequestReader::Stage::kFailed: RefuseBroken(reader_.failure()); break;
+      case http1::RequestReader::Stage::kHeadRead: OnHead(); break;
+      case http1::RequestReader::Stage::kDone: OnBody(); break;
+      case http1::RequestReader::Stage::kFailed: RefuseBroken(reader_.failure()); break;
     }
   }
   Read();
@@ -150,8 +149,9 @@ void Connection::OnHead() {
   if (verdict.action == Verdict::Action::kMessage && verdict.token) {
     if (auto wait = service_->tokens.Take(*verdict.token, exchange.began)) {
       verdict.action = Verdict::Action::kRefuse;
-      verdict.refusal = {429, "too many requests with this token: wait as Retry-After says",
-                         "Retry-After: " + std::to_string(wait->count()) + "\r\n"};
+      verdict.refusal = {
+          429, "too many requests with this token: wait for the time given by Retry-After",
+          "Retry-After: " + std::to_string(wait->count()) + "\r\n"};
     }
   }
   Response::Manner manner;
@@ -175,7 +175,7 @@ void Connection::OnHead() {
   }
   reader_.ReadBody(verdict.action == Verdict::Action::kMessage ? service_->config.max_body.count
                                                                : kDiscardedBody);
-  if (verdict.expects_continue && reader_.stage() == RequestReader::Stage::kBody &&
+  if (verdict.expects_continue && reader_.stage() == http1::RequestReader::Stage::kBody &&
       input_.size() == 0) {
     Send({"HTTP/1.1 100 Continue\r\n\r\n"}, false);
   }
@@ -201,7 +201,7 @@ void Connection::OnBody() {
     case Verdict::Action::kMonitor: return Monitor();
     case Verdict::Action::kEndConversation:
       if (!service_->handler.End(CallerOf(verdict), verdict.conversation)) {
-        return Refuse({404, "there is no such conversation, or it is over", ""});
+        return Refuse({404, "unknown or ended session", ""});
       }
       return Send(exchange_->response.Whole(204, "", ""), true);
     case Verdict::Action::kPreflight:
@@ -251,12 +251,12 @@ void Connection::Monitor() {
   }
 }
 
-void Connection::Refuse(const Refusal& refusal) {
+void Connection::Refuse(const http1::Refusal& refusal) {
   Send(exchange_->response.Refused(refusal), true);
 }
 
 // What follows in the stream cannot be told apart any more, so the connection ends here.
-void Connection::RefuseBroken(const Refusal& refusal) {
+void Connection::RefuseBroken(const http1::Refusal& refusal) {
   if (!exchange_) {
     ++exchange_number_;
     exchange_.emplace().began = Clock::now();
@@ -289,7 +289,7 @@ void Connection::Abandon(uint64_t exchange) {
   if (!AwaitsAnswer(exchange)) return;
   // A stream that just breaks off says the same.
   if (exchange_->response.status() != 0) return Close();
-  RefuseBroken({500, "the server gave this request up; its log says why", ""});
+  RefuseBroken({500, "the server abandoned this request; see its log", ""});
 }
 
 void Connection::Send(Pieces pieces, bool finished) {
@@ -387,4 +387,4 @@ void Connection::LogAccess(bool delivered) {
   service_->monitoring.access(access);
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

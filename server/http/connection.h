@@ -20,13 +20,13 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/http/request_reader.h"
+#include "engine/http1/request_reader.h"
 #include "server/http/reply_queue.h"
 #include "server/http/request_check.h"
 #include "server/http/response.h"
 #include "server/http/service.h"
 
-namespace belljar {
+namespace belljar::server::http {
 
 class Connection : public ReplyReceiver, public std::enable_shared_from_this<Connection> {
  public:
@@ -80,8 +80,8 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   Caller CallerOf(const Verdict& verdict) const;
   void HandleMessage(std::string body);
   void Monitor();
-  void Refuse(const Refusal& refusal);
-  void RefuseBroken(const Refusal& refusal);
+  void Refuse(const http1::Refusal& refusal);
+  void RefuseBroken(const http1::Refusal& refusal);
 
   // `finished`: that is all of the answer.
   void Send(Pieces pieces, bool finished);
@@ -104,7 +104,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
 
   std::vector<char> read_buffer_;
   boost::beast::flat_buffer input_;  // read, and not yet used up
-  RequestReader reader_;
+  http1::RequestReader reader_;
   size_t held_body_ = 0;  // bytes that the service counts for us
   bool is_idle_ = true;   // in kHead: nothing of the next request has come
   uint64_t exchange_number_ = 0;
@@ -115,6 +115,6 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   size_t unsent_bytes_ = 0;  // of both
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_CONNECTION_H_

@@ -5,7 +5,7 @@
 #include <boost/beast/core/string.hpp>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::http {
 namespace {
 
 using boost::asio::ip::make_address_v4;
@@ -98,4 +98,4 @@ HostRules::Origin HostRules::CheckOrigin(std::string_view origin) const {
   return is_web && IsLoopbackHost(*name) ? Origin::kAllowed : Origin::kRefused;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

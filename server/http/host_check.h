@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace belljar {
+namespace belljar::server::http {
 
 // A Host header, or what follows "://" in an Origin, without its port, as it is written:
 // "example.com", "127.0.0.1", "[::1]". nullopt: it is none.
@@ -40,6 +40,6 @@ class HostRules {
   std::vector<std::string> origins_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_HOST_CHECK_H_

@@ -14,7 +14,7 @@
 #include "engine/core/fd.h"
 #include "server/http/service.h"
 
-namespace belljar {
+namespace belljar::server::http {
 namespace {
 
 namespace asio = boost::asio;
@@ -44,21 +44,22 @@ std::string Spelled(const tcp::endpoint& endpoint) {
 
 // Every socket here is closed on exec: programs that the server starts must not hold a client's
 // connection. Asio's own calls of socket and accept do not see to that.
-Result<UniqueFd> OpenListeningSocket(const tcp::endpoint& endpoint) {
+core::Result<core::UniqueFd> OpenListeningSocket(const tcp::endpoint& endpoint) {
   const std::string operation = "listen on " + Spelled(endpoint);
-  UniqueFd fd(socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return SystemError(operation);
+  core::UniqueFd fd(
+      socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return core::SystemError(operation);
   const int on = 1;
   if (setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) {
-    return SystemError(operation);
+    return core::SystemError(operation);
   }
   if (bind(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) {
-    return SystemError(operation, errno == EADDRINUSE
-                                      ? "something else listens there: choose another port, or 0 "
-                                        "for any free one"
-                                      : "");
+    return core::SystemError(
+        operation, errno == EADDRINUSE
+                       ? "the address is in use: choose another port, or 0 for any free one"
+                       : "");
   }
-  if (listen(fd.get(), SOMAXCONN) != 0) return SystemError(operation);
+  if (listen(fd.get(), SOMAXCONN) != 0) return core::SystemError(operation);
   return fd;
 }
 
@@ -69,15 +70,15 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
   Listener(asio::io_context& io, std::shared_ptr<HttpService> service)
       : io_(io), service_(std::move(service)), acceptor_(io), pause_(io) {}
 
-  Result<void> Open(const tcp::endpoint& endpoint) {
-    Result<UniqueFd> fd = OpenListeningSocket(endpoint);
+  core::Result<void> Open(const tcp::endpoint& endpoint) {
+    core::Result<core::UniqueFd> fd = OpenListeningSocket(endpoint);
     if (!fd) return fd.error();
     boost::system::error_code error;
     acceptor_.assign(endpoint.protocol(), fd->get(), error);
-    if (error) return SystemErrorOf(error.value(), "watch " + Spelled(endpoint));
+    if (error) return core::SystemErrorOf(error.value(), "watch " + Spelled(endpoint));
     (void)fd->Release();
     port_ = acceptor_.local_endpoint(error).port();
-    if (error) return SystemErrorOf(error.value(), "read the port of " + Spelled(endpoint));
+    if (error) return core::SystemErrorOf(error.value(), "read the port of " + Spelled(endpoint));
     Wait();
     return {};
   }
@@ -105,11 +106,11 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
       if (!acceptor_.is_open()) return;
       tcp::endpoint peer;
       auto length = static_cast<socklen_t>(peer.capacity());
-      UniqueFd fd(
+      core::UniqueFd fd(
           accept4(acceptor_.native_handle(), peer.data(), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!fd) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-        if (IsExhaustion(errno)) return Pause();
+        if (core::IsExhaustion(errno)) return Pause();
         continue;  // that one connection's trouble: it was reset while it waited
       }
       peer.resize(length);
@@ -118,7 +119,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     Wait();
   }
 
-  void Take(UniqueFd fd, const tcp::endpoint& peer) {
+  void Take(core::UniqueFd fd, const tcp::endpoint& peer) {
     const int on = 1;
     (void)setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     tcp::socket socket(io_);
@@ -143,30 +144,30 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
   uint16_t port_ = 0;
 };
 
-Result<std::unique_ptr<HttpServer>> HttpServer::Listen(asio::io_context& io,
-                                                       const HttpConfig& config,
-                                                       const std::vector<TokenConfig>& tokens,
-                                                       MessageHandler& handler,
-                                                       HttpMonitoring monitoring) {
+core::Result<std::unique_ptr<HttpServer>> HttpServer::Listen(asio::io_context& io,
+                                                             const HttpConfig& config,
+                                                             const std::vector<TokenConfig>& tokens,
+                                                             MessageHandler& handler,
+                                                             HttpMonitoring monitoring) {
   const std::string operation = "listen on " + config.address;
   std::optional<asio::ip::address> address = ParseAddress(config.address);
   if (!address) {
-    return MakeError(operation,
-                     "that is no IP address; give one of this machine's, such as 127.0.0.1 or ::1");
+    return core::MakeError(
+        operation, "not an IP address; use an address of this machine, such as 127.0.0.1 or ::1");
   }
   if (tokens.empty() && !address->is_loopback()) {
-    return MakeError(operation,
-                     "belljar refuses to listen on " + config.address +
-                         " without a token: others could run code here. Make one with openssl rand "
-                         "-hex 32 and configure it, or listen on 127.0.0.1");
+    return core::MakeError(
+        operation, "belljar refuses to listen on " + config.address +
+                       " without a token: others could run code here. Make one with openssl rand "
+                       "-hex 32 and configure it, or listen on 127.0.0.1");
   }
-  Result<Tokens> callers = Tokens::Make(tokens);
+  core::Result<Tokens> callers = Tokens::Make(tokens);
   if (!callers) return callers.error();
   auto service = std::make_shared<HttpService>(
       io, config, HostRules(address->to_string(), config.allowed_hosts, config.allowed_origins),
       std::move(*callers), handler, std::move(monitoring));
   auto listener = std::make_shared<Listener>(io, std::move(service));
-  Result<void> opened = listener->Open(tcp::endpoint(*address, config.port));
+  core::Result<void> opened = listener->Open(tcp::endpoint(*address, config.port));
   if (!opened) return opened.error();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(listener)));
 }
@@ -187,4 +188,4 @@ void HttpServer::StopAccepting() {
 
 size_t HttpServer::connections() const { return listener_->service().connections(); }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

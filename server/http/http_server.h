@@ -28,7 +28,7 @@
 #include "server/core/config.h"
 #include "server/core/exchange.h"
 
-namespace belljar {
+namespace belljar::server::http {
 
 // One request, once its answer is sent or its client is gone. Views are valid during the call only.
 struct HttpAccess {
@@ -56,11 +56,11 @@ class HttpServer {
  public:
   // Fails on what would be unsafe (another address than loopback without a token), and where the
   // address cannot be had. `io` and `handler` outlive the server.
-  static Result<std::unique_ptr<HttpServer>> Listen(boost::asio::io_context& io,
-                                                    const HttpConfig& config,
-                                                    const std::vector<TokenConfig>& tokens,
-                                                    MessageHandler& handler,
-                                                    HttpMonitoring monitoring = {});
+  static core::Result<std::unique_ptr<HttpServer>> Listen(boost::asio::io_context& io,
+                                                          const HttpConfig& config,
+                                                          const std::vector<TokenConfig>& tokens,
+                                                          MessageHandler& handler,
+                                                          HttpMonitoring monitoring = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Drops every connection; what it was waiting for is cancelled.
@@ -79,6 +79,6 @@ class HttpServer {
   std::shared_ptr<Listener> listener_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_HTTP_SERVER_H_

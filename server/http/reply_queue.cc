@@ -4,7 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::http {
 
 class QueuedReply : public Reply {
  public:
@@ -72,4 +72,4 @@ void ReplyQueue::DeliverAll() {
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

@@ -14,7 +14,7 @@
 
 #include "server/core/exchange.h"
 
-namespace belljar {
+namespace belljar::server::http {
 
 // The thread that runs the io_context calls it.
 class ReplyReceiver {
@@ -56,6 +56,6 @@ class ReplyQueue : public std::enable_shared_from_this<ReplyQueue> {
   std::vector<Delivery> waiting_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_REPLY_QUEUE_H_

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::http {
 namespace {
 
 namespace http = boost::beast::http;
 using http::field;
 using http::verb;
 
-constexpr size_t kLongestConversation = 128;
-constexpr size_t kLongestAccept = 4096;
+constexpr size_t kMaxConversation = 128;
+constexpr size_t kMaxAccept = 4096;
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kStream = "text/event-stream";
 
@@ -120,7 +120,7 @@ bool Accepts(const KnownHeaders& known, std::string_view type) {
 }
 
 bool IsConversation(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestConversation &&
+  return !text.empty() && text.size() <= kMaxConversation &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
@@ -129,9 +129,9 @@ std::optional<std::string> Copy(const std::optional<std::string_view>& text) {
   return std::string(*text);
 }
 
-using MaybeRefusal = std::optional<Refusal>;
+using MaybeRefusal = std::optional<http1::Refusal>;
 
-Refusal Refuse(unsigned status, std::string message, std::string headers = {}) {
+http1::Refusal Refuse(unsigned status, std::string message, std::string headers = {}) {
   return {status, std::move(message), std::move(headers)};
 }
 
@@ -139,13 +139,12 @@ Refusal Refuse(unsigned status, std::string message, std::string headers = {}) {
 MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& known) {
   if (!known.repeated.empty()) {
     return Refuse(400,
-                  "a header that may stand once stands twice; send Host, Authorization, "
-                  "Origin, Content-Type, the lengths and each Mcp header once");
+                  "duplicate header; send Host, Authorization, Origin, Content-Type, the lengths "
+                  "and each Mcp header once");
   }
   if (known.transfer_encoding) {
     if (!Equal(*known.transfer_encoding, "chunked") || head.version() < 11) {
-      return Refuse(400,
-                    "the only Transfer-Encoding that this server takes is chunked, in HTTP/1.1");
+      return Refuse(400, "the only supported Transfer-Encoding is chunked, in HTTP/1.1");
     }
     if (known.content_length) {
       return Refuse(400, "send Content-Length or Transfer-Encoding, not both");
@@ -153,9 +152,9 @@ MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& k
   }
   if (known.content_length &&
       known.content_length->find_first_not_of("0123456789") != std::string_view::npos) {
-    return Refuse(400, "Content-Length is one number");
+    return Refuse(400, "Content-Length must be a single number");
   }
-  if (head.version() >= 11 && !known.host) return Refuse(400, "HTTP/1.1 needs a Host header");
+  if (head.version() >= 11 && !known.host) return Refuse(400, "HTTP/1.1 requires a Host header");
   return std::nullopt;
 }
 
@@ -163,14 +162,14 @@ MaybeRefusal CheckPeer(const HostRules& hosts, const KnownHeaders& known, Verdic
   // HTTP/1.0 knows no Host; no browser speaks it.
   if (known.host && !hosts.AllowsHost(*known.host)) {
     return Refuse(403,
-                  "this server does not answer to that Host: ask for it as localhost or by the "
-                  "address that it listens on, or have its operator add the name to allowed_hosts");
+                  "this server does not accept that Host: use localhost or the address that it "
+                  "listens on, or have the operator add the name to allowed_hosts");
   }
   if (!known.origin) return std::nullopt;
   switch (hosts.CheckOrigin(*known.origin)) {
     case HostRules::Origin::kRefused:
       return Refuse(403,
-                    "pages of that Origin may not call this server: have its operator add the "
+                    "pages of that Origin may not call this server: have the operator add the "
                     "origin to allowed_origins");
     case HostRules::Origin::kAllowed: break;
     case HostRules::Origin::kNamed:
@@ -207,14 +206,13 @@ MaybeRefusal CheckMessage(const KnownHeaders& known, Verdict& verdict) {
   verdict.accepts_json = Accepts(known, kJson);
   verdict.accepts_stream = Accepts(known, kStream);
   if (!verdict.accepts_json && !verdict.accepts_stream) {
-    return Refuse(406,
-                  "accept what this server sends: Accept: application/json, text/event-stream");
+    return Refuse(406, "the client must accept: Accept: application/json, text/event-stream");
   }
   return std::nullopt;
 }
 
-Refusal NotAllowed(std::string_view allow) {
-  return Refuse(405, "that method is not for this path: use " + std::string(allow),
+http1::Refusal NotAllowed(std::string_view allow) {
+  return Refuse(405, "method not allowed for this path: use " + std::string(allow),
                 "Allow: " + std::string(allow) + "\r\n");
 }
 
@@ -258,18 +256,17 @@ MaybeRefusal Check(const HostRules& hosts, const Tokens& tokens, const http::req
                    Verdict& verdict) {
   const KnownHeaders known = Collect(head);
   verdict.expects_continue = known.expect && head.version() >= 11;
-  if (known.accept.size() > kLongestAccept) return Refuse(400, "the Accept header is too long");
+  if (known.accept.size() > kMaxAccept) return Refuse(400, "the Accept header is too long");
   if (auto refusal = CheckForm(head, known)) {
     verdict.ends_in_doubt = true;
     return refusal;
   }
   if (verdict.expects_continue && !Equal(*known.expect, "100-continue")) {
-    return Refuse(417, "the only Expect that this server knows is 100-continue");
+    return Refuse(417, "the only supported Expect is 100-continue");
   }
   verdict.resource = ResourceAt(View(head.target()));
   switch (verdict.resource) {
-    case Resource::kNothing:
-      return Refuse(404, "there is nothing at this path: messages go to POST /mcp");
+    case Resource::kNothing: return Refuse(404, "not found: messages go to POST /mcp");
     case Resource::kMcp:
       if (auto refusal = CheckPeer(hosts, known, verdict)) return refusal;
       return CheckMcp(tokens, head.method(), known, verdict);
@@ -312,4 +309,4 @@ Verdict CheckRequest(const HostRules& hosts, const Tokens& tokens,
   return verdict;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include "engine/http/request_reader.h"
+#include "engine/http1/request_reader.h"
 #include "server/core/exchange.h"
 #include "server/http/host_check.h"
 #include "server/http/tokens.h"
 
-namespace belljar {
+namespace belljar::server::http {
 
 // What can be asked for. Other paths are kNothing.
 enum class Resource { kNothing, kMcp, kHealth, kReady, kMetrics };
@@ -31,7 +31,7 @@ struct Verdict {
     kMonitor,          // GET or HEAD of another resource
   };
   Action action = Action::kRefuse;
-  Refusal refusal;
+  http1::Refusal refusal;
   Resource resource = Resource::kNothing;
   std::optional<size_t> token;  // that was shown and is valid
   // Whole lines for any answer to this request: CORS.
@@ -51,6 +51,6 @@ struct Verdict {
 Verdict CheckRequest(const HostRules& hosts, const Tokens& tokens,
                      const boost::beast::http::request_header<>& head);
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_REQUEST_CHECK_H_

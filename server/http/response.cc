@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::http {
 namespace {
 
 constexpr std::string_view kJsonType = "application/json";
@@ -142,7 +142,7 @@ std::string Response::Head(unsigned status, std::string_view headers) {
               "X-Content-Type-Options: nosniff\r\n", manner_.headers, headers, "\r\n");
 }
 
-Pieces Response::Refused(const Refusal& refusal) {
+Pieces Response::Refused(const http1::Refusal& refusal) {
   return Whole(refusal.status, kJsonType, ErrorBody(refusal.message), refusal.headers);
 }
 
@@ -209,4 +209,4 @@ Pieces Response::Finish(Answer answer) {
   return pieces;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

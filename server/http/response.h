@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/http/request_reader.h"
+#include "engine/http1/request_reader.h"
 #include "server/core/exchange.h"
 
-namespace belljar {
+namespace belljar::server::http {
 
 // Pieces to be sent in this order, by one system call: large texts are moved into it, not copied.
 using Pieces = std::vector<std::string>;
@@ -41,7 +41,7 @@ class Response {
   explicit Response(Manner manner) : manner_(std::move(manner)) {}
 
   // Whole answers, each instead of all that follows.
-  Pieces Refused(const Refusal& refusal);
+  Pieces Refused(const http1::Refusal& refusal);
   // `type` empty: there is no body and none is announced.
   Pieces Whole(unsigned status, std::string_view type, std::string body,
                std::string_view more_headers = {});
@@ -68,6 +68,6 @@ class Response {
   bool streaming_ = false;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_RESPONSE_H_

@@ -5,7 +5,7 @@
 
 #include "server/http/connection.h"
 
-namespace belljar {
+namespace belljar::server::http {
 namespace {
 
 using std::chrono::milliseconds;
@@ -15,7 +15,7 @@ constexpr size_t kPolitelyTurnedAway = 64;
 
 // Of the longest bodies, as many at a time.
 constexpr size_t kBodiesAtATime = 16;
-constexpr size_t kMostUnsent = 512 << 20;
+constexpr size_t kMaxUnsent = 512 << 20;
 
 // Timeouts may be late by an eighth: one timer for all connections is cheaper than one for each
 // step of each request.
@@ -74,7 +74,7 @@ bool HttpService::HoldOfBodies(size_t bytes) {
 
 void HttpService::HoldUnsent(size_t bytes, const Connection& sender) {
   unsent_ += bytes;
-  while (unsent_ > kMostUnsent) {
+  while (unsent_ > kMaxUnsent) {
     std::shared_ptr<Connection> slowest;
     for (const auto& each : connections_) {
       if (each.get() == &sender || !each->is_writing()) continue;
@@ -103,4 +103,4 @@ void HttpService::Sweep() {
   ScheduleSweep();
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

@@ -19,7 +19,7 @@
 #include "server/http/reply_queue.h"
 #include "server/http/tokens.h"
 
-namespace belljar {
+namespace belljar::server::http {
 
 class Connection;
 
@@ -69,6 +69,6 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   std::unordered_set<std::shared_ptr<Connection>> connections_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_SERVICE_H_

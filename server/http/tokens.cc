@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-namespace belljar {
+namespace belljar::server::http {
 namespace {
 
 constexpr std::string_view kScheme = "bearer";
@@ -32,20 +32,21 @@ double BurstOf(const Caller& caller) {
 
 }  // namespace
 
-Result<Tokens> Tokens::Make(const std::vector<TokenConfig>& configs) {
+core::Result<Tokens> Tokens::Make(const std::vector<TokenConfig>& configs) {
   Tokens tokens;
   for (const TokenConfig& config : configs) {
     const std::string operation = "read the token of " + config.caller.name;
-    if (config.secret.size() < kShortest || config.secret.size() > kLongest) {
-      return MakeError(operation, "it has " + std::to_string(config.secret.size()) +
-                                      " characters; a token has " + std::to_string(kShortest) +
-                                      " to " + std::to_string(kLongest) +
-                                      ": make one with openssl rand -hex 32");
+    if (config.secret.size() < kMinLength || config.secret.size() > kMaxLength) {
+      return core::MakeError(
+          operation, "it has " + std::to_string(config.secret.size()) +
+                         " characters; a token has " + std::to_string(kMinLength) + " to " +
+                         std::to_string(kMaxLength) + ": make one with openssl rand -hex 32");
     }
     if (!std::all_of(config.secret.begin(), config.secret.end(), IsTokenCharacter)) {
-      return MakeError(operation,
-                       "it holds a character that no header can carry; use visible ASCII without "
-                       "spaces: make one with openssl rand -hex 32");
+      return core::MakeError(
+          operation,
+          "it contains a character that a header cannot carry; use visible ASCII without "
+          "spaces: make one with openssl rand -hex 32");
     }
     Token token;
     std::copy(config.secret.begin(), config.secret.end(), token.secret.begin());
@@ -62,14 +63,14 @@ Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization) c
   std::optional<std::string_view> text = BearerToken(*authorization);
   if (!text) return presented;
   presented.was_sent = true;
-  if (text->empty() || text->size() > kLongest) return presented;
+  if (text->empty() || text->size() > kMaxLength) return presented;
 
   Secret sent{};
   std::copy(text->begin(), text->end(), sent.begin());
   size_t match = tokens_.size();
   for (size_t i = 0; i < tokens_.size(); ++i) {
     size_t difference = tokens_[i].length ^ text->size();
-    for (size_t at = 0; at < kLongest; ++at) {
+    for (size_t at = 0; at < kMaxLength; ++at) {
       difference |= static_cast<size_t>(sent[at] ^ tokens_[i].secret[at]);
     }
     // The compiler may not turn the loop into one that stops early, nor the choice into a branch.
@@ -101,4 +102,4 @@ std::optional<std::chrono::seconds> Tokens::Take(size_t index, Clock::time_point
   return std::chrono::seconds(std::max<int64_t>(1, static_cast<int64_t>(wait)));
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::http

@@ -17,16 +17,16 @@
 #include "server/core/caller.h"
 #include "server/core/config.h"
 
-namespace belljar {
+namespace belljar::server::http {
 
 class Tokens {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr size_t kShortest = 32;
-  static constexpr size_t kLongest = 512;
+  static constexpr size_t kMinLength = 32;
+  static constexpr size_t kMaxLength = 512;
 
   // Errors name a token by its caller's name, never by a part of it.
-  static Result<Tokens> Make(const std::vector<TokenConfig>& tokens);
+  static core::Result<Tokens> Make(const std::vector<TokenConfig>& tokens);
 
   // Nothing is asked for.
   bool empty() const { return tokens_.empty(); }
@@ -46,7 +46,7 @@ class Tokens {
 
  private:
   // Padded with zeros: each comparison looks at all of it.
-  using Secret = std::array<unsigned char, kLongest>;
+  using Secret = std::array<unsigned char, kMaxLength>;
   struct Token {
     Secret secret{};
     size_t length = 0;
@@ -58,6 +58,6 @@ class Tokens {
   std::vector<Token> tokens_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::http
 
 #endif  // BELLJAR_SERVER_HTTP_TOKENS_H_

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "engine/core/json_reader.h"
+#include "engine/host/json_reader.h"
 
-namespace belljar {
+namespace belljar::server::json_rpc {
 namespace {
 
 using Json = nlohmann::json;
@@ -12,18 +12,18 @@ using Json = nlohmann::json;
 // A client has use for a few hundred. More would keep the one thread that reads from others.
 constexpr size_t kMaxMessageValues = 10'000;
 
-std::string Describe(const JsonFailure& failure) {
+std::string Describe(const host::JsonFailure& failure) {
   switch (failure.reason) {
     // Without a word of the text: it may be secret.
-    case JsonFailure::Reason::kNotJson:
+    case host::JsonFailure::Reason::kNotJson:
       return "not valid JSON at byte " + std::to_string(failure.byte);
-    case JsonFailure::Reason::kNumber: return "a number is out of range";
-    case JsonFailure::Reason::kTooDeep:
+    case host::JsonFailure::Reason::kNumber: return "a number is out of range";
+    case host::JsonFailure::Reason::kTooDeep:
       return "nested deeper than " + std::to_string(kMaxMessageDepth) + " levels";
-    case JsonFailure::Reason::kTooMany:
+    case host::JsonFailure::Reason::kTooMany:
       return "more than " + std::to_string(kMaxMessageValues) +
              " values in one message: send long data as one string";
-    case JsonFailure::Reason::kRepeatedKey: return "an object has two members of one name";
+    case host::JsonFailure::Reason::kRepeatedKey: return "an object has a duplicate key";
   }
   return "not valid JSON";
 }
@@ -84,8 +84,9 @@ bool IsId(const nlohmann::json& id) {
 }
 
 std::variant<RpcMessage, RpcRefusal> ParseMessage(std::string_view text) {
-  JsonReading reading = ReadJson(text, {.depth = kMaxMessageDepth, .values = kMaxMessageValues});
-  if (const auto* failure = std::get_if<JsonFailure>(&reading)) {
+  host::JsonReading reading =
+      host::ReadJson(text, {.depth = kMaxMessageDepth, .values = kMaxMessageValues});
+  if (const auto* failure = std::get_if<host::JsonFailure>(&reading)) {
     return Refuse(nullptr, kParseError, Describe(*failure));
   }
   return Read(std::get<Json>(reading));
@@ -120,4 +121,4 @@ std::string NotificationText(std::string_view method, std::string_view params) {
   return text;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::json_rpc

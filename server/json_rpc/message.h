@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-namespace belljar {
+namespace belljar::server::json_rpc {
 
 // Section 5.1 of the JSON-RPC 2.0 specification.
 inline constexpr int kParseError = -32700;
@@ -55,6 +55,6 @@ std::string NotificationText(std::string_view method, std::string_view params);
 // `text` as a JSON string, quotes included; what is not UTF-8 in it becomes U+FFFD.
 std::string JsonString(std::string_view text);
 
-}  // namespace belljar
+}  // namespace belljar::server::json_rpc
 
 #endif  // BELLJAR_SERVER_JSON_RPC_MESSAGE_H_

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/core/random.h"
 #include "engine/core/text.h"
+#include "engine/host/random.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 namespace {
 
 constexpr std::string_view kPrefix = "belljar-";
@@ -57,7 +57,9 @@ void Calls::CancelAll() {
   for (const auto& cancellation : outside_) cancellation->Cancel();
 }
 
-std::string Conversations::NewName() { return std::string(kPrefix) + Hex(RandomBytes()); }
+std::string Conversations::NewName() {
+  return std::string(kPrefix) + core::Hex(host::RandomBytes());
+}
 
 bool Conversations::IsValid(const std::string& caller, const std::string& name) {
   if (!HasForm(name)) return false;
@@ -77,4 +79,4 @@ bool Conversations::End(const std::string& caller, const std::string& name) {
   return true;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp

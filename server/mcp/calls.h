@@ -12,7 +12,7 @@
 
 #include "server/core/cancellation.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 // Any thread, many at once.
 class Calls {
@@ -57,6 +57,6 @@ class Conversations {
   std::deque<Key> oldest_first_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp
 
 #endif  // BELLJAR_SERVER_MCP_CALLS_H_

@@ -3,12 +3,12 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/base64.h"
 #include "engine/core/text.h"
+#include "engine/host/base64.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 namespace {
 
 using Json = nlohmann::json;
@@ -16,15 +16,19 @@ using Json = nlohmann::json;
 constexpr char kVersionKey[] = "io.modelcontextprotocol/protocolVersion";
 constexpr char kCapabilitiesKey[] = "io.modelcontextprotocol/clientCapabilities";
 
-RpcError InvalidEnvelope(std::string message) { return {kInvalidParams, std::move(message), {}}; }
+json_rpc::RpcError InvalidEnvelope(std::string message) {
+  return {json_rpc::kInvalidParams, std::move(message), {}};
+}
 
-RpcError Mismatch(std::string message) { return {kHeaderMismatch, std::move(message), {}}; }
+json_rpc::RpcError Mismatch(std::string message) {
+  return {kHeaderMismatch, std::move(message), {}};
+}
 
-RpcError Unsupported(std::string_view requested) {
+json_rpc::RpcError Unsupported(std::string_view requested) {
   Json supported = Json::array({kStatelessRevision});
   for (const std::string_view revision : kHandshakeRevisions) supported.push_back(revision);
   return {kUnsupportedProtocolVersion,
-          "unsupported protocol version " + Quoted(requested),
+          "unsupported protocol version " + core::Quoted(requested),
           {{"supported", std::move(supported)}, {"requested", requested}}};
 }
 
@@ -38,21 +42,23 @@ std::optional<std::string> HeaderText(const std::string& header) {
   }
   text.remove_prefix(kPrefix.size());
   text.remove_suffix(kSuffix.size());
-  return DecodeBase64(text);
+  return host::DecodeBase64(text);
 }
 
 // One mirrored value: the header must be there and say what the body says.
-std::optional<RpcError> CompareHeader(const char* name, const std::optional<std::string>& header,
-                                      const std::string& body) {
+std::optional<json_rpc::RpcError> CompareHeader(const char* name,
+                                                const std::optional<std::string>& header,
+                                                const std::string& body) {
   if (!header) return Mismatch(std::string("the header ") + name + " is missing");
   const std::optional<std::string> text = HeaderText(*header);
   if (!text) return Mismatch(std::string("the header ") + name + " is not valid base64");
   if (*text == body) return std::nullopt;
-  return Mismatch(std::string("the header ") + name + " says " + Quoted(*text) +
-                  ", the message says " + Quoted(body));
+  return Mismatch(std::string("the header ") + name + " says " + core::Quoted(*text) +
+                  ", the message says " + core::Quoted(body));
 }
 
-std::optional<RpcError> CompareHeaders(const RpcMessage& message, const MessageHeaders& headers) {
+std::optional<json_rpc::RpcError> CompareHeaders(const json_rpc::RpcMessage& message,
+                                                 const MessageHeaders& headers) {
   if (auto mismatch = CompareHeader("Mcp-Method", headers.method, message.method)) return mismatch;
   const char* const key = message.method == "tools/call"       ? "name"
                           : message.method == "resources/read" ? "uri"
@@ -65,7 +71,7 @@ std::optional<RpcError> CompareHeaders(const RpcMessage& message, const MessageH
 }
 
 // A message whose `_meta` names no revision.
-std::variant<Era, RpcError> JudgeBare(const std::optional<MessageHeaders>& headers) {
+std::variant<Era, json_rpc::RpcError> JudgeBare(const std::optional<MessageHeaders>& headers) {
   if (!headers || !headers->protocol_version) return Era::kHandshake;
   const std::string& revision = *headers->protocol_version;
   if (IsHandshakeRevision(revision)) return Era::kHandshake;
@@ -75,8 +81,8 @@ std::variant<Era, RpcError> JudgeBare(const std::optional<MessageHeaders>& heade
 
 }  // namespace
 
-std::variant<Era, RpcError> JudgeEnvelope(const RpcMessage& message,
-                                          const std::optional<MessageHeaders>& headers) {
+std::variant<Era, json_rpc::RpcError> JudgeEnvelope(const json_rpc::RpcMessage& message,
+                                                    const std::optional<MessageHeaders>& headers) {
   const Json meta = message.params.is_object() ? message.params.value("_meta", Json()) : Json();
   if (!meta.is_null() && !meta.is_object()) {
     return InvalidEnvelope("params._meta must be an object");
@@ -92,7 +98,7 @@ std::variant<Era, RpcError> JudgeEnvelope(const RpcMessage& message,
     return InvalidEnvelope(std::string("params._meta: ") + kVersionKey + " must be a string");
   }
   const auto& revision = meta[kVersionKey].get_ref<const std::string&>();
-  const bool is_request = message.kind == RpcMessage::Kind::kRequest;
+  const bool is_request = message.kind == json_rpc::RpcMessage::Kind::kRequest;
   if (headers && (is_request || headers->protocol_version)) {
     if (auto mismatch =
             CompareHeader("MCP-Protocol-Version", headers->protocol_version, revision)) {
@@ -111,4 +117,4 @@ std::variant<Era, RpcError> JudgeEnvelope(const RpcMessage& message,
   return Era::kStateless;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp

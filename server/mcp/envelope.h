@@ -9,14 +9,14 @@
 #include "server/core/exchange.h"
 #include "server/json_rpc/message.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 enum class Era { kHandshake, kStateless };
 
 // An error here is of the message itself: over HTTP it is a 400.
-std::variant<Era, RpcError> JudgeEnvelope(const RpcMessage& message,
-                                          const std::optional<MessageHeaders>& headers);
+std::variant<Era, json_rpc::RpcError> JudgeEnvelope(const json_rpc::RpcMessage& message,
+                                                    const std::optional<MessageHeaders>& headers);
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp
 
 #endif  // BELLJAR_SERVER_MCP_ENVELOPE_H_

@@ -2,7 +2,7 @@
 #ifndef BELLJAR_SERVER_MCP_ERROR_CODE_H_
 #define BELLJAR_SERVER_MCP_ERROR_CODE_H_
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 // Of revision 2026-07-28.
 inline constexpr int kHeaderMismatch = -32020;
@@ -15,6 +15,6 @@ inline constexpr int kResourceNotFound = -32002;
 // in how many seconds to try again.
 inline constexpr int kOverloaded = -32050;
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp
 
 #endif  // BELLJAR_SERVER_MCP_ERROR_CODE_H_

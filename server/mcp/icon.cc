@@ -1,6 +1,6 @@
 #include "server/mcp/icon.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 // A bell jar with a prompt inside; drawn for Belljar.
 //
@@ -16,4 +16,4 @@ const std::string_view kIconUri =
     "xwYXRoIGQ9Ik02IDE5di03LjVhNiA2IDAgMCAxIDEyIDBWMTkiLz48cGF0aCBkPSJNMy41IDE5aDE3djIuMmgtMTd6Ii"
     "8+PHBhdGggZD0ibTkuNSAxMiAyIDItMiAyTTEzIDE2aDIiLz48L3N2Zz4=";
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp

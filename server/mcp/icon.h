@@ -4,12 +4,12 @@
 
 #include <string_view>
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 // An SVG image as a data URI: nothing has to be fetched.
 extern const std::string_view kIconUri;
 inline constexpr std::string_view kIconMediaType = "image/svg+xml";
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp
 
 #endif  // BELLJAR_SERVER_MCP_ICON_H_

@@ -2,12 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/core/base64.h"
+#include "engine/host/base64.h"
 #include "server/json_rpc/message.h"
 #include "server/mcp/icon.h"
 #include "server/mcp/revision.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -53,14 +53,14 @@ std::string Members(const Json& json) {
 // The members uri, mimeType and text or blob, without braces: of an embedded resource, and of one
 // that is read.
 std::string ContentsMembers(const Resource& resource) {
-  std::string text =
-      R"("uri":)" + JsonString(resource.uri) + R"(,"mimeType":)" + JsonString(resource.media_type);
-  if (resource.is_text) return text + R"(,"text":)" + JsonString(*resource.bytes);
-  return text + R"(,"blob":")" + EncodeBase64(*resource.bytes) + "\"";
+  std::string text = R"("uri":)" + json_rpc::JsonString(resource.uri) + R"(,"mimeType":)" +
+                     json_rpc::JsonString(resource.media_type);
+  if (resource.is_text) return text + R"(,"text":)" + json_rpc::JsonString(*resource.bytes);
+  return text + R"(,"blob":")" + host::EncodeBase64(*resource.bytes) + "\"";
 }
 
 std::string TextBlock(std::string_view text) {
-  return R"({"type":"text","text":)" + JsonString(text) + "}";
+  return R"({"type":"text","text":)" + json_rpc::JsonString(text) + "}";
 }
 
 std::string LinkBlock(const Resource& resource, bool knows_links) {
@@ -69,17 +69,17 @@ std::string LinkBlock(const Resource& resource, bool knows_links) {
     return TextBlock(resource.name + " (" + resource.media_type + ", " + size +
                      " bytes) can be read as resource " + resource.uri);
   }
-  return R"({"type":"resource_link","uri":)" + JsonString(resource.uri) + R"(,"name":)" +
-         JsonString(resource.name) + R"(,"mimeType":)" + JsonString(resource.media_type) +
-         R"(,"size":)" + size + "}";
+  return R"({"type":"resource_link","uri":)" + json_rpc::JsonString(resource.uri) + R"(,"name":)" +
+         json_rpc::JsonString(resource.name) + R"(,"mimeType":)" +
+         json_rpc::JsonString(resource.media_type) + R"(,"size":)" + size + "}";
 }
 
 std::string Block(const Content& content, bool knows_links) {
   const Resource& resource = content.resource;
   switch (content.kind) {
     case Content::Kind::kImage:
-      return R"({"type":"image","data":")" + EncodeBase64(*resource.bytes) + R"(","mimeType":)" +
-             JsonString(resource.media_type) + "}";
+      return R"({"type":"image","data":")" + host::EncodeBase64(*resource.bytes) +
+             R"(","mimeType":)" + json_rpc::JsonString(resource.media_type) + "}";
     case Content::Kind::kEmbedded:
       return R"({"type":"resource","resource":{)" + ContentsMembers(resource) + "}}";
     case Content::Kind::kLink: return LinkBlock(resource, knows_links);
@@ -125,8 +125,9 @@ Results::Results(const ServerIdentity& identity, const std::vector<std::unique_p
 std::string Results::Initialize(std::string_view requested) const {
   const std::string_view revision =
       IsHandshakeRevision(requested) ? requested : kHandshakeRevisions.front();
-  return R"({"protocolVersion":)" + JsonString(revision) + R"(,"capabilities":)" + capabilities_ +
-         R"(,"serverInfo":)" + info_ + R"(,"instructions":)" + JsonString(instructions_) + "}";
+  return R"({"protocolVersion":)" + json_rpc::JsonString(revision) + R"(,"capabilities":)" +
+         capabilities_ + R"(,"serverInfo":)" + info_ + R"(,"instructions":)" +
+         json_rpc::JsonString(instructions_) + "}";
 }
 
 std::string Results::Call(const Reader& reader, const ToolResult& result) const {
@@ -157,4 +158,4 @@ std::string Results::ResourceContents(Era era, const Resource& resource) const {
          ContentsMembers(resource) + "}]}";
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp

@@ -10,7 +10,7 @@
 #include "server/core/tool.h"
 #include "server/mcp/envelope.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 // What the server says of itself.
 struct ServerIdentity {
@@ -59,6 +59,6 @@ class Results {
   std::string stateless_tool_list_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp
 
 #endif  // BELLJAR_SERVER_MCP_RESULTS_H_

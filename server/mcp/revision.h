@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 inline constexpr std::string_view kStatelessRevision = "2026-07-28";
 // Newest first.
@@ -19,6 +19,6 @@ inline bool IsHandshakeRevision(std::string_view revision) {
          kHandshakeRevisions.end();
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp
 
 #endif  // BELLJAR_SERVER_MCP_REVISION_H_

@@ -4,22 +4,23 @@
 #include <optional>
 #include <utility>
 
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 namespace {
 
 using Json = nlohmann::json;
 
 Answer ResultOf(const Json& id, std::string_view result) {
-  return {Answer::Kind::kResult, ResultText(id, result), {}, {}};
+  return {Answer::Kind::kResult, json_rpc::ResultText(id, result), {}, {}};
 }
 
-Answer Failure(const Json& id, const RpcError& error, Answer::Kind kind = Answer::Kind::kResult) {
-  return {kind, ErrorText(id, error), {}, {}};
+Answer Failure(const Json& id, const json_rpc::RpcError& error,
+               Answer::Kind kind = Answer::Kind::kResult) {
+  return {kind, json_rpc::ErrorText(id, error), {}, {}};
 }
 
 // A member of an object that may be absent, or not be an object at all.
@@ -63,7 +64,7 @@ Answer Refuse(const Json& id, const CallQueue::Refusal& refusal) {
 
 // One request on its way to an answer.
 struct McpService::Request {
-  RpcMessage rpc;
+  json_rpc::RpcMessage rpc;
   Era era = Era::kHandshake;
   Caller caller;
   std::string conversation;
@@ -85,10 +86,10 @@ struct McpService::PendingCall {
 
   void Announce(std::string_view output) {
     announced += output.size();
-    request->reply->Notify(NotificationText("notifications/progress",
-                                            R"({"progressToken":)" + progress_token.dump() +
-                                                R"(,"progress":)" + std::to_string(announced) +
-                                                R"(,"message":)" + JsonString(output) + "}"));
+    request->reply->Notify(json_rpc::NotificationText(
+        "notifications/progress", R"({"progressToken":)" + progress_token.dump() +
+                                      R"(,"progress":)" + std::to_string(announced) +
+                                      R"(,"message":)" + json_rpc::JsonString(output) + "}"));
   }
 };
 
@@ -101,15 +102,17 @@ McpService::McpService(const ServerIdentity& identity, std::vector<std::unique_p
       resources_(resources) {}
 
 void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
-  std::variant<RpcMessage, RpcRefusal> parsed = ParseMessage(message.text);
-  if (const auto* refusal = std::get_if<RpcRefusal>(&parsed)) {
+  std::variant<json_rpc::RpcMessage, json_rpc::RpcRefusal> parsed =
+      json_rpc::ParseMessage(message.text);
+  if (const auto* refusal = std::get_if<json_rpc::RpcRefusal>(&parsed)) {
     return reply->Finish(Failure(refusal->id, refusal->error, Answer::Kind::kBadRequest));
   }
-  auto& rpc = std::get<RpcMessage>(parsed);
+  auto& rpc = std::get<json_rpc::RpcMessage>(parsed);
   // We ask clients nothing, so there is nothing to match a response with.
-  if (rpc.kind == RpcMessage::Kind::kResponse) return reply->Finish({Answer::Kind::kAccepted});
-  const std::variant<Era, RpcError> era = JudgeEnvelope(rpc, message.headers);
-  if (const auto* error = std::get_if<RpcError>(&era)) {
+  if (rpc.kind == json_rpc::RpcMessage::Kind::kResponse)
+    return reply->Finish({Answer::Kind::kAccepted});
+  const std::variant<Era, json_rpc::RpcError> era = JudgeEnvelope(rpc, message.headers);
+  if (const auto* error = std::get_if<json_rpc::RpcError>(&era)) {
     return reply->Finish(Failure(rpc.id, *error, Answer::Kind::kBadRequest));
   }
   const bool over_http = message.headers.has_value();
@@ -118,11 +121,12 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   if (over_http && !message.conversation.empty() &&
       !conversations_.IsValid(message.caller.name, message.conversation)) {
     return reply->Finish(Failure(
-        rpc.id, {kInvalidRequest, "this session has ended: begin another with initialize", {}},
+        rpc.id,
+        {json_rpc::kInvalidRequest, "this session has ended: start a new one with initialize", {}},
         Answer::Kind::kUnknownConversation));
   }
   message.conversation = Owned(message.caller, message.conversation);
-  if (rpc.kind == RpcMessage::Kind::kNotification) {
+  if (rpc.kind == json_rpc::RpcMessage::Kind::kNotification) {
     Notified(rpc, message.conversation);
     return reply->Finish({Answer::Kind::kAccepted});
   }
@@ -146,7 +150,7 @@ bool McpService::End(const Caller& caller, const std::string& conversation) {
   return conversations_.End(caller.name, conversation);
 }
 
-void McpService::Notified(const RpcMessage& message, const std::string& conversation) {
+void McpService::Notified(const json_rpc::RpcMessage& message, const std::string& conversation) {
   if (message.method != "notifications/cancelled" || conversation.empty()) return;
   calls_.Cancel(conversation, Member(message.params, "requestId").dump());
 }
@@ -158,8 +162,8 @@ void McpService::Answer(std::shared_ptr<Request> request) {
   if (method == "tools/call") return CallTool(std::move(request));
   if (method == "tools/list") {
     if (!Member(request->rpc.params, "cursor").is_null()) {
-      return request->reply->Finish(
-          Failure(id, {kInvalidParams, "unknown cursor: the list of tools has one page", {}}));
+      return request->reply->Finish(Failure(
+          id, {json_rpc::kInvalidParams, "unknown cursor: the list of tools has one page", {}}));
     }
     return request->reply->Finish(ResultOf(id, results_.ToolList(request->era)));
   }
@@ -170,29 +174,30 @@ void McpService::Answer(std::shared_ptr<Request> request) {
   if (!stateless && method == "initialize") return Initialize(*request);
   if (AnswerResources(*request)) return;
   // A 404 in the earlier eras means that the session is over.
-  request->reply->Finish(Failure(id, {kMethodNotFound, "there is no method " + Quoted(method), {}},
-                                 stateless ? Answer::Kind::kUnknownMethod : Answer::Kind::kResult));
+  request->reply->Finish(
+      Failure(id, {json_rpc::kMethodNotFound, "unknown method " + core::Quoted(method), {}},
+              stateless ? Answer::Kind::kUnknownMethod : Answer::Kind::kResult));
 }
 
 void McpService::Initialize(Request& request) {
   const Json& params = request.rpc.params;
   const Json revision = Member(params, "protocolVersion");
   if (!revision.is_string()) {
-    return request.reply->Finish(
-        Failure(request.rpc.id, {kInvalidParams, "params.protocolVersion must be a string", {}}));
+    return request.reply->Finish(Failure(
+        request.rpc.id, {json_rpc::kInvalidParams, "params.protocolVersion must be a string", {}}));
   }
   for (const char* key : {"capabilities", "clientInfo"}) {
     if (!Member(params, key).is_null() && !params[key].is_object()) {
-      return request.reply->Finish(
-          Failure(request.rpc.id,
-                  {kInvalidParams, std::string("params.") + key + " must be an object", {}}));
+      return request.reply->Finish(Failure(
+          request.rpc.id,
+          {json_rpc::kInvalidParams, std::string("params.") + key + " must be an object", {}}));
     }
   }
-  const auto& asked = revision.get_ref<const std::string&>();
+  const auto& requested = revision.get_ref<const std::string&>();
   if (!request.over_http) {
-    stdio_knows_links_ = !IsHandshakeRevision(asked) || asked >= kFirstWithLinks;
+    stdio_knows_links_ = !IsHandshakeRevision(requested) || requested >= kFirstWithLinks;
   }
-  belljar::Answer answer = ResultOf(request.rpc.id, results_.Initialize(asked));
+  belljar::server::Answer answer = ResultOf(request.rpc.id, results_.Initialize(requested));
   if (request.over_http) answer.conversation = Conversations::NewName();
   request.reply->Finish(std::move(answer));
 }
@@ -207,8 +212,8 @@ bool McpService::AnswerResources(Request& request) {
   const bool is_list = method == "resources/list";
   if (!is_list && method != "resources/templates/list") return false;
   if (!Member(request.rpc.params, "cursor").is_null()) {
-    request.reply->Finish(
-        Failure(request.rpc.id, {kInvalidParams, "unknown cursor: the list has one page", {}}));
+    request.reply->Finish(Failure(
+        request.rpc.id, {json_rpc::kInvalidParams, "unknown cursor: the list has one page", {}}));
     return true;
   }
   request.reply->Finish(ResultOf(request.rpc.id, is_list
@@ -221,7 +226,8 @@ void McpService::ReadResource(Request& request) {
   const Json uri = Member(request.rpc.params, "uri");
   if (!uri.is_string()) {
     return request.reply->Finish(
-        Failure(request.rpc.id, {kInvalidParams, "params.uri must be the URI of a resource", {}}));
+        Failure(request.rpc.id,
+                {json_rpc::kInvalidParams, "params.uri must be the URI of a resource", {}}));
   }
   const auto& text = uri.get_ref<const std::string&>();
   const std::optional<Resource> found = resources_->Find(request.caller.name, text);
@@ -229,10 +235,10 @@ void McpService::ReadResource(Request& request) {
     return request.reply->Finish(
         ResultOf(request.rpc.id, results_.ResourceContents(request.era, *found)));
   }
-  const int code = request.era == Era::kStateless ? kInvalidParams : kResourceNotFound;
+  const int code = request.era == Era::kStateless ? json_rpc::kInvalidParams : kResourceNotFound;
   request.reply->Finish(Failure(
       request.rpc.id, {code,
-                       "there is no resource " + Quoted(text) +
+                       "unknown resource " + core::Quoted(text) +
                            ": what a call leaves can be read by its caller for a while. Call again",
                        {{"uri", uri}}}));
 }
@@ -248,7 +254,7 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
   Json& params = request->rpc.params;
   const Json& id = request->rpc.id;
   const auto invalid = [&](std::string message) {
-    request->reply->Finish(Failure(id, {kInvalidParams, std::move(message), {}}));
+    request->reply->Finish(Failure(id, {json_rpc::kInvalidParams, std::move(message), {}}));
   };
   const Json name = Member(params, "name");
   if (!name.is_string()) return invalid("params.name must be the name of a tool");
@@ -256,13 +262,13 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
   if (tool == nullptr) {
     std::vector<std::string> known;
     for (const auto& each : tools_) known.push_back(each->description().name);
-    return invalid("unknown tool " + Quoted(name.get_ref<const std::string&>()) +
-                   Suggestion(name.get_ref<const std::string&>(), known));
+    return invalid("unknown tool " + core::Quoted(name.get_ref<const std::string&>()) +
+                   host::Suggestion(name.get_ref<const std::string&>(), known));
   }
   const Json token = Member(Member(params, "_meta"), "progressToken");
-  if (!token.is_null() && !IsId(token)) {
+  if (!token.is_null() && !json_rpc::IsId(token)) {
     return invalid("params._meta.progressToken must be an integer or a string of at most " +
-                   std::to_string(kMaxIdBytes) + " bytes");
+                   std::to_string(json_rpc::kMaxIdBytes) + " bytes");
   }
   auto call = std::make_shared<PendingCall>();
   call->tool = tool;
@@ -276,14 +282,15 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
 
 void McpService::Submit(std::shared_ptr<PendingCall> call) {
   const Request& request = *call->request;
-  // A client of the stateless era that hangs up wants its call stopped; one of an earlier era may
-  // only have lost its connection.
-  const bool ends_with_peer = request.over_http && request.era == Era::kStateless;
-  call->cancellation = ends_with_peer ? request.peer_gone : std::make_shared<Cancellation>();
+  // A client of the stateless era that hangs up wants its call stopped. One of an earlier era may
+  // only have lost its connection, which is no selection to cancel; but no stream can be resumed
+  // here, so nothing could bring it the answer, and a run without a receiver is not kept up for it.
+  call->cancellation = request.over_http ? request.peer_gone : std::make_shared<Cancellation>();
   if (!calls_.Begin(request.conversation, call->key, call->cancellation)) {
     return request.reply->Finish(
-        Failure(request.rpc.id,
-                {kInvalidRequest, "the id " + call->key + " is that of a call still running", {}}));
+        Failure(request.rpc.id, {json_rpc::kInvalidRequest,
+                                 "the id " + call->key + " is that of a call still running",
+                                 {}}));
   }
   auto refusal =
       queue_.Submit(request.caller.name, request.caller.concurrency, [this, call] { Run(*call); });
@@ -296,10 +303,10 @@ void McpService::Submit(std::shared_ptr<PendingCall> call) {
 void McpService::Run(PendingCall& call) {
   const Request& request = *call.request;
   const Json& id = request.rpc.id;
-  belljar::Answer answer = {belljar::Answer::Kind::kWithdrawn};
-  Afterwards afterwards;  // done when this returns: the answer is then on its way
+  belljar::server::Answer answer = {belljar::server::Answer::Kind::kWithdrawn};
+  host::DeferredTasks deferred;  // done when this returns: the answer is then on its way
   ToolCall tool_call;
-  tool_call.afterwards = &afterwards;
+  tool_call.deferred = &deferred;
   tool_call.arguments = std::move(call.arguments);
   tool_call.caller = request.caller;
   tool_call.cancellation = call.cancellation.get();
@@ -308,18 +315,19 @@ void McpService::Run(PendingCall& call) {
   }
   try {
     if (!call.cancellation || !call.cancellation->cancelled()) {
-      const belljar::Result<ToolResult> result = call.tool->Call(tool_call);
+      const belljar::core::Result<ToolResult> result = call.tool->Call(tool_call);
       answer = result ? ResultOf(id, results_.Call({request.era, request.knows_links}, *result))
-                      : Failure(id, {kInternalError, result.error().ToString(), {}});
+                      : Failure(id, {json_rpc::kInternalError, result.error().ToString(), {}});
     }
   } catch (const std::exception& error) {
-    answer = Failure(id, {kInternalError, std::string("unexpected: ") + error.what(), {}});
+    answer =
+        Failure(id, {json_rpc::kInternalError, std::string("unexpected: ") + error.what(), {}});
   }
   if (call.cancellation) {
     calls_.Finish(request.conversation, call.key, call.cancellation);
-    if (call.cancellation->cancelled()) answer = {belljar::Answer::Kind::kWithdrawn};
+    if (call.cancellation->cancelled()) answer = {belljar::server::Answer::Kind::kWithdrawn};
   }
   request.reply->Finish(std::move(answer));
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/outside/call_queue.h"
+#include "server/core/call_queue.h"
 #include "server/core/exchange.h"
 #include "server/core/resource_store.h"
 #include "server/core/tool.h"
@@ -19,7 +19,7 @@
 #include "server/mcp/envelope.h"
 #include "server/mcp/results.h"
 
-namespace belljar {
+namespace belljar::server::mcp {
 
 class McpService final : public MessageHandler {
  public:
@@ -40,7 +40,7 @@ class McpService final : public MessageHandler {
   struct Request;
   struct PendingCall;
 
-  void Notified(const RpcMessage& message, const std::string& conversation);
+  void Notified(const json_rpc::RpcMessage& message, const std::string& conversation);
   void Answer(std::shared_ptr<Request> request);
   void Initialize(Request& request);
   // False: it is not a method about resources.
@@ -62,6 +62,6 @@ class McpService final : public MessageHandler {
   Conversations conversations_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::mcp
 
 #endif  // BELLJAR_SERVER_MCP_SERVICE_H_

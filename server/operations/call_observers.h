@@ -7,7 +7,7 @@
 
 #include "server/core/observer.h"
 
-namespace belljar {
+namespace belljar::server::operations {
 
 class CallObservers : public CallObserver {
  public:
@@ -22,6 +22,6 @@ class CallObservers : public CallObserver {
   const std::vector<CallObserver*> observers_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::operations
 
 #endif  // BELLJAR_SERVER_OPERATIONS_CALL_OBSERVERS_H_

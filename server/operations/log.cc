@@ -9,22 +9,23 @@
 #include <array>
 #include <cstdio>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "server/operations/log_sink.h"
 
-namespace belljar {
+namespace belljar::server::operations {
 namespace {
 
 using Fields = Log::Fields;
 
-// Entries; where they may hold code, fewer: one is at most six times kMostCodeBytes (\u0000).
-constexpr size_t kMostWaiting = 2048;
-constexpr size_t kMostWaitingWithCode = 128;
-constexpr size_t kMostCodeBytes = 64 << 10;
-constexpr size_t kMostTextBytes = 256;  // of a string that a guest or a peer chose
-constexpr size_t kMostFailureBytes = 2048;
-constexpr size_t kMostListed = 16;  // findings, events
+// Entries; where they may hold code, fewer: one is at most six times kMaxCodeBytes (\u0000).
+constexpr size_t kMaxWaiting = 2048;
+constexpr size_t kMaxWaitingWithCode = 128;
+constexpr size_t kMaxCodeBytes = 64 << 10;
+constexpr size_t kMaxTextBytes = 256;  // of a string that a guest or a peer chose
+constexpr size_t kMaxFailureBytes = 2048;
+constexpr size_t kMaxListed = 16;  // findings, events
 constexpr std::chrono::seconds kGrace{1};
 
 constexpr std::pair<std::string_view, LogLevel> kLevels[] = {
@@ -73,7 +74,7 @@ std::string Dump(const Fields& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true, Fields::error_handler_t::replace);
 }
 
-std::string Bounded(std::string_view text, size_t most = kMostTextBytes) {
+std::string Bounded(std::string_view text, size_t most = kMaxTextBytes) {
   if (text.size() <= most) return std::string(text);
   return std::string(text.substr(0, most)) + "...";
 }
@@ -94,10 +95,10 @@ double Milliseconds(std::chrono::microseconds time) {
   return static_cast<double>(time.count()) / 1e3;
 }
 
-Fields RulesOf(const std::vector<Finding>& findings) {
+Fields RulesOf(const std::vector<host::Finding>& findings) {
   Fields rules = Fields::array();
-  for (const Finding& finding : findings) {
-    if (rules.size() == kMostListed) break;
+  for (const host::Finding& finding : findings) {
+    if (rules.size() == kMaxListed) break;
     if (std::find(rules.begin(), rules.end(), finding.rule) == rules.end()) {
       rules.push_back(Bounded(finding.rule));
     }
@@ -105,10 +106,10 @@ Fields RulesOf(const std::vector<Finding>& findings) {
   return rules;
 }
 
-Fields EventsOf(const std::vector<SecurityEvent>& events) {
+Fields EventsOf(const std::vector<host::SecurityEvent>& events) {
   Fields list = Fields::array();
-  for (const SecurityEvent& event : events) {
-    if (list.size() == kMostListed) break;
+  for (const host::SecurityEvent& event : events) {
+    if (list.size() == kMaxListed) break;
     list.push_back({{"layer", Bounded(event.layer)},
                     {"action", Bounded(event.action)},
                     {"detail", Bounded(event.detail)},
@@ -117,22 +118,22 @@ Fields EventsOf(const std::vector<SecurityEvent>& events) {
   return list;
 }
 
-Fields NamesOf(const std::vector<LayerState>& layers, bool held) {
+Fields NamesOf(const std::vector<host::LayerState>& layers, bool held) {
   Fields names = Fields::array();
-  for (const LayerState& layer : layers) {
+  for (const host::LayerState& layer : layers) {
     if (layer.held == held) names.push_back(layer.name);
   }
   return names;
 }
 
-Fields StreamFields(const Stream& stream) {
+Fields StreamFields(const host::Stream& stream) {
   Fields fields = {{"bytes", stream.text.size()}};
   if (stream.dropped_bytes > 0) fields["dropped_bytes"] = stream.dropped_bytes;
   return fields;
 }
 
-void AddOutcome(const Outcome& outcome, Fields& fields) {
-  fields["status"] = StatusName(outcome.status);
+void AddOutcome(const host::Outcome& outcome, Fields& fields) {
+  fields["status"] = host::StatusName(outcome.status);
   fields["execution_id"] = Bounded(outcome.execution_id);
   fields["wall_ms"] = Milliseconds(outcome.usage.wall_time);
   fields["cpu_ms"] = Milliseconds(outcome.usage.cpu_time);
@@ -187,22 +188,36 @@ struct Log::Queue {
   std::shared_ptr<spdlog::async_logger> logger;
 };
 
-Log::Log(const LogConfig& config, int fd)
-    : level_(LevelOf(config.level)),
-      text_(config.format == "text"),
-      code_(config.code),
-      queue_(std::make_unique<Queue>(code_ ? kMostWaitingWithCode : kMostWaiting)) {
-  queue_->sink = std::make_shared<PatientSink>(
+Log::Log(const LogConfig& config)
+    : level_(LevelOf(config.level)), text_(config.format == "text"), code_(config.code) {}
+
+core::Result<std::unique_ptr<Log>> Log::Open(const LogConfig& config, int fd) {
+  std::unique_ptr<Log> log(new Log(config));
+  if (core::Result<void> started = log->StartWriting(fd); !started) return started.error();
+  return log;
+}
+
+core::Result<void> Log::StartWriting(int fd) {
+  try {
+    queue_ = std::make_unique<Queue>(code_ ? kMaxWaitingWithCode : kMaxWaiting);
+  } catch (const std::system_error& error) {
+    return core::SystemErrorOf(error.code().value(), "open the log", "no thread could be started");
+  }
+  core::Result<std::shared_ptr<PatientSink>> sink = PatientSink::Create(
       fd, [pool = queue_->pool.get()] { return pool->overrun_counter(); },
       [this](uint64_t count) {
         return Entry(LogLevel::kWarning, "log_dropped", {{"entries", count}});
       });
+  if (!sink) return sink.error();
+  queue_->sink = std::move(*sink);
   queue_->logger = std::make_shared<spdlog::async_logger>(
       "belljar", queue_->sink, queue_->pool, spdlog::async_overflow_policy::overrun_oldest);
   queue_->logger->set_level(SpdlogLevel(level_));
+  return {};
 }
 
 Log::~Log() {
+  if (!queue_ || !queue_->sink) return;  // it has not been opened
   queue_->sink->Close(kGrace);
   queue_->pool.reset();  // writes what waits, as far as the grace goes, and joins
 }
@@ -256,10 +271,10 @@ void Log::Called(const CallRecord& record) {
   } else {
     fields["status"] = record.failure ? "failure" : "none";
   }
-  if (record.failure) fields["failure"] = Bounded(*record.failure, kMostFailureBytes);
+  if (record.failure) fields["failure"] = Bounded(*record.failure, kMaxFailureBytes);
   if (code_) {
-    fields["code"] = record.code.substr(0, kMostCodeBytes);
-    if (record.code.size() > kMostCodeBytes) fields["code_bytes"] = record.code.size();
+    fields["code"] = record.code.substr(0, kMaxCodeBytes);
+    if (record.code.size() > kMaxCodeBytes) fields["code_bytes"] = record.code.size();
   }
   Write(level, "execution", fields);
 }
@@ -318,4 +333,4 @@ uint64_t Log::Gate::suppressed() const {
   return suppressed_;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::operations

@@ -1,6 +1,7 @@
 // Log: what an operator wants to read later, on standard error; one entry a line.
 //
-//   Log log(config.log);
+//   Result<std::unique_ptr<Log>> opened = Log::Open(config.log);
+//   Log& log = **opened;
 //   log.Started({.version = "0.1.0", .listen = "http://127.0.0.1:9015/mcp", …});
 //   log.Called(record);                                  // tools, through CallObserver
 //   log.AuthenticationFailed("203.0.113.9", "no token"); // the HTTP transport
@@ -28,10 +29,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/result.h"
 #include "server/core/config.h"
 #include "server/core/observer.h"
 
-namespace belljar {
+namespace belljar::server::operations {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
@@ -53,8 +55,9 @@ class Log : public CallObserver {
   using Fields = nlohmann::ordered_json;  // an object
 
   // `fd` is borrowed and outlives the log. A level or format that is not known is the default: the
-  // configuration has been checked before.
-  explicit Log(const LogConfig& config, int fd = 2);
+  // configuration has been checked before. An error: no descriptor or no thread is left for it.
+  static core::Result<std::unique_ptr<Log>> Open(const LogConfig& config, int fd = 2);
+  Log(const Log&) = delete;
   // Gives a slow reader one more second.
   ~Log() override;
 
@@ -90,6 +93,9 @@ class Log : public CallObserver {
   };
   struct Queue;
 
+  explicit Log(const LogConfig& config);
+  core::Result<void> StartWriting(int fd);
+
   std::string Entry(LogLevel level, std::string_view event, const Fields& fields) const;
 
   const LogLevel level_;
@@ -100,6 +106,6 @@ class Log : public CallObserver {
   std::unique_ptr<Queue> queue_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::operations
 
 #endif  // BELLJAR_SERVER_OPERATIONS_LOG_H_

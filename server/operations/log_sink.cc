@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,17 +11,25 @@
 #include <cerrno>
 #include <limits>
 
-namespace belljar {
+namespace belljar::server::operations {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-PatientSink::PatientSink(int fd, std::function<uint64_t()> overrun,
+core::Result<std::shared_ptr<PatientSink>> PatientSink::Create(
+    int fd, std::function<uint64_t()> overrun, std::function<std::string(uint64_t)> dropped_entry) {
+  core::Result<outside::Event> closing = outside::Event::Create("open the log");
+  if (!closing) return closing.error();
+  return std::shared_ptr<PatientSink>(
+      new PatientSink(fd, std::move(*closing), std::move(overrun), std::move(dropped_entry)));
+}
+
+PatientSink::PatientSink(int fd, outside::Event closing, std::function<uint64_t()> overrun,
                          std::function<std::string(uint64_t)> dropped_entry)
     : fd_(fd),
-      closing_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      closing_(std::move(closing)),
       deadline_(std::numeric_limits<int64_t>::max()),
       overrun_(std::move(overrun)),
       dropped_entry_(std::move(dropped_entry)) {
@@ -33,8 +40,8 @@ PatientSink::PatientSink(int fd, std::function<uint64_t()> overrun,
   } else if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode)) {
     // A description of our own may have O_NONBLOCK. Where there is no /proc, or the terminal is
     // another user's, poll says whether one page fits into a pipe.
-    own_ = UniqueFd(open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
-                         O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    own_ = core::UniqueFd(open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
+                               O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     way_ = own_ ? Way::kOwnDescription : Way::kPages;
     if (own_) fd_ = own_.get();
   }
@@ -42,14 +49,12 @@ PatientSink::PatientSink(int fd, std::function<uint64_t()> overrun,
 
 void PatientSink::Close(std::chrono::milliseconds grace) {
   deadline_ = (Clock::now() + grace).time_since_epoch().count();
-  const uint64_t one = 1;
-  // It cannot be full: nothing else writes.
-  [[maybe_unused]] const ssize_t written = write(closing_.get(), &one, sizeof one);
+  closing_.Raise();
 }
 
 void PatientSink::log(const spdlog::details::log_msg& message) {
-  if (const uint64_t dropped = this->dropped(); dropped > told_) {
-    if (Write(dropped_entry_(dropped - told_))) told_ = dropped;
+  if (const uint64_t dropped = this->dropped(); dropped > reported_) {
+    if (Write(dropped_entry_(dropped - reported_))) reported_ = dropped;
   }
   if (!Write({message.payload.data(), message.payload.size()})) ++unwritten_;
 }
@@ -88,13 +93,11 @@ bool PatientSink::WaitWritable() {
     const Clock::duration left{deadline_ - Clock::now().time_since_epoch().count()};
     const bool open = deadline_ == std::numeric_limits<int64_t>::max();
     if (left <= Clock::duration::zero()) return false;
-    // A process that had no descriptor left for closing_ looks at the deadline by itself.
     const int timeout =
-        open ? (closing_ ? -1 : 100)
-             : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
-    pollfd polled[] = {{fd_, POLLOUT, 0}, {open ? closing_.get() : -1, POLLIN, 0}};
+        open ? -1 : static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+    pollfd polled[] = {{fd_, POLLOUT, 0}, {open ? closing_.fd() : -1, POLLIN, 0}};
     if (poll(polled, std::size(polled), timeout) > 0 && polled[0].revents != 0) return true;
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::operations

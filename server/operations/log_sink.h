@@ -17,15 +17,19 @@
 #include <string_view>
 
 #include "engine/core/fd.h"
+#include "engine/core/result.h"
+#include "engine/outside/event.h"
 
-namespace belljar {
+namespace belljar::server::operations {
 
 class PatientSink : public spdlog::sinks::sink {
  public:
-  // `fd` is borrowed. `overrun` says how many entries the queue has dropped so far; `dropped_entry`
+  // `fd` is borrowed. An error: there is no descriptor to tell a waiting thread of the end by.
+  // `overrun` says how many entries the queue has dropped so far; `dropped_entry`
   // makes the line that tells of so many.
-  PatientSink(int fd, std::function<uint64_t()> overrun,
-              std::function<std::string(uint64_t)> dropped_entry);
+  static core::Result<std::shared_ptr<PatientSink>> Create(
+      int fd, std::function<uint64_t()> overrun,
+      std::function<std::string(uint64_t)> dropped_entry);
 
   // From here on at most `grace` is waited for readers, in all; what they have not taken by then is
   // dropped. Any thread.
@@ -41,6 +45,9 @@ class PatientSink : public spdlog::sinks::sink {
   void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
 
  private:
+  PatientSink(int fd, outside::Event closing, std::function<uint64_t()> overrun,
+              std::function<std::string(uint64_t)> dropped_entry);
+
   bool Write(std::string_view line);
   bool WaitWritable();
   ssize_t WriteSome(std::string_view text);
@@ -48,15 +55,15 @@ class PatientSink : public spdlog::sinks::sink {
   enum class Way { kPlain, kSocket, kOwnDescription, kPages };
   Way way_ = Way::kPlain;
   int fd_;
-  UniqueFd own_;
-  UniqueFd closing_;               // eventfd: readable once closed
+  core::UniqueFd own_;
+  const outside::Event closing_;
   std::atomic<int64_t> deadline_;  // of the steady clock, in its own ticks
   const std::function<uint64_t()> overrun_;
   const std::function<std::string(uint64_t)> dropped_entry_;
   std::atomic<uint64_t> unwritten_ = 0;
-  uint64_t told_ = 0;  // of dropped()
+  uint64_t reported_ = 0;  // of dropped()
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::operations
 
 #endif  // BELLJAR_SERVER_OPERATIONS_LOG_SINK_H_

@@ -19,7 +19,7 @@
 
 #include "server/operations/process_figures.h"
 
-namespace belljar {
+namespace belljar::server::operations {
 namespace {
 
 using prometheus::ClientMetric;
@@ -36,14 +36,15 @@ const Histogram::BucketBoundaries kDurations = {0.0005, 0.001, 0.0025, 0.005, 0.
                                                 0.05,   0.1,   0.25,   0.5,   1,    2.5,
                                                 5,      10,    30,     60,    120,  300};
 
-constexpr size_t kMostSeries = 512;  // of one family, times its statuses
-constexpr size_t kMostLabelBytes = 128;
+constexpr size_t kMaxSeries = 512;  // of one family, times its statuses
+constexpr size_t kMaxLabelBytes = 128;
 constexpr char kOther[] = "other";
 
 // The statuses of an outcome, then what a call without one comes to.
-constexpr Status kStatuses[] = {
-    Status::kOk,       Status::kException,   Status::kRefused, Status::kTimeout,
-    Status::kCpuLimit, Status::kMemoryLimit, Status::kKilled,
+constexpr host::Status kStatuses[] = {
+    host::Status::kOk,      host::Status::kException, host::Status::kRefused,
+    host::Status::kTimeout, host::Status::kCpuLimit,  host::Status::kMemoryLimit,
+    host::Status::kKilled,
 };
 constexpr size_t kFailed = std::size(kStatuses);
 constexpr size_t kNone = kFailed + 1;
@@ -51,7 +52,7 @@ constexpr size_t kStatusCount = kNone + 1;
 
 std::string_view NameOf(size_t status) {
   if (status == kFailed) return "failure";
-  return status == kNone ? "none" : StatusName(kStatuses[status]);
+  return status == kNone ? "none" : host::StatusName(kStatuses[status]);
 }
 
 size_t IndexOf(const CallRecord& record) {
@@ -63,13 +64,13 @@ size_t IndexOf(const CallRecord& record) {
 
 // Valid UTF-8 of a bounded length: one label that is not makes the whole page unreadable.
 std::string LabelValue(std::string_view text) {
-  const std::string quoted = nlohmann::json(text.substr(0, kMostLabelBytes))
+  const std::string quoted = nlohmann::json(text.substr(0, kMaxLabelBytes))
                                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(quoted).get<std::string>();
 }
 
 // Series by the values of their labels. Known ones are found without an allocation and side by
-// side; past kMostSeries everyone else shares the one whose labels are all "other".
+// side; past kMaxSeries everyone else shares the one whose labels are all "other".
 template <typename Series, size_t kLabels>
 class SeriesTable {
  public:
@@ -83,7 +84,7 @@ class SeriesTable {
     }
     const std::unique_lock lock(mutex_);
     Values values;
-    const bool full = series_.size() >= kMostSeries;
+    const bool full = series_.size() >= kMaxSeries;
     for (size_t i = 0; i < kLabels; ++i) values[i] = full ? kOther : LabelValue(key[i]);
     if (const auto found = series_.find(values); found != series_.end()) return found->second;
     Series series = make(values);
@@ -136,20 +137,20 @@ class Page {
 };
 
 void AddCalls(Page& page, const CallQueue::Counters& calls) {
-  page.One(MetricType::Gauge, "belljar_calls_running", "Calls that run now.", calls.running);
-  page.One(MetricType::Gauge, "belljar_calls_waiting", "Calls that wait for their turn.",
+  page.One(MetricType::Gauge, "belljar_calls_running", "Calls running now.", calls.running);
+  page.One(MetricType::Gauge, "belljar_calls_waiting", "Calls waiting in the queue.",
            calls.waiting);
   page.One(MetricType::Counter, "belljar_calls_refused_total",
            "Calls refused because the server or the caller's share was full.", calls.refused);
 }
 
 void AddSpares(Page& page, const std::vector<SpareGauge>& spares) {
-  page.Begin(MetricType::Gauge, "belljar_spares_waiting", "Sealed workers that wait for a call.");
+  page.Begin(MetricType::Gauge, "belljar_spares_waiting",
+             "Spare workers: sealed and waiting for a call.");
   for (const SpareGauge& spare : spares) {
     page.Add(static_cast<double>(spare.waiting), {{"profile", LabelValue(spare.profile)}});
   }
-  page.Begin(MetricType::Gauge, "belljar_spares_wanted",
-             "Sealed workers that should wait when nothing runs.");
+  page.Begin(MetricType::Gauge, "belljar_spares_wanted", "Configured number of spare workers.");
   for (const SpareGauge& spare : spares) {
     page.Add(static_cast<double>(spare.wanted), {{"profile", LabelValue(spare.profile)}});
   }
@@ -164,7 +165,7 @@ void AddProcess(Page& page) {
   page.One(MetricType::Gauge, "process_virtual_memory_bytes",
            "Virtual memory of the server process, in bytes.", figures.virtual_bytes);
   page.One(MetricType::Gauge, "process_open_fds", "Open file descriptors.", figures.open_fds);
-  page.One(MetricType::Gauge, "process_max_fds", "Most file descriptors that may be open.",
+  page.One(MetricType::Gauge, "process_max_fds", "Maximum number of open file descriptors.",
            figures.max_fds);
   page.One(MetricType::Gauge, "process_start_time_seconds",
            "Start of the server process, in seconds since 1970.", figures.start_time);
@@ -199,14 +200,14 @@ struct Metrics::Families {
     });
   }
 
-  void CountEvent(const SecurityEvent& event) {
+  void CountEvent(const host::SecurityEvent& event) {
     Counter* counter = events.Find({event.layer, event.action}, [&](const auto& values) {
       return &security_events.Add({{"layer", values[0]}, {"action", values[1]}});
     });
     counter->Increment(static_cast<double>(event.count));
   }
 
-  void SetLayer(const LayerState& layer) {
+  void SetLayer(const host::LayerState& layer) {
     Gauge* gauge = layers.Find({layer.name}, [&](const auto& values) {
       return &layer_held.Add({{"layer", values[0]}});
     });
@@ -217,7 +218,7 @@ struct Metrics::Families {
   prometheus::Family<Counter>& executions =
       Add(registry, prometheus::BuildCounter(), "belljar_executions_total",
           "Calls of tools that use a worker, by how they ended. Status \"failure\" is the "
-          "server's own, \"none\" a call that was given up before it came to an outcome.");
+          "server's own, \"none\" a call that ended without an outcome.");
   prometheus::Family<Histogram>& durations =
       Add(registry, prometheus::BuildHistogram(), "belljar_execution_duration_seconds",
           "Wall time of the code in its worker, in seconds.");
@@ -247,11 +248,11 @@ struct Metrics::Families {
       Add(registry, prometheus::BuildCounter(), "belljar_http_requests_total",
           "HTTP answers, by status code.");
   Counter& auth_failures = Add(registry, prometheus::BuildCounter(), "belljar_auth_failures_total",
-                               "Requests without a token that is known.")
+                               "Requests without a valid token.")
                                .Add({});
   prometheus::Family<Gauge>& build_info =
       Add(registry, prometheus::BuildGauge(), "belljar_build_info",
-          "Always 1; its labels say what runs.");
+          "Always 1; its labels name the versions.");
 
   SeriesTable<Calls, 3> calls;
   SeriesTable<Counter*, 2> events;
@@ -275,19 +276,19 @@ void Metrics::Called(const CallRecord& record) {
   calls.by_status[IndexOf(record)]->Increment();
   if (record.failure) to.our_failures.Increment();
   if (!record.outcome) return;
-  const Outcome& outcome = *record.outcome;
+  const host::Outcome& outcome = *record.outcome;
   calls.duration->Observe(Seconds(outcome.usage.wall_time));
   to.worker_cpu.Increment(Seconds(outcome.usage.cpu_time));
   if (const uint64_t dropped =
           outcome.stdout_stream.dropped_bytes + outcome.stderr_stream.dropped_bytes) {
     to.dropped.Increment(static_cast<double>(dropped));
   }
-  for (const SecurityEvent& event : outcome.security_events) to.CountEvent(event);
+  for (const host::SecurityEvent& event : outcome.security_events) to.CountEvent(event);
   if (outcome.container) {
     (outcome.container->warm ? to.warm_runs : to.cold_runs).Increment();
   } else {
     // What holds in a container is that place's, and its guest's word.
-    for (const LayerState& layer : outcome.isolation.layers) to.SetLayer(layer);
+    for (const host::LayerState& layer : outcome.isolation.layers) to.SetLayer(layer);
   }
 }
 
@@ -317,4 +318,4 @@ std::string Metrics::Text() const {
   return page.Text();
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::operations

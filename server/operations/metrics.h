@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/outside/call_queue.h"
+#include "server/core/call_queue.h"
 #include "server/core/observer.h"
 
-namespace belljar {
+namespace belljar::server::operations {
 
 inline constexpr char kMetricsContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -66,6 +66,6 @@ class Metrics : public CallObserver {
   MetricsSources sources_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::operations
 
 #endif  // BELLJAR_SERVER_OPERATIONS_METRICS_H_

@@ -11,10 +11,10 @@
 
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::server::operations {
 namespace {
 
-constexpr size_t kMostOfProc = 64 << 10;
+constexpr size_t kMaxOfProc = 64 << 10;
 
 std::optional<uint64_t> CountFds() {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc/self/fd"), closedir);
@@ -28,7 +28,7 @@ std::optional<uint64_t> CountFds() {
 
 // Seconds since 1970 at which the machine was started.
 std::optional<double> BootTime() {
-  const Result<std::string> stat = ReadFile("/proc/stat", size_t{4} << 20);
+  const core::Result<std::string> stat = core::ReadFile("/proc/stat", size_t{4} << 20);
   if (!stat) return std::nullopt;
   const size_t at = stat->find("\nbtime ");
   if (at == std::string::npos) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<double> BootTime() {
 // Fields of proc(5), /proc/PID/stat, counted from the one after the command's name: that may hold
 // spaces and brackets of its own.
 void ReadStat(ProcessFigures& figures) {
-  const Result<std::string> stat = ReadFile("/proc/self/stat", kMostOfProc);
+  const core::Result<std::string> stat = core::ReadFile("/proc/self/stat", kMaxOfProc);
   if (!stat) return;
   const size_t name_end = stat->rfind(") ");
   if (name_end == std::string::npos) return;
@@ -74,4 +74,4 @@ ProcessFigures ReadProcessFigures() {
   return figures;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::operations

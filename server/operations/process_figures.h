@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace belljar {
+namespace belljar::server::operations {
 
 // nullopt: the machine does not tell (no /proc).
 struct ProcessFigures {
@@ -20,6 +20,6 @@ struct ProcessFigures {
 
 ProcessFigures ReadProcessFigures();
 
-}  // namespace belljar
+}  // namespace belljar::server::operations
 
 #endif  // BELLJAR_SERVER_OPERATIONS_PROCESS_FIGURES_H_

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::stdio {
 namespace {
 
 constexpr char kConversation[] = "stdio";
@@ -19,7 +19,7 @@ constexpr char kConversation[] = "stdio";
 constexpr size_t kReadSize = 64 * 1024;
 // Of what waits to be written: a client that does not read is cut off here. Guests' output is
 // bounded far below.
-constexpr size_t kMostWaiting = 64 << 20;
+constexpr size_t kMaxWaiting = 64 << 20;
 
 constexpr char kTooLong[] = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":)"
                             R"("the message is longer than 20 MiB"}})";
@@ -28,12 +28,12 @@ bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == 
 
 // A descriptor for the same pipe that does not block, without changing the one that others may
 // share. Sockets are asked per call not to block; files and terminals take what they are given.
-UniqueFd Unblocked(int fd) {
+core::UniqueFd Unblocked(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  UniqueFd own(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  core::UniqueFd own(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
   if (own) return own;
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  return core::UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
 mode_t KindOf(int fd) {
@@ -50,7 +50,7 @@ class StdioTransport::Output {
  public:
   explicit Output(int fd)
       : is_socket_(KindOf(fd) == S_IFSOCK),
-        own_(KindOf(fd) == S_IFIFO ? Unblocked(fd) : UniqueFd()),
+        own_(KindOf(fd) == S_IFIFO ? Unblocked(fd) : core::UniqueFd()),
         fd_(own_ ? own_.get() : fd),
         writer_([this] { WriteWaiting(); }) {}
 
@@ -67,7 +67,7 @@ class StdioTransport::Output {
     // One long answer is let through; a client that leaves so much lying is gone.
     if (waiting_.empty()) {
       waiting_ = std::move(text);
-    } else if (waiting_.size() - sent_ + text.size() > kMostWaiting) {
+    } else if (waiting_.size() - sent_ + text.size() > kMaxWaiting) {
       return CloseLocked();
     } else {
       if (sent_ > waiting_.size() / 2) waiting_.erase(0, std::exchange(sent_, 0));
@@ -148,7 +148,7 @@ class StdioTransport::Output {
   }
 
   const bool is_socket_;
-  const UniqueFd own_;
+  const core::UniqueFd own_;
   const int fd_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -180,20 +180,20 @@ StdioTransport::~StdioTransport() {
   output_->Close();
 }
 
-Result<StdioTransport::End> StdioTransport::Run(int stop_fd) {
+core::Result<StdioTransport::End> StdioTransport::Run(int stop_fd) {
   std::string buffer(kReadSize, '\0');
   for (;;) {
     pollfd watched[] = {{input_, POLLIN, 0}, {stop_fd, POLLIN, 0}, {output_->fd(), 0, 0}};
     if (poll(watched, 3, -1) < 0) {
       if (errno == EINTR) continue;
-      return SystemError("wait for a message");
+      return core::SystemError("wait for a message");
     }
     if (watched[1].revents) return End::kStopped;
     ssize_t got = 0;
     if (watched[0].revents) {
       got = read(input_, buffer.data(), buffer.size());
       if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-      if (got < 0 && errno != ECONNRESET) return SystemError("read a message");
+      if (got < 0 && errno != ECONNRESET) return core::SystemError("read a message");
     }
     if (got > 0) {
       Take(std::string_view(buffer).substr(0, static_cast<size_t>(got)));
@@ -209,7 +209,7 @@ void StdioTransport::Take(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t newline = bytes.find('\n');
     const std::string_view part = bytes.substr(0, newline);
-    if (!skipping_ && line_.size() + part.size() > kLongestLine.count) {
+    if (!skipping_ && line_.size() + part.size() > kMaxLine.count) {
       skipping_ = true;
       line_ = std::string();
       output_->Line(kTooLong);
@@ -230,4 +230,4 @@ void StdioTransport::HandLine(std::string line) {
   handler_.Handle(std::move(message), std::make_shared<LineReply>(output_));
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::stdio

@@ -15,7 +15,7 @@
 #include "engine/core/result.h"
 #include "server/core/exchange.h"
 
-namespace belljar {
+namespace belljar::server::stdio {
 
 class StdioTransport {
  public:
@@ -25,7 +25,7 @@ class StdioTransport {
   };
 
   // A longer line is answered with an error and skipped.
-  static constexpr Bytes kLongestLine = Bytes::Mebi(20);
+  static constexpr core::Bytes kMaxLine = core::Bytes::Mebi(20);
 
   // The descriptors are borrowed. `handler` outlives this.
   StdioTransport(int input, int output, MessageHandler& handler);
@@ -33,7 +33,7 @@ class StdioTransport {
 
   // Reads and hands over until the end. At the client's end every call of theirs is cancelled.
   // Replies may still come, on any thread, until this is destroyed; later ones go nowhere.
-  Result<End> Run(int stop_fd);
+  core::Result<End> Run(int stop_fd);
 
  private:
   class Output;
@@ -50,6 +50,6 @@ class StdioTransport {
   bool skipping_ = false;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::stdio
 
 #endif  // BELLJAR_SERVER_STDIO_STDIO_TRANSPORT_H_

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/suggest.h"
 #include "server/tools/file_list.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 using nlohmann::json;
@@ -64,7 +64,7 @@ Json TypeSchema(const Parameter& parameter) {
 Json ParameterSchema(const Parameter& parameter) {
   Json schema = TypeSchema(parameter);
   schema["description"] = parameter.description;
-  if (!parameter.usual.is_null()) schema["default"] = parameter.usual;
+  if (!parameter.default_value.is_null()) schema["default"] = parameter.default_value;
   if (!parameter.examples.empty()) schema["examples"] = parameter.examples;
   return schema;
 }
@@ -119,31 +119,31 @@ std::string ListProblem(const Parameter& parameter, const json& list) {
 }
 
 // A whole number of bytes: 256 and 256.0 are the same in JSON.
-std::optional<Bytes> WholeBytes(const json& value) {
-  if (value.is_number_unsigned()) return Bytes{value.get<uint64_t>()};
+std::optional<core::Bytes> WholeBytes(const json& value) {
+  if (value.is_number_unsigned()) return core::Bytes{value.get<uint64_t>()};
   if (value.is_number_integer() && value.get<int64_t>() < 0) return std::nullopt;
   const double number = value.get<double>();
   if (!(number >= 0 && number < 9e18) || std::trunc(number) != number) return std::nullopt;
-  return Bytes{static_cast<uint64_t>(number)};
+  return core::Bytes{static_cast<uint64_t>(number)};
 }
 
-std::optional<Bytes> ReadSize(const json& value) {
+std::optional<core::Bytes> ReadSize(const json& value) {
   if (!value.is_string()) return WholeBytes(value);
   const auto& text = value.get_ref<const std::string&>();
   if (text.size() > kMaxSizeText) return std::nullopt;
-  const Result<Bytes> size = Bytes::Parse(text);
+  const core::Result<core::Bytes> size = core::Bytes::Parse(text);
   return size ? std::optional(*size) : std::nullopt;
 }
 
 std::string SizeProblem(const Parameter& parameter, const json& value) {
-  const std::optional<Bytes> size = ReadSize(value);
+  const std::optional<core::Bytes> size = ReadSize(value);
   if (!size) return "has to be " + Wanted(parameter) + ", not " + Shown(value);
   const auto bytes = static_cast<double>(size->count);
   if (bytes >= parameter.minimum && bytes <= parameter.maximum) return "";
   const bool above = bytes > parameter.maximum;
   const double bound = above ? parameter.maximum : parameter.minimum;
   return "is " + size->ToString() + "; the " + (above ? "most is " : "least is ") +
-         Bytes{static_cast<uint64_t>(bound)}.ToString();
+         core::Bytes{static_cast<uint64_t>(bound)}.ToString();
 }
 
 bool HasType(Type type, const json& value) {
@@ -186,7 +186,8 @@ std::string Shown(const json& value) {
   switch (value.type()) {
     case json::value_t::null: return "null";
     case json::value_t::boolean: return value.get<bool>() ? "true" : "false";
-    case json::value_t::string: return "the string " + Quoted(value.get_ref<const std::string&>());
+    case json::value_t::string:
+      return "the string " + core::Quoted(value.get_ref<const std::string&>());
     case json::value_t::array: return "an array of " + std::to_string(value.size());
     case json::value_t::object: return "an object of " + std::to_string(value.size());
     default: return "the number " + value.dump();
@@ -213,12 +214,12 @@ std::optional<std::vector<std::string>> Arguments::Texts(std::string_view name) 
   return value ? std::optional(value->get<std::vector<std::string>>()) : std::nullopt;
 }
 
-std::optional<Bytes> Arguments::Size(std::string_view name) const {
+std::optional<core::Bytes> Arguments::Size(std::string_view name) const {
   const json* value = Find(name);
   return value ? ReadSize(*value) : std::nullopt;
 }
 
-std::optional<std::vector<InputFile>> Arguments::Files(std::string_view name) const {
+std::optional<std::vector<host::InputFile>> Arguments::Files(std::string_view name) const {
   const json* value = Find(name);
   return value ? std::optional(ReadFileList(*value)) : std::nullopt;
 }
@@ -252,10 +253,10 @@ void ParameterTable::CheckNames(const json& arguments, std::vector<std::string>&
   for (const auto& [name, value] : arguments.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (problems.size() == kMaxProblems) {
-      problems.push_back("there are more arguments of names that are not known");
+      problems.push_back("there are more unknown arguments");
       return;
     }
-    problems.push_back("there is no argument " + Quoted(name) + Suggestion(name, known));
+    problems.push_back("unknown argument " + core::Quoted(name) + host::Suggestion(name, known));
   }
 }
 
@@ -295,4 +296,4 @@ std::string ProblemsText(std::string_view tool, const std::vector<std::string>& 
   return text;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

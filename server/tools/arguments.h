@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "engine/core/bytes.h"
-#include "engine/core/request.h"
+#include "engine/host/request.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 struct Parameter {
   enum class Type {
@@ -35,7 +35,7 @@ struct Parameter {
   Type type = Type::kText;
   std::string description;
   bool required = false;
-  nlohmann::ordered_json usual;  // what holds when it is left out; null: nothing to name
+  nlohmann::ordered_json default_value;  // what holds when it is left out; null: nothing to name
   // Of a kNumber and, in bytes, of a kSize; both included.
   double minimum = 0;
   double maximum = 0;
@@ -56,8 +56,8 @@ class Arguments {
   std::optional<double> Number(std::string_view name) const;
   std::optional<bool> Boolean(std::string_view name) const;
   std::optional<std::vector<std::string>> Texts(std::string_view name) const;
-  std::optional<Bytes> Size(std::string_view name) const;
-  std::optional<std::vector<InputFile>> Files(std::string_view name) const;
+  std::optional<core::Bytes> Size(std::string_view name) const;
+  std::optional<std::vector<host::InputFile>> Files(std::string_view name) const;
 
  private:
   friend class ParameterTable;
@@ -90,6 +90,6 @@ std::string ProblemsText(std::string_view tool, const std::vector<std::string>& 
 // The value's type and, shortened and printable, the value itself: for messages.
 std::string Shown(const nlohmann::json& value);
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_ARGUMENTS_H_

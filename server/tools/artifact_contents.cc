@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 // One kind's share of an answer, as it is used up.
@@ -40,7 +40,8 @@ bool IsImage(std::string_view media_type, std::string_view bytes) {
 }
 
 // Two names of files may be printed alike.
-std::string FreeUri(const Outcome& outcome, const std::string& name, std::set<std::string>& taken) {
+std::string FreeUri(const host::Outcome& outcome, const std::string& name,
+                    std::set<std::string>& taken) {
   std::string uri = ArtifactUri(outcome.execution_id, name);
   for (int number = 2; !taken.insert(uri).second; ++number) {
     uri = ArtifactUri(outcome.execution_id, name) + "?" + std::to_string(number);
@@ -49,35 +50,36 @@ std::string FreeUri(const Outcome& outcome, const std::string& name, std::set<st
 }
 
 // What was made to be shown stays before files.
-void ListNoMoreThan(size_t most, Outcome& outcome) {
+void ListNoMoreThan(size_t most, host::Outcome& outcome) {
   if (outcome.artifacts.size() <= most) return;
-  std::stable_partition(
-      outcome.artifacts.begin(), outcome.artifacts.end(),
-      [](const Artifact& artifact) { return artifact.origin == Artifact::Origin::kDisplay; });
+  std::stable_partition(outcome.artifacts.begin(), outcome.artifacts.end(),
+                        [](const host::Artifact& artifact) {
+                          return artifact.origin == host::Artifact::Origin::kDisplay;
+                        });
   outcome.artifacts_left_out += outcome.artifacts.size() - most;
   outcome.artifacts.resize(most);
 }
 
-void AddNote(Artifact& artifact, const char* note) {
+void AddNote(host::Artifact& artifact, const char* note) {
   artifact.note += (artifact.note.empty() ? "" : "; ") + std::string(note);
 }
 
 }  // namespace
 
-std::vector<Content> TakeContents(Outcome& outcome, const std::string& owner,
+std::vector<Content> TakeContents(host::Outcome& outcome, const std::string& owner,
                                   ResourceStore& store) {
-  ListNoMoreThan(kMostListed, outcome);
+  ListNoMoreThan(kMaxListed, outcome);
   Share images(kImages), embedded(kEmbedded), small_texts(kSmallTexts);
   size_t links = 0;
   std::set<std::string> taken;
   std::vector<Content> contents;
-  for (Artifact& artifact : outcome.artifacts) {
+  for (host::Artifact& artifact : outcome.artifacts) {
     if (!artifact.content) continue;
     Content content;
     Resource& resource = content.resource;
     resource.name = artifact.name;
     resource.media_type = artifact.media_type;
-    resource.is_text = HoldsText(artifact);
+    resource.is_text = host::HoldsText(artifact);
     const bool is_small = resource.is_text && small_texts.Take(artifact.content->size());
     resource.bytes = std::make_shared<const std::string>(is_small ? *artifact.content
                                                                   : std::move(*artifact.content));
@@ -92,7 +94,7 @@ std::vector<Content> TakeContents(Outcome& outcome, const std::string& owner,
     } else if (embedded.Take(bytes.size())) {
       content.kind = Content::Kind::kEmbedded;
     } else if (is_kept) {
-      if (++links > kMostLinks) continue;  // its URI stands in the list
+      if (++links > kMaxLinks) continue;  // its URI stands in the list
       content.kind = Content::Kind::kLink;
     } else {
       AddNote(artifact, "too long to be sent or kept");
@@ -103,4 +105,4 @@ std::vector<Content> TakeContents(Outcome& outcome, const std::string& owner,
   return contents;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

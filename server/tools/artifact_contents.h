@@ -8,31 +8,32 @@
 #include <vector>
 
 #include "engine/core/bytes.h"
-#include "engine/core/outcome.h"
+#include "engine/host/outcome.h"
 #include "server/core/content.h"
 #include "server/core/resource_store.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 // How many of a kind an answer has, how long each may be, and all together. What is over goes on as
 // a link; links themselves only have a number.
 struct ContentBound {
   size_t count;
-  Bytes each;
-  Bytes together;
+  core::Bytes each;
+  core::Bytes together;
 };
-inline constexpr ContentBound kImages = {8, Bytes::Mebi(1), Bytes::Mebi(3)};
-inline constexpr ContentBound kEmbedded = {16, Bytes::Kibi(32), Bytes::Kibi(128)};
-inline constexpr size_t kMostLinks = 32;
+inline constexpr ContentBound kImages = {8, core::Bytes::Mebi(1), core::Bytes::Mebi(3)};
+inline constexpr ContentBound kEmbedded = {16, core::Bytes::Kibi(32), core::Bytes::Kibi(128)};
+inline constexpr size_t kMaxLinks = 32;
 // Text that stands in the object too, for programs that read nothing else of an answer.
-inline constexpr ContentBound kSmallTexts = {16, Bytes::Kibi(4), Bytes::Kibi(16)};
+inline constexpr ContentBound kSmallTexts = {16, core::Bytes::Kibi(4), core::Bytes::Kibi(16)};
 // Artifacts that the object lists.
-inline constexpr size_t kMostListed = 200;
+inline constexpr size_t kMaxListed = 200;
 
 // Moves the artifacts' contents into the store, under `owner`, and gives each artifact its URI.
 // Only kSmallTexts keep their content in `outcome`.
-std::vector<Content> TakeContents(Outcome& outcome, const std::string& owner, ResourceStore& store);
+std::vector<Content> TakeContents(host::Outcome& outcome, const std::string& owner,
+                                  ResourceStore& store);
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_ARTIFACT_CONTENTS_H_

@@ -5,7 +5,7 @@
 
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 constexpr char kHowToEnable[] =
@@ -30,12 +30,12 @@ std::string Joined(const std::vector<std::string>& texts) {
 
 CallPackages::CallPackages(PackagesConfig config, const ContainerConfig& container)
     : config_(std::move(config)),
-      wish_{.engine = container.engine,
-            .socket = container.socket,
-            .runtime = container.runtime,
-            .require_gvisor = container.require_gvisor,
-            .image = "",
-            .folder = ""} {}
+      selection_{.engine = container.engine,
+                 .socket = container.socket,
+                 .runtime = container.runtime,
+                 .require_gvisor = container.require_gvisor,
+                 .image = "",
+                 .folder = ""} {}
 
 std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& texts,
                                                bool in_container,
@@ -50,25 +50,25 @@ std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& t
         "packages: given to runs in containers only; set use_container to true as well");
     return std::nullopt;
   }
-  Result<Requirements> requirements = ParseRequirements(texts);
+  core::Result<Requirements> requirements = container::packages::ParseRequirements(texts);
   if (!requirements) {
     problems.push_back(requirements.error().ToString());
     return std::nullopt;
   }
   const size_t before = problems.size();
-  for (const PackageRequirement& each : *requirements) {
-    if (IsAllowedPackage(each.name, config_.allowed)) continue;
-    problems.push_back("packages: " + Quoted(each.name) +
+  for (const container::packages::PackageRequirement& each : *requirements) {
+    if (container::packages::IsAllowedPackage(each.name, config_.allowed)) continue;
+    problems.push_back("packages: " + core::Quoted(each.name) +
                        " may not be asked for; the operator allows " + Joined(config_.allowed));
   }
   if (problems.size() > before) return std::nullopt;
   return std::move(*requirements);
 }
 
-Result<Packages*> CallPackages::Open() {
+core::Result<container::packages::Packages*> CallPackages::Open() {
   const std::lock_guard lock(mutex_);
   if (!packages_) {
-    PackagesOptions options;
+    container::packages::PackagesOptions options;
     options.source = {.index = IndexOf(config_),
                       .hosts = config_.hosts,
                       .allow_private = config_.allow_private,
@@ -76,19 +76,20 @@ Result<Packages*> CallPackages::Open() {
     options.bounds.timeout = config_.timeout;
     options.bounds.tree.size = config_.max_size;
     options.folder = config_.folder;
-    options.wish = wish_;
-    Result<std::unique_ptr<Packages>> opened = Packages::Open(std::move(options));
+    options.selection = selection_;
+    core::Result<std::unique_ptr<container::packages::Packages>> opened =
+        container::packages::Packages::Open(std::move(options));
     if (!opened) return opened.error();
     packages_ = std::move(*opened);
   }
   return packages_.get();
 }
 
-Result<PreparedPackages> CallPackages::Prepare(const Profile& profile,
-                                               const Requirements& requirements, int cancel_fd) {
-  const Result<Packages*> packages = Open();
+core::Result<container::packages::PreparedPackages> CallPackages::Prepare(
+    const core::Profile& profile, const Requirements& requirements, int cancel_fd) {
+  const core::Result<container::packages::Packages*> packages = Open();
   if (!packages) return packages.error();
   return (*packages)->Prepare(profile, requirements, cancel_fd);
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

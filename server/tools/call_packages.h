@@ -18,9 +18,9 @@
 #include "engine/core/result.h"
 #include "server/core/config.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
-using Requirements = std::vector<PackageRequirement>;
+using Requirements = std::vector<container::packages::PackageRequirement>;
 
 class CallPackages {
  public:
@@ -35,18 +35,19 @@ class CallPackages {
 
   // Blocks, for as long as an installation may take; any thread. Precondition: enabled, and Take
   // gave them. An error is to be told to the caller; the next call tries again.
-  Result<PreparedPackages> Prepare(const Profile& profile, const Requirements& requirements,
-                                   int cancel_fd);
+  core::Result<container::packages::PreparedPackages> Prepare(const core::Profile& profile,
+                                                              const Requirements& requirements,
+                                                              int cancel_fd);
 
  private:
-  Result<Packages*> Open();
+  core::Result<container::packages::Packages*> Open();
 
   const PackagesConfig config_;
-  const ContainerWish wish_;
+  const container::backend::ContainerSelection selection_;
   std::mutex mutex_;
-  std::unique_ptr<Packages> packages_;
+  std::unique_ptr<container::packages::Packages> packages_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_CALL_PACKAGES_H_

@@ -4,11 +4,11 @@
 #include <memory>
 #include <utility>
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 // The longest source that any profile takes: which one a call gets is known only later.
-uint64_t LongestSource(const Sandboxes& sandboxes) {
+uint64_t MaxSource(const Sandboxes& sandboxes) {
   uint64_t longest = 0;
   for (const EnabledProfile& each : sandboxes.enabled()) {
     longest = std::max(longest, each.limits.source.count);
@@ -24,21 +24,20 @@ std::vector<std::string> Names(const Sandboxes& sandboxes) {
 }
 
 // What a run comes to that was cancelled before there was a worker.
-Outcome CancelledBeforehand(const Sandboxes& sandboxes, const Request& request) {
-  Outcome outcome;
-  outcome.status = Status::kKilled;
-  outcome.error.emplace();
-  outcome.error->type = "Cancelled";
-  outcome.error->message = "cancelled before it was run";
+host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const host::Request& request) {
+  host::Outcome outcome;
+  host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled before it was run");
   outcome.limits = request.limits;
-  outcome.isolation.mode = sandboxes.isolation() == IsolationMode::kStrict ? "strict" : "standard";
-  outcome.isolation.language = sandboxes.language() == Language::kFull ? "full" : "restricted";
+  outcome.isolation.mode =
+      sandboxes.isolation() == outside::IsolationMode::kStrict ? "strict" : "standard";
+  outcome.isolation.language =
+      sandboxes.language() == outside::Language::kFull ? "full" : "restricted";
   return outcome;
 }
 
 // The policy names the profile that has what was refused, and does not know whom it talks to.
-void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, Outcome& outcome) {
-  for (Finding& finding : outcome.findings) {
+void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, host::Outcome& outcome) {
+  for (host::Finding& finding : outcome.findings) {
     const std::string why = sandboxes.WhyNot(finding.profile, caller);
     if (why.empty()) continue;
     const std::string explained = finding.hint + (finding.hint.empty() ? "" : " ") + why;
@@ -50,7 +49,7 @@ void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, Outcome& 
 }  // namespace
 
 Parameter CodeParameter(const Sandboxes& sandboxes, std::string description) {
-  const uint64_t longest = LongestSource(sandboxes);
+  const uint64_t longest = MaxSource(sandboxes);
   Parameter parameter;
   parameter.name = "code";
   parameter.type = Parameter::Type::kText;
@@ -68,7 +67,7 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
       "What the code may use: the name of an enabled security profile" +
       std::string(sandboxes.combinations().empty() ? "" : ", or several joined with +") +
       ". get_sandbox_info lists the modules of each.";
-  parameter.usual = sandboxes.default_profile().profile.name;
+  parameter.default_value = sandboxes.default_profile().profile.name;
   parameter.max_bytes = 256;
   parameter.choices = Names(sandboxes);
   return parameter;
@@ -76,13 +75,13 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
 
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems) {
-  Result<const EnabledProfile*> chosen = sandboxes.Choose(arguments.Text("profile"), caller);
+  core::Result<const EnabledProfile*> chosen = sandboxes.Choose(arguments.Text("profile"), caller);
   if (!chosen) {
     problems.push_back(chosen.error().ToString());
     return nullptr;
   }
-  const Profile& profile = (*chosen)->profile;
-  const Bytes most = (*chosen)->limits.source;
+  const core::Profile& profile = (*chosen)->profile;
+  const core::Bytes most = (*chosen)->limits.source;
   const std::string* code = arguments.Text("code");
   if (!code || code->size() <= most.count) return *chosen;
   problems.push_back("code is " + std::to_string(code->size()) +
@@ -90,32 +89,38 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
   return nullptr;
 }
 
-Result<Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile, const Request& request,
-                    const OutputSink* sink, const ToolCall& call, const Profile* in_container) {
+core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
+                                const host::Request& request, const outside::OutputSink* sink,
+                                const ToolCall& call, const core::Profile* in_container) {
   const Cancellation* const cancellation = call.cancellation;
   if (cancellation && cancellation->cancelled()) return CancelledBeforehand(sandboxes, request);
-  Result<std::shared_ptr<Sandbox>> sandbox =
+  core::Result<std::shared_ptr<outside::Sandbox>> sandbox =
       in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
-  RunOptions options;
+  outside::RunOptions options;
   options.sink = sink;
   // The answer follows at once and has it. Clients that read a notification together with the
   // answer of its call take it for a stray one: the official TypeScript clients report an error.
   options.sink_gets_the_rest = false;
-  options.afterwards = call.afterwards;
-  if (cancellation) options.cancel_fd = cancellation->fd();
-  Result<Outcome> outcome = (*sandbox)->Run(request, options);
+  options.deferred = call.deferred;
+  if (cancellation) {
+    const core::Result<int> cancel_fd = cancellation->fd();
+    if (!cancel_fd) return cancel_fd.error();
+    options.cancel_fd = *cancel_fd;
+  }
+  core::Result<host::Outcome> outcome = (*sandbox)->Run(request, options);
   if (outcome) ExplainProfiles(sandboxes, call.caller, *outcome);
   return outcome;
 }
 
 void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
-            const EnabledProfile& profile, Request request, Result<Outcome> outcome) {
+            const EnabledProfile& profile, host::Request request,
+            core::Result<host::Outcome> outcome) {
   if (!observer) return;
   struct Entry {
     std::string caller;
-    Request request;
-    Result<Outcome> outcome;
+    host::Request request;
+    core::Result<host::Outcome> outcome;
   };
   auto entry = std::make_shared<const Entry>(
       Entry{call.caller.name, std::move(request), std::move(outcome)});
@@ -132,14 +137,14 @@ void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
     }
     observer->Called(record);
   };
-  if (call.afterwards) {
-    call.afterwards->Add(enter);
+  if (call.deferred) {
+    call.deferred->Add(enter);
   } else {
     enter();
   }
 }
 
-std::string SizeText(Bytes size) {
+std::string SizeText(core::Bytes size) {
   constexpr uint64_t kMebi = 1 << 20;
   if (size.count == 0 || size.count % kMebi != 0) return std::to_string(size.count) + " bytes";
   return std::to_string(size.count / kMebi) + " MiB";
@@ -152,4 +157,4 @@ ToolResult RefusedArguments(std::string_view tool, const std::vector<std::string
   return result;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

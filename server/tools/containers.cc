@@ -6,7 +6,7 @@
 #include "container/backend/container_choice.h"
 #include "container/backend/container_sandbox.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 constexpr const char* kHowToEnable =
@@ -28,11 +28,11 @@ Containers::~Containers() {
   if (warming_.joinable()) warming_.join();
 }
 
-void Containers::WarmUp(const Profile& usual) {
-  usual_ = usual.name;
+void Containers::WarmUp(const core::Profile& default_profile) {
+  default_profile_ = default_profile.name;
   if (!config_.enabled) return;
   // What goes wrong is in state(), and said to the call that asks for one.
-  warming_ = std::thread([this, profile = usual] { (void)Get(profile); });
+  warming_ = std::thread([this, profile = default_profile] { (void)Get(profile); });
 }
 
 std::shared_ptr<Containers::Slot> Containers::Use(const std::string& profile) {
@@ -52,26 +52,28 @@ std::shared_ptr<Containers::Slot> Containers::Use(const std::string& profile) {
   return slots_.front();
 }
 
-Result<std::shared_ptr<Sandbox>> Containers::Open(const Profile& profile) {
-  ContainerOptions options;
-  options.wish = {.engine = config_.engine,
-                  .socket = config_.socket,
-                  .runtime = config_.runtime,
-                  .require_gvisor = config_.require_gvisor,
-                  .image = profile.name == usual_ ? config_.image : "",
-                  .folder = ""};
+core::Result<std::shared_ptr<outside::Sandbox>> Containers::Open(const core::Profile& profile) {
+  container::backend::ContainerOptions options;
+  options.selection = {.engine = config_.engine,
+                       .socket = config_.socket,
+                       .runtime = config_.runtime,
+                       .require_gvisor = config_.require_gvisor,
+                       .image = profile.name == default_profile_ ? config_.image : "",
+                       .folder = ""};
   options.spares = std::min(config_.spares, config_.most);
   options.most = config_.most;
-  Result<ContainerChoice> choice = ChooseContainer(options.wish, profile);
+  core::Result<container::backend::ContainerChoice> choice =
+      container::backend::ChooseContainer(options.selection, profile);
   const std::string engine = choice ? choice->facts.name : "";
   const std::string runtime = choice ? choice->runtime : "";
-  Result<std::unique_ptr<Sandbox>> opened =
-      choice ? OpenContainerSandbox(make_options_(profile), options, std::move(*choice))
-             : Result<std::unique_ptr<Sandbox>>(choice.error());
+  core::Result<std::unique_ptr<outside::Sandbox>> opened =
+      choice ? container::backend::OpenContainerSandbox(make_options_(profile), options,
+                                                        std::move(*choice))
+             : core::Result<std::unique_ptr<outside::Sandbox>>(choice.error());
   const std::lock_guard lock(mutex_);
   // Why one of another profile did not come up may be the words of somebody's packages: they are
   // for the call that asked for those, and say nothing of other containers.
-  if (!opened && choice && profile.name != usual_) return opened.error();
+  if (!opened && choice && profile.name != default_profile_) return opened.error();
   state_.available = opened.ok();
   if (!opened) {
     state_.message = opened.error().ToString();
@@ -81,14 +83,14 @@ Result<std::shared_ptr<Sandbox>> Containers::Open(const Profile& profile) {
   state_.runtime = runtime;
   state_.message = "use_container puts a run into a container of its own, started by " + runtime +
                    (runtime == "runsc" ? " (gVisor)" : "");
-  return std::shared_ptr<Sandbox>(std::move(*opened));
+  return std::shared_ptr<outside::Sandbox>(std::move(*opened));
 }
 
-Result<std::shared_ptr<Sandbox>> Containers::Get(const Profile& profile) {
+core::Result<std::shared_ptr<outside::Sandbox>> Containers::Get(const core::Profile& profile) {
   const std::shared_ptr<Slot> slot = Use(profile.name);
   const std::lock_guard lock(slot->mutex);
   if (!slot->sandbox) {
-    Result<std::shared_ptr<Sandbox>> opened = Open(profile);
+    core::Result<std::shared_ptr<outside::Sandbox>> opened = Open(profile);
     if (!opened) return opened.error();
     slot->sandbox = std::move(*opened);
   }
@@ -100,4 +102,4 @@ Containers::State Containers::state() const {
   return state_;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

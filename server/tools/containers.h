@@ -20,11 +20,11 @@
 #include "engine/outside/sandbox.h"
 #include "server/core/config.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 class Containers {
  public:
-  using MakeOptions = std::function<SandboxOptions(const Profile&)>;
+  using MakeOptions = std::function<outside::SandboxOptions(const core::Profile&)>;
 
   // At most so many profiles have containers waiting; where one more is wanted, the one that has
   // not been used for longest is closed, when the last call in it is over.
@@ -34,11 +34,11 @@ class Containers {
 
   // Where they are enabled: starts those of this profile, which the first calls will ask for, on a
   // thread of its own. Once.
-  void WarmUp(const Profile& usual);
+  void WarmUp(const core::Profile& default_profile);
 
   // Any thread. An error is our machine's and says what to do; the next call tries again.
   // Precondition: state().enabled.
-  Result<std::shared_ptr<Sandbox>> Get(const Profile& profile);
+  core::Result<std::shared_ptr<outside::Sandbox>> Get(const core::Profile& profile);
 
   struct State {
     bool enabled = false;  // by the operator
@@ -56,16 +56,16 @@ class Containers {
     explicit Slot(std::string name) : profile(std::move(name)) {}
     const std::string profile;
     std::mutex mutex;
-    std::shared_ptr<Sandbox> sandbox;
+    std::shared_ptr<outside::Sandbox> sandbox;
   };
 
   std::shared_ptr<Slot> Use(const std::string& profile);
-  Result<std::shared_ptr<Sandbox>> Open(const Profile& profile);
+  core::Result<std::shared_ptr<outside::Sandbox>> Open(const core::Profile& profile);
 
   const ContainerConfig config_;
   const size_t most_profiles_;
   const MakeOptions make_options_;
-  std::string usual_;  // name of the default profile
+  std::string default_profile_;  // name of the default profile
 
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<Slot>> slots_;  // the one used last in front
@@ -73,6 +73,6 @@ class Containers {
   std::thread warming_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_CONTAINERS_H_

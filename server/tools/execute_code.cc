@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
-#include "engine/door/door_rules.h"
+#include "engine/egress/egress_rules.h"
+#include "engine/host/suggest.h"
 #include "engine/outside/workspace.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/code_parameters.h"
@@ -13,7 +13,7 @@
 #include "server/tools/output_schemas.h"
 #include "server/tools/tiers.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 using std::chrono::milliseconds;
@@ -21,16 +21,16 @@ using Type = Parameter::Type;
 
 constexpr const char* kName = "execute_code";
 
-constexpr double kShortestTimeout = 0.1;
+constexpr double kMinTimeout = 0.1;
 // Beyond the interpreter's own; with less not even small programs get far.
-constexpr Bytes kLeastMemory = Bytes::Mebi(8);
+constexpr core::Bytes kMinMemory = core::Bytes::Mebi(8);
 // A message that holds more does not arrive: transports bound them.
-constexpr Bytes kMostStdin = Bytes::Mebi(16);
+constexpr core::Bytes kMaxStdin = core::Bytes::Mebi(16);
 // In base64 a third more, and the code beside it.
-constexpr Bytes kMostFileContent = Bytes::Mebi(12);
-constexpr size_t kMostFiles = 100;
+constexpr core::Bytes kMaxFileContent = core::Bytes::Mebi(12);
+constexpr size_t kMaxFiles = 100;
 // A name in the DNS, "*." before it and a port behind.
-constexpr size_t kLongestDomain = 270;
+constexpr size_t kMaxDomain = 270;
 
 double Seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -41,35 +41,35 @@ nlohmann::ordered_json SecondsJson(milliseconds time) {
 }
 
 // The most that any profile gives: which one a call gets is known only later.
-Limits Most(const Sandboxes& sandboxes) {
-  Limits most = sandboxes.default_profile().profile.maximum_limits;
+core::Limits MaxLimits(const Sandboxes& sandboxes) {
+  core::Limits maximum = sandboxes.default_profile().profile.maximum_limits;
   for (const EnabledProfile& each : sandboxes.enabled()) {
-    most.timeout = std::max(most.timeout, each.profile.maximum_limits.timeout);
-    most.memory = std::max(most.memory, each.profile.maximum_limits.memory);
+    maximum.timeout = std::max(maximum.timeout, each.profile.maximum_limits.timeout);
+    maximum.memory = std::max(maximum.memory, each.profile.maximum_limits.memory);
   }
-  return most;
+  return maximum;
 }
 
 std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
-  const Limits& usual = sandboxes.default_profile().limits;
-  const Limits most = Most(sandboxes);
+  const core::Limits& defaults = sandboxes.default_profile().limits;
+  const core::Limits maximum = MaxLimits(sandboxes);
   return {
       {.name = "timeout",
        .type = Type::kNumber,
        .description = "Seconds of wall clock, and of CPU time, after which the code is killed.",
-       .usual = SecondsJson(usual.timeout),
-       .minimum = kShortestTimeout,
-       .maximum = Seconds(most.timeout),
+       .default_value = SecondsJson(defaults.timeout),
+       .minimum = kMinTimeout,
+       .maximum = Seconds(maximum.timeout),
        .choices = {},
        .examples = {10, 0.5}},
       {.name = "memory_limit",
        .type = Type::kSize,
        .description = "Memory that the code may use beside the interpreter: a number with k, m or "
                       "g, or whole bytes. Up to " +
-                      most.memory.ToString() + ".",
-       .usual = usual.memory.ToString(),
-       .minimum = static_cast<double>(kLeastMemory.count),
-       .maximum = static_cast<double>(most.memory.count),
+                      maximum.memory.ToString() + ".",
+       .default_value = defaults.memory.ToString(),
+       .minimum = static_cast<double>(kMinMemory.count),
+       .maximum = static_cast<double>(maximum.memory.count),
        .choices = {},
        .examples = {"256m", 268435456}},
   };
@@ -82,11 +82,11 @@ std::vector<Parameter> TierParameters() {
        .type = Type::kFiles,
        .description = "Files that are in the workspace when the code starts; its working directory "
                       "is there. Up to " +
-                      SizeText(kMostFileContent) +
+                      SizeText(kMaxFileContent) +
                       " in all. Only with a profile that includes filesystem.",
-       .usual = {},
-       .max_bytes = kMostFileContent.count,
-       .max_items = kMostFiles,
+       .default_value = {},
+       .max_bytes = kMaxFileContent.count,
+       .max_items = kMaxFiles,
        .choices = {},
        .examples = {nlohmann::ordered_json::array(
            {{{"path", "data/input.csv"}, {"text", "name,age\nAda,36\n"}}})}},
@@ -95,8 +95,8 @@ std::vector<Parameter> TierParameters() {
        .description = "Only these of the hosts that the operator allows may be reached; an empty "
                       "array allows none. Left out: all of those. Only with a profile that "
                       "includes network.",
-       .usual = {},
-       .max_bytes = kLongestDomain,
+       .default_value = {},
+       .max_bytes = kMaxDomain,
        .max_items = 100,
        .choices = {},
        .examples = {nlohmann::ordered_json::array({"api.example.com", "*.example.org"})}},
@@ -105,9 +105,8 @@ std::vector<Parameter> TierParameters() {
 
 std::string ContainerText(const Sandboxes& sandboxes) {
   if (sandboxes.containers().state().enabled) {
-    return "Whether the code runs in a container of its own, with one wall more around it: for "
-           "code that nobody has looked at and that is after more than an answer. Takes some "
-           "milliseconds more; everything else is the same.";
+    return "Whether the code also runs in a container of its own, for code that needs stronger "
+           "isolation. Takes some milliseconds more; everything else is the same.";
   }
   return "Not enabled on this server: true is answered with an error. Leave it out; the kernel's "
          "layers seal every run.";
@@ -138,14 +137,14 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
        .type = Type::kBoolean,
        .description = "Whether stdout and stderr come back. With false both are empty strings in "
                       "the answer; what the code prints is still bounded.",
-       .usual = true,
+       .default_value = true,
        .choices = {},
        .examples = {}});
   parameters.push_back({.name = "allowed_imports",
                         .type = Type::kTextList,
                         .description = "Only these of the profile's modules may be imported; an "
                                        "empty array allows none. Left out: all of them.",
-                        .usual = {},
+                        .default_value = {},
                         .max_bytes = 200,
                         .max_items = 500,
                         .choices = {},
@@ -154,8 +153,8 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
                         .type = Type::kText,
                         .description = "What the code reads as standard input, with input() or "
                                        "sys.stdin. Left out: there is none.",
-                        .usual = {},
-                        .max_bytes = kMostStdin.count,
+                        .default_value = {},
+                        .max_bytes = kMaxStdin.count,
                         .may_hold_nul = true,
                         .choices = {},
                         .examples = {"Ada\n36\n"}});
@@ -164,15 +163,15 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
   parameters.push_back({.name = "packages",
                         .type = Type::kTextList,
                         .description = PackagesText(sandboxes),
-                        .usual = {},
-                        .max_bytes = kLongestRequirement,
-                        .max_items = kMostRequirements,
+                        .default_value = {},
+                        .max_bytes = container::packages::kMaxRequirement,
+                        .max_items = container::packages::kMaxRequirements,
                         .choices = {},
                         .examples = {nlohmann::ordered_json::array({"python-slugify>=8"})}});
   parameters.push_back({.name = "use_container",
                         .type = Type::kBoolean,
                         .description = ContainerText(sandboxes),
-                        .usual = false,
+                        .default_value = false,
                         .choices = {},
                         .examples = {}});
   return parameters;
@@ -180,12 +179,12 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
 
 // "math, json, …": so that a model knows them without asking; bounded, whatever the profile.
 std::string ModulesText(const EnabledProfile& enabled) {
-  constexpr size_t kLongest = 600;
+  constexpr size_t kMaxLength = 600;
   const ModuleList modules = enabled.modules ? GivenModules(enabled.profile, *enabled.modules)
-                                             : ModuleNames(enabled.profile);
+                                             : outside::ModuleNames(enabled.profile);
   std::string text;
   for (const std::string& module : modules) {
-    if (text.size() + module.size() > kLongest) return text + " and more";
+    if (text.size() + module.size() > kMaxLength) return text + " and more";
     text += (text.empty() ? "" : ", ") + module;
   }
   return text;
@@ -194,7 +193,7 @@ std::string ModulesText(const EnabledProfile& enabled) {
 bool HasNetwork(const Sandboxes& sandboxes) {
   const std::vector<EnabledProfile>& enabled = sandboxes.enabled();
   return std::any_of(enabled.begin(), enabled.end(),
-                     [](const EnabledProfile& each) { return each.profile.door.has_value(); });
+                     [](const EnabledProfile& each) { return each.profile.egress.has_value(); });
 }
 
 // Those that a call may name beside the default one.
@@ -209,29 +208,29 @@ std::string OtherProfilesText(const Sandboxes& sandboxes) {
 }
 
 std::string LanguageText(const Sandboxes& sandboxes) {
-  if (sandboxes.language() == Language::kFull) {
+  if (sandboxes.language() == outside::Language::kFull) {
     return "All of Python runs, with the standard library and what is installed beside it.\n\n";
   }
-  const EnabledProfile& usual = sandboxes.default_profile();
+  const EnabledProfile& defaults = sandboxes.default_profile();
   return "Ordinary Python runs: classes, recursion, comprehensions, match, async, dataclasses. Not "
          "available: eval, exec, compile, attributes such as __globals__ that reach into the "
          "interpreter, " +
-         std::string(usual.profile.workspace ? "files outside of the workspace, "
-                                             : "open, files, ") +
-         (usual.profile.door ? "" : "the network, ") + "other processes. Modules of profile " +
-         usual.profile.name + ": " + ModulesText(usual) + "." + OtherProfilesText(sandboxes) +
+         std::string(defaults.profile.workspace ? "files outside of the workspace, "
+                                                : "open, files, ") +
+         (defaults.profile.egress ? "" : "the network, ") + "other processes. Modules of profile " +
+         defaults.profile.name + ": " + ModulesText(defaults) + "." + OtherProfilesText(sandboxes) +
          "\n\n";
 }
 
 std::string DescriptionText(const Sandboxes& sandboxes) {
-  const Limits& usual = sandboxes.default_profile().limits;
+  const core::Limits& defaults = sandboxes.default_profile().limits;
   return "Runs a Python program in a fresh, sealed process and returns what came of it. Nothing is "
          "kept between calls.\n\n"
          "The value of the last expression comes back as \"result\"; without one, that of the "
          "variable named result. What is printed is in \"stdout\" and \"stderr\".\n\n" +
-         LanguageText(sandboxes) + "Limits: " + FormatDuration(usual.timeout) +
-         " of time (timeout), " + SizeText(usual.memory) + " of memory (memory_limit), " +
-         SizeText(usual.output) +
+         LanguageText(sandboxes) + "Limits: " + core::FormatDuration(defaults.timeout) +
+         " of time (timeout), " + SizeText(defaults.memory) + " of memory (memory_limit), " +
+         SizeText(defaults.output) +
          " each of stdout and stderr. At a time or memory limit the code is killed, and what it "
          "had printed still comes back; output past its limit is dropped and counted.\n\n"
          "If it fails, success is false and status says how: exception, refused (nothing was run; "
@@ -260,9 +259,9 @@ ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& param
 }
 
 ToolResult NoContainer(const Sandboxes& sandboxes) {
-  SandboxOptions options;
+  outside::SandboxOptions options;
   options.isolation = sandboxes.isolation();
-  const std::vector<std::string> layers = RequiredLayers(options);
+  const std::vector<std::string> layers = outside::RequiredLayers(options);
   std::string list;
   for (const std::string& layer : layers) list += (list.empty() ? "" : ", ") + layer;
   ToolResult result;
@@ -276,88 +275,89 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   return result;
 }
 
-// Nothing that the caller could mend, and nothing that concerns its other calls.
-ToolResult ContainerFailed(const Error& error) {
+// Nothing that the caller could fix, and nothing that concerns its other calls.
+ToolResult ContainerFailed(const core::Error& error) {
   ToolResult result;
   result.is_error = true;
   result.message =
       "execute_code: use_container is true, and the container failed: " + error.ToString() +
-      ". The code has no result. An operator can mend this; a call without "
-      "use_container is sealed by the kernel's layers and does not depend on it.";
+      ". The code has no result. An operator can fix this; a call without use_container is sealed "
+      "by the kernel layers and does not depend on it.";
   return result;
 }
 
 // What to do stands in the error: another name, another version, later.
-ToolResult PackagesFailed(const Error& error) {
+ToolResult PackagesFailed(const core::Error& error) {
   ToolResult result;
   result.is_error = true;
-  result.message =
-      "execute_code: the packages could not be had, and nothing was run: " + error.ToString() + ".";
+  result.message = "execute_code: the packages could not be installed, and nothing was run: " +
+                   error.ToString() + ".";
   return result;
 }
 
-Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profile,
-                  std::vector<std::string>& problems) {
-  const Limits& most = profile.profile.maximum_limits;
+core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profile,
+                        std::vector<std::string>& problems) {
+  const core::Limits& maximum = profile.profile.maximum_limits;
   const auto over = [&](const char* name, const std::string& value, const std::string& maximum) {
     problems.push_back(std::string(name) + " is " + value + "; the most of profile " +
                        profile.profile.name + " is " + maximum);
   };
-  AskedLimits asked;
+  core::RequestedLimits requested;
   if (const std::optional<double> seconds = arguments.Number("timeout")) {
-    asked.timeout = milliseconds(std::llround(*seconds * 1000));
-    if (*asked.timeout > most.timeout) {
-      over("timeout", FormatDuration(*asked.timeout), FormatDuration(most.timeout));
+    requested.timeout = milliseconds(std::llround(*seconds * 1000));
+    if (*requested.timeout > maximum.timeout) {
+      over("timeout", core::FormatDuration(*requested.timeout),
+           core::FormatDuration(maximum.timeout));
     }
   }
-  asked.memory = arguments.Size("memory_limit");
-  if (asked.memory && *asked.memory > most.memory) {
-    over("memory_limit", asked.memory->ToString(), most.memory.ToString());
+  requested.memory = arguments.Size("memory_limit");
+  if (requested.memory && *requested.memory > maximum.memory) {
+    over("memory_limit", requested.memory->ToString(), maximum.memory.ToString());
   }
-  return WithAsked(profile.limits, most, asked);
+  return core::WithRequested(profile.limits, maximum, requested);
 }
 
 // `is_complete`: the profile's modules are all that there will be. With packages more come, whose
 // names nobody knows yet.
 std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledProfile& profile,
-                                      Language language, bool is_complete,
+                                      outside::Language language, bool is_complete,
                                       std::vector<std::string>& problems) {
-  const std::optional<ModuleList> asked = arguments.Texts("allowed_imports");
-  if (!asked) return profile.modules;
-  if (language == Language::kFull) {
+  const std::optional<ModuleList> requested = arguments.Texts("allowed_imports");
+  if (!requested) return profile.modules;
+  if (language == outside::Language::kFull) {
     problems.push_back(
         "allowed_imports narrows the language policy, which this server runs without; leave it "
         "out");
     return std::nullopt;
   }
   const ModuleList known = profile.modules ? GivenModules(profile.profile, *profile.modules)
-                                           : ModuleNames(profile.profile);
-  for (const std::string& module : is_complete ? *asked : ModuleList()) {
+                                           : outside::ModuleNames(profile.profile);
+  for (const std::string& module : is_complete ? *requested : ModuleList()) {
     const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
       return name == module || name.starts_with(module + ".");
     });
     if (found) continue;
-    const std::string suggestion = Suggestion(module, known);
+    const std::string suggestion = host::Suggestion(module, known);
     problems.push_back("allowed_imports: profile " + profile.profile.name + " has no module " +
-                       Quoted(module) +
+                       core::Quoted(module) +
                        (suggestion.empty() ? "; get_sandbox_info lists what it has" : suggestion));
   }
-  return profile.modules ? Intersection(profile.profile, *profile.modules, *asked) : asked;
+  return profile.modules ? Intersection(profile.profile, *profile.modules, *requested) : requested;
 }
 
 std::string_view RootOf(std::string_view module) { return module.substr(0, module.find('.')); }
 
 // Whether the module, or what it is a part of, has a name of the profile's.
-bool IsOfProfile(const Profile& profile, std::string_view module) {
+bool IsOfProfile(const core::Profile& profile, std::string_view module) {
   return std::any_of(
       profile.modules.begin(), profile.modules.end(),
-      [&](const ModuleExports& each) { return RootOf(each.name) == RootOf(module); });
+      [&](const core::ModuleExports& each) { return RootOf(each.name) == RootOf(module); });
 }
 
 // The profiles that have what `has` looks for, for a call that named one without: joined with that
 // one where it can be, so that nothing of it is lost.
-std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller, const Profile& named,
-                         bool (*has)(const Profile&)) {
+std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller,
+                         const core::Profile& named, bool (*has)(const core::Profile&)) {
   const std::vector<std::string>& combinations = sandboxes.combinations();
   std::string names;
   for (const EnabledProfile& each : sandboxes.enabled()) {
@@ -373,17 +373,19 @@ std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller, const
 
 // Empty: they only narrow what the operator allows.
 std::string DomainsProblem(const Sandboxes& sandboxes, const std::vector<std::string>& domains) {
-  const Result<DoorRules> rules = DoorRules::Make(sandboxes.network());
+  const core::Result<egress::EgressRules> rules = egress::EgressRules::Make(sandboxes.network());
   if (!rules) return rules.error().ToString();
-  const Result<AllowList> narrower = rules->Narrow(domains);
+  const core::Result<egress::AllowList> narrower = rules->Narrow(domains);
   return narrower ? "" : narrower.error().ToString();
 }
 
 // Files and domains are refused where they could have no effect: a caller who sends some counts on
 // them. An empty list says nothing that is not so anyway.
 void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Caller& caller,
-               const Profile& profile, Request& request, std::vector<std::string>& problems) {
-  const auto refuse = [&](const char* argument, const char* what, bool (*has)(const Profile&)) {
+               const core::Profile& profile, host::Request& request,
+               std::vector<std::string>& problems) {
+  const auto refuse = [&](const char* argument, const char* what,
+                          bool (*has)(const core::Profile&)) {
     const std::string names = ProfilesWith(sandboxes, caller, profile, has);
     problems.push_back(std::string(argument) + ": profile " + profile.name + " has no " + what +
                        (names.empty() ? "; no profile that this caller may name has one"
@@ -391,29 +393,31 @@ void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
   };
   if (auto files = arguments.Files("files")) {
     if (!profile.workspace && !files->empty()) {
-      refuse("files", "workspace", [](const Profile& each) { return each.workspace.has_value(); });
+      refuse("files", "workspace",
+             [](const core::Profile& each) { return each.workspace.has_value(); });
     }
     request.files = std::move(*files);
-    const Result<void> checked = CheckFiles(request.files, profile);
+    const core::Result<void> checked = outside::CheckFiles(request.files, profile);
     if (profile.workspace && !checked) problems.push_back(checked.error().ToString());
   }
   if (auto domains = arguments.Texts("allowed_domains")) {
-    if (!profile.door && !domains->empty()) {
+    if (!profile.egress && !domains->empty()) {
       refuse("allowed_domains", "network",
-             [](const Profile& each) { return each.door.has_value(); });
+             [](const core::Profile& each) { return each.egress.has_value(); });
     }
-    if (std::string problem = profile.door ? DomainsProblem(sandboxes, *domains) : "";
+    if (std::string problem = profile.egress ? DomainsProblem(sandboxes, *domains) : "";
         !problem.empty()) {
       problems.push_back("allowed_domains: " + problem);
     }
-    if (profile.door) request.allowed_domains = std::move(domains);
+    if (profile.egress) request.allowed_domains = std::move(domains);
   }
 }
 
 }  // namespace
 
 // Without capture the books still say how much there was.
-ToolResult ExecuteCode::ResultOf(Outcome& outcome, const Plan& plan, const Caller& caller) const {
+ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
+                                 const Caller& caller) const {
   const bool capture_output = plan.capture_output;
   std::string unsaid_stdout, unsaid_stderr;
   if (!capture_output) {
@@ -422,7 +426,7 @@ ToolResult ExecuteCode::ResultOf(Outcome& outcome, const Plan& plan, const Calle
   }
   ToolResult result;
   result.contents = TakeContents(outcome, caller.name, resources_);
-  result.structured = OutcomeToJson(outcome);
+  result.structured = host::OutcomeToJson(outcome);
   result.is_error = !outcome.success();
   if (!capture_output) {
     unsaid_stdout.swap(outcome.stdout_stream.text);
@@ -443,7 +447,7 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   Plan plan;
   plan.profile = ChooseProfile(sandboxes_, arguments, caller, problems);
   if (!plan.profile) return plan;
-  Request& request = plan.request;
+  host::Request& request = plan.request;
   request.limits = TakeLimits(arguments, *plan.profile, problems);
   plan.in_container = arguments.Boolean("use_container").value_or(false);
   if (const auto packages = arguments.Texts("packages")) {
@@ -452,7 +456,7 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   request.allowed_imports =
       TakeImports(arguments, *plan.profile, sandboxes_.language(), !plan.packages, problems);
   if (const std::string* input = arguments.Text("stdin")) {
-    const Bytes bound = request.limits.memory;
+    const core::Bytes bound = request.limits.memory;
     if (input->size() > bound.count) {
       problems.push_back("stdin is " + std::to_string(input->size()) +
                          " bytes long, more than the memory limit of " + bound.ToString() +
@@ -469,10 +473,13 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
 // Their modules may be imported whatever the lists of modules say, which know nothing of them:
 // whoever asks for a package asks for those. Not by a name that the profile has: a package with a
 // json.py is not json, and opens no module that the operator's list leaves out.
-Result<PreparedPackages> ExecuteCode::Install(Plan& plan, const ToolCall& call) const {
-  const int cancel_fd = call.cancellation ? call.cancellation->fd() : -1;
-  Result<PreparedPackages> prepared =
-      sandboxes_.packages().Prepare(plan.profile->profile, *plan.packages, cancel_fd);
+core::Result<container::packages::PreparedPackages> ExecuteCode::Install(
+    Plan& plan, const ToolCall& call) const {
+  const core::Result<int> cancel_fd =
+      call.cancellation ? call.cancellation->fd() : core::Result<int>(-1);
+  if (!cancel_fd) return cancel_fd.error();
+  core::Result<container::packages::PreparedPackages> prepared =
+      sandboxes_.packages().Prepare(plan.profile->profile, *plan.packages, *cancel_fd);
   if (prepared && plan.request.allowed_imports) {
     ModuleList& imports = *plan.request.allowed_imports;
     for (const std::string& module : prepared->lock.tree.modules) {
@@ -482,28 +489,28 @@ Result<PreparedPackages> ExecuteCode::Install(Plan& plan, const ToolCall& call) 
   return prepared;
 }
 
-Result<Outcome> ExecuteCode::RunPlan(Plan& plan, const OutputSink* sink,
-                                     const ToolCall& call) const {
+core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const outside::OutputSink* sink,
+                                                 const ToolCall& call) const {
   if (!plan.packages) {
     return Run(sandboxes_, *plan.profile, plan.request, sink, call,
                plan.in_container ? &plan.profile->profile : nullptr);
   }
-  const Result<PreparedPackages> prepared = Install(plan, call);
+  const core::Result<container::packages::PreparedPackages> prepared = Install(plan, call);
   if (!prepared) return prepared.error();
   plan.packages.reset();  // they are there
-  Result<Outcome> outcome =
+  core::Result<host::Outcome> outcome =
       Run(sandboxes_, *plan.profile, plan.request, sink, call, &prepared->profile);
   if (outcome && outcome->container) outcome->container->packages = prepared->lock.Names();
   return outcome;
 }
 
-Result<ToolResult> ExecuteCode::Failure(const Plan& plan, const Error& error) const {
+core::Result<ToolResult> ExecuteCode::Failure(const Plan& plan, const core::Error& error) const {
   if (plan.packages) return PackagesFailed(error);
   if (plan.in_container) return ContainerFailed(error);
   return error;
 }
 
-Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
+core::Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
   const bool in_container = arguments.Boolean("use_container").value_or(false);
@@ -514,11 +521,12 @@ Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
   if (!problems.empty()) return RefusedArguments(kName, problems);
   const bool streams = call.on_output && plan.capture_output;
   OutputForwarder forwarder(call.on_output);
-  Result<Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
-  Result<ToolResult> result = outcome ? Result<ToolResult>(ResultOf(*outcome, plan, call.caller))
-                                      : Failure(plan, outcome.error());
+  core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
+  core::Result<ToolResult> result =
+      outcome ? core::Result<ToolResult>(ResultOf(*outcome, plan, call.caller))
+              : Failure(plan, outcome.error());
   Record(observer_, kName, call, *plan.profile, std::move(plan.request), std::move(outcome));
   return result;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

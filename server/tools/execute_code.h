@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/request.h"
+#include "engine/host/request.h"
 #include "server/core/observer.h"
 #include "server/core/resource_store.h"
 #include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 class ExecuteCode final : public Tool {
  public:
@@ -22,12 +22,12 @@ class ExecuteCode final : public Tool {
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
-  Result<ToolResult> Call(const ToolCall& call) override;
+  core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
   struct Plan {
     const EnabledProfile* profile = nullptr;
-    Request request;
+    host::Request request;
     bool capture_output = true;
     bool in_container = false;
     std::optional<Requirements> packages;
@@ -37,11 +37,13 @@ class ExecuteCode final : public Tool {
                std::vector<std::string>& problems) const;
 
   // What comes before the run, where packages are asked for. An error is told to the caller.
-  Result<PreparedPackages> Install(Plan& plan, const ToolCall& call) const;
-  Result<Outcome> RunPlan(Plan& plan, const OutputSink* sink, const ToolCall& call) const;
-  Result<ToolResult> Failure(const Plan& plan, const Error& error) const;
+  core::Result<container::packages::PreparedPackages> Install(Plan& plan,
+                                                              const ToolCall& call) const;
+  core::Result<host::Outcome> RunPlan(Plan& plan, const outside::OutputSink* sink,
+                                      const ToolCall& call) const;
+  core::Result<ToolResult> Failure(const Plan& plan, const core::Error& error) const;
 
-  ToolResult ResultOf(Outcome& outcome, const Plan& plan, const Caller& caller) const;
+  ToolResult ResultOf(host::Outcome& outcome, const Plan& plan, const Caller& caller) const;
 
   Sandboxes& sandboxes_;
   ResourceStore& resources_;
@@ -50,6 +52,6 @@ class ExecuteCode final : public Tool {
   const ToolDescription description_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_EXECUTE_CODE_H_

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/core/base64.h"
-#include "engine/core/beneath.h"
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
+#include "engine/host/base64.h"
+#include "engine/host/beneath.h"
+#include "engine/host/suggest.h"
 #include "server/tools/arguments.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 using nlohmann::json;
@@ -27,7 +27,7 @@ std::string KeyProblem(const json& item) {
   const std::vector<std::string> kKnown = {"path", "text", "base64"};
   for (const auto& [key, value] : item.items()) {
     if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
-      return "has no use for " + Quoted(key) + Suggestion(key, kKnown);
+      return "has no use for " + core::Quoted(key) + host::Suggestion(key, kKnown);
     }
     if (!value.is_string()) return ": " + key + " has to be a string, not " + Shown(value);
   }
@@ -37,9 +37,9 @@ std::string KeyProblem(const json& item) {
 std::string PathProblem(const std::string* path) {
   if (!path) return "lacks path, such as \"data/input.csv\"";
   if (path->empty()) return ": path is empty";
-  if (path->size() > kLongestPath) {
+  if (path->size() > host::kMaxPath) {
     return ": path is " + std::to_string(path->size()) + " bytes long; the most is " +
-           std::to_string(kLongestPath);
+           std::to_string(host::kMaxPath);
   }
   return "";
 }
@@ -54,14 +54,14 @@ std::string ItemProblem(const json& item, size_t& bytes) {
   if (std::string problem = PathProblem(path); !problem.empty()) return problem;
   const std::string* const text = TextOf(item, "text");
   const std::string* const base64 = TextOf(item, "base64");
-  const std::string name = "(" + Quoted(*path) + ") ";
+  const std::string name = "(" + core::Quoted(*path) + ") ";
   if (text && base64) return name + "has both text and base64; leave one out";
   if (!text && !base64) return name + "has neither text nor base64; an empty file has text \"\"";
   if (text) {
     bytes = text->size();
     return "";
   }
-  const std::optional<std::string> decoded = DecodeBase64(*base64);
+  const std::optional<std::string> decoded = host::DecodeBase64(*base64);
   if (!decoded) {
     return name +
            "is not base64: A-Z, a-z, 0-9, + and /, filled up with = to a multiple of 4, "
@@ -78,7 +78,7 @@ nlohmann::ordered_json FileSchema(size_t max_bytes) {
           {"properties",
            {{"path",
              {{"type", "string"},
-              {"maxLength", kLongestPath},
+              {"maxLength", host::kMaxPath},
               {"description",
                "Where it is in the workspace, relative, with / between its parts. Folders are "
                "made."}}},
@@ -96,7 +96,7 @@ nlohmann::ordered_json FileSchema(size_t max_bytes) {
 
 std::vector<std::string> FileListProblems(const json& list, size_t max_bytes) {
   // A hostile list may be wrong in each of its items.
-  constexpr size_t kMostNamed = 10;
+  constexpr size_t kMaxNamed = 10;
   std::vector<std::string> problems;
   size_t total = 0;
   for (size_t i = 0; i < list.size(); ++i) {
@@ -104,7 +104,7 @@ std::vector<std::string> FileListProblems(const json& list, size_t max_bytes) {
     std::string problem = ItemProblem(list[i], bytes);
     total += bytes;
     if (problem.empty()) continue;
-    if (problems.size() == kMostNamed) {
+    if (problems.size() == kMaxNamed) {
       problems.push_back("has more items that are wrong");
       return problems;
     }
@@ -118,13 +118,14 @@ std::vector<std::string> FileListProblems(const json& list, size_t max_bytes) {
   return problems;
 }
 
-std::vector<InputFile> ReadFileList(const json& list) {
-  std::vector<InputFile> files;
+std::vector<host::InputFile> ReadFileList(const json& list) {
+  std::vector<host::InputFile> files;
   for (const json& item : list) {
     const std::string* const text = TextOf(item, "text");
-    files.push_back({*TextOf(item, "path"), text ? *text : *DecodeBase64(*TextOf(item, "base64"))});
+    files.push_back(
+        {*TextOf(item, "path"), text ? *text : *host::DecodeBase64(*TextOf(item, "base64"))});
   }
   return files;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

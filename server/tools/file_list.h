@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/request.h"
+#include "engine/host/request.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 // JSON Schema of one item; `max_bytes` are those of all contents together.
 nlohmann::ordered_json FileSchema(size_t max_bytes);
@@ -20,8 +20,8 @@ nlohmann::ordered_json FileSchema(size_t max_bytes);
 std::vector<std::string> FileListProblems(const nlohmann::json& list, size_t max_bytes);
 
 // Of a list without problems.
-std::vector<InputFile> ReadFileList(const nlohmann::json& list);
+std::vector<host::InputFile> ReadFileList(const nlohmann::json& list);
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_FILE_LIST_H_

@@ -2,7 +2,7 @@
 
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 OutputForwarder::OutputForwarder(const std::function<void(std::string_view)>& receiver)
     : receiver_(receiver) {
@@ -12,10 +12,10 @@ OutputForwarder::OutputForwarder(const std::function<void(std::string_view)>& re
 
 void OutputForwarder::Take(std::string& pending, std::string_view bytes) {
   pending += bytes;
-  const size_t whole = CompletePrefix(pending);
+  const size_t whole = core::CompletePrefix(pending);
   if (whole == 0) return;
   receiver_(std::string_view(pending).substr(0, whole));
   pending.erase(0, whole);
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

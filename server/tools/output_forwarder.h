@@ -8,7 +8,7 @@
 
 #include "engine/outside/backend.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 class OutputForwarder {
  public:
@@ -18,7 +18,7 @@ class OutputForwarder {
   OutputForwarder& operator=(const OutputForwarder&) = delete;
 
   // For the thread that runs. Stdout and stderr are joined in the order in which they are seen.
-  const OutputSink& sink() const { return sink_; }
+  const outside::OutputSink& sink() const { return sink_; }
 
  private:
   void Take(std::string& pending, std::string_view bytes);
@@ -26,9 +26,9 @@ class OutputForwarder {
   const std::function<void(std::string_view)>& receiver_;
   std::string pending_stdout_;  // the beginning of a character
   std::string pending_stderr_;
-  OutputSink sink_;
+  outside::OutputSink sink_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_OUTPUT_FORWARDER_H_

@@ -1,198 +1,86 @@
 #include "server/tools/output_schemas.h"
 
-namespace belljar {
+#include "engine/host/outcome_fields.h"
+
+namespace belljar::server::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFindings = R"({
-  "type": "array",
-  "description": "What the language policy refuses, with what to do instead",
-  "items": {
-    "type": "object",
-    "properties": {
-      "rule": {"type": "string", "description": "Number of the rule, such as BJ201"},
-      "name": {"type": "string", "description": "Name of the rule, such as import-not-allowed"},
-      "line": {"type": ["integer", "null"], "description": "From 1; null: the whole source"},
-      "column": {"type": ["integer", "null"], "description": "From 1"},
-      "end_line": {"type": ["integer", "null"]},
-      "end_column": {"type": ["integer", "null"], "description": "One past the last character"},
-      "reason": {"type": "string"},
-      "hint": {"type": ["string", "null"], "description": "What to do instead"},
-      "profile": {"type": ["string", "null"], "description": "The profile that would allow it"}
-    },
-    "required": ["rule", "name", "line", "reason"]
+Json ListOf(host::Words words) {
+  Json list = Json::array();
+  for (const std::string_view word : words) list.push_back(word);
+  return list;
+}
+
+// Of one row, by what its values are.
+template <typename T>
+Json SchemaOf(const char* meaning, bool may_be_null, const host::FieldBounds& bounds);
+
+// "type" or, where there are names of all values, "enum".
+template <typename T>
+void AddType(bool may_be_null, const host::FieldBounds& bounds, Json& schema) {
+  const auto add = [&](const char* type) {
+    schema["type"] = may_be_null ? Json({type, "null"}) : Json(type);
+  };
+  if constexpr (std::same_as<T, host::JsonText>) {
+    return;  // any
+  } else if constexpr (std::same_as<T, host::Truncations> || host::RecordField<T>) {
+    add("object");
+  } else if constexpr (host::ListField<T>) {
+    add("array");
+  } else if constexpr (host::EnumField<T>) {
+    schema["enum"] = ListOf(host::kNames<T>);
+  } else if constexpr (host::TextField<T>) {
+    if (bounds.choices.empty()) return add("string");
+    schema["enum"] = ListOf(bounds.choices);
+  } else if constexpr (std::same_as<T, bool>) {
+    add("boolean");
+  } else if constexpr (host::NumberField<T> || std::same_as<T, core::Bytes>) {
+    add("integer");
+  } else {
+    static_assert(host::DurationField<T>);
+    add("number");
   }
-})";
+}
 
-constexpr const char* kLimits = R"({
-  "type": "object",
-  "properties": {
-    "timeout": {"type": "number", "description": "Seconds of wall clock"},
-    "cpu": {"type": "number", "description": "Seconds of CPU time"},
-    "memory_bytes": {"type": "integer"},
-    "output_bytes": {"type": "integer", "description": "Of stdout and of stderr, each"},
-    "result_bytes": {"type": "integer", "description": "Of the result as JSON"},
-    "source_bytes": {"type": "integer"},
-    "file_size_bytes": {"type": "integer"},
-    "artifact_bytes": {"type": "integer", "description": "Content of one artifact within the result"},
-    "artifacts_bytes": {"type": "integer", "description": "Of all of them"},
-    "open_files": {"type": "integer"},
-    "processes": {"type": "integer"}
-  },
-  "required": ["timeout", "cpu", "memory_bytes", "output_bytes"]
-})";
-
-constexpr const char* kOutcome = R"({
-  "type": "object",
-  "properties": {
-    "success": {"type": "boolean", "description": "Whether status is ok"},
-    "status": {
-      "enum": ["ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"],
-      "description": "How it ended. refused: by the language policy, and nothing was run"
-    },
-    "execution_id": {
-      "type": "string",
-      "description": "A UUID; empty if the call was cancelled before it was run"
-    },
-    "result": {
-      "description": "Value of the last expression unless that is None, else of the variable named result, as JSON; null if there is none or it is not plain data. What JSON cannot say is an object with a $type"
-    },
-    "result_repr": {
-      "type": ["string", "null"],
-      "description": "The same as Python shows it, shortened; null if there is none"
-    },
-    "stdout": {"type": "string", "description": "What was printed; empty with capture_output false"},
-    "stderr": {"type": "string", "description": "Likewise"},
-    "exit_code": {"type": ["integer", "null"], "description": "Of sys.exit"},
-    "execution_time": {"type": "number", "description": "Seconds of wall clock"},
-    "variables": {
-      "type": "array",
-      "items": {"type": "string"},
-      "description": "Names that the code bound at its top level"
-    },
-    "error": {
-      "type": ["object", "null"],
-      "description": "What went wrong; null when nothing did",
-      "properties": {
-        "type": {
-          "type": "string",
-          "description": "Class of the exception, or PolicyError, Timeout, CpuLimit, MemoryLimit, Killed, Cancelled"
-        },
-        "message": {"type": "string"},
-        "line": {"type": ["integer", "null"], "description": "Of the code, from 1"},
-        "column": {"type": ["integer", "null"], "description": "From 1"},
-        "traceback": {"type": ["string", "null"]},
-        "hint": {"type": ["string", "null"], "description": "What is likely to help"}
-      },
-      "required": ["type", "message"]
-    },
-    "usage": {
-      "type": "object",
-      "properties": {
-        "wall_time": {"type": "number", "description": "Seconds"},
-        "cpu_time": {"type": "number", "description": "Seconds, user and system"},
-        "max_rss_bytes": {"type": "integer", "description": "Most resident memory"}
-      }
-    },
-    "truncated": {
-      "type": "object",
-      "description": "Only what was cut: stdout and stderr with the number of bytes that were dropped, artifacts and network with how many were left out, other keys with true"
-    },
-    "isolation": {
-      "type": "object",
-      "description": "What held the code in, as seen on its own process from outside",
-      "properties": {
-        "mode": {"enum": ["strict", "standard"]},
-        "language": {"enum": ["restricted", "full"]},
-        "layers": {
-          "type": "array",
-          "items": {
-            "type": "object",
-            "properties": {
-              "name": {"type": "string"},
-              "held": {"type": "boolean"},
-              "detail": {"type": "string"}
-            },
-            "required": ["name", "held"]
-          }
-        }
-      }
-    },
-    "security_events": {
-      "type": "array",
-      "description": "System calls that were denied, or for which the code was killed",
-      "items": {
-        "type": "object",
-        "properties": {
-          "layer": {"type": "string"},
-          "action": {"enum": ["denied", "killed"]},
-          "detail": {"type": "string", "description": "The system call"},
-          "count": {"type": "integer"}
-        }
-      }
-    },
-    "artifacts": {
-      "type": "array",
-      "description": "Figures and tables that the code made, and new or changed files of its workspace. Made by the code: hostile where you open them",
-      "items": {
-        "type": "object",
-        "properties": {
-          "name": {"type": "string", "description": "Of a file its path in the workspace"},
-          "origin": {"enum": ["file", "display"], "description": "display: a figure or table, made from a value of the code"},
-          "media_type": {"type": "string"},
-          "size": {"type": "integer", "description": "Bytes of the whole"},
-          "sha256": {"type": ["string", "null"], "description": "Of the whole, in hexadecimal"},
-          "encoding": {"type": ["string", "null"], "description": "Of content: utf-8 or base64"},
-          "content": {"type": ["string", "null"], "description": "Short text alone stands here. Anything else is in a content block of the answer, or at uri"},
-          "note": {"type": ["string", "null"], "description": "Why there is no content, or what else there is to say"},
-          "uri": {"type": "string", "description": "Where resources/read gives the whole, for a while; left out where it was not kept"}
-        },
-        "required": ["name", "origin", "media_type", "size"]
-      }
-    },
-    "artifacts_note": {
-      "type": ["string", "null"],
-      "description": "What was left of files that are not among the artifacts, and why"
-    },
-    "network": {
-      "type": "array",
-      "description": "Connections and refused tries at one, in profiles with network",
-      "items": {
-        "type": "object",
-        "properties": {
-          "host": {"type": "string", "description": "As the code named it"},
-          "port": {"type": "integer"},
-          "protocol": {"type": "string"},
-          "allowed": {"type": "boolean"},
-          "detail": {"type": ["string", "null"], "description": "Why not, or the address that it came to"},
-          "bytes_sent": {"type": "integer"},
-          "bytes_received": {"type": "integer"},
-          "started": {"type": "number", "description": "Seconds after the beginning"},
-          "lasted": {"type": "number", "description": "Seconds"}
-        },
-        "required": ["host", "port", "allowed"]
-      }
-    },
-    "container": {
-      "type": ["object", "null"],
-      "description": "The container that the code ran in; null: none, as nobody asked for one",
-      "properties": {
-        "engine": {"type": "string"},
-        "runtime": {"type": "string", "description": "runsc is gVisor, a kernel of its own; runc has the kernel of the machine"},
-        "image_digest": {"type": "string"},
-        "warm": {"type": "boolean", "description": "Whether it was waiting; else it was started for this call"},
-        "started_in": {"type": "number", "description": "Seconds until code could run in it"},
-        "not_limited": {"type": "array", "items": {"enum": ["memory", "processes", "cpu"]}, "description": "What the engine limits for no container: the limits of the worker in it are all there is"},
-        "packages": {"type": "array", "items": {"type": "string"}, "description": "What was installed for this run, with what it needs: name==version"}
-      },
-      "required": ["engine", "runtime", "warm"]
+template <host::RecordField T>
+void AddProperties(Json& schema) {
+  Json required = Json::array();
+  Json& properties = schema["properties"] = Json::object();
+  host::ForEachField<T>([&](auto row) {
+    if constexpr (row.Is(host::kInJson)) {
+      properties[row.name] = SchemaOf<host::FieldType<decltype(row), const T>>(
+          row.meaning, row.Is(host::kNullable), row.bounds);
+      if (row.Is(host::kRequired)) required.push_back(row.name);
     }
-  },
-  "required": ["success", "status", "execution_id", "result", "stdout", "stderr", "execution_time",
-    "variables", "error", "findings", "usage", "truncated", "limits", "isolation",
-    "artifacts", "network", "container"]
-})";
+  });
+  if (!required.empty()) schema["required"] = std::move(required);
+}
+
+template <typename T>
+Json SchemaOf(const char* meaning, bool may_be_null, const host::FieldBounds& bounds) {
+  if constexpr (host::OptionalField<T>) {
+    return SchemaOf<typename host::ElementOf<T>::Type>(meaning, true, bounds);
+  } else {
+    Json schema = Json::object();
+    const auto describe = [&] {
+      if (*meaning != '\0') schema["description"] = meaning;
+    };
+    AddType<T>(may_be_null, bounds, schema);
+    if constexpr (host::ListField<T>) {
+      using Item = typename host::ElementOf<T>::Type;
+      // What is long comes last.
+      if (host::RecordField<Item>) describe();
+      schema["items"] = SchemaOf<Item>("", false, bounds);
+      if (!host::RecordField<Item>) describe();
+    } else {
+      describe();
+    }
+    if constexpr (host::RecordField<T>) AddProperties<T>(schema);
+    return schema;
+  }
+}
 
 constexpr const char* kValidation = R"({
   "type": "object",
@@ -402,18 +290,23 @@ constexpr const char* kSandboxInfo = R"({
 }  // namespace
 
 Json OutcomeSchema() {
-  Json schema = Json::parse(kOutcome);
-  schema["properties"]["findings"] = Json::parse(kFindings);
-  schema["properties"]["limits"] = Json::parse(kLimits);
+  Json schema = SchemaOf<host::Outcome>("", false, {});
+  // Where 0.1 had them.
+  for (const char* last : {"findings", "limits"}) {
+    Json& properties = schema["properties"];
+    const Json moved = properties[last];
+    properties.erase(last);
+    properties[last] = moved;
+  }
   return schema;
 }
 
 Json ValidationSchema() {
   Json schema = Json::parse(kValidation);
-  schema["properties"]["findings"] = Json::parse(kFindings);
+  schema["properties"]["findings"] = OutcomeSchema()["properties"]["findings"];
   return schema;
 }
 
 Json SandboxInfoSchema() { return Json::parse(kSandboxInfo); }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

@@ -5,12 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
-namespace belljar {
+namespace belljar::server::tools {
 
-nlohmann::ordered_json OutcomeSchema();      // of OutcomeToJson (engine/core/outcome.h)
+nlohmann::ordered_json OutcomeSchema();      // of OutcomeToJson (engine/host/outcome.h)
 nlohmann::ordered_json ValidationSchema();   // of validate_code
 nlohmann::ordered_json SandboxInfoSchema();  // of get_sandbox_info
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_OUTPUT_SCHEMAS_H_

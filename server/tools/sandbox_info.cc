@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "engine/core/outcome.h"
-#include "engine/core/version.h"
+#include "engine/host/outcome.h"
+#include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "engine/outside/profile_facts.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tiers.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -26,9 +26,9 @@ Json Seconds(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-Json LimitsOf(const Limits& usual, const Limits& most) {
-  return {{"default", Json::parse(LimitsToJson(usual))},
-          {"maximum", Json::parse(LimitsToJson(most))}};
+Json LimitsOf(const core::Limits& defaults, const core::Limits& maximum) {
+  return {{"default", Json::parse(host::LimitsToJson(defaults))},
+          {"maximum", Json::parse(host::LimitsToJson(maximum))}};
 }
 
 // Whether it belongs to one of `sets`: a profile's packages, or those that are missing.
@@ -41,10 +41,11 @@ bool IsOfPackages(const Sets& sets, const std::string& module) {
 }
 
 // The operator's choice of modules, or all of them, without those whose packages are missing.
-Json Modules(const Profile& profile, const std::optional<ModuleList>& chosen,
-             const std::vector<MissingPackages>& missing) {
+Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chosen,
+             const std::vector<outside::MissingPackages>& missing) {
   Json modules = Json::array();
-  for (const std::string& module : chosen ? GivenModules(profile, *chosen) : ModuleNames(profile)) {
+  for (const std::string& module :
+       chosen ? GivenModules(profile, *chosen) : outside::ModuleNames(profile)) {
     if (!IsOfPackages(missing, module)) modules.push_back(module);
   }
   return modules;
@@ -52,32 +53,32 @@ Json Modules(const Profile& profile, const std::optional<ModuleList>& chosen,
 
 // A model reads this: of a tier what it has beside basic, and of packages, which have thousands of
 // names, none. `basic` is null where its own entry is not shown.
-Json NamesOf(const Profile& profile, const Json& modules, const Profile* basic) {
+Json NamesOf(const core::Profile& profile, const Json& modules, const core::Profile* basic) {
   Json names = Json::object();
-  for (const ModuleExports* module : OwnModules(profile, basic)) {
+  for (const core::ModuleExports* module : outside::OwnModules(profile, basic)) {
     if (std::find(modules.begin(), modules.end(), module->name) == modules.end()) continue;
     if (!IsOfPackages(profile.packages, module->name)) names[module->name] = module->exports;
   }
   return names;
 }
 
-Json EnabledEntry(const EnabledProfile& enabled, const Profile* basic, const Sandboxes& sandboxes,
-                  const Installation& installation) {
-  const Profile& profile = enabled.profile;
-  const std::vector<MissingPackages> missing = installation.Missing(profile);
+Json EnabledEntry(const EnabledProfile& enabled, const core::Profile* basic,
+                  const Sandboxes& sandboxes, const outside::Installation& installation) {
+  const core::Profile& profile = enabled.profile;
+  const std::vector<outside::MissingPackages> missing = installation.Missing(profile);
   Json modules = Modules(profile, enabled.modules, missing);
   Json names = NamesOf(profile, modules, basic);
   Json entry = {{"enabled", true}, {"available", missing.empty()}, {"summary", profile.summary}};
-  entry.update(Json::parse(ProfileFactsToJson(profile, installation)));
-  if (profile.door) entry["network"]["allowed_domains"] = sandboxes.network().allowed_domains;
+  entry.update(Json::parse(outside::ProfileFactsToJson(profile, installation)));
+  if (profile.egress) entry["network"]["allowed_domains"] = sandboxes.network().allowed_domains;
   entry["modules"] = std::move(modules);
   entry["names"] = std::move(names);
   entry["limits"] = LimitsOf(enabled.limits, profile.maximum_limits);
   return entry;
 }
 
-Json WithheldEntry(const EnabledProfile& enabled, const Installation& installation) {
-  const std::vector<MissingPackages> missing = installation.Missing(enabled.profile);
+Json WithheldEntry(const EnabledProfile& enabled, const outside::Installation& installation) {
+  const std::vector<outside::MissingPackages> missing = installation.Missing(enabled.profile);
   return {{"enabled", false},
           {"available", missing.empty()},
           {"summary", enabled.profile.summary},
@@ -87,10 +88,10 @@ Json WithheldEntry(const EnabledProfile& enabled, const Installation& installati
            "caller may name"}};
 }
 
-Json InstalledEntry(const Profile& profile, const Installation& installation) {
-  const std::vector<MissingPackages> missing = installation.Missing(profile);
+Json InstalledEntry(const core::Profile& profile, const outside::Installation& installation) {
+  const std::vector<outside::MissingPackages> missing = installation.Missing(profile);
   Json entry = {{"enabled", false}, {"available", missing.empty()}, {"summary", profile.summary}};
-  entry.update(Json::parse(ProfileFactsToJson(profile, installation)));
+  entry.update(Json::parse(outside::ProfileFactsToJson(profile, installation)));
   entry["modules"] = Modules(profile, std::nullopt, missing);
   entry["how_to_enable"] = "an operator enables it with " + HowToEnable(profile.name);
   return entry;
@@ -112,15 +113,15 @@ std::string Member(const std::string& profile, const Json& entry) {
   return Dump(Json(ProfileKey(profile))) + ":" + Dump(entry);
 }
 
-Json ResourceLimits(const EnabledProfile& usual) {
-  const Limits& most = usual.profile.maximum_limits;
-  return {{"timeout", Seconds(usual.limits.timeout)},
-          {"max_output_size", usual.limits.output.count},
-          {"memory_limit", usual.limits.memory.ToString()},
+Json ResourceLimits(const EnabledProfile& defaults) {
+  const core::Limits& maximum = defaults.profile.maximum_limits;
+  return {{"timeout", Seconds(defaults.limits.timeout)},
+          {"max_output_size", defaults.limits.output.count},
+          {"memory_limit", defaults.limits.memory.ToString()},
           {"max",
-           {{"timeout", Seconds(most.timeout)},
-            {"max_output_size", most.output.count},
-            {"memory_limit", most.memory.ToString()}}}};
+           {{"timeout", Seconds(maximum.timeout)},
+            {"max_output_size", maximum.output.count},
+            {"memory_limit", maximum.memory.ToString()}}}};
 }
 
 Json ContainerMode(const Containers::State& state) {
@@ -140,15 +141,16 @@ Json PackagesJson(const Sandboxes& sandboxes) {
 
 // The layers of the seal in their order; two of them every kernel has that Belljar starts on.
 Json Layers(const Sandboxes& sandboxes) {
-  SandboxOptions options;
+  outside::SandboxOptions options;
   options.isolation = sandboxes.isolation();
-  const std::vector<std::string> required = RequiredLayers(options);
-  const std::vector<MachineCheck> checks = CheckKernel();
+  const std::vector<std::string> required = outside::RequiredLayers(options);
+  const std::vector<outside::MachineCheck> checks = outside::CheckKernel();
   Json layers = Json::array();
   for (const char* name :
        {"namespaces", "privileges", "rlimits", "landlock", "cgroup", "seccomp"}) {
-    const auto check = std::find_if(checks.begin(), checks.end(),
-                                    [name](const MachineCheck& each) { return each.name == name; });
+    const auto check =
+        std::find_if(checks.begin(), checks.end(),
+                     [name](const outside::MachineCheck& each) { return each.name == name; });
     const bool is_probed = check != checks.end();
     layers.push_back(
         {{"name", name},
@@ -160,9 +162,10 @@ Json Layers(const Sandboxes& sandboxes) {
 }
 
 Json IsolationJson(const Sandboxes& sandboxes) {
-  return {{"mode", sandboxes.isolation() == IsolationMode::kStrict ? "strict" : "standard"},
-          {"language", sandboxes.language() == Language::kFull ? "full" : "restricted"},
-          {"layers", Layers(sandboxes)}};
+  return {
+      {"mode", sandboxes.isolation() == outside::IsolationMode::kStrict ? "strict" : "standard"},
+      {"language", sandboxes.language() == outside::Language::kFull ? "full" : "restricted"},
+      {"layers", Layers(sandboxes)}};
 }
 
 Json LanguageNotes(const Sandboxes& sandboxes) {
@@ -175,7 +178,7 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
         "Code can install nothing: there is no pip. What execute_code is given as packages, with "
         "use_container, can be imported beside the listed modules.";
   }
-  if (sandboxes.language() == Language::kFull) {
+  if (sandboxes.language() == outside::Language::kFull) {
     notes.back() = "All of Python runs here; the list of modules is not enforced.";
     return notes;
   }
@@ -224,10 +227,10 @@ ToolDescription Describe(const ParameterTable& parameters) {
 
 }  // namespace
 
-SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue)
+SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue)
     : sandboxes_(sandboxes), parameters_({}), description_(Describe(parameters_)) {
   std::vector<std::string> listed;
-  const Profile* basic = nullptr;
+  const core::Profile* basic = nullptr;
   for (const EnabledProfile& each : sandboxes.enabled()) {
     if (each.profile.name == "basic" && !each.modules) basic = &each.profile;
   }
@@ -241,7 +244,7 @@ SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue
   const auto is_listed = [&](const std::string& name) {
     return std::find(listed.begin(), listed.end(), name) != listed.end();
   };
-  for (const Profile& profile : sandboxes.installed()) {
+  for (const core::Profile& profile : sandboxes.installed()) {
     if (is_listed(profile.name)) continue;
     listed.push_back(profile.name);
     entries_.push_back(
@@ -257,13 +260,13 @@ SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue
                      {"isolation", IsolationJson(sandboxes)},
                      {"language_notes", LanguageNotes(sandboxes)},
                      {"version",
-                      {{"belljar", kBelljarVersion},
-                       {"python", kPythonVersion},
+                      {{"belljar", host::kBelljarVersion},
+                       {"python", host::kPythonVersion},
                        {"restricted_python", restricted.empty() ? Json() : Json(restricted)}}}};
   ending_ = "," + Dump(rest).substr(1);
 }
 
-Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
+core::Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
   ToolResult result;
   std::vector<std::string> problems;
   (void)parameters_.Check(call.arguments, problems);
@@ -272,9 +275,9 @@ Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
     result.is_error = true;
     return result;
   }
-  const Result<const EnabledProfile*> usual = sandboxes_.Choose(nullptr, call.caller);
+  const core::Result<const EnabledProfile*> defaults = sandboxes_.Choose(nullptr, call.caller);
   result.structured = "{\"success\":true,\"default_profile\":" +
-                      Dump(usual ? Json((*usual)->profile.name) : Json()) +
+                      Dump(defaults ? Json((*defaults)->profile.name) : Json()) +
                       ",\"combinations\":" + Dump(PermittedCombinations(sandboxes_, call.caller)) +
                       ",\"security_profiles\":{";
   for (const Entry& entry : entries_) {
@@ -289,4 +292,4 @@ Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
   return result;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

@@ -10,16 +10,16 @@
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 class SandboxInfo final : public Tool {
  public:
   // Both are borrowed for the call; `sandboxes` for good. Probes this machine.
-  SandboxInfo(Sandboxes& sandboxes, const ProfileCatalogue& catalogue);
+  SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return false; }
-  Result<ToolResult> Call(const ToolCall& call) override;
+  core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
   // One member of security_profiles, as JSON text, ready for either kind of caller.
@@ -36,6 +36,6 @@ class SandboxInfo final : public Tool {
   std::string ending_;  // all members that are the same for every caller
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_SANDBOX_INFO_H_

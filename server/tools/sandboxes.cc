@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "engine/core/suggest.h"
 #include "engine/core/text.h"
-#include "profiles/loader.h"
+#include "engine/host/suggest.h"
+#include "engine/profiles/loader.h"
 #include "server/tools/tiers.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 bool Contains(const std::vector<std::string>& list, const std::string& value) {
@@ -32,64 +32,70 @@ bool IsBelow(const std::string& name, const std::string& package) {
 }
 
 // What an operator has set for every call has to be within each profile.
-Result<Limits> UsualLimits(const ExecutionConfig& config, const Profile& profile) {
-  const Limits& most = profile.maximum_limits;
+core::Result<core::Limits> DefaultLimits(const ExecutionConfig& config,
+                                         const core::Profile& profile) {
+  const core::Limits& maximum = profile.maximum_limits;
   const auto over = [&](const char* setting, const std::string& value, const std::string& maximum) {
-    return MakeError("enable profile " + profile.name, std::string(setting) + " of " + value +
-                                                           " is over the profile's maximum of " +
-                                                           maximum + "; lower it");
+    return core::MakeError("enable profile " + profile.name,
+                           std::string(setting) + " of " + value +
+                               " is over the profile's maximum of " + maximum + "; lower it");
   };
-  if (config.timeout && *config.timeout > most.timeout) {
-    return over("the timeout", FormatDuration(*config.timeout), FormatDuration(most.timeout));
+  if (config.timeout && *config.timeout > maximum.timeout) {
+    return over("the timeout", core::FormatDuration(*config.timeout),
+                core::FormatDuration(maximum.timeout));
   }
-  if (config.memory && *config.memory > most.memory) {
-    return over("the memory limit", config.memory->ToString(), most.memory.ToString());
+  if (config.memory && *config.memory > maximum.memory) {
+    return over("the memory limit", config.memory->ToString(), maximum.memory.ToString());
   }
-  if (config.output && *config.output > most.output) {
-    return over("the output limit", config.output->ToString(), most.output.ToString());
+  if (config.output && *config.output > maximum.output) {
+    return over("the output limit", config.output->ToString(), maximum.output.ToString());
   }
-  return WithAsked(profile.default_limits, most,
-                   {config.timeout, std::nullopt, config.memory, config.output});
+  return core::WithRequested(profile.default_limits, maximum,
+                             {config.timeout, std::nullopt, config.memory, config.output});
 }
 
 // An operator's list is for all profiles: each module has to be in one of them.
-Result<void> CheckImports(const ExecutionConfig& config,
-                          const std::vector<EnabledProfile>& enabled) {
+core::Result<void> CheckImports(const ExecutionConfig& config,
+                                const std::vector<EnabledProfile>& enabled) {
   if (!config.allowed_imports) return {};
   if (config.language == "full") {
-    return MakeError("narrow the imports",
-                     "the list of allowed imports narrows the language policy, and the language "
-                     "\"full\" has none; drop one of the two");
+    return core::MakeError(
+        "narrow the imports",
+        "the list of allowed imports narrows the language policy, and the language "
+        "\"full\" has none; drop one of the two");
   }
   std::vector<std::string> known;
   for (const EnabledProfile& each : enabled) {
-    for (const ModuleExports& module : each.profile.modules) known.push_back(module.name);
+    for (const core::ModuleExports& module : each.profile.modules) known.push_back(module.name);
   }
   for (const std::string& module : *config.allowed_imports) {
     const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
       return name == module || IsBelow(name, module);
     });
     if (found) continue;
-    return MakeError("narrow the imports", "no enabled profile has a module " + Quoted(module) +
-                                               Suggestion(module, known));
+    return core::MakeError("narrow the imports", "no enabled profile has a module " +
+                                                     core::Quoted(module) +
+                                                     host::Suggestion(module, known));
   }
   return {};
 }
 
 }  // namespace
 
-ModuleList GivenModules(const Profile& profile, const ModuleList& asked) {
+ModuleList GivenModules(const core::Profile& profile, const ModuleList& requested) {
   ModuleList given;
-  for (const ModuleExports& module : profile.modules) {
-    const bool is_given = std::any_of(asked.begin(), asked.end(), [&](const std::string& name) {
-      return name == module.name || IsBelow(module.name, name) || IsBelow(name, module.name);
-    });
+  for (const core::ModuleExports& module : profile.modules) {
+    const bool is_given =
+        std::any_of(requested.begin(), requested.end(), [&](const std::string& name) {
+          return name == module.name || IsBelow(module.name, name) || IsBelow(name, module.name);
+        });
     if (is_given) given.push_back(module.name);
   }
   return given;
 }
 
-ModuleList Intersection(const Profile& profile, const ModuleList& one, const ModuleList& other) {
+ModuleList Intersection(const core::Profile& profile, const ModuleList& one,
+                        const ModuleList& other) {
   const ModuleList ours = GivenModules(profile, one);
   const ModuleList theirs = GivenModules(profile, other);
   ModuleList both;
@@ -100,7 +106,7 @@ ModuleList Intersection(const Profile& profile, const ModuleList& one, const Mod
   ModuleList narrow;
   for (const std::string& name : both) {
     const bool is_whole = std::all_of(
-        profile.modules.begin(), profile.modules.end(), [&](const ModuleExports& module) {
+        profile.modules.begin(), profile.modules.end(), [&](const core::ModuleExports& module) {
           return !IsBelow(module.name, name) || Contains(both, module.name);
         });
     if (is_whole) narrow.push_back(name);
@@ -108,31 +114,33 @@ ModuleList Intersection(const Profile& profile, const ModuleList& one, const Mod
   return narrow;
 }
 
-Sandboxes::Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue,
+Sandboxes::Sandboxes(const ExecutionConfig& config, const outside::ProfileCatalogue& catalogue,
                      const ContainerConfig& container, const PackagesConfig& packages)
     : config_(config),
       catalogue_(catalogue),
-      isolation_(config.isolation == "standard" ? IsolationMode::kStandard
-                                                : IsolationMode::kStrict),
-      language_(config.language == "full" ? Language::kFull : Language::kRestricted),
+      isolation_(config.isolation == "standard" ? outside::IsolationMode::kStandard
+                                                : outside::IsolationMode::kStrict),
+      language_(config.language == "full" ? outside::Language::kFull
+                                          : outside::Language::kRestricted),
       containers_(container, config.profiles.size() + config.combinations,
-                  [this](const Profile& profile) {
-                    SandboxOptions options = OptionsOf(profile);
+                  [this](const core::Profile& profile) {
+                    outside::SandboxOptions options = OptionsOf(profile);
                     // What strict asks for cannot be had inside: a container's walls stand there.
-                    options.isolation = IsolationMode::kStandard;
+                    options.isolation = outside::IsolationMode::kStandard;
                     return options;
                   }),
       packages_(packages, container) {}
 
 Sandboxes::~Sandboxes() = default;
 
-Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config,
-                                                   const ProfileCatalogue& catalogue,
-                                                   const ContainerConfig& container,
-                                                   const PackagesConfig& packages) {
+core::Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config,
+                                                         const outside::ProfileCatalogue& catalogue,
+                                                         const ContainerConfig& container,
+                                                         const PackagesConfig& packages) {
   std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue, container, packages));
-  if (Result<void> enabled = sandboxes->Enable(); !enabled) return enabled.error();
-  Result<std::shared_ptr<Sandbox>> first = sandboxes->Get(sandboxes->default_profile());
+  if (core::Result<void> enabled = sandboxes->Enable(); !enabled) return enabled.error();
+  core::Result<std::shared_ptr<outside::Sandbox>> first =
+      sandboxes->Get(sandboxes->default_profile());
   if (!first) return first.error();
   sandboxes->containers_.WarmUp(sandboxes->default_profile().profile);
   return sandboxes;
@@ -140,52 +148,52 @@ Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config
 
 // --- what the operator has set up ---------------------------------------------------------------
 
-Result<void> Sandboxes::Enable() {
+core::Result<void> Sandboxes::Enable() {
   std::vector<std::string> names;
   for (const std::string& name : config_.profiles) names.push_back(Canonical(name));
-  const std::string usual = Canonical(config_.profile);
-  if (!Contains(names, usual)) names.push_back(usual);
+  const std::string default_profile = Canonical(config_.profile);
+  if (!Contains(names, default_profile)) names.push_back(default_profile);
   for (const std::string& name : names) {
-    if (Result<void> one = EnableOne(name); !one) return one;
-    if (name == usual) default_ = enabled_.size() - 1;
+    if (core::Result<void> one = EnableOne(name); !one) return one;
+    if (name == default_profile) default_ = enabled_.size() - 1;
   }
   ListCombinations();
   return CheckImports(config_, enabled_);
 }
 
-Result<void> Sandboxes::EnableOne(const std::string& name) {
-  Result<Profile> profile = catalogue_.Choose(name);
+core::Result<void> Sandboxes::EnableOne(const std::string& name) {
+  core::Result<core::Profile> profile = catalogue_.Choose(name);
   if (!profile) {
     if (!FindTier(name)) return profile.error();
-    return MakeError("enable profile " + name, "this version of Belljar does not have it; it has " +
-                                                   Joined(catalogue_.Names()) +
-                                                   ". Take it out of the settings");
+    return core::MakeError("enable profile " + name,
+                           "this version of Belljar does not have it; it has " +
+                               Joined(catalogue_.Names()) + ". Take it out of the settings");
   }
   if (FindEnabled(profile->name)) {
-    return MakeError("enable profile " + Quoted(name),
-                     "there is an enabled profile " + profile->name + " already");
+    return core::MakeError("enable profile " + core::Quoted(name),
+                           "there is an enabled profile " + profile->name + " already");
   }
-  Result<EnabledProfile> enabled = SetUp(std::move(*profile));
+  core::Result<EnabledProfile> enabled = SetUp(std::move(*profile));
   if (!enabled) return enabled.error();
   enabled_.push_back(std::move(*enabled));
   slots_.push_back(std::make_unique<Slot>());
   return {};
 }
 
-Result<EnabledProfile> Sandboxes::SetUp(Profile profile) const {
-  Result<Limits> limits = UsualLimits(config_, profile);
+core::Result<EnabledProfile> Sandboxes::SetUp(core::Profile profile) const {
+  core::Result<core::Limits> limits = DefaultLimits(config_, profile);
   if (!limits) return limits.error();
   EnabledProfile enabled{std::move(profile), *limits, std::nullopt};
   if (config_.allowed_imports) {
-    const ModuleList& asked = *config_.allowed_imports;
-    enabled.modules = Intersection(enabled.profile, asked, asked);
+    const ModuleList& requested = *config_.allowed_imports;
+    enabled.modules = Intersection(enabled.profile, requested, requested);
   }
   return enabled;
 }
 
 // Each set of two or more of the profiles that extend another and can be found by name.
 void Sandboxes::ListCombinations() {
-  constexpr size_t kMostToList = 4;
+  constexpr size_t kMaxToList = 4;
   std::vector<std::string> names;
   for (const EnabledProfile& each : enabled_) {
     const bool is_one =
@@ -194,7 +202,7 @@ void Sandboxes::ListCombinations() {
       names.push_back(each.profile.name);
     }
   }
-  if (config_.combinations == 0 || names.size() > kMostToList) return;
+  if (config_.combinations == 0 || names.size() > kMaxToList) return;
   std::sort(names.begin(), names.end());
   for (unsigned chosen = 1; chosen < 1u << names.size(); ++chosen) {
     std::string name;
@@ -234,10 +242,11 @@ std::string Sandboxes::NotEnabled(const std::string& name) const {
   if (!is_installed && !FindTier(name)) {
     // Other servers' lists have commas.
     const bool is_list = name.find_first_of(", ;") != std::string::npos;
-    return "there is no profile " + Quoted(name) + rest +
-           (is_list ? "; several are joined with +" : Suggestion(name, names));
+    return "there is no profile " + core::Quoted(name) + rest +
+           (is_list ? "; several are joined with +" : host::Suggestion(name, names));
   }
-  const std::string what = "profile " + Quoted(name) + " is not enabled on this server" + rest;
+  const std::string what =
+      "profile " + core::Quoted(name) + " is not enabled on this server" + rest;
   if (!is_installed) return what + ". This version of Belljar does not have " + name + " yet";
   return what + ". A call cannot enable it; an operator does, with " + HowToEnable(name);
 }
@@ -251,56 +260,58 @@ std::string Sandboxes::WhyNot(const std::string& profile, const Caller& caller) 
   return Permits(caller, profile) ? "" : "This caller may not use it; an operator sets which.";
 }
 
-Error Sandboxes::NotPermitted(const std::string& name, const Caller& caller) const {
+core::Error Sandboxes::NotPermitted(const std::string& name, const Caller& caller) const {
   std::vector<std::string> permitted;
   for (const EnabledProfile& each : enabled_) {
     if (Permits(caller, each.profile.name)) permitted.push_back(each.profile.name);
   }
-  return MakeError("the caller " + Quoted(caller.name) + " may not use profile " + Quoted(name) +
-                       "; " +
-                       (permitted.empty() ? "none at all" : "it may use: " + Joined(permitted)) +
-                       ". An operator sets which",
-                   "");
+  return core::MakeError(
+      "the caller " + core::Quoted(caller.name) + " may not use profile " + core::Quoted(name) +
+          "; " + (permitted.empty() ? "none at all" : "it may use: " + Joined(permitted)) +
+          ". An operator sets which",
+      "");
 }
 
-Result<const EnabledProfile*> Sandboxes::ChooseUnnamed(const Caller& caller) const {
+core::Result<const EnabledProfile*> Sandboxes::ChooseUnnamed(const Caller& caller) const {
   if (Permits(caller, default_profile().profile.name)) return &default_profile();
   for (const EnabledProfile& each : enabled_) {
     if (Permits(caller, each.profile.name)) return &each;
   }
-  return MakeError("the caller " + Quoted(caller.name) + " may use no profile of this server; " +
-                       "an operator sets which",
-                   "");
+  return core::MakeError("the caller " + core::Quoted(caller.name) +
+                             " may use no profile of this server; " + "an operator sets which",
+                         "");
 }
 
-Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name, const Caller& caller) {
+core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
+                                                      const Caller& caller) {
   if (!name) return ChooseUnnamed(caller);
   const std::string wanted = ProfileName(*name);
   const EnabledProfile* const enabled = FindEnabled(wanted);
   if (!enabled) {
     for (const std::string& part : PartsOf(wanted)) {
-      if (!FindEnabled(part)) return MakeError(NotEnabled(part), "");
+      if (!FindEnabled(part)) return core::MakeError(NotEnabled(part), "");
     }
   }
   if (!Permits(caller, wanted)) return NotPermitted(wanted, caller);
-  return enabled ? Result<const EnabledProfile*>(enabled) : Combine(wanted);
+  return enabled ? core::Result<const EnabledProfile*>(enabled) : Combine(wanted);
 }
 
 // Precondition: each of them is enabled, and the caller may use it.
-Result<const EnabledProfile*> Sandboxes::Combine(const std::string& name) {
+core::Result<const EnabledProfile*> Sandboxes::Combine(const std::string& name) {
   if (config_.combinations == 0) {
-    return MakeError("profile " + Quoted(name) +
-                         ": this server takes one profile a call; an operator allows several with "
-                         "BELLJAR_EXECUTION_COMBINATIONS, or combinations below [execution] of the "
-                         "configuration file",
-                     "");
+    return core::MakeError(
+        "profile " + core::Quoted(name) +
+            ": this server takes one profile a call; an operator allows several with "
+            "BELLJAR_EXECUTION_COMBINATIONS, or combinations below [execution] of the "
+            "configuration file",
+        "");
   }
   const std::lock_guard lock(combined_mutex_);
   std::unique_ptr<Combination>& combination = combined_[name];
   if (!combination) {
-    Result<Profile> profile = catalogue_.Choose(name);
-    Result<EnabledProfile> enabled =
-        profile ? SetUp(std::move(*profile)) : Result<EnabledProfile>(profile.error());
+    core::Result<core::Profile> profile = catalogue_.Choose(name);
+    core::Result<EnabledProfile> enabled =
+        profile ? SetUp(std::move(*profile)) : core::Result<EnabledProfile>(profile.error());
     if (!enabled) {
       combined_.erase(name);
       return enabled.error();
@@ -313,10 +324,10 @@ Result<const EnabledProfile*> Sandboxes::Combine(const std::string& name) {
 
 // --- the sandbox of a profile -------------------------------------------------------------------
 
-SandboxOptions Sandboxes::OptionsOf(const Profile& profile) const {
-  SandboxOptions options;
+outside::SandboxOptions Sandboxes::OptionsOf(const core::Profile& profile) const {
+  outside::SandboxOptions options;
   options.profile = profile;
-  options.other_profiles = ModulesByProfile(installed(), profile.name);
+  options.other_profiles = profiles::ModulesByProfile(installed(), profile.name);
   options.isolation = isolation_;
   options.language = language_;
   options.spares = config_.spares;
@@ -324,10 +335,12 @@ SandboxOptions Sandboxes::OptionsOf(const Profile& profile) const {
   return options;
 }
 
-Result<std::shared_ptr<Sandbox>> Sandboxes::Start(Slot& slot, const EnabledProfile& profile) const {
+core::Result<std::shared_ptr<outside::Sandbox>> Sandboxes::Start(
+    Slot& slot, const EnabledProfile& profile) const {
   const std::lock_guard lock(slot.mutex);
   if (!slot.sandbox) {
-    Result<std::unique_ptr<Sandbox>> opened = Sandbox::Open(OptionsOf(profile.profile));
+    core::Result<std::unique_ptr<outside::Sandbox>> opened =
+        outside::Sandbox::Open(OptionsOf(profile.profile));
     if (!opened) return opened.error();
     slot.sandbox = std::move(*opened);
   }
@@ -351,14 +364,15 @@ Sandboxes::Combination& Sandboxes::Use(const EnabledProfile& profile, Combinatio
   return *combination;
 }
 
-Result<std::shared_ptr<Sandbox>> Sandboxes::Get(const EnabledProfile& profile) {
+core::Result<std::shared_ptr<outside::Sandbox>> Sandboxes::Get(const EnabledProfile& profile) {
   for (size_t i = 0; i < enabled_.size(); ++i) {
     if (&enabled_[i] == &profile) return Start(*slots_[i], profile);
   }
   Combination* closed = nullptr;
   Combination& combination = Use(profile, closed);
   if (closed) {
-    std::shared_ptr<Sandbox> last;  // ends with the last call that uses it, and not under the lock
+    std::shared_ptr<outside::Sandbox>
+        last;  // ends with the last call that uses it, and not under the lock
     const std::lock_guard lock(closed->slot.mutex);
     last.swap(closed->slot.sandbox);
   }
@@ -383,4 +397,4 @@ std::vector<Sandboxes::Counted> Sandboxes::counters() const {
   return counted;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

@@ -31,41 +31,41 @@
 #include "server/tools/call_packages.h"
 #include "server/tools/containers.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 using ModuleList = std::vector<std::string>;
 
 // A profile that calls may name, as the operator has set it up.
 struct EnabledProfile {
-  Profile profile;
-  Limits limits;                      // of calls that ask for none
+  core::Profile profile;
+  core::Limits limits;                // of calls that ask for none
   std::optional<ModuleList> modules;  // the operator's choice among the profile's; nullopt: all
 };
 
 class Sandboxes {
  public:
-  static Result<std::unique_ptr<Sandboxes>> Open(const ExecutionConfig& config,
-                                                 const ProfileCatalogue& catalogue,
-                                                 const ContainerConfig& container = {},
-                                                 const PackagesConfig& packages = {});
+  static core::Result<std::unique_ptr<Sandboxes>> Open(const ExecutionConfig& config,
+                                                       const outside::ProfileCatalogue& catalogue,
+                                                       const ContainerConfig& container = {},
+                                                       const PackagesConfig& packages = {});
   ~Sandboxes();
 
   // In the operator's order.
   const std::vector<EnabledProfile>& enabled() const { return enabled_; }
-  const std::vector<Profile>& installed() const { return catalogue_.profiles(); }
+  const std::vector<core::Profile>& installed() const { return catalogue_.profiles(); }
   const EnabledProfile& default_profile() const { return enabled_[default_]; }
   // Names of the combinations of enabled profiles that calls may name; none where there would be
   // too many to list, though calls may name them.
   const std::vector<std::string>& combinations() const { return combinations_; }
   // Which hosts those profiles may reach that have a network.
-  const NetworkPolicy& network() const { return config_.network; }
-  IsolationMode isolation() const { return isolation_; }
-  Language language() const { return language_; }
+  const host::NetworkPolicy& network() const { return config_.network; }
+  outside::IsolationMode isolation() const { return isolation_; }
+  outside::Language language() const { return language_; }
 
   // The profile of a call: of this name, with hyphens or underscores, several with "+" between
   // them; where it is null the default one, or the first that the caller may use. Valid for good.
   // An error is the caller's and says what there is.
-  Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
+  core::Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
   // Several are permitted by their own name, or where each of them is.
   static bool Permits(const Caller& caller, const std::string& profile);
   // A sentence on why the caller cannot name this profile of the installation, and who can change
@@ -74,7 +74,7 @@ class Sandboxes {
 
   // `profile` is one that Choose gave. Any thread; starts it where nobody has. An error is our
   // machine's; the next call tries again.
-  Result<std::shared_ptr<Sandbox>> Get(const EnabledProfile& profile);
+  core::Result<std::shared_ptr<outside::Sandbox>> Get(const EnabledProfile& profile);
 
   // The same in containers.
   Containers& containers() { return containers_; }
@@ -89,41 +89,42 @@ class Sandboxes {
   // What metrics show; only of those that have been started.
   struct Counted {
     std::string profile;
-    Backend::Counters counters;
+    outside::Backend::Counters counters;
   };
   std::vector<Counted> counters() const;
 
  private:
   struct Slot {
     mutable std::mutex mutex;
-    std::shared_ptr<Sandbox> sandbox;
+    std::shared_ptr<outside::Sandbox> sandbox;
   };
   struct Combination {
     EnabledProfile enabled;
     Slot slot;
   };
 
-  Sandboxes(const ExecutionConfig& config, const ProfileCatalogue& catalogue,
+  Sandboxes(const ExecutionConfig& config, const outside::ProfileCatalogue& catalogue,
             const ContainerConfig& container, const PackagesConfig& packages);
-  Result<void> Enable();
-  Result<void> EnableOne(const std::string& name);
-  Result<EnabledProfile> SetUp(Profile profile) const;
+  core::Result<void> Enable();
+  core::Result<void> EnableOne(const std::string& name);
+  core::Result<EnabledProfile> SetUp(core::Profile profile) const;
   void ListCombinations();
 
   const EnabledProfile* FindEnabled(const std::string& name) const;
-  Result<const EnabledProfile*> ChooseUnnamed(const Caller& caller) const;
-  Result<const EnabledProfile*> Combine(const std::string& name);
+  core::Result<const EnabledProfile*> ChooseUnnamed(const Caller& caller) const;
+  core::Result<const EnabledProfile*> Combine(const std::string& name);
   std::string NotEnabled(const std::string& name) const;
-  Error NotPermitted(const std::string& name, const Caller& caller) const;
+  core::Error NotPermitted(const std::string& name, const Caller& caller) const;
 
-  SandboxOptions OptionsOf(const Profile& profile) const;
-  Result<std::shared_ptr<Sandbox>> Start(Slot& slot, const EnabledProfile& profile) const;
+  outside::SandboxOptions OptionsOf(const core::Profile& profile) const;
+  core::Result<std::shared_ptr<outside::Sandbox>> Start(Slot& slot,
+                                                        const EnabledProfile& profile) const;
   Combination& Use(const EnabledProfile& profile, Combination*& closed);
 
   const ExecutionConfig config_;
-  const ProfileCatalogue catalogue_;
-  const IsolationMode isolation_;
-  const Language language_;
+  const outside::ProfileCatalogue catalogue_;
+  const outside::IsolationMode isolation_;
+  const outside::Language language_;
   std::vector<EnabledProfile> enabled_;
   std::vector<std::unique_ptr<Slot>> slots_;  // of enabled_, in its order
   size_t default_ = 0;
@@ -140,11 +141,12 @@ class Sandboxes {
 
 // The profile's modules that `asked` gives: those it names, what is below them, and the packages
 // that hold them. This is how the language policy reads such a list.
-ModuleList GivenModules(const Profile& profile, const ModuleList& asked);
+ModuleList GivenModules(const core::Profile& profile, const ModuleList& requested);
 
 // A list for the policy that gives what both lists give, and no more.
-ModuleList Intersection(const Profile& profile, const ModuleList& one, const ModuleList& other);
+ModuleList Intersection(const core::Profile& profile, const ModuleList& one,
+                        const ModuleList& other);
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_SANDBOXES_H_

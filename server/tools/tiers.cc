@@ -6,7 +6,7 @@
 
 #include "engine/core/text.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 const std::vector<Tier>& Tiers() {
   static const std::vector<Tier> kTiers = {
@@ -46,7 +46,7 @@ std::string HowToEnable(std::string_view name) {
 }
 
 std::vector<std::string> PartsOf(std::string_view name) {
-  const std::vector<std::string_view> parts = SplitAt(name, '+');
+  const std::vector<std::string_view> parts = core::SplitAt(name, '+');
   return {parts.begin(), parts.end()};
 }
 
@@ -68,4 +68,4 @@ std::string ProfileKey(std::string_view name) {
   return key;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace belljar {
+namespace belljar::server::tools {
 
 struct Tier {
   std::string name;     // "data-science"
@@ -33,6 +33,6 @@ std::vector<std::string> PartsOf(std::string_view name);
 std::string ProfileName(std::string_view written);
 std::string ProfileKey(std::string_view name);
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_TIERS_H_

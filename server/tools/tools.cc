@@ -4,10 +4,10 @@
 #include "server/tools/sandbox_info.h"
 #include "server/tools/validate_code.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
-                                             const ProfileCatalogue& catalogue,
+                                             const outside::ProfileCatalogue& catalogue,
                                              ResourceStore& resources, CallObserver* observer) {
   std::vector<std::unique_ptr<Tool>> tools;
   tools.push_back(std::make_unique<ExecuteCode>(sandboxes, resources, observer));
@@ -16,4 +16,4 @@ std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
   return tools;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

@@ -13,14 +13,14 @@
 #include "server/core/tool.h"
 #include "server/tools/sandboxes.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 // execute_code, validate_code, get_sandbox_info. `sandboxes`, `resources` and `observer`, which may
 // be null, have to outlive them; `catalogue` not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
-                                             const ProfileCatalogue& catalogue,
+                                             const outside::ProfileCatalogue& catalogue,
                                              ResourceStore& resources, CallObserver* observer);
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_TOOLS_H_

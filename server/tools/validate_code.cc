@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/core/text.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/output_schemas.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -22,11 +23,11 @@ struct ComplexityStep {
 constexpr ComplexityStep kMedium = {50, 5, 3};
 constexpr ComplexityStep kHigh = {300, 30, 5};
 
-bool Reaches(const ComplexityStep& step, size_t lines, const Analysis& analysis) {
+bool Reaches(const ComplexityStep& step, size_t lines, const host::Analysis& analysis) {
   return lines > step.lines || analysis.branches > step.branches || analysis.nesting > step.nesting;
 }
 
-const char* Complexity(size_t lines, const Analysis& analysis) {
+const char* Complexity(size_t lines, const host::Analysis& analysis) {
   if (Reaches(kHigh, lines, analysis)) return "high";
   return Reaches(kMedium, lines, analysis) ? "medium" : "low";
 }
@@ -49,12 +50,12 @@ size_t CharacterCount(const std::string& code) {
   }));
 }
 
-bool IsRefusedImport(const Finding& finding) {
+bool IsRefusedImport(const host::Finding& finding) {
   return finding.name == "import-not-allowed" || finding.name == "import-narrowed";
 }
 
 // "Line 1: Import 'os' is not allowed"
-std::string ErrorText(const Finding& finding) {
+std::string ErrorText(const host::Finding& finding) {
   std::string text = finding.line > 0 ? "Line " + std::to_string(finding.line) + ": " : "";
   // The reason quotes the module before anything else.
   const size_t open = finding.reason.find('\'');
@@ -65,17 +66,17 @@ std::string ErrorText(const Finding& finding) {
   return text + finding.reason;
 }
 
-bool HasSyntaxError(const std::vector<Finding>& findings) {
+bool HasSyntaxError(const std::vector<host::Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) { return finding.name == "syntax-error"; });
+                     [](const host::Finding& finding) { return finding.name == "syntax-error"; });
 }
 
 // A worker that was stopped has not judged, and code that nobody has judged is not valid.
-bool IsJudged(const Outcome& outcome) {
-  return outcome.status == Status::kOk || outcome.status == Status::kRefused;
+bool IsJudged(const host::Outcome& outcome) {
+  return outcome.status == host::Status::kOk || outcome.status == host::Status::kRefused;
 }
 
-std::string Message(const Outcome& outcome) {
+std::string Message(const host::Outcome& outcome) {
   if (!IsJudged(outcome)) {
     return "The code could not be judged and counts as not valid: checking it was " +
            (outcome.error ? outcome.error->message : std::string("stopped"));
@@ -85,18 +86,18 @@ std::string Message(const Outcome& outcome) {
                                           : "Code contains restricted operations";
 }
 
-Json Validation(const Outcome& outcome) {
+Json Validation(const host::Outcome& outcome) {
   Json errors = Json::array();
-  for (const Finding& finding : outcome.findings) errors.push_back(ErrorText(finding));
+  for (const host::Finding& finding : outcome.findings) errors.push_back(ErrorText(finding));
   if (!IsJudged(outcome)) errors.push_back(Message(outcome));
-  return {{"valid", outcome.status == Status::kOk && outcome.findings.empty()},
+  return {{"valid", outcome.status == host::Status::kOk && outcome.findings.empty()},
           {"errors", std::move(errors)},
           {"message", Message(outcome)}};
 }
 
-Json AnalysisJson(const Outcome& outcome, const std::string& code) {
+Json AnalysisJson(const host::Outcome& outcome, const std::string& code) {
   const size_t lines = LineCount(code);
-  const Analysis analysis = outcome.analysis.value_or(Analysis());
+  const host::Analysis analysis = outcome.analysis.value_or(host::Analysis());
   const bool is_python = outcome.analysis.has_value();
   return {{"line_count", lines},
           {"character_count", CharacterCount(code)},
@@ -106,7 +107,7 @@ Json AnalysisJson(const Outcome& outcome, const std::string& code) {
           {"nesting", is_python ? Json(analysis.nesting) : Json()}};
 }
 
-Json Recommendations(const Outcome& outcome) {
+Json Recommendations(const host::Outcome& outcome) {
   Json list = Json::array();
   const auto add = [&](const std::string& text) {
     const bool is_new = std::find(list.begin(), list.end(), text) == list.end();
@@ -119,23 +120,23 @@ Json Recommendations(const Outcome& outcome) {
   if (!outcome.findings.empty() && !HasSyntaxError(outcome.findings)) {
     add("Some operations may be restricted in sandbox environment");
   }
-  for (const Finding& finding : outcome.findings) {
+  for (const host::Finding& finding : outcome.findings) {
     if (finding.hint.empty()) continue;
     add((finding.line > 0 ? "Line " + std::to_string(finding.line) + ": " : "") + finding.hint);
   }
   return list;
 }
 
-std::string StructuredText(const Outcome& outcome, const Request& request,
+std::string StructuredText(const host::Outcome& outcome, const host::Request& request,
                            const EnabledProfile& profile) {
   const Json object = {{"success", true},
                        {"validation", Validation(outcome)},
                        {"analysis", AnalysisJson(outcome, request.source)},
-                       {"findings", Json::parse(FindingsToJson(outcome.findings))},
+                       {"findings", Json::parse(host::FindingsToJson(outcome.findings))},
                        {"recommendations", Recommendations(outcome)},
                        {"profile", profile.profile.name},
                        {"truncated", !outcome.truncated.empty()}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return core::SafeJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
@@ -147,7 +148,7 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
 }
 
 ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& parameters) {
-  const EnabledProfile& usual = sandboxes.default_profile();
+  const EnabledProfile& default_profile = sandboxes.default_profile();
   ToolDescription description;
   description.name = kName;
   description.title = "Check Python code without running it";
@@ -158,7 +159,7 @@ ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& param
       "A syntax error is a finding too. analysis has the number of lines and characters, an "
       "estimate of the complexity and the modules that the program imports.\n\n"
       "Limits: code up to " +
-      SizeText(usual.limits.source) +
+      SizeText(default_profile.limits.source) +
       "; at most 1000 findings are listed. Some things "
       "are only known when a program runs, so a valid program may still fail. Checking first is "
       "not needed for safety: execute_code makes the same check.\n\n"
@@ -181,23 +182,23 @@ ValidateCode::ValidateCode(Sandboxes& sandboxes, CallObserver* observer)
       parameters_(Parameters(sandboxes)),
       description_(Describe(sandboxes, parameters_)) {}
 
-Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
+core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
   const EnabledProfile* profile = ChooseProfile(sandboxes_, arguments, call.caller, problems);
   if (!problems.empty()) return RefusedArguments(kName, problems);
-  Request request;
-  request.mode = Request::Mode::kValidate;
+  host::Request request;
+  request.mode = host::Request::Mode::kValidate;
   request.source = *arguments.Text("code");
   request.allowed_imports = profile->modules;
   request.limits = profile->limits;
-  Result<Outcome> outcome = Run(sandboxes_, *profile, request, nullptr, call);
-  Result<ToolResult> result =
-      outcome
-          ? Result<ToolResult>(ToolResult{StructuredText(*outcome, request, *profile), "", false})
-          : Result<ToolResult>(outcome.error());
+  core::Result<host::Outcome> outcome = Run(sandboxes_, *profile, request, nullptr, call);
+  core::Result<ToolResult> result =
+      outcome ? core::Result<ToolResult>(
+                    ToolResult{StructuredText(*outcome, request, *profile), "", false})
+              : core::Result<ToolResult>(outcome.error());
   Record(observer_, kName, call, *profile, std::move(request), std::move(outcome));
   return result;
 }
 
-}  // namespace belljar
+}  // namespace belljar::server::tools

@@ -8,7 +8,7 @@
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
 
-namespace belljar {
+namespace belljar::server::tools {
 
 class ValidateCode final : public Tool {
  public:
@@ -18,7 +18,7 @@ class ValidateCode final : public Tool {
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
   // Refused code is no error of the call: judging it has succeeded.
-  Result<ToolResult> Call(const ToolCall& call) override;
+  core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
   Sandboxes& sandboxes_;
@@ -27,6 +27,6 @@ class ValidateCode final : public Tool {
   const ToolDescription description_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_

@@ -32,15 +32,15 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         (["run", "-c"], "belljar run: -c: 1 required CODE missing"),
         (
             ["run", "-c", "1", "a.py"],
-            "belljar run: -c and a FILE are two programs: give one of them",
+            "belljar run: -c and FILE are mutually exclusive",
         ),
         (
             ["run", "-", "--stdin", "-"],
-            "belljar run: standard input cannot be the program and its --stdin at once",
+            "belljar run: standard input cannot be both the program and its --stdin",
         ),
         (
             ["run", "--stdin", "-"],
-            "belljar run: standard input cannot be the program and its --stdin at once",
+            "belljar run: standard input cannot be both the program and its --stdin",
         ),
         (
             ["run", "-c", "1", "--isolation", "strct"],
@@ -52,11 +52,11 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--runtime", "runsc"],
-            "belljar run: --runtime is about a container: give --container as well",
+            "belljar run: --runtime requires --container",
         ),
         (
             ["run", "-c", "1", "--require-gvisor"],
-            "belljar run: --require-gvisor is about a container: give --container as well",
+            "belljar run: --require-gvisor requires --container",
         ),
         (
             ["run", "-c", "1", "--container", "--runtime", "runcs"],
@@ -72,11 +72,11 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--container", "--isolation", "strict"],
-            "belljar run: --isolation strict does not go with --container",
+            "belljar run: --isolation strict cannot be combined with --container",
         ),
         (
             ["run", "-c", "1", "--container", "--without", "landlock"],
-            "belljar run: --without does not go with --container",
+            "belljar run: --without cannot be combined with --container",
         ),
         (
             ["run", "-c", "1", "--container", "--engine", "runsc", "--engine-socket", "/s"],
@@ -84,11 +84,11 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--package", "six", "--package-index", "https://a.org/simple"],
-            "belljar run: --package goes with --container",
+            "belljar run: --package requires --container",
         ),
         (
             ["run", "-c", "1", "--container", "--package-host", "a.org"],
-            "belljar run: --package-host is about packages: name them with --package",
+            "belljar run: --package-host requires --package",
         ),
         (
             ["run", "-c", "1", "--without", "landlok"],
@@ -119,7 +119,7 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--allow-domain", "example.org"],
-            "belljar run: profile basic has no network: --allow-domain and its like go with "
+            "belljar run: profile basic has no network: --allow-domain and related options require "
             "--profile network",
         ),
         (
@@ -133,7 +133,8 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--allow-import", "math", "--language", "full"],
-            "belljar run: --allow-import narrows the language policy, and --language full has none",
+            "belljar run: --allow-import has no effect with --language full, which disables the "
+            "language policy",
         ),
         (["run", "/"], 'belljar run: read "/": Is a directory (EISDIR)'),
         (["run", "/nowhere"], 'belljar run: open "/nowhere": No such file or directory (ENOENT)'),
@@ -181,7 +182,9 @@ def test_sizes_that_are_none(belljar, option, value):
 def test_a_size_of_nothing(belljar, option):
     done = belljar("run", "-c", "1", option, "0")
     assert done.code == 2
-    assert done.stderr.startswith(f'belljar run: {option} "0": write a size above zero\n')
+    assert done.stderr.startswith(
+        f'belljar run: {option} "0": the size must be greater than zero\n'
+    )
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,8 @@ def test_what_is_wrong_with_a_file(config, tmp_path, toml, said):
         (["--config", "/"], "configuration: read /: Is a directory"),
         (["--config", "/dev/zero"], "configuration: read /dev/zero: File too large"),
         (["--env-file", "/nowhere"], "environment file: open /nowhere: No such file"),
-        (["--json", "--toml"], "--json and --toml are two answers"),
-        (["--defaults", "--config", "x"], "--defaults reads no --config"),
+        (["--json", "--toml"], "--json and --toml are mutually exclusive"),
+        (["--defaults", "--config", "x"], "--defaults cannot be combined with --config"),
     ],
 )
 def test_what_is_wrong_with_the_arguments(config, arguments, said):

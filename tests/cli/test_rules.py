@@ -71,10 +71,10 @@ def test_an_unknown_rule(belljar, word, says):
     ("text", "says"),
     [
         (None, "No such file or directory"),
-        ("[{", "it is no JSON array"),
-        ("{}", "it is no JSON array"),
-        ("[1]", "a rule has no id or name"),
-        ('[{"id": "BJ001", "name": 7}]', "a rule has no id or name"),
+        ("[{", "it is not a JSON array"),
+        ("{}", "it is not a JSON array"),
+        ("[1]", "a rule has no ID or name"),
+        ('[{"id": "BJ001", "name": 7}]', "a rule has no ID or name"),
     ],
 )
 def test_an_installation_without_its_rules_says_so(program, tmp_path, text, says):

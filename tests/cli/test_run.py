@@ -1,5 +1,6 @@
 """belljar run: how a program's end is told, in exit codes and in words."""
 
+import json
 import sys
 
 import pytest
@@ -15,6 +16,21 @@ def test_from_a_file(belljar, tmp_path):
     file.write_text("print('from a file')\n")
     done = belljar("run", file)
     assert (done.code, done.stdout, done.stderr) == (0, "from a file\n", "")
+
+
+def test_the_name_of_a_file_is_safe_to_look_at(belljar, tmp_path):
+    """In a traceback, in a finding and in an object."""
+    name, shown = "a\u202e\x1b[31mb.py", r"a\xe2\x80\xae\x1b[31mb.py"
+    (tmp_path / name).write_text("1 / 0\n")
+    done = belljar("run", name, cwd=tmp_path)
+    assert done.code == 1
+    assert f'  File "{shown}", line 1, in <module>\n' in done.stderr
+    assert "\u202e" not in done.stderr and "\x1b" not in done.stderr
+    done = belljar("run", name, "--json", cwd=tmp_path)
+    assert shown in json.loads(done.stdout)["error"]["traceback"]
+    (tmp_path / name).write_text("import os\n")
+    done = belljar("run", name, cwd=tmp_path)
+    assert done.stderr.startswith(f"{shown}:1:1: BJ201 ")
 
 
 @pytest.mark.parametrize("arguments", [["-"], []], ids=["dash", "piped"])

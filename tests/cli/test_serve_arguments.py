@@ -59,7 +59,7 @@ def test_check_says_what_would_be_served(serve, arguments, place):
     done = serve("--check", *arguments)
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == (
-        f"belljar: the configuration is good: {place}, tokens: 0, profiles: basic, file: none\n"
+        f"belljar: the configuration is valid: {place}, tokens: 0, profiles: basic, file: none\n"
     )
 
 
@@ -146,7 +146,7 @@ def test_flags_are_stronger_than_the_environment_and_the_file(serve, tmp_path):
 def test_over_stdio_it_ends_with_its_input_and_writes_nothing(serve):
     done = serve(SANDBOX_TIMOUT="5")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.startswith("belljar: warning: SANDBOX_TIMOUT: there is no such setting")
+    assert done.stderr.startswith("belljar: warning: SANDBOX_TIMOUT: unknown setting")
 
 
 def test_at_a_terminal_it_says_once_what_is_expected(program, environment, tmp_path):
@@ -169,7 +169,7 @@ def test_at_a_terminal_it_says_once_what_is_expected(program, environment, tmp_p
             server.kill()
     os.close(master)
     assert (server.returncode, out) == (0, b"")
-    assert said.read_text().startswith("belljar serve: this is a terminal")
+    assert said.read_text().startswith("belljar serve: standard input is a terminal")
     assert said.read_text().count("claude mcp add") == 1
 
 

@@ -119,8 +119,8 @@ def test_patterns_are_relative_to_the_file(belljar, tmp_path):
         ("validate = 3\n", "validate is a section"),
         ("[validate]\njobs = 'two'\n", "2:8: jobs: write a whole number"),
         ("[validate]\njobs = 1000\n", "2:8: jobs: write a whole number"),
-        ("[validate]\nselect = 'BJ2'\n", "2:10: select: write a list of texts"),
-        ("[validate]\nselect = ['BJ2', 3]\n", "2:18: select: write a list of texts"),
+        ("[validate]\nselect = 'BJ2'\n", "2:10: select: write a list of strings"),
+        ("[validate]\nselect = ['BJ2', 3]\n", "2:18: select: write a list of strings"),
         ("[validate]\nselect = ['BJ51']\n", 'belljar.toml:2: select: there is no rule "BJ51"'),
         ("[validate]\nallow-ignore-comments = 1\n", "write true or false"),
         ("[validate]\nformat = 'jsno'\n", "is none of text, json, sarif, github"),
@@ -173,7 +173,7 @@ def test_what_is_no_plain_file(belljar, folder):
     os.mkfifo(folder / "belljar.toml")
     done = belljar("validate", ".", cwd=folder)
     assert done.code == 2
-    assert "not a plain file" in done.stderr
+    assert "not a regular file" in done.stderr
 
 
 def test_a_named_configuration_may_bring_a_profile(belljar, folder, program):

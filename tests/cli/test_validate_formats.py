@@ -358,6 +358,38 @@ def test_any_name_of_a_file_in_every_form(report, tmp_path, sarif_schema, name):
                 assert unquote(uri, errors="surrogateescape") == os.fsdecode(name)
 
 
+# What a terminal obeys, and what changes how the rest of a line reads (Unicode's Bidi_Control).
+MISLEADING = "\x7f\x85\x9b\u061c\u200e\u200f\u2028\u2029"
+MISLEADING += "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+@pytest.mark.parametrize("form", ["text", *FORMATS])
+def test_no_name_or_source_changes_how_a_report_reads(report, tmp_path, form):
+    name = f"a{MISLEADING}yp.exe"
+    (tmp_path / name).write_text(f"open('{MISLEADING[3:]}')\nimport os", encoding="utf-8")
+    code, text = report(tmp_path, "--format", form, name, f"missing{MISLEADING}")
+    assert code == 2
+    assert not set(text) & set(MISLEADING), ascii(text)
+    assert "yp.exe" in text
+    if form in ("json", "gitlab"):  # data: the exact name
+        found = json.loads(text)
+        assert name == (
+            found["files"][0]["path"] if form == "json" else found[0]["location"]["path"]
+        )
+
+
+def test_no_name_changes_how_a_list_of_files_reads(program, tmp_path):
+    (tmp_path / f"a{MISLEADING}.py").touch()
+    done = subprocess.run(
+        [program, "validate", ".", "--show-files"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert done.stdout.isascii() and done.stdout.startswith(b"a\\x7f\\xc2\\x85")
+
+
 SOURCES = [
     b"\xff\xfe",
     b"x = '\x00'",

@@ -55,17 +55,17 @@ def test_select_and_ignore(belljar, folder, arguments, expected):
         (("--select", "BJ999"), '--select: there is no rule "BJ999"'),
         (("--ignore", "BJ51"), 'there is no rule "BJ51"; did you mean "BJ501"?'),
         (("--select", "E501"), 'there is no rule "E501"'),
-        (("--ignore", "BJ001"), "always reported; to leave a file out use --exclude"),
+        (("--ignore", "BJ001"), "always reported; to skip a file use --exclude"),
         (("--jobs", "0"), "write a whole number from 1 to 256"),
         (("--jobs", "many"), "write a whole number from 1 to 256"),
         (("--allow-import", "maths"), 'has no module "maths"; did you mean "math"?'),
         (("--profile", "basci"), "basci"),
         (
             ("--baseline", "nowhere.json"),
-            'baseline "nowhere.json": there is none yet: write it with',
+            'baseline "nowhere.json": it does not exist yet: create it with',
         ),
         (("--config", "nowhere.toml"), "nowhere.toml"),
-        (("--config", "x", "--isolated"), "give one of them"),
+        (("--config", "x", "--isolated"), "are mutually exclusive"),
         (("--output", "no/where.txt"), 'write "no/where.txt": No such file or directory'),
         (("--output", "tests"), 'write "tests": Is a directory'),
         (("--fromat", "json"), 'did you mean "--format"?'),
@@ -137,7 +137,7 @@ def test_notes_have_an_end(belljar, tmp_path):
     assert done.code == 0
     lines = done.stderr.splitlines()
     assert len(lines) == 22
-    assert lines[-2] == "belljar validate: note: more notes that are not shown: 980"
+    assert lines[-2] == "belljar validate: note: further notes not shown: 980"
     assert belljar("validate", ".", "-q", cwd=tmp_path).stderr == ""
 
 
@@ -187,10 +187,10 @@ def test_a_baseline_is_of_the_project_and_not_of_where_it_is_asked(belljar, fold
     [
         ("", "not readable as JSON"),
         ("{", "not readable as JSON"),
-        ("[]", 'no object with "version": 1'),
-        ('{"version": 2, "findings": []}', 'no object with "version": 1'),
+        ("[]", 'not an object with "version": 1'),
+        ('{"version": 2, "findings": []}', 'not an object with "version": 1'),
         ('{"version": 1}', 'no list "findings"'),
-        ('{"version": 1, "findings": [3]}', "finding 1 of the list is no object"),
+        ('{"version": 1, "findings": [3]}', "finding 1 of the list is not an object"),
         ('{"version": 1, "findings": [{"path": "a.py"}]}', "has not the texts"),
         (
             '{"version": 1, "findings": [{"path": "a", "rule": "BJ201", "fingerprint": "x"}]}',

@@ -13,15 +13,15 @@
 #include <algorithm>
 #include <thread>
 
-#include "engine/core/random.h"
 #include "engine/core/socket.h"
 #include "engine/core/text.h"
+#include "engine/host/random.h"
 #include "engine/outside/installation.h"
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
-Result<Process> Spawn(std::vector<std::string> command, int line, int errors) {
+core::Result<core::Process> Spawn(std::vector<std::string> command, int line, int errors) {
   std::vector<char*> words;
   for (std::string& word : command) words.push_back(word.data());
   words.push_back(nullptr);
@@ -33,8 +33,8 @@ Result<Process> Spawn(std::vector<std::string> command, int line, int errors) {
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return SystemErrorOf(error, "start " + command[0]);
-  return Process(pid, UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
+  if (error != 0) return core::SystemErrorOf(error, "start " + command[0]);
+  return core::Process(pid, core::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
 }
 
 std::string TextOf(int fd) {
@@ -46,7 +46,7 @@ std::string TextOf(int fd) {
 }  // namespace
 
 std::string ChildEngine::GuestProgram() {
-  const std::string zygote = Installation::Find()->zygote;
+  const std::string zygote = outside::Installation::Find()->zygote;
   return zygote.substr(0, zygote.rfind('/')) + "/belljar-guest";
 }
 
@@ -58,7 +58,8 @@ void ChildEngine::Stop() {
     if (!child.process) continue;
     child.process.Kill();
     // Or a run could still be given to one that is about to die.
-    EXPECT_TRUE(WaitReadable(child.process.ended_fd(), Clock::now() + std::chrono::seconds(60)));
+    EXPECT_TRUE(core::WaitReadable(child.process.ended_fd(),
+                                   core::Clock::now() + std::chrono::seconds(60)));
   }
 }
 
@@ -84,7 +85,7 @@ void ChildEngine::SetOutOfMemory() {
 
 std::string ChildEngine::AddLeftOver(std::map<std::string, std::string> labels, bool running) {
   const std::lock_guard lock(mutex_);
-  const std::string id = Hex(RandomBytes());
+  const std::string id = core::Hex(host::RandomBytes());
   Child& child = children_[id];
   child.labels = std::move(labels);
   child.running = running;
@@ -114,60 +115,64 @@ pid_t ChildEngine::pid_of(const std::string& id) const {
   return found == children_.end() ? -1 : found->second.process.pid();
 }
 
-ContainerSpec ChildEngine::last_spec() const {
+container::engines::ContainerSpec ChildEngine::last_spec() const {
   const std::lock_guard lock(mutex_);
   return last_spec_;
 }
 
-Result<void> ChildEngine::IsThere() const {
+core::Result<void> ChildEngine::IsThere() const {
   const std::lock_guard lock(mutex_);
   if (!stopped_) return {};
-  return SystemErrorOf(ECONNREFUSED, "connect to the container engine",
-                       "nobody listens there: the engine has stopped; start it");
+  return core::SystemErrorOf(ECONNREFUSED, "connect to the container engine",
+                             "nobody listens there: the engine has stopped; start it");
 }
 
-std::vector<std::string> ChildEngine::CommandOf(const ContainerSpec& spec) const {
+std::vector<std::string> ChildEngine::CommandOf(
+    const container::engines::ContainerSpec& spec) const {
   if (!program_.empty()) return program_;
   std::vector<std::string> command = spec.command;
   command[0] = GuestProgram();
   return command;
 }
 
-Result<EngineFacts> ChildEngine::Check() {
-  if (Result<void> there = IsThere(); !there) return there.error();
-  EngineFacts facts;
+core::Result<container::engines::EngineFacts> ChildEngine::Check() {
+  if (core::Result<void> there = IsThere(); !there) return there.error();
+  container::engines::EngineFacts facts;
   facts.name = "Child Engine";
   facts.runtimes = {"child"};
   return facts;
 }
 
-Result<std::optional<EngineImage>> ChildEngine::FindImage(const std::string&) {
-  return std::optional<EngineImage>();
+core::Result<std::optional<container::engines::EngineImage>> ChildEngine::FindImage(
+    const std::string&) {
+  return std::optional<container::engines::EngineImage>();
 }
 
-Result<std::string> ChildEngine::LoadImage(int, const LoadProgress&) {
-  return MakeError("load the image", "there are none here");
+core::Result<std::string> ChildEngine::LoadImage(int, const container::engines::LoadProgress&) {
+  return core::MakeError("load the image", "there are none here");
 }
 
-Result<void> ChildEngine::RemoveImage(const std::string&) { return {}; }
+core::Result<void> ChildEngine::RemoveImage(const std::string&) { return {}; }
 
-Result<StartedContainer> ChildEngine::Start(const ContainerSpec& spec) {
+core::Result<container::engines::StartedContainer> ChildEngine::Start(
+    const container::engines::ContainerSpec& spec) {
   std::chrono::milliseconds delay;
   {
     const std::lock_guard lock(mutex_);
     delay = delay_;
   }
   std::this_thread::sleep_for(delay);
-  if (Result<void> there = IsThere(); !there) return there.error();
-  Result<std::pair<UniqueFd, UniqueFd>> line = CreateSocketPair(SOCK_STREAM);
+  if (core::Result<void> there = IsThere(); !there) return there.error();
+  core::Result<std::pair<core::UniqueFd, core::UniqueFd>> line =
+      core::CreateSocketPair(SOCK_STREAM);
   if (!line) return line.error();
-  auto errors = std::make_shared<UniqueFd>(memfd_create("errors", MFD_CLOEXEC));
+  auto errors = std::make_shared<core::UniqueFd>(memfd_create("errors", MFD_CLOEXEC));
   const std::lock_guard lock(mutex_);
-  Result<Process> process = Spawn(CommandOf(spec), line->second.get(), errors->get());
+  core::Result<core::Process> process = Spawn(CommandOf(spec), line->second.get(), errors->get());
   if (!process) return process.error();
-  StartedContainer container;
-  container.id = Hex(RandomBytes());
-  container.input = UniqueFd(fcntl(line->first.get(), F_DUPFD_CLOEXEC, 0));
+  container::engines::StartedContainer container;
+  container.id = core::Hex(host::RandomBytes());
+  container.input = core::UniqueFd(fcntl(line->first.get(), F_DUPFD_CLOEXEC, 0));
   container.output = std::move(line->first);
   container.errors = [errors] { return TextOf(errors->get()); };
   ++starts_;
@@ -179,48 +184,51 @@ Result<StartedContainer> ChildEngine::Start(const ContainerSpec& spec) {
   return container;
 }
 
-Result<void> ChildEngine::Kill(const std::string& id) {
-  if (Result<void> there = IsThere(); !there) return there;
+core::Result<void> ChildEngine::Kill(const std::string& id) {
+  if (core::Result<void> there = IsThere(); !there) return there;
   const std::lock_guard lock(mutex_);
   const auto found = children_.find(id);
   if (found != children_.end()) found->second.process.Kill();
   return {};
 }
 
-Result<ContainerExit> ChildEngine::Wait(const std::string& id, std::chrono::milliseconds timeout) {
-  if (Result<void> there = IsThere(); !there) return there.error();
-  UniqueFd end;
+core::Result<container::engines::ContainerExit> ChildEngine::Wait(
+    const std::string& id, std::chrono::milliseconds timeout) {
+  if (core::Result<void> there = IsThere(); !there) return there.error();
+  core::UniqueFd end;
   {
     const std::lock_guard lock(mutex_);
     const auto found = children_.find(id);
-    if (found == children_.end()) return MakeError("wait for a container", "there is no such one");
+    if (found == children_.end())
+      return core::MakeError("wait for a container", "there is no such one");
     end.Reset(fcntl(found->second.process.ended_fd(), F_DUPFD_CLOEXEC, 0));
   }
-  if (Result<void> ended = WaitReadable(end.get(), Clock::now() + timeout); !ended) {
+  if (core::Result<void> ended = core::WaitReadable(end.get(), core::Clock::now() + timeout);
+      !ended) {
     return ended.error();
   }
   siginfo_t info{};
   if (waitid(P_PIDFD, static_cast<id_t>(end.get()), &info, WEXITED | WNOWAIT) != 0) {
-    return SystemError("wait for a container");
+    return core::SystemError("wait for a container");
   }
   const std::lock_guard lock(mutex_);
-  ContainerExit exit;
+  container::engines::ContainerExit exit;
   exit.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
   exit.out_of_memory = out_of_memory_ && exit.exit_code == 128 + SIGKILL;
   return exit;
 }
 
-Result<bool> ChildEngine::RanOutOfMemory(const std::string&) {
-  if (Result<void> there = IsThere(); !there) return there.error();
+core::Result<bool> ChildEngine::RanOutOfMemory(const std::string&) {
+  if (core::Result<void> there = IsThere(); !there) return there.error();
   const std::lock_guard lock(mutex_);
   return out_of_memory_;
 }
 
-Result<std::vector<ListedContainer>> ChildEngine::List(const std::string& label,
-                                                       const std::string& value) {
-  if (Result<void> there = IsThere(); !there) return there.error();
+core::Result<std::vector<container::engines::ListedContainer>> ChildEngine::List(
+    const std::string& label, const std::string& value) {
+  if (core::Result<void> there = IsThere(); !there) return there.error();
   const std::lock_guard lock(mutex_);
-  std::vector<ListedContainer> containers;
+  std::vector<container::engines::ListedContainer> containers;
   for (const auto& [id, child] : children_) {
     const auto found = child.labels.find(label);
     if (found == child.labels.end() || found->second != value) continue;
@@ -229,8 +237,8 @@ Result<std::vector<ListedContainer>> ChildEngine::List(const std::string& label,
   return containers;
 }
 
-Result<void> ChildEngine::Remove(const std::string& id) {
-  if (Result<void> there = IsThere(); !there) return there;
+core::Result<void> ChildEngine::Remove(const std::string& id) {
+  if (core::Result<void> there = IsThere(); !there) return there;
   Child child;
   const std::lock_guard lock(mutex_);
   const auto found = children_.find(id);
@@ -241,4 +249,4 @@ Result<void> ChildEngine::Remove(const std::string& id) {
   return {};
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests

@@ -14,9 +14,9 @@
 #include "container/engines/container_engine.h"
 #include "engine/core/process.h"
 
-namespace belljar {
+namespace belljar::tests {
 
-class ChildEngine : public ContainerEngine {
+class ChildEngine : public container::engines::ContainerEngine {
  public:
   // Path of belljar-guest in this build.
   static std::string GuestProgram();
@@ -38,29 +38,33 @@ class ChildEngine : public ContainerEngine {
   size_t most() const;
   std::vector<std::string> ids() const;  // of those that have not been removed
   pid_t pid_of(const std::string& id) const;
-  ContainerSpec last_spec() const;
+  container::engines::ContainerSpec last_spec() const;
 
-  Result<EngineFacts> Check() override;
-  Result<std::optional<EngineImage>> FindImage(const std::string& reference) override;
-  Result<std::string> LoadImage(int tar, const LoadProgress& progress) override;
-  Result<void> RemoveImage(const std::string& reference) override;
-  Result<StartedContainer> Start(const ContainerSpec& spec) override;
-  Result<void> Kill(const std::string& id) override;
-  Result<ContainerExit> Wait(const std::string& id, std::chrono::milliseconds timeout) override;
-  Result<bool> RanOutOfMemory(const std::string& id) override;
-  Result<std::vector<ListedContainer>> List(const std::string& label,
-                                            const std::string& value) override;
-  Result<void> Remove(const std::string& id) override;
+  core::Result<container::engines::EngineFacts> Check() override;
+  core::Result<std::optional<container::engines::EngineImage>> FindImage(
+      const std::string& reference) override;
+  core::Result<std::string> LoadImage(int tar,
+                                      const container::engines::LoadProgress& progress) override;
+  core::Result<void> RemoveImage(const std::string& reference) override;
+  core::Result<container::engines::StartedContainer> Start(
+      const container::engines::ContainerSpec& spec) override;
+  core::Result<void> Kill(const std::string& id) override;
+  core::Result<container::engines::ContainerExit> Wait(const std::string& id,
+                                                       std::chrono::milliseconds timeout) override;
+  core::Result<bool> RanOutOfMemory(const std::string& id) override;
+  core::Result<std::vector<container::engines::ListedContainer>> List(
+      const std::string& label, const std::string& value) override;
+  core::Result<void> Remove(const std::string& id) override;
 
  private:
   struct Child {
-    Process process;  // empty: one that was left over
+    core::Process process;  // empty: one that was left over
     std::map<std::string, std::string> labels;
     bool running = true;
   };
 
-  Result<void> IsThere() const;
-  std::vector<std::string> CommandOf(const ContainerSpec& spec) const;
+  core::Result<void> IsThere() const;
+  std::vector<std::string> CommandOf(const container::engines::ContainerSpec& spec) const;
 
   mutable std::mutex mutex_;
   std::map<std::string, Child> children_;
@@ -70,9 +74,9 @@ class ChildEngine : public ContainerEngine {
   std::vector<std::string> program_;
   size_t starts_ = 0;
   size_t most_ = 0;
-  ContainerSpec last_spec_;
+  container::engines::ContainerSpec last_spec_;
 };
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_CHILD_ENGINE_H_

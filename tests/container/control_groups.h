@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-namespace belljar {
+namespace belljar::tests {
 
 // Paths of those that are named for one of `ids`. Groups of others that end meanwhile may hide some
 // of them: ask again before believing that there is none.
@@ -27,6 +27,6 @@ inline std::vector<std::string> ControlGroupsOf(const std::set<std::string>& ids
   return groups;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_CONTROL_GROUPS_H_

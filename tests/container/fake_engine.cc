@@ -9,10 +9,10 @@
 #include <cstring>
 #include <utility>
 
-namespace belljar {
+namespace belljar::tests {
 
 FakeEngine::FakeEngine(Answer answer) : answer_(std::move(answer)) {
-  listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  listener_ = core::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   strncpy(address.sun_path, socket().c_str(), sizeof address.sun_path - 1);
@@ -37,7 +37,7 @@ void FakeEngine::Serve() {
   while (!closing_) {
     pollfd waiting{listener_.get(), POLLIN, 0};
     if (poll(&waiting, 1, 20) <= 0) continue;
-    const UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const core::UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (connection) Converse(connection.get());
   }
 }
@@ -74,4 +74,4 @@ std::string HttpAnswer(int status, const std::string& body) {
          std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests

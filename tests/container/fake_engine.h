@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "tests/engine/support.h"
+#include "tests/support/support.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 struct FakeRequest {
   std::string line;  // "GET /version HTTP/1.1"
@@ -42,7 +42,7 @@ class FakeEngine {
 
   TemporaryFolder folder_;
   const Answer answer_;
-  UniqueFd listener_;
+  core::UniqueFd listener_;
   std::atomic<bool> closing_ = false;
   mutable std::mutex mutex_;
   std::vector<FakeRequest> requests_;
@@ -52,6 +52,6 @@ class FakeEngine {
 // "HTTP/1.1 200 …" with a length and that body.
 std::string HttpAnswer(int status, const std::string& body);
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_FAKE_ENGINE_H_

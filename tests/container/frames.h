@@ -8,48 +8,59 @@
 
 #include "container/wire/frame.h"
 #include "container/wire/greeting.h"
-#include "engine/core/version.h"
+#include "engine/host/version.h"
 
-namespace belljar {
+namespace belljar::tests {
 
-inline std::string FrameBytes(FrameKind kind, std::string_view payload = {}) {
-  return EncodeFrameHeader(kind, payload.size()) + std::string(payload);
+inline std::string FrameBytes(container::wire::FrameKind kind, std::string_view payload = {}) {
+  return container::wire::EncodeFrameHeader(kind, payload.size()) + std::string(payload);
 }
 
-inline std::string FrameBytes(const Frame& frame) { return FrameBytes(frame.kind, frame.payload); }
+inline std::string FrameBytes(const container::wire::Frame& frame) {
+  return FrameBytes(frame.kind, frame.payload);
+}
 
 inline std::string NumberBytes(uint32_t number) {
   std::string bytes;
-  AppendNumber(bytes, number);
+  container::wire::AppendNumber(bytes, number);
   return bytes;
 }
 
-// Of a door.
-inline Frame OpenFrame(uint32_t stream) { return {FrameKind::kDoorOpen, NumberBytes(stream)}; }
-inline Frame DataFrame(uint32_t stream, std::string_view bytes) {
-  return {FrameKind::kDoorData, NumberBytes(stream) + std::string(bytes)};
+// Of an egress proxy.
+inline container::wire::Frame OpenFrame(uint32_t stream) {
+  return {container::wire::FrameKind::kEgressOpen, NumberBytes(stream)};
 }
-inline Frame WindowFrame(uint32_t stream, uint32_t count) {
-  return {FrameKind::kDoorWindow, NumberBytes(stream) + NumberBytes(count)};
+inline container::wire::Frame DataFrame(uint32_t stream, std::string_view bytes) {
+  return {container::wire::FrameKind::kEgressData, NumberBytes(stream) + std::string(bytes)};
 }
-inline Frame CloseFrame(uint32_t stream, int ways) {
-  return {FrameKind::kDoorClose, NumberBytes(stream) + static_cast<char>(ways)};
+inline container::wire::Frame WindowFrame(uint32_t stream, uint32_t count) {
+  return {container::wire::FrameKind::kEgressWindow, NumberBytes(stream) + NumberBytes(count)};
+}
+inline container::wire::Frame CloseFrame(uint32_t stream, int ways) {
+  return {container::wire::FrameKind::kEgressClose, NumberBytes(stream) + static_cast<char>(ways)};
 }
 
 // Of a function.
 inline std::string CallBytes(std::string_view name, std::string_view arguments) {
-  return FrameBytes(FrameKind::kCall, NumberBytes(static_cast<uint32_t>(name.size())) +
-                                          std::string(name) + std::string(arguments));
+  return FrameBytes(
+      container::wire::FrameKind::kCall,
+      NumberBytes(static_cast<uint32_t>(name.size())) + std::string(name) + std::string(arguments));
 }
 
-inline Hello ExpectedHello() {
-  return {kContainerProtocol, kBelljarVersion, kPythonVersion, "basic", "standard", "restricted"};
+inline container::wire::Hello ExpectedHello() {
+  return {container::wire::kContainerProtocol,
+          host::kBelljarVersion,
+          host::kPythonVersion,
+          "basic",
+          "standard",
+          "restricted"};
 }
 
 inline std::string HelloBytes() {
-  return FrameBytes(FrameKind::kHello, HelloToText(ExpectedHello()));
+  return FrameBytes(container::wire::FrameKind::kHello,
+                    container::wire::HelloToText(ExpectedHello()));
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_FRAMES_H_

@@ -17,7 +17,7 @@
 #include "container/image/tar.h"
 #include "engine/core/fd.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 class TestFolder {
  public:
@@ -45,7 +45,7 @@ class TestFolder {
 };
 
 inline std::string ReadText(const std::string& path) {
-  Result<std::string> text = ReadFile(path, size_t{1} << 30);
+  core::Result<std::string> text = core::ReadFile(path, size_t{1} << 30);
   EXPECT_TRUE(text) << path;
   return text ? std::move(*text) : "";
 }
@@ -55,7 +55,7 @@ inline void WriteText(const std::string& path, const std::string& text) {
 }
 
 struct TestEntry {
-  TarEntry entry;
+  container::image::TarEntry entry;
   std::string content;
 };
 
@@ -63,8 +63,8 @@ struct TestEntry {
 inline std::string TarOf(const std::vector<TestEntry>& entries) {
   const TestFolder folder;
   const std::string path = folder.File("tar");
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  TarWriter writer(fd.get());
+  core::UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  container::image::TarWriter writer(fd.get());
   for (const TestEntry& each : entries) {
     EXPECT_TRUE(writer.Begin(each.entry)) << each.entry.path;
     EXPECT_TRUE(writer.Append(each.content));
@@ -80,11 +80,13 @@ inline TestEntry File(const std::string& path, const std::string& content) {
 
 // What the reader says of `bytes`; empty: nothing is wrong.
 inline std::string ReadFault(const std::string& bytes) {
-  const Result<UniqueFd> fd = CreateMemoryFile("tar", bytes);
+  const core::Result<core::UniqueFd> fd = core::CreateMemoryFile("tar", bytes);
   EXPECT_TRUE(fd);
-  const TarVisitor visitor{.entry = [](const TarEntry&, uint64_t) -> Result<void> { return {}; },
-                           .bytes = [](std::string_view) -> Result<void> { return {}; }};
-  const Result<TarSummary> read = ReadTar(fd->get(), 0, bytes.size(), visitor);
+  const container::image::TarVisitor visitor{
+      .entry = [](const container::image::TarEntry&, uint64_t) -> core::Result<void> { return {}; },
+      .bytes = [](std::string_view) -> core::Result<void> { return {}; }};
+  const core::Result<container::image::TarSummary> read =
+      container::image::ReadTar(fd->get(), 0, bytes.size(), visitor);
   if (read) return "";
   EXPECT_EQ(read.error().error_number, 0) << "it is not the machine's";
   return read.error().ToString();
@@ -114,6 +116,6 @@ inline std::string WithField(std::string bytes, size_t header, size_t field,
   return bytes;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_IMAGE_SUPPORT_H_

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace belljar {
+namespace belljar::tests {
 
 inline constexpr char kProbeImage[] = "belljar:0-test-probe";
 
@@ -15,6 +15,6 @@ std::string ProbeProgram();
 // An archive of it; its label belljar.profile is "probe".
 std::string ProbeImage();
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_PROBE_IMAGE_H_

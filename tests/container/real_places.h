@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-namespace belljar {
+namespace belljar::tests {
 
 struct Place {
   std::string engine;
@@ -42,6 +42,6 @@ inline std::map<std::string, std::string> Facts(const std::string& text) {
   return facts;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_REAL_PLACES_H_

@@ -17,14 +17,16 @@
 #include <vector>
 
 #include "container/image/image_files.h"
-#include "container/wire/line.h"
+#include "container/wire/channel.h"
 #include "engine/core/socket.h"
 #include "engine/outside/installation.h"
-#include "tests/engine/support.h"
+#include "tests/support/support.h"
 
-namespace belljar {
+namespace belljar::tests {
 
-inline std::string GuestProgram() { return GuestProgramPath(*Installation::Find()); }
+inline std::string GuestProgram() {
+  return container::image::GuestProgramPath(*outside::Installation::Find());
+}
 
 // A belljar-guest of its own, over a socket, or pipes. `prepare` is called in its process before it
 // becomes one.
@@ -36,10 +38,10 @@ class SpawnedGuest {
                         std::vector<std::string> before = {},
                         const std::string& program = GuestProgram(),
                         const std::function<void()>& prepare = {}) {
-    UniqueFd in, out;
+    core::UniqueFd in, out;
     if (over == Over::kSocket) {
-      auto pair = CreateSocketPair(SOCK_STREAM);
-      line_.emplace(*Line::OfSocket(std::move(pair->first)));
+      auto pair = core::CreateSocketPair(SOCK_STREAM);
+      channel_.emplace(*container::wire::Channel::OfSocket(std::move(pair->first)));
       out.Reset(fcntl(pair->second.get(), F_DUPFD_CLOEXEC, 0));
       in = std::move(pair->second);
     } else {
@@ -47,7 +49,8 @@ class SpawnedGuest {
       if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) abort();
       in.Reset(to[0]);
       out.Reset(from[1]);
-      line_.emplace(*Line::OfPipes(UniqueFd(from[0]), UniqueFd(to[1])));
+      channel_.emplace(
+          *container::wire::Channel::OfPipes(core::UniqueFd(from[0]), core::UniqueFd(to[1])));
     }
     before.push_back(program);
     before.insert(before.end(), arguments.begin(), arguments.end());
@@ -64,16 +67,16 @@ class SpawnedGuest {
     }
   }
   ~SpawnedGuest() {
-    line_.reset();
+    channel_.reset();
     if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
 
   // The line, once.
-  Line TakeLine() { return std::move(*line_); }
-  Line& line() { return *line_; }
-  void Hang() { line_.reset(); }
+  container::wire::Channel TakeLine() { return std::move(*channel_); }
+  container::wire::Channel& channel() { return *channel_; }
+  void Hang() { channel_.reset(); }
   pid_t pid() const { return pid_; }
 
   Death AwaitDeath() {
@@ -90,10 +93,10 @@ class SpawnedGuest {
   }
 
  private:
-  std::optional<Line> line_;
+  std::optional<container::wire::Channel> channel_;
   pid_t pid_ = -1;
 };
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_CONTAINER_SPAWNED_GUEST_H_

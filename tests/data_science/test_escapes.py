@@ -12,15 +12,15 @@ import textwrap
 
 import pytest
 
+from tests.data_science import import_attacks
+from tests.data_science.import_attacks import NOTHING
 from tests.policy import harness
 
 pytestmark = pytest.mark.usefixtures("policy")
 
-NOTHING = "nothing"
-"""It runs, and what it gets is worth nothing."""
-
 # class: (what its attacks share, {what is tried: (body of the function, what stops it)})
 ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
+    "imports": (import_attacks.SHARED, import_attacks.ATTACKS),
     "addresses": (
         """
         import numpy as np
@@ -452,8 +452,10 @@ def test_what_these_take_away_is_little() -> None:
         import matplotlib.pyplot as plt
         import numpy as np
         import pandas as pd
+        import plotly.express
         import scipy.linalg
         import sympy
+        import sympy.stats
         from numpy.lib.stride_tricks import sliding_window_view
         from sklearn.utils import Bunch
 
@@ -485,7 +487,24 @@ def test_what_these_take_away_is_little() -> None:
         assert str(step(q) + r) == "r + step(q)"
         assert sympy.lambdify(q, sympy.cos(q), modules=[np])(0.0) == 1.0
 
+        own = [{"sin": lambda v: v}, "numpy"]
+        for modules in ("math", "mpmath", "numpy", "scipy", "sympy", own):
+            assert float(sympy.lambdify(q, sympy.sin(q) + q, modules)(0)) == 0.0, modules
+        area = sympy.Integral(sympy.exp(-q), (q, 0, sympy.oo))
+        assert abs(sympy.lambdify((), area, "scipy")() - 1) < 1e-9
+        assert sympy.lambdify(q, sympy.gamma(q) + sympy.besselj(0, q), "scipy")(1.0) > 1
+        assert sympy.lambdify(q, sympy.SparseMatrix([[q]]), "scipy")(2).toarray() == 2
+        assert sympy.plot(q, show=False) and sympy.parse_expr("2*x + gamma(3)")
+        assert sympy.ask(sympy.Q.prime(7)) and sympy.stats.sample(sympy.stats.Die("D")) > 0
+
+        plt.switch_backend("svg")
         plt.switch_backend("agg")
+        plt.style.use("ggplot")
+        plt.gcf().savefig(io.BytesIO(), format="pdf", backend="pdf")
+        with pd.option_context("plotting.backend", "matplotlib"):
+            pd.Series([1, 2]).plot(backend="matplotlib")
+        np.info("sin", output=io.StringIO())
+        assert len(plotly.express.data.iris(return_type="pandas")) == 150
         plt.plot([1, 2])
         kept = io.BytesIO()
         plt.savefig(kept)

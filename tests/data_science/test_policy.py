@@ -247,6 +247,28 @@ ATTACKS = {
         'loot = "escaped" if it else ""',
         "BJ202",
     ),
+    "a decorator changes a class of the library": (
+        "import pandas as pd\nfrom sklearn.utils import deprecated\nbefore = pd.Series.__new__\n"
+        'deprecated("")(pd.Series)\nloot = "escaped" if pd.Series.__new__ is not before else ""',
+        "BJ202",
+    ),
+    "classes that no list names": (
+        "from sklearn.utils import all_estimators\n"
+        'loot = "escaped" if len(all_estimators()) > 100 else ""',
+        "BJ202",
+    ),
+    "a decorator writes to a module": (
+        """
+        import math
+        from sympy import public
+        class mine:
+            pass
+        mine.__module__ = "math"
+        public(mine)
+        loot = "escaped" if math.__all__ == ["mine"] else ""
+        """,
+        "BJ202",
+    ),
     "as_strided": (
         "import numpy as np\nfrom numpy.lib.stride_tricks import as_strided\n"
         "as_strided(np.zeros(1), (99,), (8,)).sum()\nloot = 'escaped'",

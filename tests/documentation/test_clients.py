@@ -126,7 +126,7 @@ def test_a_token_made_as_shown_is_taken(tmp_path):
 
 
 def test_every_way_in_that_is_here_is_a_command(server):
-    rows = table(page("README.md"), "way", "for", "state")
+    rows = table(page("README.md"), "interface", "for", "state")
     here = [row[0] for row in rows if row[2] == "here"]
     assert any("belljar serve" in cell for cell in here)
     assert {tool["name"] for tool in ask(server, "tools/list")["tools"]} == set(

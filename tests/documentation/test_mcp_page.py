@@ -163,7 +163,7 @@ def test_every_http_status_is_described():
     text = "".join(
         (ROOT / name).read_text(encoding="utf-8")
         for name in (
-            "engine/http/request_reader.cc",
+            "engine/http1/request_reader.cc",
             "server/http/request_check.cc",
             "server/http/connection.cc",
             "server/http/response.cc",
@@ -171,7 +171,7 @@ def test_every_http_status_is_described():
     )
     sent = re.findall(
         r"(?:Refuse|RefuseBroken|Fail|Whole|Head)\(\s*\{?(\d{3})\b|return (\d{3});"
-        r"|refusal = \{(\d{3})",
+        r"|refusal = \{\s*(\d{3})",
         text,
     )
     sent = {next(filter(None, groups)) for groups in sent}

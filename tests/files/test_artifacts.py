@@ -143,6 +143,38 @@ def test_odd_names_and_many_are_shown_safely(run, tmp_path: Path) -> None:
     assert "link" not in os.listdir(tmp_path / "out")
 
 
+# What a terminal obeys, and what changes how the rest of a line reads (Unicode's Bidi_Control).
+MISLEADING = "\x7f\x85\x9b\u061c\u200e\u200f\u2028\u2029"
+MISLEADING += "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def test_no_name_changes_how_a_line_reads(run, session, tmp_path: Path) -> None:
+    source = f"open({f'a{MISLEADING}fdp.exe'!a}, 'w').close()"
+    shown = "a" + "".join(f"\\x{byte:02x}" for byte in MISLEADING.encode()) + "fdp.exe"
+    done = run("-c", source, *FILES, "--save-artifacts", "out")
+    assert shown in done.stderr
+    assert os.listdir(tmp_path / "out") == [shown]
+    done = run("-c", source, *FILES, "--json")
+    (artifact,) = json.loads(done.stdout)["artifacts"]
+    assert artifact["name"] == shown
+    assert artifact["note"] == "bytes of its name are written as \\xNN"
+    (artifact,) = session.run(source)["artifacts"]
+    assert artifact["name"] == shown
+
+
+def test_the_json_of_a_run_cannot_change_how_it_reads(run) -> None:
+    done = run("-c", f"print({MISLEADING!a})", *FILES, "--json")
+    assert not set(done.stdout) & set(MISLEADING), ascii(done.stdout)
+    assert json.loads(done.stdout)["stdout"] == MISLEADING + "\n"
+
+
+def test_a_file_with_such_a_name_can_be_put_in(run, tmp_path: Path) -> None:
+    """The caller's own: marks of direction are ordinary in Arabic and Hebrew names."""
+    (tmp_path / "a\u200e.txt").write_text("mine")
+    done = run("-c", "print(open('a\\u200e.txt').read())", *FILES, "--file", "a\u200e.txt")
+    assert done.stdout == "mine\n"
+
+
 def test_a_killed_program_leaves_its_files(run) -> None:
     done = run("-c", "open('half', 'w').write('x')\nwhile True: pass", *FILES, "--timeout", "0.5",
                "--json")  # fmt: skip

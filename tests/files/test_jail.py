@@ -256,3 +256,42 @@ def test_a_run_that_filled_the_workspace_hurts_nobody(jail: Session) -> None:
         assert "No space left on device" in outcome["error"]["message"]
         after = jail.run("open('x', 'wb').write(bytes(60 << 20))")
         assert after["status"] == "ok", after
+
+
+# In pieces, and its end looked at: each Python copies in a way of its own.
+COPIES = """
+import os, shutil
+data = bytes(range(250)) * 12_000 + b"end"
+with open("one", "wb") as file: file.write(data)
+shutil.copyfile("one", "two")
+shutil.copy("one", "three")
+os.mkdir("in"); shutil.move("three", "in/three"); shutil.copytree("in", "again")
+print(all(open(name, "rb").read() == data for name in ("two", "again/three")))
+"""
+
+
+@pytest.mark.parametrize("language", ["restricted", "full"])
+def test_copies_need_no_denied_call(jail: Session, session: Session, language: str) -> None:
+    """sendfile is denied, and a copy neither fails nor is told as an attack."""
+    outcome = (jail if language == "full" else session).run(COPIES)
+    assert outcome["stdout"] == "True\n", outcome
+    assert outcome["security_events"] == []
+
+
+SENDFILE = """
+import os
+with open("one", "wb") as file: file.write(b"escaped")
+source, target = os.open("one", os.O_RDONLY), os.open("two", os.O_CREAT | os.O_WRONLY)
+os.sendfile(target, source, 0, 7)
+print(open("two").read())
+"""
+
+
+def test_a_page_of_a_file_is_not_handed_on(jail: Session, plain) -> None:
+    """tests/seal/seal_test.cc has splice, tee and vmsplice."""
+    assert plain(SENDFILE) == "escaped\n", "no control"
+    outcome = fails(jail, SENDFILE)
+    assert outcome["error"]["type"] == "PermissionError"
+    assert outcome["security_events"] == [
+        {"layer": "seccomp", "action": "denied", "detail": "sendfile", "count": 1}
+    ]

@@ -4,14 +4,15 @@
 
 #include "tests/fuzz/invariant.h"
 
-namespace belljar {
+namespace belljar::tests {
 
-ProfileCatalogue CatalogueOfSource() {
-  Installation installation;
+outside::ProfileCatalogue CatalogueOfSource() {
+  outside::Installation installation;
   installation.profiles = BELLJAR_PROFILES_FOLDER;
-  Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open(std::move(installation));
+  core::Result<outside::ProfileCatalogue> catalogue =
+      outside::ProfileCatalogue::Open(std::move(installation));
   Require(bool(catalogue), "no profiles", BELLJAR_PROFILES_FOLDER);
   return std::move(*catalogue);
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests

@@ -5,10 +5,10 @@
 
 #include "engine/outside/profile_catalogue.h"
 
-namespace belljar {
+namespace belljar::tests {
 
-ProfileCatalogue CatalogueOfSource();
+outside::ProfileCatalogue CatalogueOfSource();
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_FUZZ_CATALOGUE_H_

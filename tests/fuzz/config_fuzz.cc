@@ -12,11 +12,11 @@
 #include "tests/fuzz/catalogue.h"
 #include "tests/fuzz/invariant.h"
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
-const ProfileCatalogue& Catalogue() {
-  static const auto* const catalogue = new ProfileCatalogue(CatalogueOfSource());
+const outside::ProfileCatalogue& Catalogue() {
+  static const auto* const catalogue = new outside::ProfileCatalogue(CatalogueOfSource());
   return *catalogue;
 }
 
@@ -30,20 +30,21 @@ class File {
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
 
  private:
-  UniqueFd fd_;
+  core::UniqueFd fd_;
 };
 
-void CheckLoaded(const Result<LoadedConfig>& loaded) {
+void CheckLoaded(const core::Result<server::config::LoadedConfig>& loaded) {
   if (!loaded) {
     const std::string error = loaded.error().ToString();
     Require(!error.empty() && error.find('\n') == error.npos, "an error of one line", error);
     return;
   }
-  const std::string printed = ConfigAsToml(*loaded);
+  const std::string printed = server::config::ConfigAsToml(*loaded);
   const File again(printed);
-  ConfigSources sources;
+  server::config::ConfigSources sources;
   sources.file = again.path();
-  const Result<LoadedConfig> reloaded = LoadConfig(sources, Catalogue());
+  const core::Result<server::config::LoadedConfig> reloaded =
+      server::config::LoadConfig(sources, Catalogue());
   Require(bool(reloaded), "what is printed does not load", printed);
   for (size_t i = 0; i < loaded->settings.size(); ++i) {
     Require(loaded->settings[i].literal == reloaded->settings[i].literal,
@@ -53,21 +54,21 @@ void CheckLoaded(const Result<LoadedConfig>& loaded) {
 
 void Try(std::string_view text) {
   const File file(text);
-  ConfigSources as_toml;
+  server::config::ConfigSources as_toml;
   as_toml.file = file.path();
-  CheckLoaded(LoadConfig(as_toml, Catalogue()));
-  ConfigSources as_environment;
+  CheckLoaded(server::config::LoadConfig(as_toml, Catalogue()));
+  server::config::ConfigSources as_environment;
   as_environment.env_file = file.path();
   // Or BELLJAR_CONFIG could name any file of this machine.
   const File none("");
   as_environment.file = none.path();
-  CheckLoaded(LoadConfig(as_environment, Catalogue()));
+  CheckLoaded(server::config::LoadConfig(as_environment, Catalogue()));
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::tests
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  belljar::Try({reinterpret_cast<const char*>(data), size});
+  belljar::tests::Try({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -2,9 +2,9 @@
 //
 // An input is frames, ended by a byte 0xFF each: a letter for the kind, and the payload. So a
 // corpus stays readable, and the fuzzer finds kinds instead of lengths; "*" is bytes without a
-// header. A frame of a door has a character for its stream, '1' for the first, and then data as it
-// is, a window's count in decimals, or a digit for the ways that are closed. A call is a digit for
-// the length of the function's name, and then its name and arguments.
+// header. A frame of an egress proxy has a character for its stream, '1' for the first, and then
+// data as it is, a window's count in decimals, or a digit for the ways that are closed. A call is a
+// digit for the length of the function's name, and then its name and arguments.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -14,41 +14,49 @@
 #include <string_view>
 #include <vector>
 
-#include "container/wire/door_ledger.h"
-#include "container/wire/guest_reader.h"
-#include "container/wire/host_reader.h"
+#include "container/backend/guest_reader.h"
+#include "container/inside/host_reader.h"
+#include "container/wire/egress_ledger.h"
 #include "container/wire/outcome_text.h"
 #include "container/wire/request_text.h"
 #include "engine/core/text.h"
 #include "engine/outside/function_calls.h"
 #include "tests/fuzz/invariant.h"
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
 using Json = nlohmann::json;
-using Stage = GuestReader::Stage;
+using Stage = container::backend::GuestReader::Stage;
 
 constexpr struct {
   char letter;
-  FrameKind kind;
-} kKinds[] = {{'h', FrameKind::kHello},          {'y', FrameKind::kReady},
-              {'r', FrameKind::kRequest},        {'c', FrameKind::kContent},
-              {'o', FrameKind::kStandardOutput}, {'e', FrameKind::kStandardError},
-              {'x', FrameKind::kCancel},         {'O', FrameKind::kOutcome},
-              {'f', FrameKind::kFailure},        {'C', FrameKind::kCall},
-              {'a', FrameKind::kAnswer},         {'n', FrameKind::kDoorOpen},
-              {'d', FrameKind::kDoorData},       {'w', FrameKind::kDoorWindow},
-              {'z', FrameKind::kDoorClose}};
+  container::wire::FrameKind kind;
+} kKinds[] = {{'h', container::wire::FrameKind::kHello},
+              {'y', container::wire::FrameKind::kReady},
+              {'r', container::wire::FrameKind::kRequest},
+              {'c', container::wire::FrameKind::kContent},
+              {'o', container::wire::FrameKind::kStandardOutput},
+              {'e', container::wire::FrameKind::kStandardError},
+              {'x', container::wire::FrameKind::kCancel},
+              {'O', container::wire::FrameKind::kOutcome},
+              {'f', container::wire::FrameKind::kFailure},
+              {'C', container::wire::FrameKind::kCall},
+              {'a', container::wire::FrameKind::kAnswer},
+              {'n', container::wire::FrameKind::kEgressOpen},
+              {'d', container::wire::FrameKind::kEgressData},
+              {'w', container::wire::FrameKind::kEgressWindow},
+              {'z', container::wire::FrameKind::kEgressClose}};
 
-std::string DoorPayload(FrameKind kind, std::string_view text) {
+std::string EgressPayload(container::wire::FrameKind kind, std::string_view text) {
   if (text.empty()) return {};
   std::string payload;
-  AppendNumber(payload, static_cast<uint32_t>(text[0] - '0'));
+  container::wire::AppendNumber(payload, static_cast<uint32_t>(text[0] - '0'));
   const std::string rest(text.substr(1));
-  if (kind == FrameKind::kDoorWindow) {
-    AppendNumber(payload, static_cast<uint32_t>(strtoul(rest.c_str(), nullptr, 10)));
-  } else if (kind == FrameKind::kDoorClose && !rest.empty()) {
+  if (kind == container::wire::FrameKind::kEgressWindow) {
+    container::wire::AppendNumber(payload,
+                                  static_cast<uint32_t>(strtoul(rest.c_str(), nullptr, 10)));
+  } else if (kind == container::wire::FrameKind::kEgressClose && !rest.empty()) {
     payload += static_cast<char>(rest[0] - '0');
   } else {
     payload += rest;
@@ -59,7 +67,7 @@ std::string DoorPayload(FrameKind kind, std::string_view text) {
 std::string CallPayload(std::string_view text) {
   if (text.empty()) return {};
   std::string payload;
-  AppendNumber(payload, static_cast<uint32_t>(text[0] - '0'));
+  container::wire::AppendNumber(payload, static_cast<uint32_t>(text[0] - '0'));
   return payload + std::string(text.substr(1));
 }
 
@@ -69,34 +77,38 @@ std::string Frames(std::string_view input) {
     std::string payload = piece.substr(std::min<size_t>(1, piece.size()));
     const auto* kind = std::ranges::find(kKinds, piece.empty() ? '*' : piece[0],
                                          [](const auto& entry) { return entry.letter; });
-    if (kind != std::end(kKinds) && LongestDoorFrame(kind->kind)) {
-      payload = DoorPayload(kind->kind, payload);
+    if (kind != std::end(kKinds) && container::wire::MaxEgressFrame(kind->kind)) {
+      payload = EgressPayload(kind->kind, payload);
     }
-    if (kind != std::end(kKinds) && kind->kind == FrameKind::kCall) payload = CallPayload(payload);
-    if (kind != std::end(kKinds)) bytes += EncodeFrameHeader(kind->kind, payload.size());
+    if (kind != std::end(kKinds) && kind->kind == container::wire::FrameKind::kCall)
+      payload = CallPayload(payload);
+    if (kind != std::end(kKinds))
+      bytes += container::wire::EncodeFrameHeader(kind->kind, payload.size());
     bytes += payload;
   }
   return bytes;
 }
 
-OutcomeBounds Bounds() {
-  OutcomeBounds bounds{.limits = {}, .has_workspace = true, .displays = Bytes{64}};
-  bounds.limits.output = Bytes{64};
+container::wire::OutcomeBounds Bounds() {
+  container::wire::OutcomeBounds bounds{
+      .limits = {}, .has_workspace = true, .displays = core::Bytes{64}};
+  bounds.limits.output = core::Bytes{64};
   return bounds;
 }
 
 // As in the corpus; a fuzz build embeds no Python, and has no version of one.
-Hello Expected() {
-  return {kContainerProtocol, "0.1.0", "3.11.2", "basic", "standard", "restricted"};
+container::wire::Hello Expected() {
+  return {
+      container::wire::kContainerProtocol, "0.1.0", "3.11.2", "basic", "standard", "restricted"};
 }
 
-void JudgeArtifacts(const Outcome& outcome) {
+void JudgeArtifacts(const host::Outcome& outcome) {
   uint64_t displays = 0;
-  for (const Artifact& artifact : outcome.artifacts) {
+  for (const host::Artifact& artifact : outcome.artifacts) {
     Require(!artifact.content || artifact.content->size() == artifact.size, "of another size");
-    if (artifact.origin == Artifact::Origin::kDisplay) displays += artifact.size;
+    if (artifact.origin == host::Artifact::Origin::kDisplay) displays += artifact.size;
     const std::string& name = artifact.name;
-    Require(!name.empty() && name[0] != '/' && Printable(name) == name, "a name", name);
+    Require(!name.empty() && name[0] != '/' && core::Printable(name) == name, "a name", name);
     Require(name != ".." && name.find("../") == name.npos && !name.ends_with("/.."),
             "a name that leads out", name);
   }
@@ -104,30 +116,31 @@ void JudgeArtifacts(const Outcome& outcome) {
 }
 
 // Written and read again, it is the same.
-void JudgeOutcome(const Outcome& outcome) {
-  const std::string shown = OutcomeToJson(outcome);
+void JudgeOutcome(const host::Outcome& outcome) {
+  const std::string shown = host::OutcomeToJson(outcome);
   Require(Json::accept(shown), "not valid JSON", shown);
   JudgeArtifacts(outcome);
-  Outcome again;
+  host::Outcome again;
   again.limits = outcome.limits;
   again.stdout_stream.text = outcome.stdout_stream.text;
   again.stderr_stream.text = outcome.stderr_stream.text;
-  Content content;
-  const std::string text = OutcomeToText(outcome);
-  Require(ReadOutcomeText(text, Bounds(), again, content).ok(), "not read again", text);
-  for (const std::string_view part : OutcomeContent(outcome)) {
+  container::wire::Content content;
+  const std::string text = container::wire::OutcomeToText(outcome);
+  Require(container::wire::ReadOutcomeText(text, Bounds(), again, content).ok(), "not read again",
+          text);
+  for (const std::string_view part : container::wire::OutcomeContent(outcome)) {
     Require(content.Take(part), "content is not what was announced", text);
   }
-  FinishOutcome(again);
-  Require(OutcomeToJson(again) == shown, "another outcome", text);
+  container::wire::FinishOutcome(again);
+  Require(host::OutcomeToJson(again) == shown, "another outcome", text);
 }
 
-// A door that passes on what comes, answers as much as it may, and closes with the guest. It never
-// keeps more than two windows of a stream.
-class Door {
+// An egress proxy that passes on what comes, answers as much as it may, and closes with the guest.
+// It never keeps more than two windows of a stream.
+class EgressProxy {
  public:
-  Result<void> Take(const Frame& frame) {
-    if (Result<void> taken = ledger_.Take(frame); !taken) return taken;
+  core::Result<void> Take(const container::wire::Frame& frame) {
+    if (core::Result<void> taken = ledger_.Take(frame); !taken) return taken;
     std::string answer;
     for (const uint32_t number : ledger_.TakeOpened()) Answer(number, "opened", answer);
     std::vector<uint32_t> numbers;
@@ -140,40 +153,43 @@ class Door {
   const std::string& passed() const { return passed_; }
 
  private:
-  static constexpr DoorBounds kBounds{.at_a_time = 2, .in_all = 4};
+  static constexpr container::wire::EgressBounds kBounds{.at_a_time = 2, .in_all = 4};
 
   void Answer(uint32_t number, std::string_view bytes, std::string& answer) {
-    const DoorStream& stream = ledger_.streams().at(number);
+    const container::wire::EgressStream& stream = ledger_.streams().at(number);
     if (!stream.sends() || !stream.peer_takes()) return;
-    bytes = bytes.substr(0, std::min(stream.may_send, kDoorPiece));
+    bytes = bytes.substr(0, std::min(stream.may_send, container::wire::kEgressPiece));
     if (!bytes.empty()) ledger_.Send(number, bytes, answer);
   }
   void Serve(uint32_t number, std::string& answer) {
-    const DoorStream& stream = ledger_.streams().at(number);
-    Require(stream.may_send <= kDoorWindow && stream.may_come <= kDoorWindow, "a window's size");
-    Require(stream.arrived.size() <= 2 * kDoorWindow, "more is kept than is granted");
+    const container::wire::EgressStream& stream = ledger_.streams().at(number);
+    Require(stream.may_send <= container::wire::kEgressWindow &&
+                stream.may_come <= container::wire::kEgressWindow,
+            "a window's size");
+    Require(stream.arrived.size() <= 2 * container::wire::kEgressWindow,
+            "more is kept than is granted");
     const std::string waiting(stream.Waiting());
     passed_ += waiting;
     ledger_.Pass(number, waiting.size(), answer);
     Answer(number, waiting, answer);
-    if (!stream.peer_takes()) ledger_.Close(number, kSendsNoMore, answer);
+    if (!stream.peer_takes()) ledger_.Close(number, container::wire::kSendsNoMore, answer);
     const auto left = ledger_.streams().find(number);
     if (left != ledger_.streams().end() && !left->second.peer_sends()) {
-      ledger_.Close(number, kTakesNoMore, answer);
+      ledger_.Close(number, container::wire::kTakesNoMore, answer);
     }
   }
   // What an honest guest would have to understand.
   static void Judge(const std::string& answer) {
-    FrameDecoder decoder;
+    container::wire::FrameDecoder decoder;
     decoder.Feed(answer);
-    while (std::optional<Frame> frame = decoder.Next()) {
-      const std::optional<size_t> longest = LongestDoorFrame(frame->kind);
+    while (std::optional<container::wire::Frame> frame = decoder.Next()) {
+      const std::optional<size_t> longest = container::wire::MaxEgressFrame(frame->kind);
       Require(longest && frame->payload.size() <= *longest, "an answer that is too long");
     }
     Require(decoder.empty(), "half an answer");
   }
 
-  DoorLedger ledger_{DoorLedger::Side::kHost, kBounds};
+  container::wire::EgressLedger ledger_{container::wire::EgressLedger::Side::kHost, kBounds};
   std::string passed_;
 };
 
@@ -182,90 +198,96 @@ class Functions {
  public:
   Functions() {
     request_.functions = {"f", "ask"};
-    request_.limits.result = kLongest;
+    request_.limits.result = kMaxLength;
   }
-  const FunctionCalls& calls() const { return calls_; }
-  void Make(GuestReader& reader) {
-    const std::optional<GuestReader::Call> call = reader.TakeCall();
+  const outside::FunctionCalls& calls() const { return calls_; }
+  void Make(container::backend::GuestReader& reader) {
+    const std::optional<container::backend::GuestReader::Call> call = reader.TakeCall();
     if (!call) return;
     Require(call->name == "f" || call->name == "ask", "a function that is not there", call->name);
-    Require(call->arguments.size() <= kLongest.count, "longer than the limit", call->arguments);
+    Require(call->arguments.size() <= kMaxLength.count, "longer than the limit", call->arguments);
     const std::string answer = calls_.Answer(call->name, call->arguments);
-    Require(answer.size() <= FunctionCalls::LongestAnswer(request_.limits), "a long answer",
+    Require(answer.size() <= outside::FunctionCalls::MaxAnswer(request_.limits), "a long answer",
             answer);
     made_ += call->name + "(" + call->arguments + ")" + answer;
   }
   const std::string& made() const { return made_; }
 
  private:
-  static constexpr Bytes kLongest{200};
+  static constexpr core::Bytes kMaxLength{200};
 
-  Request request_;
-  FunctionCall call_ = [](std::string_view, std::string_view arguments) {
+  host::Request request_;
+  outside::FunctionCall call_ = [](std::string_view, std::string_view arguments) {
     Require(Json::accept(arguments), "not valid JSON", arguments);
     return "{\"value\":" + std::string(arguments) + "}";
   };
-  const FunctionCalls calls_{request_, call_};
+  const outside::FunctionCalls calls_{request_, call_};
   std::string made_;
 };
 
 // What came of it, as text. `running`: of a guest that has greeted and has its request. Where it is
 // read in pieces and whole, its calls get no answer: only what comes after one is known to.
 std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
-  GuestReader reader(Expected());
-  Door door;
+  container::backend::GuestReader reader(Expected());
+  EgressProxy egress;
   Functions functions;
   if (running) {
-    const std::string hello = HelloToText(Expected());
-    Require(reader
-                .Take(EncodeFrameHeader(FrameKind::kHello, hello.size()) + hello +
-                      EncodeFrameHeader(FrameKind::kReady, 0))
-                .ok(),
-            "its own greeting");
+    const std::string hello = container::wire::HelloToText(Expected());
+    Require(
+        reader
+            .Take(container::wire::EncodeFrameHeader(container::wire::FrameKind::kHello,
+                                                     hello.size()) +
+                  hello + container::wire::EncodeFrameHeader(container::wire::FrameKind::kReady, 0))
+            .ok(),
+        "its own greeting");
     reader.Expect(
-        Bounds(), [&door](const Frame& frame) { return door.Take(frame); }, &functions.calls());
+        Bounds(), [&egress](const container::wire::Frame& frame) { return egress.Take(frame); },
+        &functions.calls());
   }
   for (size_t at = 0; at < bytes.size(); at += piece) {
     const bool taken = reader.Take(bytes.substr(at, piece)).ok();
     functions.Make(reader);
     if (piece == 1) reader.Answered();
-    const Outcome& outcome = reader.outcome();
+    const host::Outcome& outcome = reader.outcome();
     Require(outcome.stdout_stream.text.size() <= 64 && outcome.stderr_stream.text.size() <= 64,
             "more output than the limit");
     if (!taken) return "fault";
   }
-  if (reader.stage() != Stage::kEnded) return "more " + door.passed() + functions.made();
+  if (reader.stage() != Stage::kEnded) return "more " + egress.passed() + functions.made();
   Require(!reader.Take("B").ok(), "bytes after the end");
   if (reader.failure()) {
     const std::string error = reader.failure()->ToString();
-    Require(Printable(error) == error, "a failure with control characters", error);
+    Require(core::Printable(error) == error, "a failure with control characters", error);
     return error;
   }
   JudgeOutcome(reader.outcome());
-  return OutcomeToJson(reader.outcome()) + door.passed() + functions.made();
+  return host::OutcomeToJson(reader.outcome()) + egress.passed() + functions.made();
 }
 
 std::string ReadHost(std::string_view bytes, size_t piece) {
-  HostReader reader;
-  DoorLedger ledger(DoorLedger::Side::kGuest, {.at_a_time = 2, .in_all = 4});
+  container::inside::HostReader reader;
+  container::wire::EgressLedger ledger(container::wire::EgressLedger::Side::kGuest,
+                                       {.at_a_time = 2, .in_all = 4});
   std::string opened;
   ledger.Open(opened);
-  reader.TakeDoorBy([&ledger](const Frame& frame) { return ledger.Take(frame); });
+  reader.TakeEgressBy(
+      [&ledger](const container::wire::Frame& frame) { return ledger.Take(frame); });
   std::string answers;
   reader.TakeAnswersBy([&answers](const std::string& answer) {
     answers += answer;
-    return Result<void>();
+    return core::Result<void>();
   });
   for (size_t at = 0; at < bytes.size(); at += piece) {
     if (!reader.Take(bytes.substr(at, piece))) return "fault";
   }
   if (!reader.has_request()) return "more";
   const bool cancelled = reader.cancelled();
-  const Request request = reader.TakeRequest();
-  const Result<std::string> text = RequestToText(request, reader.door_bounds());
+  const host::Request request = reader.TakeRequest();
+  const core::Result<std::string> text =
+      container::wire::RequestToText(request, reader.egress_bounds());
   Require(text.ok(), "a request that was read cannot be written");
   std::string shown = *text + answers + (cancelled ? " cancelled" : "");
-  for (const std::string_view part : RequestContent(request)) shown += part;
+  for (const std::string_view part : container::wire::RequestContent(request)) shown += part;
   return shown;
 }
 
@@ -281,9 +303,9 @@ void Try(std::string_view input) {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::tests
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  belljar::Try({reinterpret_cast<const char*>(data), size});
+  belljar::tests::Try({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
 using Kind = Frame::Kind;
@@ -117,4 +117,4 @@ std::vector<Frame> ReadFrames(std::string_view stream) {
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests

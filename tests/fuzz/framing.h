@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace belljar {
+namespace belljar::tests {
 
 struct Frame {
   enum class Kind {
@@ -23,6 +23,6 @@ struct Frame {
 // In order; the last one may be other than whole.
 std::vector<Frame> ReadFrames(std::string_view stream);
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_FUZZ_FRAMING_H_

@@ -15,18 +15,18 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "engine/http/request_reader.h"
+#include "engine/http1/request_reader.h"
 #include "server/http/connection.h"
 #include "server/http/service.h"
 #include "tests/fuzz/framing.h"
 #include "tests/fuzz/invariant.h"
 #include "tests/fuzz/witness.h"
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
 namespace http = boost::beast::http;
-using Stage = RequestReader::Stage;
+using Stage = http1::RequestReader::Stage;
 
 constexpr size_t kMaxHead = 2048;
 constexpr size_t kMaxBody = 4096;
@@ -47,7 +47,7 @@ bool IsSame(const Reading& a, const Reading& b) {
 
 Reading ReadAll(const std::vector<std::string>& pieces) {
   Reading reading;
-  RequestReader reader(kMaxHead);
+  http1::RequestReader reader(kMaxHead);
   std::string waiting;
   for (const std::string& piece : pieces) {
     waiting += piece;
@@ -90,17 +90,17 @@ class Client {
     int ends[2];
     Require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0,
             "no socket");
-    mine_ = UniqueFd(ends[0]);
-    HttpConfig config;
-    config.max_header = Bytes{kMaxHead};
-    config.max_body = Bytes{kMaxBody};
-    HttpMonitoring monitoring;
-    monitoring.access = [this](const HttpAccess& access) { Log(access); };
-    std::vector<TokenConfig> tokens;
+    mine_ = core::UniqueFd(ends[0]);
+    server::HttpConfig config;
+    config.max_header = core::Bytes{kMaxHead};
+    config.max_body = core::Bytes{kMaxBody};
+    server::http::HttpMonitoring monitoring;
+    monitoring.access = [this](const server::http::HttpAccess& access) { Log(access); };
+    std::vector<server::TokenConfig> tokens;
     if (with_token) tokens.push_back({kSecret, {}});
-    service_ = std::make_shared<HttpService>(
-        io_, config, HostRules("127.0.0.1", {"belljar.test"}, {"http://page.test"}),
-        *Tokens::Make(tokens), ServiceUnderTest(), std::move(monitoring));
+    service_ = std::make_shared<server::http::HttpService>(
+        io_, config, server::http::HostRules("127.0.0.1", {"belljar.test"}, {"http://page.test"}),
+        *server::http::Tokens::Make(tokens), ServiceUnderTest(), std::move(monitoring));
     boost::asio::ip::tcp::socket socket(io_);
     socket.assign(boost::asio::ip::tcp::v4(), ends[1]);
     service_->Add(std::move(socket), "fuzz");
@@ -126,7 +126,7 @@ class Client {
   const std::string& received() const { return received_; }
 
  private:
-  void Log(const HttpAccess& access) {
+  void Log(const server::http::HttpAccess& access) {
     served_.push_back({access.path == "/mcp", access.method == "HEAD", access.status,
                        access.streamed, access.delivered, ServiceUnderTest().Finished()});
   }
@@ -149,22 +149,22 @@ class Client {
   }
 
   boost::asio::io_context io_;
-  std::shared_ptr<HttpService> service_;
-  UniqueFd mine_;
+  std::shared_ptr<server::http::HttpService> service_;
+  core::UniqueFd mine_;
   std::string received_;
   std::vector<Served> served_;
 };
 
 // --- what was served, against what was sent -----------------------------------------------------
 
-unsigned StatusFor(Answer::Kind kind) {
+unsigned StatusFor(server::Answer::Kind kind) {
   switch (kind) {
-    case Answer::Kind::kResult: return 200;
-    case Answer::Kind::kAccepted:
-    case Answer::Kind::kWithdrawn: return 202;
-    case Answer::Kind::kBadRequest: return 400;
-    case Answer::Kind::kUnknownMethod:
-    case Answer::Kind::kUnknownConversation: return 404;
+    case server::Answer::Kind::kResult: return 200;
+    case server::Answer::Kind::kAccepted:
+    case server::Answer::Kind::kWithdrawn: return 202;
+    case server::Answer::Kind::kBadRequest: return 400;
+    case server::Answer::Kind::kUnknownMethod:
+    case server::Answer::Kind::kUnknownConversation: return 404;
   }
   return 0;
 }
@@ -246,9 +246,9 @@ void Try(std::string_view input) {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::tests
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  belljar::Try({reinterpret_cast<const char*>(data), size});
+  belljar::tests::Try({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace belljar {
+namespace belljar::tests {
 
 inline void Require(bool holds, const char* what, std::string_view shown = {}) {
   if (holds) return;
@@ -29,6 +29,6 @@ inline std::vector<std::string> Cut(std::string_view input) {
   }
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_FUZZ_INVARIANT_H_

@@ -20,23 +20,23 @@
 #include "tests/fuzz/invariant.h"
 #include "tests/fuzz/witness.h"
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
 using Json = nlohmann::json;
 
 // A queue of packets has room for ten.
-constexpr size_t kMostPieces = 8;
+constexpr size_t kMaxPieces = 8;
 constexpr char kVersionKey[] = "io.modelcontextprotocol/protocolVersion";
 
 struct Pipe {
   explicit Pipe(int type) {
     int ends[2];
     Require(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) == 0, "no socket");
-    mine = UniqueFd(ends[0]);
-    theirs = UniqueFd(ends[1]);
+    mine = core::UniqueFd(ends[0]);
+    theirs = core::UniqueFd(ends[1]);
   }
-  UniqueFd mine, theirs;
+  core::UniqueFd mine, theirs;
 };
 
 std::vector<std::string> Lines(std::string_view text) {
@@ -76,12 +76,13 @@ void OverStdio(const std::vector<std::string>& pieces) {
     Require(send(input.mine.get(), piece.data(), piece.size(), 0) > 0, "the packet is too long");
   }
   input.mine.Reset();
-  UniqueFd output(memfd_create("answers", MFD_CLOEXEC)), stop(eventfd(0, EFD_CLOEXEC));
+  core::UniqueFd output(memfd_create("answers", MFD_CLOEXEC)), stop(eventfd(0, EFD_CLOEXEC));
   std::vector<Exchanged> exchanges;
   {
-    StdioTransport transport(input.theirs.get(), output.get(), ServiceUnderTest());
-    const Result<StdioTransport::End> end = transport.Run(stop.get());
-    Require(end && *end == StdioTransport::End::kPeer, "did not end with its client");
+    server::stdio::StdioTransport transport(input.theirs.get(), output.get(), ServiceUnderTest());
+    const core::Result<server::stdio::StdioTransport::End> end = transport.Run(stop.get());
+    Require(end && *end == server::stdio::StdioTransport::End::kPeer,
+            "did not end with its client");
     exchanges = ServiceUnderTest().Finished();
   }
   std::vector<std::string> messages, texts;
@@ -99,9 +100,9 @@ void OverStdio(const std::vector<std::string>& pieces) {
 // --- HTTP ---------------------------------------------------------------------------------------
 
 // Nobody listens: the witness does.
-struct Nowhere final : Reply {
+struct Nowhere final : server::Reply {
   void Notify(std::string) override {}
-  void Finish(Answer) override {}
+  void Finish(server::Answer) override {}
 };
 
 std::optional<std::string> TextAt(const Json& object, const char* key) {
@@ -113,7 +114,7 @@ void OverHttp(const std::string& line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) return;
   const Json params = json.value("params", Json());
-  IncomingMessage message;
+  server::IncomingMessage message;
   message.text = line;
   message.headers.emplace();
   message.headers->method = TextAt(json, "method");
@@ -125,7 +126,7 @@ void OverHttp(const std::string& line) {
 
 void Try(std::string_view input) {
   std::vector<std::string> pieces = Cut(input);
-  while (pieces.size() > kMostPieces) {
+  while (pieces.size() > kMaxPieces) {
     const std::string last = std::move(pieces.back());
     pieces.pop_back();
     pieces.back() += last;
@@ -138,9 +139,9 @@ void Try(std::string_view input) {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::tests
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  belljar::Try({reinterpret_cast<const char*>(data), size});
+  belljar::tests::Try({reinterpret_cast<const char*>(data), size});
   return 0;
 }

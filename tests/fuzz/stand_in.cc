@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/door/door.h"
+#include "engine/egress/egress_proxy.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/report.h"
 #include "engine/outside/sandbox.h"
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 // In pieces that cut characters apart, as a pipe may.
@@ -26,26 +26,27 @@ void Print(const std::string& text, const OutputSink* sink) {
 // The code is the worker's report, where it is one; standard input is what the guest prints.
 class StandIn : public Backend {
  public:
-  Result<Outcome> Run(const Request& request, const RunOptions& options) override {
-    if (request.source == "fail") return MakeError("run", "a failure of the machine");
-    Outcome outcome;
-    outcome.status = Status::kOk;
+  core::Result<host::Outcome> Run(const host::Request& request,
+                                  const RunOptions& options) override {
+    if (request.source == "fail") return core::MakeError("run", "a failure of the machine");
+    host::Outcome outcome;
+    outcome.status = host::Status::kOk;
     outcome.limits = request.limits;
     outcome.stdout_stream.text = request.standard_input.value_or(request.source);
     Print(outcome.stdout_stream.text, options.sink);
-    if (!ReadReport(request.source, outcome)) outcome.status = Status::kException;
+    if (!ReadReport(request.source, outcome)) outcome.status = host::Status::kException;
     return outcome;
   }
-  Result<void> WaitForSpare(Deadline) override { return {}; }
+  core::Result<void> WaitForSpare(core::Deadline) override { return {}; }
   Counters counters() const override { return {}; }
 };
 
 }  // namespace
 
-Result<void> ProbeNamespaces() { return {}; }
+core::Result<void> ProbeNamespaces() { return {}; }
 
-Result<std::unique_ptr<DoorService>> StartDoors(const SandboxOptions&) {
-  return std::unique_ptr<DoorService>();
+core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(const SandboxOptions&) {
+  return std::unique_ptr<egress::EgressService>();
 }
 
 std::vector<std::string> RequiredLayers(const SandboxOptions&) { return {"seccomp"}; }
@@ -54,7 +55,7 @@ Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
     : options_(std::move(options)), backend_(std::move(backend)) {}
 Sandbox::~Sandbox() = default;
 
-Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
+core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   return Over(std::move(options), std::make_unique<StandIn>());
 }
 
@@ -62,8 +63,8 @@ std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<B
   return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
 }
 
-Result<Outcome> Sandbox::Run(const Request& request, const RunOptions& options) {
+core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
   return backend_->Run(request, options);
 }
 
-}  // namespace belljar
+}  // namespace belljar::outside

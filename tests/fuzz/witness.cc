@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/outside/call_queue.h"
+#include "server/core/call_queue.h"
 #include "server/json_rpc/message.h"
 #include "server/mcp/service.h"
 #include "server/tools/tools.h"
 #include "tests/fuzz/catalogue.h"
 #include "tests/fuzz/invariant.h"
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
 using Json = nlohmann::json;
@@ -68,10 +68,10 @@ struct Meaning {
 Meaning MeaningOf(const std::string& text) {
   Meaning meaning;
   const Json message = Read(text);
-  if (!message.is_object() || Depth(text) > kMaxMessageDepth) return meaning;
+  if (!message.is_object() || Depth(text) > server::json_rpc::kMaxMessageDepth) return meaning;
   if (RepeatsAMember(text, message)) return meaning;
   const bool has_id = message.contains("id");
-  if (has_id && IsId(message["id"])) meaning.id = message["id"];
+  if (has_id && server::json_rpc::IsId(message["id"])) meaning.id = message["id"];
   if (message.value("jsonrpc", Json()) != "2.0") return meaning;
   if (!message.value("method", Json()).is_string()) return meaning;
   if (message.contains("params") && !message["params"].is_object()) return meaning;
@@ -87,7 +87,7 @@ void CheckCallResult(const Json& result, const std::string& text) {
   const bool is_error = result.at("isError").get<bool>();
   Require(is_error || result.contains("structuredContent"), "a result without content", text);
   if (!result.contains("structuredContent")) return;
-  Require(result["structuredContent"].is_object(), "structured content is no object", text);
+  Require(result["structuredContent"].is_object(), "structured content is not an object", text);
   Require(Read(said.get<std::string>()) == result["structuredContent"], "two results differ", text);
 }
 
@@ -101,11 +101,12 @@ Json ReadLine(std::string_view line) {
 
 // The answer against the text that it answers.
 void CheckAnswer(const Exchanged& exchanged) {
-  const Answer& answer = exchanged.answer;
+  const server::Answer& answer = exchanged.answer;
   const Meaning meaning = MeaningOf(exchanged.text);
-  if (answer.kind == Answer::Kind::kAccepted || answer.kind == Answer::Kind::kWithdrawn) {
+  if (answer.kind == server::Answer::Kind::kAccepted ||
+      answer.kind == server::Answer::Kind::kWithdrawn) {
     Require(answer.text.empty(), "text where none is wanted", answer.text);
-    const bool withdrawn = answer.kind == Answer::Kind::kWithdrawn;
+    const bool withdrawn = answer.kind == server::Answer::Kind::kWithdrawn;
     Require(withdrawn == meaning.is_request, "a request without an answer", exchanged.text);
     return;
   }
@@ -116,11 +117,12 @@ void CheckAnswer(const Exchanged& exchanged) {
     Require(json["error"].at("code").is_number_integer(), "no code", answer.text);
     Require(json["error"].at("message").is_string(), "no message", answer.text);
   } else {
-    Require(answer.kind == Answer::Kind::kResult, "a result that is said to be none", answer.text);
+    Require(answer.kind == server::Answer::Kind::kResult, "a result that is said to be none",
+            answer.text);
     Require(meaning.is_request, "a result without a request", exchanged.text);
     CheckCallResult(json["result"], answer.text);
   }
-  Require(!meaning.is_notification || answer.kind != Answer::Kind::kResult,
+  Require(!meaning.is_notification || answer.kind != server::Answer::Kind::kResult,
           "a notification was answered", exchanged.text);
 }
 
@@ -135,7 +137,7 @@ std::vector<std::string> Exchanged::Texts() const {
 }
 
 // The way back, listened in on.
-class Witness::Heard final : public Reply {
+class Witness::Heard final : public server::Reply {
  public:
   Heard(Witness& witness, Exchanged exchanged, std::shared_ptr<Reply> reply)
       : witness_(witness), exchanged_(std::move(exchanged)), reply_(std::move(reply)) {}
@@ -148,7 +150,7 @@ class Witness::Heard final : public Reply {
     reply_->Notify(std::move(text));
   }
 
-  void Finish(Answer answer) override {
+  void Finish(server::Answer answer) override {
     Require(!std::exchange(finished_, true), "answered twice", exchanged_.text);
     exchanged_.answer = answer;
     CheckAnswer(exchanged_);
@@ -166,7 +168,7 @@ class Witness::Heard final : public Reply {
   bool finished_ = false;
 };
 
-void Witness::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
+void Witness::Handle(server::IncomingMessage message, std::shared_ptr<server::Reply> reply) {
   {
     const std::lock_guard lock(mutex_);
     ++waiting_;
@@ -189,15 +191,16 @@ bool Witness::waits() const {
 
 Witness& ServiceUnderTest() {
   struct Service {
-    ProfileCatalogue catalogue = CatalogueOfSource();
-    std::unique_ptr<Sandboxes> sandboxes = std::move(*Sandboxes::Open({}, catalogue));
-    ResourceStore resources;
-    CallQueue queue{{.running = 1, .waiting = 8}};
-    McpService mcp{{.version = "0", .instructions = "none"},
-                   MakeTools(*sandboxes, catalogue, resources, nullptr),
-                   queue,
-                   {},
-                   &resources};
+    outside::ProfileCatalogue catalogue = CatalogueOfSource();
+    std::unique_ptr<server::tools::Sandboxes> sandboxes =
+        std::move(*server::tools::Sandboxes::Open({}, catalogue));
+    server::ResourceStore resources;
+    server::CallQueue queue{{.running = 1, .waiting = 8}};
+    server::mcp::McpService mcp{{.version = "0", .instructions = "none"},
+                                server::tools::MakeTools(*sandboxes, catalogue, resources, nullptr),
+                                queue,
+                                {},
+                                &resources};
     Witness witness{mcp};
   };
   // Never destroyed: the fuzzer leaves by _Exit, and by a signal where it has found something.
@@ -205,4 +208,4 @@ Witness& ServiceUnderTest() {
   return service->witness;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests

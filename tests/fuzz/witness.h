@@ -12,14 +12,14 @@
 
 #include "server/core/exchange.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 // What there was of one message, once it has its answer.
 struct Exchanged {
   std::string text;
   bool over_http = false;
   std::vector<std::string> notifications;
-  Answer answer;
+  server::Answer answer;
 
   // All that a client gets to read, in order. Each has been checked.
   std::vector<std::string> Texts() const;
@@ -28,12 +28,12 @@ struct Exchanged {
 // One JSON text on one line.
 void CheckLine(std::string_view line);
 
-class Witness final : public MessageHandler {
+class Witness final : public server::MessageHandler {
  public:
   explicit Witness(MessageHandler& inner) : inner_(inner) {}
 
-  void Handle(IncomingMessage message, std::shared_ptr<Reply> reply) override;
-  bool End(const Caller& caller, const std::string& conversation) override {
+  void Handle(server::IncomingMessage message, std::shared_ptr<server::Reply> reply) override;
+  bool End(const server::Caller& caller, const std::string& conversation) override {
     return inner_.End(caller, conversation);
   }
 
@@ -54,6 +54,6 @@ class Witness final : public MessageHandler {
 // The service of the whole program, made at its first use.
 Witness& ServiceUnderTest();
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_FUZZ_WITNESS_H_

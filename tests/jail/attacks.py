@@ -269,7 +269,7 @@ NETWORK = [
     denied(
         "connect_to_loopback",
         """
-import _socket  # the network tier's socket.socket asks the door
+import _socket  # the network tier's socket.socket asks the egress proxy
 client = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
 client.connect(('127.0.0.1', HOST['port']))
 won()

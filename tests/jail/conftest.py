@@ -115,7 +115,7 @@ def in_session(session: int) -> list[int]:
     return found
 
 
-def left_in_session(session: int, patience: float = 1.0) -> list[int]:
+def left_in_session(session: int, patience: float = 5.0) -> list[int]:
     """Those that do not go by themselves: a killed process takes a moment to be taken apart."""
     deadline = time.monotonic() + patience
     while (left := in_session(session)) and time.monotonic() < deadline:

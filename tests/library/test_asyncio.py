@@ -153,13 +153,13 @@ SAME = {
             await asyncio.sleep(delay)
             return delay
         async def main():
-            tasks = {asyncio.create_task(after(n / 50)) for n in (1, 2, 3)}
+            tasks = {asyncio.create_task(after(n / 50)) for n in (1, 200, 300)}
             done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             print(len(done), len(pending))
             done, pending = await asyncio.wait(pending, timeout=0.001)
             print(len(done), len(pending))
             for task in pending: task.cancel()
-            for next_one in asyncio.as_completed([after(0.02), after(0.01)]):
+            for next_one in asyncio.as_completed([after(0.4), after(0.01)]):
                 print(await next_one)
             inner = asyncio.ensure_future(after(0.01))
             outer = asyncio.shield(inner)

@@ -1,4 +1,4 @@
-"""The door under a guest that means ill: the jail alone, the policy off."""
+"""The egress proxy under a guest that means ill: the jail alone, the policy off."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ for body in (b"5;a\\nb\\r\\nhello\\r\\n0\\r\\n\\r\\n", b"-5\\r\\nhello\\r\\n0\\r
 
 
 def test_ports_are_not_scanned_for_nothing(abuse, http):
-    """256 attempts, on the record up to its bound; then the door is closed."""
+    """256 attempts, on the record up to its bound; then the egress proxy is closed."""
     outcome = abuse(f"""
 open_ports, asked = [], 0
 for port in range({http} - 20, {http} + 1000):
@@ -158,7 +158,7 @@ print(sum(ends.values()) > 0)
 
 
 def test_those_that_only_begin_are_cut_off(abuse, http):
-    """Slow ones: the door waits ten seconds for a request, whatever drips in meanwhile."""
+    """Slow ones: the egress proxy waits ten seconds for a request, whatever drips in meanwhile."""
     outcome = abuse(
         f"""
 slow = [connect() for _ in range(8)]

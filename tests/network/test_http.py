@@ -1,4 +1,4 @@
-"""HTTP by the standard library and by requests and httpx: they find the door unasked."""
+"""HTTP by the standard library and by requests and httpx: they find the egress proxy unasked."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_another_host_is_refused_by_name(run, http, language, program):
     assert "allow" in outcome.error
     (event,) = outcome.network
     assert (event["host"], event["allowed"]) == ("denied.test", False)
-    assert "not on the operator's list" in event["detail"]
+    assert "not in the operator's list" in event["detail"]
 
 
 def test_the_list_is_empty_unless_somebody_fills_it(run, http):
@@ -153,7 +153,7 @@ def test_a_run_that_is_killed_leaves_nothing(run, http):
     assert 0 < event["bytes_received"] < 64 << 20
 
 
-def test_many_connections_close_the_door(run):
+def test_many_connections_close_the_egress_proxy(run):
     outcome = run("""
         import socket
         for _ in range(300):

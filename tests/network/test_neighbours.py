@@ -65,7 +65,7 @@ def ask(line):
         raise PermissionError
 def by_name():
     ask(b"CONNECT www.allowed.test:PORT HTTP/1.1\\r\\n\\r\\n")
-attempt("the door, for what the other may", by_name)
+attempt("the egress proxy, for what the other may", by_name)
 attempt("the library, for what the other may",
         lambda: socket.create_connection(("www.allowed.test", PORT), timeout=5))
 found += connections()
@@ -78,7 +78,7 @@ attempt("a pair", lambda: _socket.socketpair())
 attempt("the loopback of the other's", lambda: _socket.socket().connect(("127.0.0.2", 1080)))
 attempt("every address", lambda: _socket.socket().connect(("0.0.0.0", PORT)))
 for port in range(1081, 1100):
-    attempt("another door", lambda: _socket.socket().connect(("127.0.0.1", port)))
+    attempt("another egress proxy", lambda: _socket.socket().connect(("127.0.0.1", port)))
 meet(b"looked", b"looked")
 print(found)
 """
@@ -115,7 +115,7 @@ def test_a_narrow_run_reaches_nothing_of_a_wide_one(sessions, http, meeting):
 
     wide = start(WIDE)
     narrow = start(NARROW, allowed_domains=[f"allowed.test:{meeting}"])
-    # The control is the wide one: the same server, the same door's port, and it is reached.
+    # The control is the wide one: the same server, the same egress proxy's port, and it is reached.
     assert wide.result(100)["stdout"] == "HTTP/1.1 200\n", wide.result()["error"]
     outcome = narrow.result(100)
     assert outcome["status"] == "ok", outcome["error"]
@@ -129,7 +129,7 @@ def test_a_narrow_run_reaches_nothing_of_a_wide_one(sessions, http, meeting):
 
 
 def test_nothing_is_left_for_the_next(run, http):
-    """A connection that a run leaves open is closed; who comes next has a door of its own."""
+    """A connection that a run leaves open is closed; who comes next has a proxy of its own."""
     leave = f"""
         import socket
         kept = socket.create_connection(("allowed.test", {http}), timeout=10)

@@ -1,4 +1,4 @@
-"""Sockets of a guest: by the door to allowed hosts, and nowhere else. The kernel holds this."""
+"""Sockets of a guest: by the proxy to allowed hosts, and nowhere else. The kernel holds this."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import socket
 import pytest
 
 from tests.network import servers
+from tests.network.conftest import PROGRAM
+from tests.network.session import Session
 
 TRY = """
 import socket
@@ -62,7 +64,7 @@ def test_what_is_refused_says_so(run, echo_port, language):
     assert outcome.stdout == "PermissionError\nConnectionRefusedError\n"
 
 
-def test_scanning_finds_the_door_and_nothing_else(run, echo_port):
+def test_scanning_finds_the_egress_proxy_and_nothing_else(run, echo_port):
     outcome = run(
         TRY
         + f"""
@@ -147,7 +149,7 @@ attempt(lambda: plain.accept())
     assert outcome.stdout == "PermissionError\n" * 4
 
 
-def test_what_the_door_is_sent_wrongly_is_refused(run, echo_port):
+def test_what_the_egress_proxy_is_sent_wrongly_is_refused(run, echo_port):
     outcome = run(
         TRY
         + f"""
@@ -172,3 +174,33 @@ say(b"CONNECT 127.0.0.1:{echo_port} HTTP/1.1\\r\\n\\r\\n")
     answers = [line[2:14] for line in outcome.stdout.splitlines()]
     assert answers == ["HTTP/1.1 400"] * 4 + ["HTTP/1.1 403"] * 2
     assert not any(event["allowed"] for event in outcome.network)
+
+
+SEND_A_FILE = """
+import socket
+data = bytes(range(250)) * 240
+with open("one", "wb") as file: file.write(data)
+with socket.create_connection(("allowed.test", PORT), timeout=30) as connection:
+    with open("one", "rb") as file: sent = connection.sendfile(file)
+    connection.shutdown(socket.SHUT_WR)
+    received = b""
+    while more := connection.recv(1 << 16): received += more
+print(sent, received == data)
+"""
+
+
+def test_a_file_is_sent_without_sendfile(echo_port, language):
+    """Which would move pages of the page cache into the socket: profiles/seccomp.toml."""
+    session = Session(
+        PROGRAM,
+        *("--profile", "filesystem+network", "--language", language),
+        BELLJAR_NETWORK_ALLOWED_DOMAINS="allowed.test:*",
+        BELLJAR_NETWORK_ALLOW_PRIVATE="127.0.0.1",
+        BELLJAR_NETWORK_RESOLVE="allowed.test=127.0.0.1",
+    )
+    try:
+        outcome = session.run(SEND_A_FILE.replace("PORT", str(echo_port)))
+    finally:
+        session.close()
+    assert outcome["stdout"] == "60000 True\n", outcome
+    assert outcome["security_events"] == []

@@ -130,7 +130,7 @@ def test_an_image_with_packages_is_verified(index: Index, cache: Path, tmp_path:
     assert image("verify", file, *options, *source).returncode == 0
     without = image("verify", file)
     assert without.returncode == 1
-    assert "name them by --package" in without.stdout
+    assert "name them with --package" in without.stdout
 
 
 def test_an_index_that_is_not_there(cache: Path) -> None:
@@ -154,11 +154,11 @@ if REAL_INDEX := os.environ.get("BELLJAR_TEST_PACKAGE_INDEX"):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--package", "x"], "--package goes with --container"),
+        (["--package", "x"], "--package requires --container"),
         (["--container", "--package", "./x"], "a package is a name"),
-        (["--container", "--package", "x", "--image", "y"], "leave --image out"),
+        (["--container", "--package", "x", "--image", "y"], "omit --image"),
         (["--container", "--package", "x", "--profile", "./own.toml"], "own.toml"),
-        (["--container", "--package-host", "x"], "name them with --package"),
+        (["--container", "--package-host", "x"], "requires --package"),
         (["--container", "--package", "x", "--package-index", "/srv/x"], "https://"),
     ],
 )
@@ -176,7 +176,7 @@ def test_without_an_index_there_is_none() -> None:
     command = [BELLJAR, "run", "--container", "--package", "x", "-c", "1"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert "there is no usual one" in done.stderr
+    assert "there is no default" in done.stderr
 
 
 # --- the server -------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Orchard:
         self.packages.mkdir()
         self.profile = self.profiles / "orchard.toml"
         self.withheld = self.profiles / "surface" / "orchard.toml"
+        self.common = self.profiles / "surface" / "orchard.txt"
         self.recorded = self.profiles / "surface" / f"orchard-{MINOR}.txt"
         self.profile.write_text(PROFILE)
         self.withheld.write_text('[fruit]\n"a module" = "os"\n')
@@ -77,9 +78,29 @@ def test_what_is_recorded_passes(orchard: Orchard, tmp_path: Path) -> None:
     done = orchard.surface("check", "--stamp", str(stamp))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert stamp.is_file()
-    names = orchard.recorded.read_text().splitlines()
+    names = orchard.common.read_text().splitlines()
     assert names == sorted(names)
     assert {"fruit.Apple", "fruit.Apple.eat", "str.upper", "type.mro"} <= set(names)
+    assert orchard.recorded.read_text() == ""  # one recorded Python: all of it is common
+
+
+def test_what_pythons_share_is_recorded_once(orchard: Orchard) -> None:
+    recorded = set(orchard.common.read_text().split())
+    other = orchard.recorded.with_name("orchard-3.99.txt")
+    other.write_text("fruit.Apple.glow\n")
+    orchard.write_module(FRUIT.replace("eat", "bite"))
+    done = orchard.surface("record")
+    assert done.returncode == 0, done.stderr
+    assert "new: fruit.Apple.bite" in done.stdout and "gone: fruit.Apple.eat" in done.stdout
+    assert set(orchard.common.read_text().split()) == recorded - {"fruit.Apple.eat"}
+    assert orchard.recorded.read_text() == "fruit.Apple.bite\n"
+    assert other.read_text() == "fruit.Apple.eat\nfruit.Apple.glow\n"  # it has what it had
+
+
+def test_a_name_of_another_python_is_not_recorded_for_this_one(orchard: Orchard) -> None:
+    orchard.recorded.with_name("orchard-3.99.txt").write_text("fruit.Apple.glow\n")
+    orchard.write_module(FRUIT.replace("def eat(self): pass", "def eat(self): pass\n    glow = 1"))
+    assert "'fruit.Apple.glow'" in orchard.problems()
 
 
 def test_a_new_name_in_a_module_has_to_be_judged(orchard: Orchard, tmp_path: Path) -> None:

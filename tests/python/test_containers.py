@@ -26,7 +26,7 @@ NOWHERE = "/nonexistent/engine.sock"
         ({"engine": "runsc", "runtime": "runc"}, "runtime=runc needs docker"),
         ({"engine": "runsc", "socket": NOWHERE}, "engine=runsc has no socket"),
         ({"packages": ("x",), "image": "y"}, "leave image out"),
-        ({"packages": ("x",), "package_index": ""}, "there is no usual one"),
+        ({"packages": ("x",), "package_index": ""}, "there is no default"),
         (
             {"packages": ("./x",), "package_index": "https://127.0.0.1/simple"},
             "a package is a name",

@@ -28,7 +28,7 @@ def test_docstrings(name: str) -> None:
     try:
         found = module(name)
     except ImportError as error:
-        pytest.skip(f"a bridge, whose library is not here: {error}")
+        pytest.skip(f"an integration, whose library is not here: {error}")
     names = {**PUBLIC, **vars(found)}
     assert doctest.testmod(found, extraglobs=names).failed == 0
 

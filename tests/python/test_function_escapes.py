@@ -5,6 +5,9 @@ same function, and fails in a sandbox.
 # ruff: noqa: E501 (attacks are kept as an attacker writes them)
 from __future__ import annotations
 
+import functools
+import json
+import re
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -122,3 +125,91 @@ def test_what_comes_is_plain_data_of_the_callers_own(box):
     expected = [None, True, 2**70, 1.5, "x", b"y", [1], (2,), {3: 4}, {5}, frozenset({6})]
     assert came == expected
     assert [type(value) for value in came] == [type(value) for value in expected]
+
+
+def test_a_forged_call_is_not_made():
+    """What a program with all of Python writes to the host itself, past the runner."""
+    from belljar import _functions
+
+    came = []
+
+    def ask(*arguments: object, **named: object) -> None:
+        came.append((arguments, named))
+
+    answer = _functions.answering({"ask": ask})
+    assert answer("ask", '{"args":[1],"kwargs":{"a":2}}') == '{"value":null}', "control"
+    assert came == [((1,), {"a": 2})]
+    refusal = {
+        "error": {"type": "ValueError", "message": "ask(): its arguments are not plain data"}
+    }
+    for forged in (
+        '{"args":"abc","kwargs":{}}',
+        '{"args":{"a":1},"kwargs":{}}',
+        '{"args":{"$type":"tuple","items":[1]},"kwargs":{}}',
+        '{"args":[],"kwargs":"abc"}',
+        '{"args":[],"kwargs":5}',
+        '{"args":[],"kwargs":{"$type":"dict","items":[[1,2]]}}',
+        '{"args":[],"kwargs":{},"more":1}',
+        '{"args":[]}',
+        '"abc"',
+        "[]",
+    ):
+        assert json.loads(answer("ask", forged)) == refusal, forged
+    assert json.loads(answer("other", '{"args":[],"kwargs":{}}')) == {
+        "error": {"type": "ValueError", "message": "other(): there is no such function"}
+    }
+    assert len(came) == 1
+
+
+class Desk:
+    """Of the caller's, whose methods and instances it hands out."""
+
+    def __init__(self, place: str = "") -> None:
+        self.place = place
+
+    def ask(self, question: str) -> str:
+        return question
+
+    def __call__(self, question: str) -> str:
+        return question
+
+
+def test_a_call_that_does_not_fit_names_the_function_as_the_program_does(box):
+    def local(question: str) -> str:
+        return question
+
+    @functools.wraps(local)
+    def wrapped(*arguments: str, **named: str) -> str:
+        return local(*arguments, **named)
+
+    callables = {
+        "a function": local,
+        "a lambda": lambda question: question,
+        "a method": Desk().ask,
+        "an instance": Desk(),
+        "a class": Desk,
+        "a partial": functools.partial(local),
+        "a wrapper": wrapped,
+    }
+    for what, function in callables.items():
+        with pytest.raises(TypeError) as told:
+            function(1, 2, 3)
+        assert any(name in str(told.value) for name in ("Desk", "<locals>", "lambda")), "control"
+        for call in ("tell(1, 2, 3)", "tell(1, other=2)"):
+            result = box.run(call, functions={"tell": function})
+            assert result.error is not None, what
+            assert result.error.type == "TypeError", what
+            assert result.error.message.startswith("tell() "), (what, result.error.message)
+            assert not {"Desk", "<locals>", "lambda", __name__} & set(
+                re.split(r"[ .()]", result.error.message)
+            ), (what, result.error.message)
+
+
+def test_what_a_function_returns_is_named_by_its_class_alone(box):
+    class Kept:
+        pass
+
+    result = box.run("tell()", functions={"tell": Kept})
+    assert result.error is not None
+    assert "<locals>" not in result.error.message
+    assert result.error.message.startswith("what tell returned is a Kept; only plain data crosses")

@@ -1,4 +1,4 @@
-"""What a program leaves, as bridges are told of it (`take` of Sandbox._program)."""
+"""What a program leaves, as integrations are told of it (`take` of Sandbox._program)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -384,3 +384,30 @@ def test_floats() -> None:
         -math.inf,
         0,
     ]
+
+
+def letters(values: Collection[object]) -> list[list[str]]:
+    """What each is written with, in an order of its own."""
+    return sorted(sorted(repr(value)) for value in values)
+
+
+def test_nans_are_as_many_as_they_were(box: Sandbox) -> None:
+    """Each is unlike all others, itself included: in a set they are told apart by identity."""
+    made = {
+        "one": "{nan()}",
+        "many": "{nan() for _ in range(2000)}",
+        "frozen": "frozenset(nan() for _ in range(3))",
+        "nested": "{frozenset([nan()]), frozenset([nan(), frozenset([nan()])])}",
+        "in tuples": "{(nan(), 1), (nan(), 1)}",
+        "keys": "{nan(): 1, nan(): 2}",
+    }
+    for what, source in made.items():
+        result = box.run(f"def nan(): return float('nan')\n{source}")
+        there = eval(source, {"nan": lambda: float("nan")})
+        assert result.value is not None, what
+        assert type(result.value) is type(there), what
+        # A set's order hangs on the identity of its NaNs.
+        assert letters(result.value) == letters(there), what
+        # And back again, as a variable of the program's.
+        again = box.run("x", inputs={"x": there}).value
+        assert letters(again) == letters(there), what

@@ -213,7 +213,7 @@ try:
     result = box.run("fork()", functions={"fork": fork})
 except BelljarError as error:
     assert pids == [0], pids
-    assert "forked" in str(error), error
+    assert "parent process of this fork" in str(error), error
     assert box.run("5").value == 5
     box.close()
     os._exit(7)
@@ -282,7 +282,7 @@ assert told is None, told
 ''')
     if done.stdout == "there are none\n":
         pytest.skip("this Python has no module for sub-interpreters")
-    assert done.stdout == "belljar works in the main interpreter only\n", done.stderr
+    assert done.stdout == "belljar supports the main interpreter only\n", done.stderr
     assert done.returncode == 0, done.stderr
 
 
@@ -299,7 +299,7 @@ try:
     {call}
 except KeyboardInterrupt:
     took = time.monotonic() - start
-    assert took < 2, took
+    assert took < 4, took  # of 5, 60, 100 and forever
     print("interrupted")
 else:
     print("it went on")
@@ -429,7 +429,7 @@ def test_our_threads_take_no_signals() -> None:
         ours = {task: mask for task, mask in blocked.items() if int(task) != os.getpid()}
         assert mask == signal.pthread_sigmask(signal.SIG_BLOCK, [])
         catchable = 1 << (signal.SIGINT - 1) | 1 << (signal.SIGTERM - 1) | 1 << (signal.SIGCHLD - 1)
-        # At least the keeper and the door's.
+        # At least the keeper and the egress proxy's.
         assert sum(bits & catchable == catchable for bits in ours.values()) >= 2
         assert blocked[str(os.getpid())] & catchable == 0
 

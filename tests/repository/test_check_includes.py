@@ -84,3 +84,53 @@ def test_the_order_has_no_cycle():
 
     for room in check_includes.ROOMS:
         assert room not in reach(room)
+
+
+def test_each_room_is_a_namespace(tmp_path):
+    found = findings(
+        tmp_path,
+        {
+            "engine/outside/a.h": "namespace belljar::egress {\nclass Proxy;\nstruct Rules;\n}\n"
+            "namespace belljar::outside {\nclass A {};\n}\n",
+            "engine/outside/b.h": "namespace belljar::egress {\nclass Proxy;\nvoid Open();\n}\n",
+            "engine/outside/c.cc": "namespace belljar {\n}\n",
+            "container/wire/d.h": "\nnamespace belljar::wire {\n}\n",
+            "server/core/e.h": "namespace belljar::server {\n}\n",
+            "server/http/f.cc": "namespace belljar::server::http {\n}\n",
+            "server/g.cc": "void F() {\n  using namespace belljar::core;\n}\n",
+            "tests/container/wire/h_test.cc": "namespace belljar::container::wire {\n}\n",
+            "tests/container/i.h": "namespace belljar::tests {\n}\n",
+            "tests/server/core/j_test.cc": "namespace belljar::tests {\n}\n",
+        },
+    )
+    assert sorted(found) == [
+        "container/wire/d.h:2: belljar::wire in place of belljar::container::wire, "
+        "the room's namespace",
+        "engine/outside/b.h:1: belljar::egress in place of belljar::outside, the room's namespace",
+        "engine/outside/c.cc:1: belljar in place of belljar::outside, the room's namespace",
+        "server/g.cc:2: belljar::core in place of belljar::server, the room's namespace",
+        "tests/server/core/j_test.cc:1: belljar::tests in place of belljar::server,"
+        " the room's namespace",
+    ]
+
+
+def test_what_the_host_alone_uses_is_not_in_core(tmp_path):
+    found = findings(
+        tmp_path,
+        {
+            "engine/inside/worker.cc": '#include "engine/core/fd.h"\n',
+            "engine/core/fd.h": '#include "engine/core/result.h"\n',
+            "engine/core/result.h": "",
+            "engine/core/fd.cc": '#include "engine/core/text.h"\n',
+            "engine/core/text.h": "",
+            "engine/core/outcome.h": "",
+            "engine/outside/a.cc": '#include "engine/core/outcome.h"\n',
+        },
+    )
+    assert found == ["engine/core/outcome.h:1: used by the host alone: it belongs to engine/host"]
+
+
+def test_the_map_of_rooms_has_every_room():
+    page = (Path(check_includes.__file__).parents[1] / "docs/design.md").read_text()
+    rooms = page.split("\n## Rooms\n")[1].split("\n## ")[0]
+    assert [room for room in check_includes.ROOMS if f"`{room}`" not in rooms] == []

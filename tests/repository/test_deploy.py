@@ -81,7 +81,7 @@ def test_the_server_knows_every_setting(environment: dict[str, str]) -> None:
     )
     assert done.returncode == 0, done.stderr
     # A variable that is none of its own would be a warning.
-    assert done.stderr.startswith("belljar: the configuration is good: http://0.0.0.0:")
+    assert done.stderr.startswith("belljar: the configuration is valid: http://0.0.0.0:")
     assert "tokens: 1" in done.stderr
 
 

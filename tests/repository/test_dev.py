@@ -1,5 +1,6 @@
 """./dev as its user meets it, without building anything."""
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -22,7 +23,7 @@ def dev(*words: str, **environment: str) -> subprocess.CompletedProcess:
 def test_without_a_word_it_lists_them():
     done = dev()
     assert done.returncode == 0
-    words = ("run", "build", "test", "bench", "fuzz", "lint", "fmt", "clean", "doctor", "setup")
+    words = "run build test bench soak fuzz lint tidy odr fmt doctor setup clean".split()
     for word in words:
         assert f"\n  {word} " in done.stdout
 
@@ -60,6 +61,72 @@ def test_a_build_folder_that_cannot_be_written_is_explained(tmp_path):
     done = dev("setup", BELLJAR_BUILD_DIR=str(tmp_path / "file/build"))
     assert done.returncode == 2
     assert "BELLJAR_BUILD_DIR" in done.stderr
+
+
+def test_what_is_compiled_and_downloaded_is_kept_for_every_clone(tmp_path):
+    """Below the user's cache folder, or where it is told; without a home, in the build's own."""
+    caches = {"belljar", "told", "cache"}
+    settings = {"BELLJAR_PYTHON": "/nonexistent/python3", "HOME": str(tmp_path / "home")}
+    settings |= {"XDG_CACHE_HOME": "", "BELLJAR_CACHE_DIR": ""}
+
+    def kept(name: str, **more: str) -> set[str]:
+        done = dev("run", BELLJAR_BUILD_DIR=str(tmp_path / name), **settings | more)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        found = tmp_path.rglob("*")
+        return {str(path.relative_to(tmp_path)) for path in found if path.name in caches}
+
+    (tmp_path / "home").mkdir()
+    assert kept("one") == {"home/.cache/belljar"}
+    assert kept("two", BELLJAR_CACHE_DIR=str(tmp_path / "told")) == {"home/.cache/belljar", "told"}
+    # Also root cannot make a folder below a file.
+    (tmp_path / "file").write_text("")
+    without = kept("three", HOME=str(tmp_path / "file"))
+    assert without == {"home/.cache/belljar", "told", "three/cache"}
+
+
+CMAKE = """#!/bin/sh
+echo "$@" >>"$0.log"
+for word; do
+  [ "$last" = -B ] && mkdir -p "$word" && : >"$word/build.ninja"
+  last=$word
+done
+"""
+
+
+def test_a_build_builds_no_tests(tmp_path):
+    """By a cmake that notes what it is asked for; the check of types, in contrast, reads all."""
+    cmake = tmp_path / "bin/cmake"
+    cmake.parent.mkdir()
+    cmake.write_text(CMAKE)
+    cmake.chmod(0o755)
+    python = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
+    # As if the environment were there: it would be fetched.
+    pins = (ROOT / "requirements/runtime.txt").read_bytes() + f"2 {python}".encode()
+    build = tmp_path / "build"
+    for folder in ("venv/bin", "stamp"):
+        (build / folder).mkdir(parents=True)
+    (build / "venv/bin/python").symlink_to(python)
+    (build / "stamp/venv-runtime").write_text(hashlib.sha256(pins).hexdigest() + "\n")
+
+    def asked(*words: str) -> str:
+        done = dev(
+            *words,
+            BELLJAR_BUILD_DIR=str(build),
+            BELLJAR_PYTHON=python,
+            PATH=f"{cmake.parent}:{os.environ['PATH']}",
+        )
+        assert done.returncode == 0, done.stderr
+        log = Path(f"{cmake}.log")
+        said = log.read_text()
+        log.unlink()
+        return said
+
+    release = asked("build")
+    assert "-DBELLJAR_BUILD_TESTS=OFF" in release
+    assert release.endswith("--target belljar_command belljar_python\n")
+    types = asked("odr")
+    assert "-DBELLJAR_BUILD_TESTS=OFF" in types
+    assert types.endswith("--target belljar_odr\n")
 
 
 def test_the_host_program_has_no_python_in_it():

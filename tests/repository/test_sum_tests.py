@@ -42,3 +42,36 @@ def test_a_runner_that_died_is_a_failure(tmp_path):
 
 def test_nothing_run_is_a_failure(tmp_path):
     assert close(tmp_path) == ("0 passed, 1 failed, 0 skipped", 1)
+
+
+PROGRAMS = """<testsuite>
+<testcase name="good_test"/>
+<testcase name="bad_test"><failure/></testcase>
+<testcase name="crashed_test"><failure/></testcase>
+<testcase name="leaking_test"><failure/></testcase>
+</testsuite>"""
+TWO = '<testcase name="a" status="run"/><testcase name="b" status="run">{}</testcase>'
+
+
+def test_of_a_program_its_own_tests_count(tmp_path):
+    """And a program that failed counts as one where none of its tests did."""
+    (tmp_path / "ctest-release.xml").write_text(PROGRAMS)
+    own = tmp_path / "gtest-release"
+    own.mkdir()
+    skipped = '<testcase name="c" status="run"><skipped message="no"/></testcase>'
+    unasked = '<testcase name="d" status="notrun"/>'
+    (own / "good_test.xml").write_text(
+        f"<testsuites><testsuite>{TWO.format('')}{skipped}{unasked}</testsuite></testsuites>"
+    )
+    (own / "bad_test.xml").write_text(f"<testsuites>{TWO.format('<failure/>')}</testsuites>")
+    (own / "crashed_test.xml").write_text("<testsuites><testsuite>")
+    (own / "leaking_test.xml").write_text(f"<testsuites>{TWO.format('')}</testsuites>")
+    done = subprocess.run(
+        [sys.executable, "-I", SCRIPT, "--status", "1", tmp_path / "ctest-release.xml"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # good: 2 and one skipped; bad: 1 and 1; crashed: 1 failed; leaking: 2, and 1 failed.
+    assert done.stdout == "5 passed, 3 failed, 1 skipped\n"
+    assert done.returncode == 1

@@ -6,14 +6,14 @@
 
 #include "server/core/observer.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 inline constexpr char kSecretCode[] = "password = 'hunter2-in-the-code'";
 inline constexpr char kSecretOutput[] = "hunter2-in-the-output";
 
-inline Outcome GoodOutcome() {
-  Outcome outcome;
-  outcome.status = Status::kOk;
+inline host::Outcome GoodOutcome() {
+  host::Outcome outcome;
+  outcome.status = host::Status::kOk;
   outcome.execution_id = "0123abcd";
   outcome.result_json = "4";
   outcome.stdout_stream = {kSecretOutput, 0};
@@ -23,8 +23,8 @@ inline Outcome GoodOutcome() {
   return outcome;
 }
 
-inline CallRecord RecordOf(const Outcome& outcome) {
-  CallRecord record;
+inline server::CallRecord RecordOf(const host::Outcome& outcome) {
+  server::CallRecord record;
   record.tool = "execute_code";
   record.caller = "team-a";
   record.profile = "basic";
@@ -35,9 +35,9 @@ inline CallRecord RecordOf(const Outcome& outcome) {
 
 // Microseconds of one call of the observer. Reported, not asserted: it depends on what else the
 // machine does.
-inline double CostOf(CallObserver& observer) {
+inline double CostOf(server::CallObserver& observer) {
   constexpr int kCalls = 20'000;
-  Outcome outcome = GoodOutcome();
+  host::Outcome outcome = GoodOutcome();
   outcome.isolation.layers.resize(10, {"privileges", true, ""});
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < kCalls; ++i) observer.Called(RecordOf(outcome));
@@ -45,6 +45,6 @@ inline double CostOf(CallObserver& observer) {
   return time.count() / kCalls;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_SERVER_CALL_RECORDS_H_

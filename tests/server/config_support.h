@@ -11,17 +11,18 @@
 #include <vector>
 
 #include "server/config/load.h"
-#include "tests/engine/support.h"
+#include "tests/support/support.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 using Strings = std::vector<std::string>;
 
 inline constexpr char kSecret[] = "0123456789abcdef0123456789abcdef";
 inline constexpr char kOtherSecret[] = "fedcba9876543210fedcba9876543210";
 
-inline const ProfileCatalogue& Catalogue() {
-  static const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+inline const outside::ProfileCatalogue& Catalogue() {
+  static const core::Result<outside::ProfileCatalogue> catalogue =
+      outside::ProfileCatalogue::Open();
   if (!catalogue) abort();
   return *catalogue;
 }
@@ -52,14 +53,16 @@ class Config : public ::testing::Test {
     return path;
   }
 
-  LoadedConfig Load() {
-    Result<LoadedConfig> loaded = LoadConfig(sources_, Catalogue());
+  server::config::LoadedConfig Load() {
+    core::Result<server::config::LoadedConfig> loaded =
+        server::config::LoadConfig(sources_, Catalogue());
     if (loaded) return std::move(*loaded);
     ADD_FAILURE() << loaded.error().ToString();
     return {};
   }
   std::string Refusal() {
-    const Result<LoadedConfig> loaded = LoadConfig(sources_, Catalogue());
+    const core::Result<server::config::LoadedConfig> loaded =
+        server::config::LoadConfig(sources_, Catalogue());
     if (!loaded) return loaded.error().ToString();
     ADD_FAILURE() << "it was not refused";
     return "";
@@ -78,9 +81,9 @@ class Config : public ::testing::Test {
     Toml(toml);
     ExpectRefused(parts);
   }
-  SettingValue Value(const std::string& key) {
-    const LoadedConfig loaded = Load();
-    for (const SettingValue& value : loaded.settings) {
+  server::config::SettingValue Value(const std::string& key) {
+    const server::config::LoadedConfig loaded = Load();
+    for (const server::config::SettingValue& value : loaded.settings) {
       if (value.key == key) return value;
     }
     ADD_FAILURE() << "there is no setting " << key;
@@ -88,7 +91,7 @@ class Config : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  ConfigSources sources_;
+  server::config::ConfigSources sources_;
 };
 
 inline bool HasPart(const Strings& texts, const std::string& part) {
@@ -96,6 +99,6 @@ inline bool HasPart(const Strings& texts, const std::string& part) {
                      [&](const std::string& text) { return text.find(part) != std::string::npos; });
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_SERVER_CONFIG_SUPPORT_H_

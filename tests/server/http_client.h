@@ -36,38 +36,39 @@
 #include "server/core/exchange.h"
 #include "server/http/http_server.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 using std::chrono::milliseconds;
 
 // Echoes, unless the test says otherwise.
-class FakeHandler : public MessageHandler {
+class FakeHandler : public server::MessageHandler {
  public:
-  std::function<void(IncomingMessage, std::shared_ptr<Reply>)> on_message =
-      [](IncomingMessage message, std::shared_ptr<Reply> reply) {
-        reply->Finish({Answer::Kind::kResult, message.text, std::nullopt, ""});
+  std::function<void(server::IncomingMessage, std::shared_ptr<server::Reply>)> on_message =
+      [](server::IncomingMessage message, std::shared_ptr<server::Reply> reply) {
+        reply->Finish({server::Answer::Kind::kResult, message.text, std::nullopt, ""});
       };
   std::atomic<int> messages = 0;
 
-  void Handle(IncomingMessage message, std::shared_ptr<Reply> reply) override {
+  void Handle(server::IncomingMessage message, std::shared_ptr<server::Reply> reply) override {
     ++messages;
     on_message(std::move(message), std::move(reply));
   }
-  bool End(const Caller&, const std::string& conversation) override {
+  bool End(const server::Caller&, const std::string& conversation) override {
     return conversation == "alive";
   }
 };
 
 // What on_message keeps for the test to answer later, from the test's own thread.
 struct Pending {
-  IncomingMessage message;
-  std::shared_ptr<Reply> reply;
+  server::IncomingMessage message;
+  std::shared_ptr<server::Reply> reply;
 };
 
 class PendingMessages {
  public:
   void KeepAll(FakeHandler& handler) {
-    handler.on_message = [this](IncomingMessage message, std::shared_ptr<Reply> reply) {
+    handler.on_message = [this](server::IncomingMessage message,
+                                std::shared_ptr<server::Reply> reply) {
       std::lock_guard lock(mutex_);
       kept_.push_back({std::move(message), std::move(reply)});
       came_.notify_all();
@@ -93,10 +94,12 @@ class PendingMessages {
 
 class TestServer {
  public:
-  explicit TestServer(FakeHandler& handler, HttpConfig config = {},
-                      std::vector<TokenConfig> tokens = {}, HttpMonitoring monitoring = {}) {
+  explicit TestServer(FakeHandler& handler, server::HttpConfig config = {},
+                      std::vector<server::TokenConfig> tokens = {},
+                      server::http::HttpMonitoring monitoring = {}) {
     config.port = 0;
-    auto server = HttpServer::Listen(io_, config, tokens, handler, std::move(monitoring));
+    auto server =
+        server::http::HttpServer::Listen(io_, config, tokens, handler, std::move(monitoring));
     if (!server) {
       ADD_FAILURE() << server.error().ToString();
       std::abort();
@@ -120,20 +123,20 @@ class TestServer {
     return done.get();
   }
   size_t connections() {
-    return Do([](HttpServer& server) { return server.connections(); });
+    return Do([](server::http::HttpServer& server) { return server.connections(); });
   }
   void StopAccepting() {
-    Do([](HttpServer& server) { server.StopAccepting(); });
+    Do([](server::http::HttpServer& server) { server.StopAccepting(); });
   }
   void Destroy() {
-    Do([this](HttpServer&) { server_.reset(); });
+    Do([this](server::http::HttpServer&) { server_.reset(); });
   }
 
  private:
   boost::asio::io_context io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       io_.get_executor()};
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<server::http::HttpServer> server_;
   uint16_t port_ = 0;
   std::thread thread_;
 };
@@ -266,7 +269,7 @@ class RawClient {
     }
   }
 
-  UniqueFd fd_;
+  core::UniqueFd fd_;
   bool connected_ = false;
   std::string input_;
 };
@@ -291,8 +294,8 @@ inline RawAnswer Ask(const TestServer& server, std::string_view request) {
   return client.Receive(request.starts_with("HEAD "));
 }
 
-inline TokenConfig MakeToken(std::string name, char letter) {
-  TokenConfig token;
+inline server::TokenConfig MakeToken(std::string name, char letter) {
+  server::TokenConfig token;
   token.secret = std::string(40, letter);
   token.caller.name = std::move(name);
   return token;
@@ -318,6 +321,6 @@ inline bool Eventually(const std::function<bool()>& condition) {
   return false;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_SERVER_HTTP_CLIENT_H_

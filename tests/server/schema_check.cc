@@ -4,7 +4,7 @@
 #include <regex>
 #include <set>
 
-namespace belljar {
+namespace belljar::tests {
 namespace {
 
 using nlohmann::json;
@@ -102,4 +102,4 @@ std::vector<std::string> SchemaErrors(const json& schema, const json& value,
   return errors;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-namespace belljar {
+namespace belljar::tests {
 
 // One line for each place where `value` is not what `schema` says; empty: it conforms.
 std::vector<std::string> SchemaErrors(const nlohmann::json& schema, const nlohmann::json& value,
                                       const std::string& where = "");
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_SERVER_SCHEMA_CHECK_H_

@@ -71,6 +71,15 @@ def call(client: http.client.HTTPConnection) -> dict:
     return json.loads(client.getresponse().read())
 
 
+def metric(port: int, name: str) -> float:
+    """Of the spares, summed over the profiles."""
+    client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    client.request("GET", "/metrics")
+    text = client.getresponse().read().decode()
+    client.close()
+    return sum(map(float, re.findall(rf"^belljar_spares_{name}(?:{{.*}})? (\S+)$", text, re.M)))
+
+
 def test_calls_have_descriptors_left_whoever_connects() -> None:
     with serving(DESCRIPTORS) as (_, port):
         client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -101,3 +110,33 @@ def test_the_memory_of_long_answers_goes_back() -> None:
                 client.close()
             time.sleep(0.5)
         assert wait_for(lambda: resident(server) < 100 * MIB), resident(server)
+
+
+def settled_descriptors(pid: int) -> set[int]:
+    """The open ones, once they have not changed for a second."""
+    found, since = set(), time.monotonic()
+    while time.monotonic() - since < 1:
+        now = {int(number) for number in os.listdir(f"/proc/{pid}/fd")}
+        if now != found:
+            found, since = now, time.monotonic()
+        time.sleep(0.05)
+    return found
+
+
+def test_a_call_that_could_not_be_cancelled_is_refused() -> None:
+    """Without a descriptor left for its cancellation. A run that started without one would go on
+    to its time limit whatever its client does."""
+    with serving() as (server, port):
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        assert "result" in call(client)
+        assert wait_for(lambda: metric(port, "waiting") == metric(port, "wanted") > 0)
+        before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+        # The connections of metric() are closed when the server gets to it.
+        open_ones = settled_descriptors(server.pid)
+        lowest_free = min(set(range(len(open_ones) + 1)) - open_ones)
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (lowest_free, before[1]))
+        error = call(client)["error"]
+        assert error["code"] == -32603
+        assert error["message"].startswith("make a call's cancellation: Too many open files")
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
+        assert call(client)["result"]["structuredContent"]["result"] == 42

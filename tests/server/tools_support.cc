@@ -2,11 +2,11 @@
 
 #include "tests/server/schema_check.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 using nlohmann::json;
 
-void Books::Called(const CallRecord& record) {
+void Books::Called(const server::CallRecord& record) {
   Entry entry;
   entry.tool = record.tool;
   entry.caller = record.caller;
@@ -23,34 +23,34 @@ std::vector<Books::Entry> Books::Take() {
   return std::exchange(entries_, {});
 }
 
-Tools::Tools(const ExecutionConfig& config, const ContainerConfig& container,
-             const PackagesConfig& packages) {
-  const Result<ProfileCatalogue> catalogue = ProfileCatalogue::Open();
+Tools::Tools(const server::ExecutionConfig& config, const server::ContainerConfig& container,
+             const server::PackagesConfig& packages) {
+  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) throw std::runtime_error(catalogue.error().ToString());
-  Result<std::unique_ptr<Sandboxes>> sandboxes =
-      Sandboxes::Open(config, *catalogue, container, packages);
+  core::Result<std::unique_ptr<server::tools::Sandboxes>> sandboxes =
+      server::tools::Sandboxes::Open(config, *catalogue, container, packages);
   if (!sandboxes) throw std::runtime_error(sandboxes.error().ToString());
   sandboxes_ = std::move(*sandboxes);
-  tools_ = MakeTools(*sandboxes_, *catalogue, resources_, &books_);
+  tools_ = server::tools::MakeTools(*sandboxes_, *catalogue, resources_, &books_);
 }
 
-Tool& Tools::Get(const std::string& name) {
-  for (const std::unique_ptr<Tool>& tool : tools_) {
+server::Tool& Tools::Get(const std::string& name) {
+  for (const std::unique_ptr<server::Tool>& tool : tools_) {
     if (tool->description().name == name) return *tool;
   }
   throw std::runtime_error("no tool " + name);
 }
 
-Answered Tools::Call(const std::string& name, json arguments, const Caller& caller) {
-  ToolCall call;
+Answered Tools::Call(const std::string& name, json arguments, const server::Caller& caller) {
+  server::ToolCall call;
   call.arguments = std::move(arguments);
   call.caller = caller;
   return CallWith(name, call);
 }
 
-Answered Tools::CallWith(const std::string& name, const ToolCall& call) {
-  Tool& tool = Get(name);
-  const Result<ToolResult> result = tool.Call(call);
+Answered Tools::CallWith(const std::string& name, const server::ToolCall& call) {
+  server::Tool& tool = Get(name);
+  const core::Result<server::ToolResult> result = tool.Call(call);
   EXPECT_TRUE(result.ok()) << (result ? "" : result.error().ToString());
   if (!result) return {};
   Answered answer{nullptr, result->message, result->is_error};
@@ -66,27 +66,27 @@ Answered Tools::CallWith(const std::string& name, const ToolCall& call) {
 }
 
 Tools& Shared() {
-  static auto* const tools = new Tools(ExecutionConfig{});
+  static auto* const tools = new Tools(server::ExecutionConfig{});
   return *tools;
 }
 
-Answered Execute(json arguments, const Caller& caller) {
+Answered Execute(json arguments, const server::Caller& caller) {
   return Shared().Call("execute_code", std::move(arguments), caller);
 }
 
-Answered Validate(json arguments, const Caller& caller) {
+Answered Validate(json arguments, const server::Caller& caller) {
   return Shared().Call("validate_code", std::move(arguments), caller);
 }
 
-Answered Info(json arguments, const Caller& caller) {
+Answered Info(json arguments, const server::Caller& caller) {
   return Shared().Call("get_sandbox_info", std::move(arguments), caller);
 }
 
-Caller CallerOf(std::vector<std::string> profiles) {
-  Caller caller;
+server::Caller CallerOf(std::vector<std::string> profiles) {
+  server::Caller caller;
   caller.name = "team-a";
   caller.profiles = std::move(profiles);
   return caller;
 }
 
-}  // namespace belljar
+}  // namespace belljar::tests

@@ -13,20 +13,20 @@
 
 #include "server/tools/tools.h"
 
-namespace belljar {
+namespace belljar::tests {
 
 // Keeps what a CallRecord said.
-class Books : public CallObserver {
+class Books : public server::CallObserver {
  public:
   struct Entry {
     std::string tool;
     std::string caller;
     std::string profile;
     std::string code;
-    std::optional<Status> status;
+    std::optional<host::Status> status;
     std::optional<std::string> failure;
   };
-  void Called(const CallRecord& record) override;
+  void Called(const server::CallRecord& record) override;
   std::vector<Entry> Take();
 
  private:
@@ -42,39 +42,41 @@ struct Answered {
 
 class Tools {
  public:
-  explicit Tools(const ExecutionConfig& config, const ContainerConfig& container = {},
-                 const PackagesConfig& packages = {});
+  explicit Tools(const server::ExecutionConfig& config,
+                 const server::ContainerConfig& container = {},
+                 const server::PackagesConfig& packages = {});
 
-  Tool& Get(const std::string& name);
+  server::Tool& Get(const std::string& name);
   // Fails the test where the machine fails, or where the answer is not what the schema says.
-  Answered Call(const std::string& name, nlohmann::json arguments, const Caller& caller = {});
-  Answered CallWith(const std::string& name, const ToolCall& call);
+  Answered Call(const std::string& name, nlohmann::json arguments,
+                const server::Caller& caller = {});
+  Answered CallWith(const std::string& name, const server::ToolCall& call);
 
-  Sandboxes& sandboxes() { return *sandboxes_; }
-  std::vector<std::unique_ptr<Tool>>& all() { return tools_; }
+  server::tools::Sandboxes& sandboxes() { return *sandboxes_; }
+  std::vector<std::unique_ptr<server::Tool>>& all() { return tools_; }
   Books& books() { return books_; }
-  ResourceStore& resources() { return resources_; }
+  server::ResourceStore& resources() { return resources_; }
 
  private:
   Books books_;
-  ResourceStore resources_;
-  std::unique_ptr<Sandboxes> sandboxes_;
-  std::vector<std::unique_ptr<Tool>> tools_;
+  server::ResourceStore resources_;
+  std::unique_ptr<server::tools::Sandboxes> sandboxes_;
+  std::vector<std::unique_ptr<server::Tool>> tools_;
 };
 
 // A server with every setting as it comes, started at the first call and shared by all tests of a
 // program.
 Tools& Shared();
-Answered Execute(nlohmann::json arguments, const Caller& caller = {});
-Answered Validate(nlohmann::json arguments, const Caller& caller = {});
-Answered Info(nlohmann::json arguments = nullptr, const Caller& caller = {});
+Answered Execute(nlohmann::json arguments, const server::Caller& caller = {});
+Answered Validate(nlohmann::json arguments, const server::Caller& caller = {});
+Answered Info(nlohmann::json arguments = nullptr, const server::Caller& caller = {});
 
 // "team-a", who may use these profiles.
-Caller CallerOf(std::vector<std::string> profiles);
+server::Caller CallerOf(std::vector<std::string> profiles);
 
 #define EXPECT_HOLDS(text, part) \
   EXPECT_NE((text).find(part), std::string::npos) << "no \"" << (part) << "\" in:\n" << (text)
 
-}  // namespace belljar
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_SERVER_TOOLS_SUPPORT_H_

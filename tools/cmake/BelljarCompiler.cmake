@@ -23,9 +23,25 @@ if(BELLJAR_SANITIZE)
   # With a sanitizer gcc takes libstdc++'s own <regex> for using what is not initialised (its manual
   # says of -Wmaybe-uninitialized that sanitizers make it err); the release preset still looks.
   add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
+  # gcc 12's ThreadSanitizer has no room for mappings as random as newer kernels make them.
+  if(BELLJAR_SANITIZE MATCHES "thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
+    file(STRINGS /proc/sys/vm/mmap_rnd_bits random_bits)
+    if(random_bits GREATER 28)
+      set(CMAKE_CROSSCOMPILING_EMULATOR setarch -R)
+    endif()
+  endif()
 else()
   # It needs an optimised build; some distributions' compilers predefine it at another level.
   add_compile_options("$<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
+endif()
+
+# The linker sees every type of every file then, and says where one name is two of them. Compiled for
+# that alone (preset odr): the target belljar_odr.
+if(BELLJAR_ODR_CHECK)
+  add_compile_options(-flto -fno-fat-lto-objects)
+  add_link_options(-flto=auto -Wodr -Wlto-type-mismatch -Werror=odr -Werror=lto-type-mismatch)
+  set(CMAKE_AR "${CMAKE_CXX_COMPILER_AR}")
+  set(CMAKE_RANLIB "${CMAKE_CXX_COMPILER_RANLIB}")
 endif()
 
 # Debug information says that it was made here and not in which clone: two of them compile to the same
@@ -33,10 +49,14 @@ endif()
 add_compile_options("-ffile-prefix-map=${CMAKE_BINARY_DIR}=.")
 
 find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM)
+find_program(ENV_PROGRAM env)
+if(CCACHE_PROGRAM AND ENV_PROGRAM)
   foreach(language IN ITEMS C CXX)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+      # What it asks for before it caches a precompiled header. Nothing here uses __TIME__, and
+      # macros that a command line defines are seen in the header's own options.
+      set(CMAKE_${language}_COMPILER_LAUNCHER
+          "${ENV_PROGRAM}" "CCACHE_SLOPPINESS=pch_defines,time_macros" "${CCACHE_PROGRAM}")
     endif()
   endforeach()
 endif()

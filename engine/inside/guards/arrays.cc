@@ -7,7 +7,7 @@
 #include "engine/inside/guards/guards.h"
 #include "engine/inside/guards/imported_functions.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 using LookUp = int (*)(PyObject*, PyObject*, PyObject**);
@@ -299,4 +299,4 @@ PyMethodDef array_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

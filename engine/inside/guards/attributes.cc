@@ -5,7 +5,7 @@
 
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
@@ -423,4 +423,4 @@ bool ReadyAttributeTypes() {
   return super_thisclass != nullptr && super_self != nullptr && super_self_class != nullptr;
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

@@ -20,7 +20,7 @@
 
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 newfunc original_new = nullptr;
@@ -446,7 +446,9 @@ bool InGuestFrame() {
   return state.guest_builtins != nullptr && PyEval_GetBuiltins() == state.guest_builtins;
 }
 
-bool AskedByGuest() { return !MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kFrames); }
+bool RequestedByGuest() {
+  return !MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kFrames);
+}
 
 bool CalledByGuest() { return !MadeByHost(Trust::kNobody); }
 
@@ -503,4 +505,4 @@ bool InstallClassHooks() {
   return PatchMetaclasses(&PyType_Type);
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

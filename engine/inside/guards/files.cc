@@ -5,7 +5,7 @@
 // descriptor: the worker's own socket is one. An opener gives one, too.
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 initproc original_file_init = nullptr;
@@ -59,4 +59,4 @@ bool InstallFileGuard() {
   return true;
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

@@ -8,7 +8,7 @@
 // judged, and then the original method runs on the same (immutable) string.
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 PyObject* original_format = nullptr;  // method descriptors of `str`
@@ -134,4 +134,4 @@ bool InstallFormatGuards() {
   return fine;
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

@@ -4,7 +4,7 @@
 
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 struct Getter {
@@ -196,4 +196,4 @@ bool ReadyGetterTypes(PyObject* module) {
          PyModule_AddType(module, &methodcaller_type) == 0;
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

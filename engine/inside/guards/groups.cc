@@ -10,7 +10,7 @@
 // once is enough: the pieces that split() makes of such a group are such groups.
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 PyTypeObject* base_group_type = nullptr;
@@ -69,4 +69,4 @@ bool ReadyGroups() {
   return group != nullptr && PyType_Check(group);
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

@@ -22,7 +22,7 @@
 
 extern "C" PyObject* PyInit__belljar_guards();
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 
 // Marks on a type object. CPython leaves bits 15 and 16 of tp_flags to Stackless, which is not
 // here; no subclass inherits them.
@@ -89,7 +89,7 @@ PyTypeObject* FindInMro(PyTypeObject* type, PyObject* name);  // borrowed; nullp
 bool IsForbiddenOnMetaclass(PyObject* exact_str);
 bool InGuestFrame();  // the running frame is guest code
 // The running frame is guest code, or library code that such code called (and no import between).
-bool AskedByGuest();
+bool RequestedByGuest();
 // The same where packages are left open too: a frame of theirs is no proof that nobody asked.
 bool CalledByGuest();
 bool IsGuestFunction(PyObject* object);
@@ -145,6 +145,6 @@ bool InstallHardening();
 void ReplaceWrapped(PyTypeObject* type, void* original, void* replacement);
 bool InstallFileGuard();
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards
 
 #endif  // BELLJAR_ENGINE_INSIDE_GUARDS_GUARDS_H_

@@ -13,7 +13,7 @@
 
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 enum class Trip {
@@ -95,7 +95,7 @@ PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
   PyObject* value = Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
   if (value == nullptr || by_name) return value;
   // Library code that a guest called may leave it where the guest finds it (partialmethod does).
-  if (self->trip == Trip::kModuleResult && PyModule_Check(value) && AskedByGuest()) {
+  if (self->trip == Trip::kModuleResult && PyModule_Check(value) && RequestedByGuest()) {
     Py_DECREF(value);
     return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the interpreter");
   }
@@ -362,7 +362,7 @@ std::set<const PyObject*> variables_of_guest;  // never dereferenced
 
 PyObject* VariableNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* made = original_variable_new(type, args, kwargs);
-  if (made != nullptr && AskedByGuest()) variables_of_guest.insert(made);
+  if (made != nullptr && RequestedByGuest()) variables_of_guest.insert(made);
   return made;
 }
 
@@ -468,4 +468,4 @@ bool InstallHardening() {
   return InstallFileGuard() && InstallTripwires();
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

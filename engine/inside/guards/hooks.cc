@@ -8,7 +8,7 @@
 //   @write(o).x = v     -> o itself, a View that refuses the store, or TypeError for a class
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
@@ -157,7 +157,7 @@ PyObject* IsGuestFunctionMethod(PyObject* /*module*/, PyObject* object) {
 // For methods whose text the library writes: their `self` is an instance of a guest's class. With
 // the policy off there are no such classes and no such frames, and nothing to hold.
 PyObject* NeedOwn(PyObject* /*module*/, PyObject* object) {
-  if (IsGuestClass(Py_TYPE(object)) || !AskedByGuest()) Py_RETURN_NONE;
+  if (IsGuestClass(Py_TYPE(object)) || !RequestedByGuest()) Py_RETURN_NONE;
   PyErr_Format(PyExc_TypeError, "[BJ502] this method takes no '%.200s' object",
                Py_TYPE(object)->tp_name);
   return nullptr;
@@ -193,4 +193,4 @@ PyMethodDef hook_methods[] = {
 
 bool ReadyHooks() { return PyType_Ready(&view_type) == 0; }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 // What the linker left in memory about one library.
@@ -118,4 +118,4 @@ bool ReplaceImportedFunction(const void* inside, const char* symbol, void* repla
   return called || named;
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

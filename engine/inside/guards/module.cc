@@ -3,7 +3,7 @@
 
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 
 State state;
 
@@ -116,10 +116,10 @@ PyModuleDef definition = {
 };
 
 }  // namespace
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards
 
 PyObject* PyInit__belljar_guards() {
-  using namespace belljar::guards;  // NOLINT(google-build-using-namespace)
+  using namespace belljar::inside::guards;  // NOLINT(google-build-using-namespace)
   PyObject* module = PyModule_Create(&definition);
   if (module == nullptr) return nullptr;
   if (PyModule_AddFunctions(module, hook_methods) < 0 ||

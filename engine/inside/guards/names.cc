@@ -2,7 +2,7 @@
 // policy/belljar_policy/transformer.py reads the same tables.
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 
 bool IsDunder(PyObject* name) {
   const Py_ssize_t length = PyUnicode_GET_LENGTH(name);
@@ -51,4 +51,4 @@ PyObject* Refuse(const char* rule, PyObject* target, PyObject* name, const char*
   return nullptr;
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

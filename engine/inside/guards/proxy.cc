@@ -12,7 +12,7 @@
 
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 // The exports once more, by the address of the name: what stands in code is interned, and so are
@@ -320,4 +320,4 @@ PyMethodDef proxy_methods[] = {
 
 bool ReadyProxyType(PyObject* /*module*/) { return PyType_Ready(&proxy_type) == 0; }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

@@ -13,7 +13,7 @@
 
 #include "engine/inside/guards/guards.h"
 
-namespace belljar::guards {
+namespace belljar::inside::guards {
 namespace {
 
 // How many low bits of an instruction's argument are no part of the name's number, or nothing for
@@ -143,4 +143,4 @@ bool ReadyRealModules() {
   return PyType_Ready(&module_type) == 0;
 }
 
-}  // namespace belljar::guards
+}  // namespace belljar::inside::guards

@@ -59,10 +59,11 @@ The report, a JSON object in UTF-8:
                  message, imports}
 """
 
-from . import forking, patterns
+from . import forking, patterns, sendfile
 
 patterns.load()  # before the imports that compile them
 forking.pass_over_needless_handlers()  # before the imports that register them
+sendfile.hide()  # before the imports that look for it
 
 from .execute import execute, prepare, rehearse, specialise  # noqa: E402
 from .package_folders import add_package_folders  # noqa: E402

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import forking, host_functions, tracebacks
+from . import forking, host_functions, sendfile, tracebacks
 from . import report as reports
 from .analysis import analyse
 from .bounded_repr import bounded_repr
@@ -153,6 +153,7 @@ def prepare(
     _prepared.no_input = _NoInput()
     _prepared.recursion_limit = sys.getrecursionlimit()
     forking.restore()
+    sendfile.restore()
 
 
 def specialise() -> None:
@@ -513,7 +514,7 @@ def _too_large(size: int, limit: int) -> dict[str, Any]:
         "source-too-large",
         NOWHERE,
         f"source is {_megabytes(size)}; the limit is {_megabytes(limit)}",
-        "Pass large data as standard input instead of writing it into the program.",
+        "Pass large data as standard input instead of embedding it in the program.",
     )
 
 

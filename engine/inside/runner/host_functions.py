@@ -10,7 +10,7 @@ from typing import Any
 from .plain_data import MAX_DEPTH, decode, encode
 
 # Among the functions, and no program's: it is told of what a program leaves (Request in
-# engine/core/request.h).
+# engine/host/request.h).
 TAKES_VARIABLES = "@variable"
 
 # (name, arguments as JSON) to the answer as JSON

@@ -30,11 +30,11 @@ from . import (
 __all__ = ["forget", "open_network", "program", "reduce"]
 
 
-def open_network(door: int) -> None:
-    """Zygote, before packages are imported. `door`: the port of the host's proxy."""
+def open_network(port: int) -> None:
+    """Zygote, before packages are imported. `egress`: the port of the host's proxy."""
     from . import network  # what it imports is of no use without one
 
-    network.reduce(door)
+    network.reduce(port)
 
 
 def reduce(has_files: bool) -> None:

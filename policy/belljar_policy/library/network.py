@@ -1,6 +1,6 @@
-"""The network, for guests of a profile with a door: every connection goes through the host's proxy.
+"""The network, for guests of a profile with a proxy: all connections go through the host's.
 
-A worker's network namespace has a loopback and one listener on it, the door (engine/door), which
+A worker's network namespace has a loopback and one listener on it, the proxy (engine/egress), which
 speaks HTTP and SOCKS5. Libraries find it as the proxy in their environment; what opens a socket by
 itself (ftplib, smtplib, a program) is led there by `socket.socket.connect`, name and all, since
 only the host resolves names. With the policy off it is the same: there is no other way out.
@@ -22,7 +22,7 @@ from . import program
 from .objects import is_a, refuses
 
 _HOST = "127.0.0.1"
-_LONGEST_NAME = 255
+_MAX_NAME = 255
 _SYSTEM_ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 
 # RFC 1928, 6: what the host answered, as the system call would have.
@@ -37,7 +37,7 @@ _FAILED = (errno.ECONNABORTED, "the host could not open the connection")
 
 
 def environment(port: int) -> dict[str, str]:
-    """What tells libraries of the door, and of the certificates that there are."""
+    """What tells libraries of the egress proxy, and of the certificates that there are."""
     proxy = f"http://{_HOST}:{port}"
     found = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "ALL_PROXY": f"socks5h://{_HOST}:{port}"}
     found |= {name.lower(): value for name, value in found.items()}
@@ -47,7 +47,7 @@ def environment(port: int) -> dict[str, str]:
 
 
 def reduce(port: int) -> None:
-    """Zygote, before anything that may open a connection is imported. `port`: the door's."""
+    """Zygote, before anything that may open a connection is imported. `port`: the proxy's."""
     program.running.has_network = True
     os.environ.update(environment(port))
     _lead_sockets_to((_HOST, port))
@@ -67,15 +67,15 @@ def _receive(sock: Any, size: int) -> bytes:
     while len(data) < size:
         more = sock.recv(size - len(data))
         if not more:
-            raise ConnectionResetError(errno.ECONNRESET, "the door closed the connection")
+            raise ConnectionResetError(errno.ECONNRESET, "the egress proxy closed the connection")
         data += more
     return data
 
 
 def _ask_for(sock: Any, host: str, port: int) -> None:
-    """SOCKS5 over a socket that is connected to the door."""
+    """SOCKS5 over a socket that is connected to the egress proxy."""
     name = host.encode("idna")
-    if not 0 < len(name) <= _LONGEST_NAME or not 0 < port <= 0xFFFF:
+    if not 0 < len(name) <= _MAX_NAME or not 0 < port <= 0xFFFF:
         raise socket.gaierror(socket.EAI_NONAME, "no host and port")
     sock.sendall(b"\5\1\0")
     _receive(sock, 2)
@@ -86,7 +86,7 @@ def _ask_for(sock: Any, host: str, port: int) -> None:
         raise OSError(number, f"{why}: {host}:{port}")
 
 
-def _lead_sockets_to(door: tuple[str, int]) -> None:
+def _lead_sockets_to(proxy: tuple[str, int]) -> None:
     cls: Any = socket.socket
     plain_connect = cls.connect
 
@@ -94,7 +94,7 @@ def _lead_sockets_to(door: tuple[str, int]) -> None:
         """Connect to a host by name or address, through the host's proxy."""
         if not is_a(self, cls):
             raise TypeError(f"connect() takes a socket, not {type(self).__name__!r}")
-        if type(address) is not tuple or address == door or self.family != socket.AF_INET:
+        if type(address) is not tuple or address == proxy or self.family != socket.AF_INET:
             return plain_connect(self, address)
         host, port = address[:2]
         if type(host) is not str or type(port) is not int:
@@ -102,7 +102,7 @@ def _lead_sockets_to(door: tuple[str, int]) -> None:
         timeout = self.gettimeout()
         # The host waits for the target in our place: a socket that does not block waits here.
         self.settimeout(timeout or None)
-        plain_connect(self, door)
+        plain_connect(self, proxy)
         _ask_for(self, host, port)
         self.settimeout(timeout)
         return None
@@ -140,7 +140,7 @@ _SERVICES = {"http": 80, "https": 443, "ftp": 21, "smtp": 25, "submission": 587,
 
 
 def _keep_ftp_to_its_host() -> None:
-    """The peer of a control connection is the door: data connections go to the host by its name."""
+    """The peer of a control connection is the proxy: data connections name the host."""
     cls: Any = ftplib.FTP
     original = cls.makepasv
 

@@ -30,7 +30,7 @@ class _Program:
     modules: dict[str, Any] = {}
     """The proxies, by name."""
     has_network = False
-    """Whether connections can be made: the profile has a door."""
+    """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""

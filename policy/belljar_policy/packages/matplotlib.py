@@ -16,8 +16,9 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from .. import lookout
 from ..library.program import running
-from . import load_native
+from . import by_name, load_native
 
 MAX_SHOWN = 1000
 
@@ -89,7 +90,40 @@ def _get_field(self: Any, field_name: str, args: Any, kwargs: Any) -> Any:
     return found, first
 
 
+def _only_own_backends() -> None:
+    """savefig(backend="module://m"), switch_backend, use: a module that draws, by any name. And
+    figure.hooks: functions by their modules' names, which get each new figure.
+    """
+    registry = importlib.import_module("matplotlib.backends.registry")
+    known = {
+        f"matplotlib.backends.backend_{name}"
+        for name in registry.BackendRegistry._BUILTIN_BACKEND_TO_GUI_FRAMEWORK
+    }
+    backends = by_name.only_importing(frozenset(known), "a backend is one of matplotlib's own here")
+    registry.importlib = backends
+    importlib.import_module("matplotlib.backend_bases").importlib = backends  # type: ignore[attr-defined]
+    importlib.import_module("matplotlib.pyplot").importlib = by_name.only_importing(  # type: ignore[attr-defined]
+        (), "figures have no hooks here"
+    )
+
+
+def _only_own_styles() -> None:
+    """style.use("package.name"): the package is imported to find a file in it."""
+    module: Any = importlib.import_module("matplotlib.style")
+    files = module.importlib.resources.files
+
+    def find(package: Any) -> Any:
+        if lookout.watches():
+            raise ModuleNotFoundError("styles come from no package here")
+        return files(package)
+
+    resources = by_name.stand_in(module.importlib.resources, files=find)
+    module.importlib = by_name.stand_in(importlib, resources=resources)
+
+
 def adapt() -> None:
+    _only_own_backends()
+    _only_own_styles()
     # What StrMethodFormatter("{x:.2f}") derives from.
     string.Formatter.get_field = _get_field  # type: ignore[method-assign]
     for package in ("matplotlib", "contourpy", "kiwisolver", "fontTools"):  # the last: PDF

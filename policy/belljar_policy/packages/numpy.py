@@ -13,6 +13,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from .. import lookout
+from . import by_name
 
 _NO_ADDRESSES = (
     "[BJ502] there are no pointers here; an array's memory is what a[...], a.view() and "
@@ -32,6 +33,19 @@ def _explain_missing_files() -> None:
         return found
 
     source._findfile = _findfile
+
+
+def _only_its_own_help() -> None:
+    """info("name", toplevel="m") imports the module to look for the name in it."""
+    module: Any = importlib.import_module("numpy.lib._utils_impl")
+    make_namedict = module._makenamedict
+
+    def make_own(module: Any = "numpy") -> Any:
+        if type(module) is not str or module != "numpy":
+            by_name.refuse("info() knows the names of numpy and of no other module")
+        return make_namedict(module)
+
+    module._makenamedict = make_own
 
 
 def _unless_watched(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,6 +143,7 @@ def _check_strides(numpy: Any) -> None:
 def adapt() -> None:
     numpy = importlib.import_module("numpy")
     _explain_missing_files()
+    _only_its_own_help()
     guards.guard_arrays(numpy.ndarray, numpy.generic, numpy.dtype)
     _close_pointers(numpy)
     _check_strides(numpy)

@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from .. import tables
-from . import judged, load_native
+from . import by_name, judged, load_native
 
 
 def _judge_attribute(name: str) -> None:
@@ -83,6 +83,7 @@ def adapt() -> None:
     expr.BaseExprVisitor.visit_Attribute = visit_judged
     expr.getattr = _getattr_of_value  # type: ignore[attr-defined]
     _judge_names()
+    _only_own_backends()
     load_native("pandas")
     _use()
 
@@ -101,6 +102,21 @@ def _judge_names() -> None:
     apply._apply_str = apply_judged
     for name in ("apply", "groupby.generic", "groupby.groupby", "resample"):
         importlib.import_module(f"pandas.core.{name}").getattr = _getattr  # type: ignore[attr-defined]
+
+
+def _only_own_backends() -> None:
+    """plot(backend="m") and the option plotting.backend: any module that has a `plot`."""
+    module = importlib.import_module("pandas.plotting._core")
+    load_backend = module._load_backend
+
+    def load_known(backend: Any) -> Any:
+        if type(backend) is not str or backend not in ("matplotlib", "plotly"):
+            by_name.refuse(
+                "plots are drawn by matplotlib or plotly; there is no other backend here"
+            )
+        return load_backend(backend)
+
+    module._load_backend = load_known
 
 
 def _use() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from . import by_name
+
 MAX_SHOWN = 100
 
 shown: list[Any] = []
@@ -16,7 +18,15 @@ def _show(figure: Any, *_: Any, **__: Any) -> None:
         shown.append(figure)
 
 
+def _only_own_tables() -> None:
+    """data.iris(return_type="pandas"): read by the module of that name."""
+    module: Any = importlib.import_module("plotly.data")
+    known = frozenset({*module.AVAILABLE_BACKENDS, "pyarrow.csv", "modin.pandas"})
+    module.import_module = by_name.importing_only(known, "a table of plotly is one of pandas here")
+
+
 def adapt() -> None:
+    _only_own_tables()
     plotly_io = importlib.import_module("plotly.io")
     _show.__module__, _show.__qualname__, _show.__name__ = plotly_io.__name__, "show", "show"
     plotly_io.show = _show

@@ -11,14 +11,20 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from .. import lookout
 from ..library.program import running
-from . import judged
+from . import by_name, judged
 
 _PROXY = type(guards.Proxy("sympy", None, {}))
 
 _EVERYTHING = "from sympy import *"
 _FROM = re.compile(r"from ([\w.]+) import ([\w, *]+)$")
-_FUNCTIONS_OF = frozenset({"cmath", "functools", "math", "mpmath", "numpy", "scipy", "sympy"})
+_FUNCTIONS_OF = frozenset({"cmath", "functools", "math", "numpy", "scipy", "sympy"})
+_DRAWING = frozenset({"plot", "cplot", "splot"})
+_LIBRARIES = frozenset({
+    "matplotlib", "matplotlib.collections", "mpl_toolkits", "mpl_toolkits.mplot3d", "numpy",
+    "scipy",
+})  # fmt: skip
 _BUILTINS = "abs bool complex float int len list max min range round set sorted sum tuple zip"
 
 
@@ -33,8 +39,31 @@ def _compile(source: Any, *_: Any, **__: Any) -> _Kept:
     return _Kept(ast.unparse(source) if isinstance(source, ast.AST) else source)
 
 
-def _names_of(module: types.ModuleType) -> list[str]:
-    return getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
+def _mpmath() -> dict[str, Any]:
+    """The functions of mpmath's numbers, which no profile exports: those of its contexts."""
+    module = importlib.import_module("mpmath")
+    own = vars(module.mp)
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if name[0] != "_"
+        and name not in _DRAWING
+        and (
+            getattr(value, "__self__", None) in (module.mp, module.iv)
+            or own.get(name, module) is value
+        )
+    }
+
+
+def _functions_of(module: str) -> dict[str, Any]:
+    """What text may import from `module`: functions of numbers, and of those what is exported."""
+    if module == "mpmath":
+        return _mpmath()
+    if module.partition(".")[0] in _FUNCTIONS_OF:
+        found = by_name.exports_of(module)
+        if found is not None:
+            return found
+    raise PermissionError(f"[BJ502] functions of {module!r} are not available here")
 
 
 def _import(text: str, names: dict[str, Any]) -> None:
@@ -43,18 +72,13 @@ def _import(text: str, names: dict[str, Any]) -> None:
         found = _FROM.match(clause.strip())
         if found is None:
             continue
-        if found[1].partition(".")[0] not in _FUNCTIONS_OF:
-            raise PermissionError(f"[BJ502] functions of {found[1]!r} are not available here")
-        module: Any = importlib.import_module(found[1])
-        if found[1] == "functools":  # reduce, for Max and Min
-            module = running.modules[found[1]]
-        wanted = _names_of(module) if found[2] == "*" else re.findall(r"\w+", found[2])
+        functions = _functions_of(found[1])
+        wanted = list(functions) if found[2] == "*" else re.findall(r"\w+", found[2])
         for name in wanted:
-            value = getattr(module, name, judged.MISSING)
-            if value is judged.MISSING and found[2] != "*":
+            if name not in functions:
                 raise ImportError(f"cannot import name {name!r} from {found[1]!r}")
-            if value is not judged.MISSING and not judged.is_withheld(value):
-                names[name] = value
+            if name[0] != "_" and not judged.is_withheld(functions[name]):
+                names[name] = functions[name]
 
 
 def _adapt_parser() -> None:
@@ -173,7 +197,34 @@ def _adapt_polynomials() -> None:
     series.eval = function_called
 
 
+def _adapt_imports() -> None:
+    """sample(X, library="scipy"): any module, imported to see whether it is there."""
+    module = importlib.import_module("sympy.external.importtools")
+
+    def import_known(name: Any, *args: Any, **kwargs: Any) -> Any:
+        if lookout.watches() and (type(name) is not str or name not in _LIBRARIES):
+            raise ImportError("no such library is here")  # as of those that are not installed
+        return __import__(name, *args, **kwargs)
+
+    module.__import__ = import_known  # type: ignore[attr-defined]
+
+
+def _adapt_handlers() -> None:
+    """register_handler("key", "module.name"): imported when the key is asked for, and called."""
+    module = importlib.import_module("sympy.assumptions.assume")
+
+    def get_class(handler: Any) -> Any:
+        if issubclass(type(handler), str):
+            by_name.refuse("a handler is a class here, not the name of one")
+        return original(handler)
+
+    original = module.get_class
+    module.get_class = get_class
+
+
 def adapt() -> None:
+    _adapt_imports()
+    _adapt_handlers()
     _adapt_parser()
     _adapt_lambdify()
     _adapt_names()

@@ -1,4 +1,4 @@
-"""asyncio with connections, for profiles with a door: the library's own loop on a selector.
+"""asyncio with connections, for profiles with a proxy: the library's own loop on a selector.
 
 To the parts of lean.py come those that open connections, TLS and streams among them. The loop is
 the library's, less what wakes it from outside: there are no threads and no signals. Names are not

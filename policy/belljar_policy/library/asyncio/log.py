@@ -19,7 +19,7 @@ _context_of = BaseException.__dict__["__context__"].__get__
 _hides_context = BaseException.__dict__["__suppress_context__"].__get__
 _traceback_of = BaseException.__dict__["__traceback__"].__get__
 
-_LONGEST_CHAIN = 20
+_MAX_CHAIN = 20
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
 
@@ -36,7 +36,7 @@ def write_error(message: str, error: Any = None) -> None:
 def _describe(error: BaseException) -> str:
     parts: list[str] = []
     current: BaseException | None = error
-    for _ in range(_LONGEST_CHAIN):
+    for _ in range(_MAX_CHAIN):
         if current is None:
             break
         parts.append(_describe_one(current))

@@ -1,0 +1,226 @@
+#include "container/inside/guest.h"
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "container/inside/egress_relay.h"
+#include "container/inside/host_listener.h"
+#include "container/inside/memory_events.h"
+#include "container/inside/rehearsal.h"
+#include "container/wire/greeting.h"
+#include "container/wire/outcome_text.h"
+#include "engine/host/version.h"
+#include "engine/outside/probe.h"
+#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/loader.h"
+
+namespace belljar::container::inside {
+namespace {
+
+// A host that reads nothing for so long has stopped being one.
+constexpr std::chrono::seconds kSendTimeout{20};
+constexpr std::chrono::milliseconds kGoneCheck{50};
+// Bringing up an interpreter, with packages, on a busy machine.
+constexpr std::chrono::seconds kReadyTimeout{120};
+
+outside::Wait Sending() { return {core::Clock::now() + kSendTimeout}; }
+// One that is in a call reads nothing for as long as that takes; that it has gone is seen all the
+// same.
+outside::Wait SendingTo(const HostListener& host) {
+  return host.owes_answer() ? outside::Wait() : Sending();
+}
+
+wire::Hello Greeting(const GuestOptions& options) {
+  return {wire::kContainerProtocol,
+          host::kBelljarVersion,
+          host::kPythonVersion,
+          options.profile,
+          options.isolation == outside::IsolationMode::kStrict ? "strict" : "standard",
+          options.language == outside::Language::kFull ? "full" : "restricted"};
+}
+
+// Strict isolation takes a private root, which containers do not let anybody mount.
+core::Result<void> CheckIsolation(const GuestOptions& options) {
+  if (options.isolation != outside::IsolationMode::kStrict) return {};
+  const core::Result<void> probed = outside::ProbeNamespaces();
+  if (probed) return {};
+  return core::MakeError(
+      "use isolation strict",
+      "a container leaves standard isolation to what is in it, with its own walls "
+      "around that: " +
+          probed.error().ToString());
+}
+
+core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& options,
+                                                            EgressRelay& egress) {
+  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  if (!catalogue) return catalogue.error();
+  core::Result<core::Profile> profile = catalogue->Choose(options.profile);
+  if (!profile) return profile.error();
+  if (core::Result<void> can = CheckIsolation(options); !can) return can.error();
+  outside::SandboxOptions sandbox;
+  if (profile->egress) {
+    if (core::Result<void> open = egress.Listen(profile->egress->port); !open) return open.error();
+    sandbox.egress_keeper = [&egress](core::UniqueFd listener) {
+      return egress.Start(std::move(listener));
+    };
+  }
+  sandbox.profile = std::move(*profile);
+  sandbox.other_profiles = profiles::ModulesByProfile(catalogue->profiles(), sandbox.profile.name);
+  sandbox.isolation = options.isolation;
+  sandbox.language = options.language;
+  sandbox.single_run = true;
+  return outside::Sandbox::Open(std::move(sandbox));
+}
+
+// Output as it comes, in frames. Once one could not be sent, there is nobody to send to.
+class OutputFrames {
+ public:
+  OutputFrames(const wire::Channel& channel, const HostListener& host)
+      : channel_(channel), host_(host) {
+    sink_.on_stdout = [this](std::string_view text) {
+      Send(wire::FrameKind::kStandardOutput, text);
+    };
+    sink_.on_stderr = [this](std::string_view text) {
+      Send(wire::FrameKind::kStandardError, text);
+    };
+  }
+  OutputFrames(const OutputFrames&) = delete;
+
+  const outside::OutputSink& sink() const { return sink_; }
+  const core::Result<void>& sent() const { return sent_; }
+
+ private:
+  void Send(wire::FrameKind kind, std::string_view text) {
+    while (sent_ && !text.empty()) {
+      const std::string_view piece = text.substr(0, wire::kFramePiece);
+      sent_ = channel_.Send(kind, piece, SendingTo(host_));
+      text.remove_prefix(piece.size());
+    }
+  }
+
+  const wire::Channel& channel_;
+  const HostListener& host_;
+  outside::OutputSink sink_;
+  core::Result<void> sent_;
+};
+
+// The engine calls whatever is around it the host.
+void NameTheWalls(host::Outcome& outcome) {
+  for (host::LayerState& layer : outcome.isolation.layers) {
+    if (layer.name != "namespaces" || layer.held) continue;
+    layer.detail = "none of its own: the container's walls are in their place";
+  }
+}
+
+core::Result<void> SendOutcome(const wire::Channel& channel, const HostListener& host,
+                               const host::Outcome& outcome) {
+  core::Result<void> sent =
+      channel.Send(wire::FrameKind::kOutcome, wire::OutcomeToText(outcome), SendingTo(host));
+  for (const std::string_view part : wire::OutcomeContent(outcome)) {
+    if (sent) sent = channel.SendContent(part, SendingTo(host));
+  }
+  return sent;
+}
+
+// The error is one to tell the host, if it is still there.
+class Service {
+ public:
+  Service(const GuestOptions& options, const wire::Channel& channel, EgressRelay& egress,
+          HostListener& host)
+      : options_(options), channel_(channel), egress_(egress), host_(host) {}
+
+  core::Result<void> Serve() {
+    core::Result<void> greeted =
+        channel_.Send(wire::FrameKind::kHello, wire::HelloToText(Greeting(options_)), Sending());
+    if (!greeted) return greeted;
+    core::Result<std::unique_ptr<outside::Sandbox>> sandbox = OpenSandbox(options_, egress_);
+    if (!sandbox) return sandbox.error();
+    RehearseAnswering();
+    if (core::Result<void> ready = AwaitSpare(**sandbox); !ready) return ready;
+    if (core::Result<void> told = channel_.Send(wire::FrameKind::kReady, {}, Sending()); !told)
+      return told;
+    const std::optional<host::Request> request = host_.AwaitRequest();
+    if (!request) return Gone();
+    return Run(**sandbox, *request);
+  }
+
+ private:
+  core::Result<void> AwaitSpare(outside::Sandbox& sandbox) const {
+    const core::Deadline deadline = core::Clock::now() + kReadyTimeout;
+    for (;;) {
+      core::Result<void> ready =
+          sandbox.WaitForSpare(std::min(deadline, core::Clock::now() + kGoneCheck));
+      if (ready || ready.error().error_number != ETIMEDOUT) return ready;
+      if (host_.gone()) return Gone();
+      if (core::Clock::now() >= deadline) return ready;
+    }
+  }
+
+  core::Result<void> Run(outside::Sandbox& sandbox, const host::Request& request) const {
+    OutputFrames output(channel_, host_);
+    outside::RunOptions run;
+    run.sink = &output.sink();
+    run.cancel_fd = host_.cancel_fd();
+    // The engine's own clock begins a little later, and is the one that ends the run.
+    const core::Deadline end = core::Clock::now() + request.limits.timeout;
+    if (!request.functions.empty()) {
+      run.call = [this, end](std::string_view name, std::string_view arguments) {
+        return Call(name, arguments, end);
+      };
+    }
+    egress_.Allow(host_.egress_bounds());
+    core::Result<host::Outcome> outcome = sandbox.Run(request, run);
+    egress_.Stop();  // nothing comes after an outcome
+    if (!outcome) return outcome.error();
+    NameTheWalls(*outcome);
+    if (!output.sent()) return output.sent();
+    ExplainOomKill(*outcome);
+    return SendOutcome(channel_, host_, *outcome);
+  }
+
+  // Without an answer the channel stays the host's: nothing but outputs and the outcome goes over
+  // it.
+  std::string Call(std::string_view name, std::string_view arguments, core::Deadline end) const {
+    std::string call;
+    wire::AppendNumber(call, static_cast<uint32_t>(name.size()));
+    call.append(name).append(arguments);
+    egress_.Hold();
+    host_.ExpectAnswer();
+    if (!channel_.Send(wire::FrameKind::kCall, call, Sending())) return {};
+    std::optional<std::string> answer = host_.AwaitAnswer(end);
+    if (!answer) return {};
+    egress_.GoOn();
+    return std::move(*answer);
+  }
+
+  core::Error Gone() const {
+    return host_.fault().value_or(core::SystemErrorOf(EPIPE, "listen to the host", "it has gone"));
+  }
+
+  const GuestOptions& options_;
+  const wire::Channel& channel_;
+  EgressRelay& egress_;
+  HostListener& host_;
+};
+
+}  // namespace
+
+int ServeHost(const GuestOptions& options, wire::Channel channel) {
+  EgressRelay egress(channel);
+  core::Result<std::unique_ptr<HostListener>> host = HostListener::Start(channel, egress);
+  const core::Result<void> served =
+      host ? Service(options, channel, egress, **host).Serve() : core::Result<void>(host.error());
+  if (served || (host && (*host)->gone() && !(*host)->fault())) return kGuestDone;
+  const core::Result<void> told =
+      channel.Send(wire::FrameKind::kFailure, wire::FailureToText(served.error()), Sending());
+  // The listener may not have seen yet that there is nobody left.
+  return !told && told.error().error_number == EPIPE ? kGuestDone : kGuestFailed;
+}
+
+}  // namespace belljar::container::inside

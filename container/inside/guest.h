@@ -1,0 +1,33 @@
+// Guest: the whole life of belljar-guest. One sandbox, one request, one outcome.
+//
+//   host ──▶ container (PID 1) ──▶ belljar-guest ──▶ zygote ──▶ worker: the program
+//
+// It is the engine as on any machine, with all the layers that the container leaves to it, and a
+// line in place of a caller. Nothing in it is trusted by the host once the program runs.
+#ifndef BELLJAR_CONTAINER_INSIDE_GUEST_H_
+#define BELLJAR_CONTAINER_INSIDE_GUEST_H_
+
+#include <string>
+
+#include "container/wire/channel.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar::container::inside {
+
+struct GuestOptions {
+  std::string profile = "basic";  // a name, or a file in the image
+  outside::IsolationMode isolation = outside::IsolationMode::kStandard;
+  outside::Language language = outside::Language::kRestricted;
+};
+
+// Exit codes of the program.
+inline constexpr int kGuestDone = 0;     // the outcome has been sent, or the host has gone
+inline constexpr int kGuestMisused = 2;  // its arguments, or no line to speak over
+inline constexpr int kGuestFailed = 5;   // a failure has been sent
+
+// Blocks until all of it is over; the exit code.
+int ServeHost(const GuestOptions& options, wire::Channel channel);
+
+}  // namespace belljar::container::inside
+
+#endif  // BELLJAR_CONTAINER_INSIDE_GUEST_H_

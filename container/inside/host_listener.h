@@ -1,0 +1,77 @@
+// HostListener: a thread that reads the host's side of the channel for as long as the guest lives:
+// the request, the streams of its egress proxy, answers, a cancellation, the channel's end. So the
+// guest ends with its host, whatever it is doing.
+#ifndef BELLJAR_CONTAINER_INSIDE_HOST_LISTENER_H_
+#define BELLJAR_CONTAINER_INSIDE_HOST_LISTENER_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "container/inside/egress_relay.h"
+#include "container/inside/host_reader.h"
+#include "container/wire/channel.h"
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+#include "engine/host/request.h"
+
+namespace belljar::container::inside {
+
+class HostListener {
+ public:
+  // Both are borrowed; `egress` gets what the host says of its streams.
+  static core::Result<std::unique_ptr<HostListener>> Start(const wire::Channel& channel,
+                                                           EgressRelay& egress);
+  ~HostListener();
+
+  // Blocks. nullopt: the host has gone, or what it sent was no request (fault).
+  std::optional<host::Request> AwaitRequest();
+  // After it: what came with it.
+  wire::EgressBounds egress_bounds() const;
+
+  // Before a call is sent, for whose answer there is a place then.
+  void ExpectAnswer();
+  // Blocks. nullopt: it has not come by then, or the host has cancelled or gone.
+  std::optional<std::string> AwaitAnswer(core::Deadline deadline);
+  // It is in a call, for as long as that takes, and reads nothing meanwhile.
+  bool owes_answer() const;
+
+  // The host has cancelled or gone: readable, and stays so.
+  int cancel_fd() const { return cancel_.get(); }
+  // Nothing more will come, and nobody reads what is sent.
+  bool gone() const;
+  // Why it is gone, where that is not because the channel was closed.
+  std::optional<core::Error> fault() const;
+
+ private:
+  HostListener(const wire::Channel& channel, EgressRelay& egress, core::UniqueFd cancel,
+               core::UniqueFd stop);
+  void Listen();
+  core::Result<void> TakeAnswer(std::string answer);
+  void Leave(std::optional<core::Error> fault);
+
+  const wire::Channel& channel_;
+  const core::UniqueFd cancel_;
+  const core::UniqueFd stop_;
+  HostReader reader_;  // the thread's own
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<host::Request> request_;
+  wire::EgressBounds egress_bounds_;
+  bool had_request_ = false;
+  bool owes_answer_ = false;
+  std::optional<std::string> answer_;
+  bool cancelled_ = false;
+  bool gone_ = false;
+  std::optional<core::Error> fault_;
+
+  std::thread thread_;
+};
+
+}  // namespace belljar::container::inside
+
+#endif  // BELLJAR_CONTAINER_INSIDE_HOST_LISTENER_H_

@@ -1,0 +1,59 @@
+// HostReader: what the guest reads of its host. The host is trusted, its bytes are judged all the
+// same: half a request that is run for a whole one would be a wrong answer.
+#ifndef BELLJAR_CONTAINER_INSIDE_HOST_READER_H_
+#define BELLJAR_CONTAINER_INSIDE_HOST_READER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "container/wire/content.h"
+#include "container/wire/egress_ledger.h"
+#include "container/wire/frame.h"
+#include "engine/core/result.h"
+#include "engine/host/request.h"
+
+namespace belljar::container::inside {
+
+class HostReader {
+ public:
+  HostReader() = default;
+  HostReader(const HostReader&) = delete;
+
+  // Before the first request is taken. An error is a fault; empty: there is no egress proxy.
+  using EgressFrames = std::function<core::Result<void>(const wire::Frame&)>;
+  void TakeEgressBy(EgressFrames egress) { egress_ = std::move(egress); }
+  // The same of answers, which come only where the request has functions.
+  using Answers = std::function<core::Result<void>(std::string answer)>;
+  void TakeAnswersBy(Answers answers) { answers_ = std::move(answers); }
+
+  // Bytes as they came. After an error there is nothing more to read.
+  core::Result<void> Take(std::string_view bytes);
+
+  bool has_request() const { return stage_ == Stage::kRunning || stage_ == Stage::kCancelled; }
+  // Once has_request; once.
+  host::Request TakeRequest() { return std::move(request_); }
+  // What came with it.
+  const wire::EgressBounds& egress_bounds() const { return egress_bounds_; }
+  bool cancelled() const { return stage_ == Stage::kCancelled; }
+
+ private:
+  enum class Stage { kWaiting, kContent, kRunning, kCancelled };
+
+  size_t MaxLength(wire::FrameKind kind) const;
+  core::Result<void> TakeFrame(wire::Frame frame);
+
+  Stage stage_ = Stage::kWaiting;
+  wire::FrameDecoder frames_;
+  host::Request request_;
+  wire::EgressBounds egress_bounds_;
+  wire::Content content_;
+  EgressFrames egress_;
+  Answers answers_;
+  size_t longest_answer_ = 0;  // 0: nothing can have been asked
+};
+
+}  // namespace belljar::container::inside
+
+#endif  // BELLJAR_CONTAINER_INSIDE_HOST_READER_H_

@@ -1,0 +1,93 @@
+// belljar-guest: the engine in a container, for one run of the Belljar outside of it.
+//
+//   belljar-guest [--profile NAME] [--isolation standard|strict] [--language restricted|full]
+//
+// Its standard input and output are the channel to the host (container/wire/frame.h); people start
+// `belljar run --container`.
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "container/inside/guest.h"
+#include "container/inside/init.h"
+
+namespace belljar::container::inside {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: belljar-guest [--profile NAME] [--isolation standard|strict]\n"
+    "                     [--language restricted|full]\n"
+    "It serves one run to the Belljar that started it, over standard input and output; people\n"
+    "start: belljar run --container\n";
+
+// False: it is no option, or none of its values.
+bool TakeOption(std::string_view name, std::string_view value, GuestOptions& options) {
+  if (name == "--profile") {
+    options.profile = value;
+    return !value.empty();
+  }
+  if (name == "--isolation") {
+    options.isolation =
+        value == "strict" ? outside::IsolationMode::kStrict : outside::IsolationMode::kStandard;
+    return value == "strict" || value == "standard";
+  }
+  if (name == "--language") {
+    options.language = value == "full" ? outside::Language::kFull : outside::Language::kRestricted;
+    return value == "full" || value == "restricted";
+  }
+  return false;
+}
+
+std::optional<GuestOptions> ParseOptions(int count, char** arguments) {
+  GuestOptions options;
+  for (int i = 1; i < count; i += 2) {
+    if (i + 1 >= count || !TakeOption(arguments[i], arguments[i + 1], options)) {
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+// Standard input and output become the channel's alone: whatever else writes to them, a library's
+// message say, would be frames to the host.
+core::Result<wire::Channel> TakeLine() {
+  core::UniqueFd in(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  core::UniqueFd out(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!in || !out) return core::SystemError("take standard input and output");
+  const core::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null) return core::SystemError("open /dev/null");
+  if (dup2(null.get(), STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    return core::SystemError("take standard input and output");
+  }
+  return wire::Channel::OfPipes(std::move(in), std::move(out));
+}
+
+int Main(int count, char** arguments) {
+  const std::optional<GuestOptions> options = ParseOptions(count, arguments);
+  if (!options) {
+    fputs(kUsage, stderr);
+    return kGuestMisused;
+  }
+  BecomeInitIfFirst();
+  signal(SIGPIPE, SIG_IGN);
+  // One heap for the few threads there are: what one of them has touched is warm for all.
+  mallopt(M_ARENA_MAX, 1);
+  core::Result<wire::Channel> channel = TakeLine();
+  if (!channel) {
+    fprintf(stderr, "belljar-guest: %s\n", channel.error().ToString().c_str());
+    return kGuestMisused;
+  }
+  return ServeHost(*options, std::move(*channel));
+}
+
+}  // namespace
+}  // namespace belljar::container::inside
+
+int main(int count, char** arguments) { return belljar::container::inside::Main(count, arguments); }

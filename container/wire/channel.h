@@ -1,0 +1,63 @@
+// Channel: the host's or the guest's end of the two streams between them: a socket, pipes, or what
+// a container engine attaches. It moves bytes and waits for them; what they mean is the readers'.
+#ifndef BELLJAR_CONTAINER_WIRE_CHANNEL_H_
+#define BELLJAR_CONTAINER_WIRE_CHANNEL_H_
+
+#include <poll.h>
+#include <sys/uio.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "container/wire/frame.h"
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+#include "engine/core/socket.h"
+#include "engine/outside/wait.h"
+
+namespace belljar::container::wire {
+
+// One thread may receive while others send: frames do not mix. The process ignores SIGPIPE, as all
+// of Belljar's programs do.
+class Channel {
+ public:
+  // Both become non-blocking. One descriptor for both directions: see OfSocket.
+  static core::Result<Channel> OfPipes(core::UniqueFd in, core::UniqueFd out);
+  static core::Result<Channel> OfSocket(core::UniqueFd socket);
+
+  // What has arrived, at most 64 KiB; waits for the first of it. Empty: the peer has closed.
+  core::Result<std::string> Receive(const outside::Wait& wait) const;
+  // The same without waiting; nullopt: nothing has.
+  core::Result<std::optional<std::string>> ReceiveNow() const;
+  // EPIPE: the peer has closed.
+  core::Result<void> Send(FrameKind kind, std::string_view payload,
+                          const outside::Wait& wait) const;
+  // All of `content` in content frames; an empty one is none at all.
+  core::Result<void> SendContent(std::string_view content, const outside::Wait& wait) const;
+
+  // Frames as they stand in bytes.
+  core::Result<void> SendFrames(std::string_view frames, const outside::Wait& wait) const;
+  // How many bytes of them it takes without waiting. For one that has no other sender.
+  core::Result<size_t> SendNow(std::string_view frames) const;
+
+  // Readable when something has come, or the peer has closed.
+  int fd() const { return in_.get(); }
+  // Writable when something can be sent.
+  int out_fd() const { return out_.get(); }
+
+ private:
+  Channel(core::UniqueFd in, core::UniqueFd out);
+  core::Result<void> SendAll(std::span<iovec> parts, const outside::Wait& wait) const;
+
+  core::UniqueFd in_;
+  core::UniqueFd out_;
+  std::unique_ptr<std::mutex> sending_ = std::make_unique<std::mutex>();
+};
+
+}  // namespace belljar::container::wire
+
+#endif  // BELLJAR_CONTAINER_WIRE_CHANNEL_H_

@@ -1,0 +1,308 @@
+#include "engine/core/child_reaper.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/core/socket.h"
+
+namespace belljar::core {
+namespace {
+
+constexpr size_t kStack = 64 << 10;
+constexpr long kLookSeconds = 1;
+// As many groups as Linux allows a process (65,536), each of ten digits and a space.
+constexpr size_t kMaxStatus = 1 << 20;
+// By which what is no right, as the name or the state, may grow.
+constexpr size_t kSpareStatus = 4 << 10;
+
+// A system call that touches nothing of libc's: errno is a variable of the thread that made us, and
+// that thread goes on.
+long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+template <typename T>
+long Address(T* pointer) {
+  return reinterpret_cast<long>(pointer);
+}
+
+// Of the kernel; libc's has another layout.
+struct KernelAction {
+  void* handler = nullptr;  // SIG_DFL
+  unsigned long flags = 0;
+  void* restorer = nullptr;
+  uint64_t mask = 0;
+};
+
+// As CloneProcess does it.
+long CloneByCall(const clone_args& arguments) {
+  const long pid = Call(SYS_clone3, Address(&arguments), sizeof arguments);
+  if (pid != -ENOSYS) return pid;
+  const uint64_t flags = (arguments.flags & 0xffffffff) | arguments.exit_signal;
+  return Call(SYS_clone, static_cast<long>(flags), 0, static_cast<long>(arguments.pidfd));
+}
+
+// The rights of a process that count here, as lines of /proc/PID/status (proc(5)): those that it
+// cannot take back once it has given them up. Others change for a moment, and mean nothing. The
+// fourth column of the ids, which file systems look at, can be set to any of the other three, and
+// CapEff can be raised to CapPrm. setfsuid lowers both, and this engine calls it in the thread of
+// whoever runs a program (GuestIdentity in outside/workspace.cc).
+struct RightsLine {
+  std::string_view name;
+  size_t columns;  // that count; 0: all
+};
+constexpr RightsLine kRights[] = {{"Uid:", 3},    {"Gid:", 3},        {"Groups:", 0},
+                                  {"CapInh:", 0}, {"CapPrm:", 0},     {"CapBnd:", 0},
+                                  {"CapAmb:", 0}, {"NoNewPrivs:", 0}, {"Seccomp", 0}};
+
+std::string_view FirstColumns(std::string_view channel, size_t columns) {
+  size_t end = 0;
+  for (; columns > 0 && end != channel.npos; --columns) end = channel.find('\t', end + 1);
+  return channel.substr(0, end);
+}
+
+// Memory that Main need not allocate.
+class Text {
+ public:
+  explicit Text(size_t capacity) : bytes_(capacity) {}
+  std::string_view View() const { return {bytes_.data(), size_}; }
+  bool IsFull() const { return size_ == bytes_.size(); }
+  void Clear() { size_ = 0; }
+  // Precondition: it fits.
+  void Append(std::string_view more) {
+    std::copy(more.begin(), more.end(), bytes_.data() + size_);
+    size_ += more.size();
+  }
+  // False where it cannot be read any more. Sets no errno.
+  bool Read(int fd) {
+    const long got =
+        Call(SYS_pread64, fd, Address(bytes_.data()), static_cast<long>(bytes_.size()));
+    size_ = got > 0 ? static_cast<size_t>(got) : 0;
+    return got > 0;
+  }
+
+ private:
+  std::vector<char> bytes_;
+  size_t size_ = 0;
+};
+
+// What `status`, read before, says of rights. As Main, it calls nothing that has a variable of a
+// thread.
+void KeepRights(const Text& status, Text& rights) {
+  rights.Clear();
+  for (std::string_view left = status.View(); !left.empty();) {
+    const std::string_view channel = left.substr(0, std::min(left.find('\n'), left.size() - 1) + 1);
+    left.remove_prefix(channel.size());
+    for (const RightsLine& right : kRights) {
+      if (!channel.starts_with(right.name)) continue;
+      rights.Append(right.columns == 0 ? channel : FirstColumns(channel, right.columns + 1));
+    }
+  }
+}
+
+// The rights of the process whose /proc/PID/status it borrows.
+class Rights {
+ public:
+  static Result<std::unique_ptr<Rights>> Read(int status) {
+    const Result<std::string> now = ReadAll(status, kMaxStatus);
+    if (!now) return now.error();
+    std::unique_ptr<Rights> rights(new Rights(status, now->size() + kSpareStatus));
+    if (!rights->status_text_.Read(status)) {
+      return MakeError("read /proc/self/status", "it cannot be read twice");
+    }
+    KeepRights(rights->status_text_, rights->at_first_);
+    return rights;
+  }
+
+  // False too where nobody can say any more. As Main.
+  bool AreTheSame() {
+    if (!status_text_.Read(status_) || status_text_.IsFull()) return false;
+    KeepRights(status_text_, now_);
+    return now_.View() == at_first_.View();
+  }
+
+ private:
+  Rights(int status, size_t capacity)
+      : status_(status), status_text_(capacity), at_first_(capacity), now_(capacity) {}
+
+  const int status_;
+  Text status_text_, at_first_, now_;
+};
+
+}  // namespace
+
+struct ChildReaper::Order {
+  const clone_args* clone = nullptr;
+  const std::function<void()>* child = nullptr;
+  idtype_t type = P_ALL;
+  int id = -1;
+  siginfo_t* info = nullptr;
+  rusage* usage = nullptr;
+  long result = 0;
+};
+
+// What the parent knows, by number: that its table of descriptors is the program's is what lets it
+// see a number that the program has closed.
+struct ChildReaper::Channel {
+  UniqueFd socket;   // the other end of orders_
+  UniqueFd program;  // its pidfd, readable once it has ended
+  UniqueFd status;   // its /proc/PID/status
+  std::unique_ptr<Rights> rights;
+};
+
+// In the parent: no library, no allocation, no variable of a thread.
+int ChildReaper::Main(void* given) {
+  Channel& channel = *static_cast<Channel*>(given);
+  const int socket = channel.socket.get();
+  const int program = channel.program.get();
+  Rights& rights = *channel.rights;
+  Call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+  Call(SYS_prctl, PR_SET_NAME, Address("belljar-parent"));
+  // With SIG_IGN, which it may have inherited, the kernel would reap them.
+  const KernelAction standard;
+  Call(SYS_rt_sigaction, SIGCHLD, Address(&standard), 0, sizeof standard.mask);
+  for (;;) {
+    // The death signal is not sent by a program that has given up the right to, nor by one that
+    // ended before it was asked for.
+    pollfd watched[] = {{socket, POLLIN, 0}, {program, POLLIN, 0}};
+    timespec second = {kLookSeconds, 0};
+    const long ready = Call(SYS_ppoll, Address(watched), 2, Address(&second));
+    if (watched[1].revents || !rights.AreTheSame()) Call(SYS_exit_group, 0);
+    if (ready <= 0) continue;
+    Order* order = nullptr;
+    const long got = Call(SYS_read, socket, Address(&order), sizeof order);
+    if (got == -EINTR) continue;
+    if (got != sizeof order || !order) Call(SYS_exit_group, 0);
+    if (order->clone) {
+      order->result = CloneByCall(*order->clone);
+      // A copy of all memory by now, in which one may do what one may after a fork.
+      if (order->result == 0) (*order->child)();
+    } else {
+      do {
+        order->result = Call(SYS_waitid, order->type, order->id, Address(order->info),
+                             WEXITED | __WALL, Address(order->usage));
+      } while (order->result == -EINTR);
+    }
+    const char done = 1;
+    while (Call(SYS_write, socket, Address(&done), 1) == -EINTR) continue;
+  }
+}
+
+Result<std::shared_ptr<ChildReaper>> ChildReaper::Start() {
+  std::shared_ptr<ChildReaper> parent(new ChildReaper());
+  auto pair = CreateSocketPair(SOCK_STREAM);
+  if (!pair) return pair.error();
+  parent->orders_ = std::move(pair->first);
+  parent->channel_ = std::make_unique<Channel>();
+  Channel& channel = *parent->channel_;
+  channel.socket = std::move(pair->second);
+  channel.program.Reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (!channel.program) return SystemError("open a pidfd of this process");
+  channel.status.Reset(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  if (!channel.status) return SystemError("open /proc/self/status");
+  auto rights = Rights::Read(channel.status.get());
+  if (!rights) return rights.error();
+  channel.rights = std::move(*rights);
+  parent->stack_ = std::make_unique<char[]>(kStack);
+  // It never handles a signal, which would run this process's handlers on its small stack.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int pidfd = -1;
+  // Without an exit signal.
+  parent->pid_ = clone(&Main, parent->stack_.get() + kStack, CLONE_VM | CLONE_FILES | CLONE_PIDFD,
+                       parent->channel_.get(), &pidfd);
+  const int refused = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (parent->pid_ < 0) return SystemErrorOf(refused, "clone a parent for zygotes");
+  parent->ended_.Reset(pidfd);
+  return parent;
+}
+
+ChildReaper::~ChildReaper() {
+  if (!ended_) return;
+  End();
+  syscall(SYS_pidfd_send_signal, ended_.get(), SIGKILL, nullptr, 0);
+  siginfo_t info;
+  while (waitid(P_PIDFD, static_cast<id_t>(ended_.get()), &info, WEXITED | __WALL) != 0 &&
+         errno == EINTR) {
+    continue;
+  }
+}
+
+bool ChildReaper::IsAlive() const {
+  pollfd ended{ended_.get(), POLLIN, 0};
+  return !told_to_end_ && poll(&ended, 1, 0) == 0;
+}
+
+void ChildReaper::End() const {
+  told_to_end_ = true;
+  shutdown(orders_.get(), SHUT_RDWR);
+}
+
+long ChildReaper::Ask(Order& order) {
+  const std::lock_guard lock(mutex_);
+  Order* const sent = &order;
+  if (send(orders_.get(), &sent, sizeof sent, MSG_NOSIGNAL) != sizeof sent) return -ECHILD;
+  // If somebody kills it there is no answer, and its children are another's.
+  pollfd watched[] = {{orders_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}};
+  while (poll(watched, 2, -1) < 0 && errno == EINTR) continue;
+  char done;
+  if (!(watched[0].revents & POLLIN) || read(orders_.get(), &done, 1) != 1) return -ECHILD;
+  return order.result;
+}
+
+pid_t ChildReaper::Clone(const clone_args& arguments, const std::function<void()>& child) {
+  Order order;
+  order.clone = &arguments;
+  order.child = &child;
+  const long result = Ask(order);
+  if (result >= 0) return static_cast<pid_t>(result);
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+bool ChildReaper::Reap(idtype_t type, int id, siginfo_t* info, rusage* usage) {
+  siginfo_t ignored;
+  Order order;
+  order.type = type;
+  order.id = id;
+  order.info = info ? info : &ignored;
+  order.usage = usage;
+  const long result = Ask(order);
+  if (result >= 0) return true;
+  errno = static_cast<int>(-result);
+  return false;
+}
+
+Error ParentEnded(std::string operation) {
+  return MakeError(std::move(operation),
+                   "belljar-parent, the process whose children the workers are, has ended and they "
+                   "with it: somebody has killed it, or this program has given up rights");
+}
+
+}  // namespace belljar::core

@@ -1,0 +1,139 @@
+#include "engine/egress/resolver.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace belljar::egress {
+namespace {
+
+constexpr size_t kMaxThreads = 4;
+constexpr size_t kMaxWaiting = 256;
+// A name with hundreds of addresses is tried at the first few.
+constexpr size_t kMaxAddresses = 16;
+
+}  // namespace
+
+// What the threads and the resolver share. The threads are detached and own a part of it: a program
+// that ends does not wait for a name server.
+struct Resolver::Shared : std::enable_shared_from_this<Resolver::Shared> {
+  struct Job {
+    std::string name;
+    Callback callback;
+  };
+
+  Shared(std::shared_ptr<boost::asio::io_context> context, Lookup function)
+      : io(std::move(context)), lookup(std::move(function)) {}
+
+  void Work() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      ++idle;
+      changed.wait(lock, [this] { return closing || !jobs.empty(); });
+      --idle;
+      if (closing) return;
+      Job job = std::move(jobs.front());
+      jobs.pop_front();
+      lock.unlock();
+      Addresses addresses = lookup(job.name);
+      Deliver(std::move(job), std::move(addresses));
+      lock.lock();
+    }
+  }
+
+  void Deliver(Job job, Addresses addresses) {
+    const std::lock_guard lock(mutex);
+    if (closing) return;
+    boost::asio::post(
+        *io, [callback = std::move(job.callback), addresses = std::move(addresses)]() mutable {
+          callback(std::move(addresses));
+        });
+  }
+
+  // Signals are for the program's own threads. False: no thread could be started.
+  bool StartThread() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = true;
+    try {
+      std::thread([self = shared_from_this()] { self->Work(); }).detach();
+      ++threads;
+    } catch (const std::system_error&) {
+      started = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
+  }
+
+  const std::shared_ptr<boost::asio::io_context> io;
+  const Lookup lookup;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Job> jobs;
+  size_t threads = 0;
+  size_t idle = 0;
+  bool closing = false;
+};
+
+Addresses LookUpByHost(const std::string& name) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  // What the name is was judged before; services are numbers here.
+  hints.ai_flags = AI_ADDRCONFIG;
+  addrinfo* list = nullptr;
+  const int code = getaddrinfo(name.c_str(), nullptr, &hints, &list);
+  Addresses addresses;
+  if (code != 0) {
+    addresses.failure = code == EAI_SYSTEM ? strerror(errno) : gai_strerror(code);
+    return addresses;
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
+  for (const addrinfo* item = list; item && addresses.found.size() < kMaxAddresses;
+       item = item->ai_next) {
+    boost::asio::ip::tcp::endpoint endpoint;
+    if (item->ai_addrlen > endpoint.capacity()) continue;
+    memcpy(endpoint.data(), item->ai_addr, item->ai_addrlen);
+    endpoint.resize(item->ai_addrlen);
+    addresses.found.push_back(endpoint.address());
+  }
+  if (addresses.found.empty()) addresses.failure = "it has no address";
+  return addresses;
+}
+
+Resolver::Resolver(std::shared_ptr<boost::asio::io_context> io, Lookup lookup)
+    : shared_(std::make_shared<Shared>(std::move(io), std::move(lookup))) {}
+
+Resolver::~Resolver() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->closing = true;
+  shared_->changed.notify_all();
+}
+
+void Resolver::Resolve(std::string name, Callback callback) {
+  const std::lock_guard lock(shared_->mutex);
+  const bool needs_thread = shared_->idle <= shared_->jobs.size();
+  const bool has_thread =
+      !needs_thread || shared_->threads >= kMaxThreads || shared_->StartThread();
+  if ((!has_thread && shared_->threads == 0) || shared_->jobs.size() >= kMaxWaiting) {
+    boost::asio::post(*shared_->io, [callback = std::move(callback)] {
+      callback({{}, "too many names are being looked up: try again later"});
+    });
+    return;
+  }
+  shared_->jobs.push_back({std::move(name), std::move(callback)});
+  shared_->changed.notify_one();
+}
+
+}  // namespace belljar::egress

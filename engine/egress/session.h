@@ -1,0 +1,128 @@
+// Session: one connection of a guest to the egress proxy, from its first byte to its end.
+//
+//   kAsking ──▶ kResolving ──▶ kConnecting ──▶ kRelaying ──▶ closed
+//      └────────────┴───────────────┴─ refused ──▶ kLingering ──▶ closed
+//
+// Every byte of it is hostile. Alive as long as its RunNetwork holds it. Each entry is made under
+// that one's mutex, by the service's thread, but for Close.
+#ifndef BELLJAR_ENGINE_EGRESS_SESSION_H_
+#define BELLJAR_ENGINE_EGRESS_SESSION_H_
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/egress/http_proxy_request.h"
+#include "engine/egress/pump.h"
+#include "engine/egress/resolver.h"
+#include "engine/egress/run_network.h"
+#include "engine/egress/socks5.h"
+#include "engine/http1/request_reader.h"
+
+namespace belljar::egress {
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  using Clock = RunNetwork::Clock;
+  using Socket = boost::asio::ip::tcp::socket;
+
+  // `guest` does not block. `resolver` outlives the service's thread.
+  Session(boost::asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver& resolver,
+          Socket guest);
+
+  void Start();
+  // The end, whatever it was doing; completes its event. Leaves it to the caller to take it out of
+  // the run's sessions.
+  void Close();
+
+ private:
+  enum class State { kAsking, kResolving, kConnecting, kRelaying, kLingering, kClosed };
+  enum class Protocol { kUnknown, kHttp, kConnect, kSocks5 };
+
+  // Why a guest does not get what it asked for, in both of its languages.
+  struct Denial {
+    unsigned status = 403;
+    Socks5Code code = Socks5Code::kNotAllowed;
+    std::string text;  // printable ASCII
+  };
+
+  // One way of the relay.
+  struct Way {
+    Way(int from, int to, uint64_t& left) : pump(from, to, left) {}
+    Pump pump;
+    bool finished = false;
+  };
+
+  template <typename Handler>
+  auto Locked(Handler handler);
+  void Finish();  // Close, and out of the run's sessions
+
+  void ReadAsk();
+  void OnInput();
+  void TakeHttp();
+  void TakeSocks5();
+  void Ask(std::string host, uint16_t port);
+  std::optional<Denial> Judge(const HostName& host, uint16_t port) const;
+  void Resolve(const HostName& host);
+  void OnAddresses(const Addresses& addresses);
+  void ConnectNext();
+  void OnConnected(boost::system::error_code error);
+  Denial Unreachable(boost::system::error_code error) const;
+
+  void StartRelay();
+  void Move(Way& way, Socket& from, Socket& to);
+  void Advance(Way& way);
+
+  void Refuse(const Denial& denial);
+  void Reject(Protocol protocol, std::string answer, std::string detail);
+  void Answer(std::string_view bytes);
+  void Linger();
+  void SetDeadline(Clock::time_point deadline);
+  void Arm();
+  void OnTimer();
+  void OnDeadline();
+  void Describe(std::string detail);
+
+  boost::asio::io_context& io_;
+  const std::shared_ptr<RunNetwork> run_;
+  Resolver& resolver_;
+  Socket guest_;
+  Socket target_;
+  boost::asio::steady_timer timer_;
+
+  State state_ = State::kAsking;
+  Clock::time_point deadline_;
+  Clock::time_point armed_ = Clock::time_point::max();  // when timer_ goes off
+  const std::chrono::microseconds started_;
+
+  Protocol protocol_ = Protocol::kUnknown;
+  bool is_reading_ = false;
+  std::string input_;  // read, and not yet understood
+  std::unique_ptr<http1::RequestReader> http_;
+  Socks5Reader socks5_;
+  HttpProxyRequest forward_;  // of kHttp
+  std::string name_;          // of the target: "example.org:443"
+  uint16_t port_ = 0;
+  bool holds_slot_ = false;                                 // counts in RunNetwork::concurrent
+  std::vector<boost::asio::ip::tcp::endpoint> candidates_;  // judged, in the order to try them
+  size_t next_candidate_ = 0;
+  boost::system::error_code last_error_;
+
+  std::optional<Way> upward_;  // to the target
+  std::optional<Way> downward_;
+  size_t discarded_ = 0;  // in kLingering
+
+  RunNetwork::EventIndex event_;
+};
+
+}  // namespace belljar::egress
+
+#endif  // BELLJAR_ENGINE_EGRESS_SESSION_H_

@@ -1,0 +1,32 @@
+// SHA-256, in hexadecimal.
+#ifndef BELLJAR_ENGINE_HOST_DIGEST_H_
+#define BELLJAR_ENGINE_HOST_DIGEST_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace belljar::host {
+
+// 64 lower-case digits.
+std::string Sha256(std::string_view bytes);
+
+// The same of bytes that come in pieces.
+class Sha256Stream {
+ public:
+  Sha256Stream();
+  Sha256Stream(Sha256Stream&&) noexcept;
+  ~Sha256Stream();
+
+  void Add(std::string_view bytes);
+  // Once, and last.
+  std::string Finish();
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+}  // namespace belljar::host
+
+#endif  // BELLJAR_ENGINE_HOST_DIGEST_H_

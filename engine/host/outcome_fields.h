@@ -1,0 +1,273 @@
+// The tables of an outcome and of its parts (outcome.h): a new member gets its row here, and is
+// then in the JSON, in the schema, in the texts and in the Python package, wherever its flags say.
+#ifndef BELLJAR_ENGINE_HOST_OUTCOME_FIELDS_H_
+#define BELLJAR_ENGINE_HOST_OUTCOME_FIELDS_H_
+
+#include <utility>
+
+#include "engine/host/fields.h"
+#include "engine/host/limit_fields.h"
+#include "engine/host/outcome.h"
+
+namespace belljar::host {
+
+inline constexpr std::string_view kStatusNames[] = {
+    "ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"};
+template <>
+inline constexpr Words kNames<Status> = kStatusNames;
+
+inline constexpr std::string_view kKillCauseNames[] = {
+    "unknown", "cancelled", "system_call", "unreadable",
+    "exit",    "sigkill",   "signal",      "container_ended"};
+template <>
+inline constexpr Words kNames<KillCause> = kKillCauseNames;
+
+inline constexpr std::string_view kOriginNames[] = {"file", "display"};
+template <>
+inline constexpr Words kNames<Artifact::Origin> = kOriginNames;
+
+inline constexpr std::string_view kModes[] = {"strict", "standard"};
+inline constexpr std::string_view kLanguages[] = {"restricted", "full"};
+inline constexpr std::string_view kActions[] = {"denied", "killed"};
+inline constexpr std::string_view kContainerLimits[] = {"memory", "processes", "cpu"};
+// All that an engine has to say of a worker, each once. A metric and a log have a name apiece: made
+// up ones would crowd out those that are.
+inline constexpr std::string_view kLayerNames[] = {"namespaces", "privileges", "rlimits",
+                                                   "landlock",   "seccomp",    "cgroup"};
+
+inline constexpr uint64_t kMaxName = 200;     // bytes of a layer's, and of a media type
+inline constexpr uint64_t kMaxDetail = 4000;  // bytes
+inline constexpr uint64_t kMaxNote = 1000;    // bytes
+inline constexpr uint64_t kMaxEvents = 2000;
+inline constexpr size_t kMaxImports = 200;
+inline constexpr size_t kMaxImportBytes = 800;
+inline constexpr size_t kMaxCommentBytes = 800;
+inline constexpr uint64_t kMaxMicroseconds = 7ull * 86'400 * 1'000'000;
+
+// JSON text that is part of another.
+struct JsonText {
+  const std::optional<std::string>& text;
+};
+// Bytes in Python, where JSON has text or base64.
+struct BinaryContent {
+  const std::optional<std::string>& bytes;
+};
+// What was cut, and how much of it; 0: nobody has counted.
+struct Truncations {
+  std::vector<std::pair<std::string, uint64_t>> parts;
+};
+
+// The values that are not members.
+inline JsonText ResultJson(const Outcome& outcome) { return {outcome.result_json}; }
+Truncations TruncationsOf(const Outcome& outcome);
+inline BinaryContent ContentOf(const Artifact& artifact) { return {artifact.content}; }
+// Within the result: none where that is not the place for it.
+std::string EncodingShown(const Artifact& artifact);
+std::optional<std::string> ContentShown(const Artifact& artifact);
+
+template <typename Visit>
+void VisitFields(TableOf<Finding>, Visit visit) {
+  constexpr unsigned kAll = kShown | kSent;
+  visit(Row<kAll | kRequired>("rule", &Finding::rule, "Number of the rule, such as BJ201"));
+  visit(Row<kAll | kRequired>("name", &Finding::name,
+                              "Name of the rule, such as import-not-allowed"));
+  visit(
+      Row<kAll | kRequired | kNullable>("line", &Finding::line, "From 1; null: the whole source"));
+  visit(Row<kAll | kNullable>("column", &Finding::column, "From 1"));
+  visit(Row<kAll | kNullable>("end_line", &Finding::end_line));
+  visit(Row<kAll | kNullable>("end_column", &Finding::end_column, "One past the last character"));
+  visit(Row<kAll | kRequired>("reason", &Finding::reason));
+  visit(Row<kAll | kNullable>("hint", &Finding::hint, "What to do instead"));
+  visit(Row<kAll | kNullable>("profile", &Finding::profile, "The profile that would allow it"));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<GuestError>, Visit visit) {
+  constexpr unsigned kAll = kShown | kSent;
+  visit(Row<kAll | kRequired>("type", &GuestError::type,
+                              "Class of the exception, or PolicyError, Timeout, CpuLimit, "
+                              "MemoryLimit, Killed, Cancelled"));
+  visit(Row<kAll | kRequired>("message", &GuestError::message));
+  visit(Row<kAll | kNullable>("line", &GuestError::line, "Of the code, from 1"));
+  visit(Row<kAll | kNullable>("column", &GuestError::column, "From 1"));
+  visit(Row<kSent | kNullable>("end_line", &GuestError::end_line));
+  visit(Row<kSent | kNullable>("end_column", &GuestError::end_column));
+  visit(Row<kAll | kNullable>("traceback", &GuestError::traceback));
+  visit(Row<kAll | kNullable>("hint", &GuestError::hint, "How to fix it"));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<Analysis>, Visit visit) {
+  constexpr unsigned kAll = kInPython | kSent;
+  visit(Row<kAll>("imports", &Analysis::imports, "Dotted names of modules, sorted, each once",
+                  {.max = kMaxImportBytes, .max_items = kMaxImports}));
+  visit(Row<kAll | kPositive>("branches", &Analysis::branches));
+  visit(Row<kAll | kPositive>("nesting", &Analysis::nesting));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<Comment>, Visit visit) {
+  visit(Row<kSent | kPositive>("line", &Comment::line));
+  visit(Row<kSent>("text", &Comment::text, "", {.max = kMaxCommentBytes}));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<Usage>, Visit visit) {
+  constexpr unsigned kAll = kShown | kSent;
+  visit(Row<kAll>("wall_time", &Usage::wall_time, "Seconds", {.max = kMaxMicroseconds}));
+  visit(Row<kAll>("cpu_time", &Usage::cpu_time, "Seconds, user and system",
+                  {.max = kMaxMicroseconds}));
+  visit(Row<kAll>("max_rss_bytes", &Usage::max_rss_bytes, "Most resident memory"));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<LayerState>, Visit visit) {
+  constexpr unsigned kAll = kShown | kSent;
+  visit(Row<kAll | kRequired>("name", &LayerState::name, "",
+                              {.max = kMaxName, .known = kLayerNames}));
+  visit(Row<kAll | kRequired>("held", &LayerState::held));
+  visit(Row<kAll | kPrintable>("detail", &LayerState::detail, "", {.max = kMaxDetail}));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<Isolation>, Visit visit) {
+  visit(Row<kShown>("mode", &Isolation::mode, "", {.choices = kModes}));
+  visit(Row<kShown>("language", &Isolation::language, "", {.choices = kLanguages}));
+  visit(Row<kShown>("layers", &Isolation::layers));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<SecurityEvent>, Visit visit) {
+  constexpr unsigned kAll = kShown | kSent;
+  visit(Row<kAll>("layer", &SecurityEvent::layer, "", {.max = kMaxName, .known = kLayerNames}));
+  visit(Row<kAll>("action", &SecurityEvent::action, "", {.max = kMaxName, .choices = kActions}));
+  visit(Row<kAll | kPrintable>("detail", &SecurityEvent::detail, "The system call",
+                               {.max = kMaxDetail}));
+  visit(Row<kAll>("count", &SecurityEvent::count));
+}
+
+// A container's host judges the name and the content, and makes the digest (outcome_text.cc).
+template <typename Visit>
+void VisitFields(TableOf<Artifact>, Visit visit) {
+  constexpr unsigned kAll = kShown | kInObservation;
+  visit(Row<kShown | kRequired>("name", &Artifact::name, "Of a file its path in the workspace"));
+  visit(Row<kAll | kRequired>("origin", &Artifact::origin,
+                              "display: a figure or table, made from a value of the code"));
+  visit(Row<kAll | kRequired>("media_type", &Artifact::media_type, "", {.max = kMaxName}));
+  visit(Row<kAll | kRequired>("size", &Artifact::size, "Bytes of the whole"));
+  visit(Row<kShown | kNullable>("sha256", &Artifact::sha256, "Of the whole, in hexadecimal"));
+  visit(Row<kInJson | kNullable>("encoding", EncodingShown, "Of content: utf-8 or base64"));
+  visit(Row<kInJson>("content", ContentShown,
+                     "Short text alone stands here. Anything else is in a content "
+                     "block of the answer, or at uri"));
+  visit(Row<kInPython>("content", ContentOf));
+  visit(Row<kAll | kNullable>("note", &Artifact::note,
+                              "Why there is no content, or what else there is to say",
+                              {.max = kMaxNote}));
+  visit(Row<kInJson | kOmittable>("uri", &Artifact::uri,
+                                  "Where resources/read gives the whole, for a while; left out "
+                                  "where it was not kept"));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<NetworkEvent>, Visit visit) {
+  visit(Row<kShown | kRequired>("host", &NetworkEvent::host, "As the code named it"));
+  visit(Row<kShown | kRequired>("port", &NetworkEvent::port));
+  visit(Row<kShown>("protocol", &NetworkEvent::protocol));
+  visit(Row<kShown | kRequired>("allowed", &NetworkEvent::allowed));
+  visit(Row<kShown | kNullable>("detail", &NetworkEvent::detail,
+                                "Why not, or the address that it came to"));
+  visit(Row<kShown>("bytes_sent", &NetworkEvent::sent));
+  visit(Row<kShown>("bytes_received", &NetworkEvent::received));
+  visit(Row<kShown>("started", &NetworkEvent::started, "Seconds after the beginning"));
+  visit(Row<kShown>("lasted", &NetworkEvent::lasted, "Seconds"));
+}
+
+template <typename Visit>
+void VisitFields(TableOf<ContainerReport>, Visit visit) {
+  visit(Row<kShown | kRequired>("engine", &ContainerReport::engine));
+  visit(Row<kShown | kRequired>("runtime", &ContainerReport::runtime,
+                                "runsc is gVisor, a kernel of its own; runc has the kernel of the "
+                                "machine"));
+  visit(Row<kShown>("image_digest", &ContainerReport::image_digest));
+  visit(Row<kShown | kRequired>("warm", &ContainerReport::warm,
+                                "Whether it was waiting; else it was started for this call"));
+  visit(Row<kShown>("started_in", &ContainerReport::started_in,
+                    "Seconds until code could run in it"));
+  visit(Row<kShown>("not_limited", &ContainerReport::not_limited,
+                    "What the engine limits for no container: the limits of the worker in it are "
+                    "all there is",
+                    {.choices = kContainerLimits}));
+  visit(Row<kShown>("packages", &ContainerReport::packages,
+                    "What was installed for this run, with what it needs: name==version"));
+}
+
+// The order is that of the JSON, which people read: the answer before the accounting. Python has
+// some under other names, and `value`, `has_value` and `truncated` by hand (result_objects.cc). The
+// reader of reports has `status`, `result`, `truncated` and artifacts by hand (report.cc).
+template <typename Visit>
+void VisitFields(TableOf<Outcome>, Visit visit) {
+  constexpr unsigned kObserved = kInPython | kInObservation;
+  visit(Row<kInJson | kRequired>("success", &Outcome::success, "Whether status is ok"));
+  visit(Row<kInPython>("ok", &Outcome::success));
+  visit(Row<kShown | kRequired>("status", &Outcome::status,
+                                "How it ended. refused: by the language policy, and nothing was "
+                                "run"));
+  visit(Row<kInObservation>("kill_cause", &Outcome::kill_cause, "", {.max = kMaxName}));
+  visit(Row<kShown | kRequired>("execution_id", &Outcome::execution_id,
+                                "A UUID; empty if the call was cancelled before it was run"));
+  visit(Row<kInJson | kRequired>("result", ResultJson,
+                                 "Value of the last expression unless that is None, else of the "
+                                 "variable named result, as JSON; null if there is none or it is "
+                                 "not plain data. What JSON cannot say is an object with a $type"));
+  visit(Row<kInJson | kInReport>("result_repr", &Outcome::result_repr,
+                                 "The same as Python shows it, shortened; null if there is none"));
+  visit(Row<kInPython>("value_repr", &Outcome::result_repr));
+  visit(Row<kShown | kRequired>("stdout", Path(&Outcome::stdout_stream, &Stream::text),
+                                "What was printed; empty with capture_output false"));
+  visit(
+      Row<kShown | kRequired>("stderr", Path(&Outcome::stderr_stream, &Stream::text), "Likewise"));
+  visit(Row<kObserved>("stdout_dropped", Path(&Outcome::stdout_stream, &Stream::dropped_bytes)));
+  visit(Row<kObserved>("stderr_dropped", Path(&Outcome::stderr_stream, &Stream::dropped_bytes)));
+  visit(Row<kShown | kInReport>("exit_code", &Outcome::exit_code, "Of sys.exit"));
+  visit(Row<kInJson | kRequired>("execution_time", Path(&Outcome::usage, &Usage::wall_time),
+                                 "Seconds of wall clock"));
+  visit(Row<kShown | kInReport | kRequired>("variables", &Outcome::variables,
+                                            "Names that the code bound at its top level"));
+  visit(Row<kShown | kInReport | kRequired>("error", &Outcome::error,
+                                            "What went wrong; null when nothing did"));
+  visit(Row<kShown | kInReport | kRequired>(
+      "findings", &Outcome::findings, "What the language policy refuses, with what to do instead"));
+  visit(Row<kInReport>("analysis", &Outcome::analysis));
+  visit(Row<kInJson | kObserved | kRequired>("usage", &Outcome::usage));
+  visit(Row<kInJson | kRequired>("truncated", TruncationsOf,
+                                 "Only what was cut: stdout and stderr with the number of bytes "
+                                 "that were dropped, artifacts and network with how many were left "
+                                 "out, other keys with true"));
+  visit(Row<kShown | kRequired>("limits", &Outcome::limits));
+  visit(Row<kShown | kRequired>(
+      "isolation", &Outcome::isolation,
+      "The layers that contained the code, as observed from outside its process"));
+  visit(Row<kInObservation>("layers", Path(&Outcome::isolation, &Isolation::layers), "",
+                            {.max_items = std::size(kLayerNames)}));
+  visit(Row<kInJson | kObserved>("security_events", &Outcome::security_events,
+                                 "System calls that were denied, or for which the code was killed",
+                                 {.max_items = kMaxEvents}));
+  visit(Row<kShown | kRequired>("artifacts", &Outcome::artifacts,
+                                "Figures and tables that the code made, and new or changed files "
+                                "of its workspace. Made by the code: hostile where you open them"));
+  visit(Row<kObserved>("artifacts_left_out", &Outcome::artifacts_left_out));
+  visit(Row<kInJson | kObserved | kNullable | kPrintable>(
+      "artifacts_note", &Outcome::artifacts_note,
+      "What was left of files that are not among the artifacts, and why", {.max = kMaxNote}));
+  visit(Row<kShown | kRequired>("network", &Outcome::network,
+                                "Connections and refused tries at one, in profiles with network"));
+  visit(Row<kInPython>("network_left_out", &Outcome::network_left_out));
+  visit(Row<kShown | kRequired>("container", &Outcome::container,
+                                "The container that the code ran in; null: none, as nobody asked "
+                                "for one"));
+}
+
+}  // namespace belljar::host
+
+#endif  // BELLJAR_ENGINE_HOST_OUTCOME_FIELDS_H_

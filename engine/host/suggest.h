@@ -1,0 +1,16 @@
+// "did you mean": the nearest of a list of names, for error messages.
+#ifndef BELLJAR_ENGINE_HOST_SUGGEST_H_
+#define BELLJAR_ENGINE_HOST_SUGGEST_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace belljar::host {
+
+// "; did you mean \"memory\"?", or empty when nothing is near. Ready to append to a message.
+std::string Suggestion(std::string_view name, const std::vector<std::string>& known);
+
+}  // namespace belljar::host
+
+#endif  // BELLJAR_ENGINE_HOST_SUGGEST_H_

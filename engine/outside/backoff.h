@@ -1,0 +1,37 @@
+// Backoff: how long to leave something alone that has failed: longer with each failure in a row.
+#ifndef BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
+#define BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/core/socket.h"
+
+namespace belljar::outside {
+
+class Backoff {
+ public:
+  // The first wait, then twice as long each time, up to `longest`.
+  constexpr Backoff(std::chrono::milliseconds first, std::chrono::milliseconds longest)
+      : first_(first), longest_(longest) {}
+
+  void Fail(core::Deadline now) {
+    wait_ = std::clamp(wait_ * 2, first_, longest_);
+    until_ = now + wait_;
+  }
+  // The next failure is a first one again. A wait that has begun is not cut short.
+  void Reset() { wait_ = std::chrono::milliseconds(0); }
+
+  core::Deadline until() const { return until_; }
+  bool IsOver(core::Deadline now) const { return now >= until_; }
+
+ private:
+  std::chrono::milliseconds first_;
+  std::chrono::milliseconds longest_;
+  std::chrono::milliseconds wait_{0};
+  core::Deadline until_{};
+};
+
+}  // namespace belljar::outside
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_

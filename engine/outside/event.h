@@ -1,0 +1,31 @@
+// Event: one thread raises it, others poll for it, beside whatever else they wait for.
+#ifndef BELLJAR_ENGINE_OUTSIDE_EVENT_H_
+#define BELLJAR_ENGINE_OUTSIDE_EVENT_H_
+
+#include <string>
+#include <utility>
+
+#include "engine/core/fd.h"
+#include "engine/core/result.h"
+
+namespace belljar::outside {
+
+class Event {
+ public:
+  // Takes one descriptor; without one the error (EMFILE, …) names `operation`.
+  static core::Result<Event> Create(std::string operation);
+
+  // Readable from Raise until Lower. Any thread, and no call of these blocks.
+  int fd() const { return fd_.get(); }
+  void Raise() const;
+  void Lower() const;
+
+ private:
+  explicit Event(core::UniqueFd fd) : fd_(std::move(fd)) {}
+
+  core::UniqueFd fd_;
+};
+
+}  // namespace belljar::outside
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_EVENT_H_

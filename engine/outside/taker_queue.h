@@ -1,0 +1,110 @@
+// TakerQueue: those who wait for something warm (a sealed worker, a started container), served in
+// the order in which they came. A pool holds one beside what is ready, under its own mutex:
+//
+//   Result<Worker> Pool::Take(const Wait& wait) {
+//     std::unique_lock lock(mutex_);
+//     if (ready) return …;
+//     WakeKeeper();
+//     return takers_.Take(lock, wait, "take a worker", [] { return "none became free in time"; });
+//   }
+//   void Pool::Deliver(Worker worker) {              // mutex_ is held
+//     if (takers_.empty()) ready_.push_back(std::move(worker));
+//     else takers_.Give(std::move(worker));
+//   }
+//
+// Each taker polls an event of its own together with its cancellation, until its deadline: nobody
+// is woken for somebody else, and nobody wakes to look.
+#ifndef BELLJAR_ENGINE_OUTSIDE_TAKER_QUEUE_H_
+#define BELLJAR_ENGINE_OUTSIDE_TAKER_QUEUE_H_
+
+#include <poll.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/core/result.h"
+#include "engine/outside/event.h"
+#include "engine/outside/wait.h"
+
+namespace belljar::outside {
+
+// Requires the pool's mutex for every call.
+template <typename Item>
+class TakerQueue {
+ public:
+  bool empty() const { return takers_.empty(); }
+  // Those who have been given neither an item nor an error.
+  size_t size() const { return takers_.size(); }
+
+  // Waits at the end of the queue, with `lock` (of the pool's mutex) released meanwhile. Errors are
+  // what FailAll says; ECANCELED; ETIMEDOUT with what `why_late` says, under the lock. A taker who
+  // is given an item in the moment of its cancellation or deadline has it: no item is ever dropped.
+  core::Result<Item> Take(std::unique_lock<std::mutex>& lock, const Wait& wait,
+                          const char* operation, const std::function<std::string()>& why_late) {
+    core::Result<Event> event = Event::Create(operation);
+    if (!event) return event.error();
+    Taker taker{std::move(*event), {}};
+    const auto place = takers_.insert(takers_.end(), &taker);
+    ++inside_;
+    lock.unlock();
+    pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {taker.event.fd(), POLLIN, 0}};
+    const core::Result<void> told = WaitForAny(watched, wait);
+    lock.lock();
+    if (--inside_ == 0) left_.notify_all();
+    if (taker.given) return std::move(*taker.given);
+    takers_.erase(place);
+    if (told) return core::MakeError(operation, "woken without a container");
+    if (told.error().error_number == ECANCELED) {
+      return core::SystemErrorOf(ECANCELED, operation, "cancelled");
+    }
+    if (told.error().error_number == ETIMEDOUT) {
+      return core::SystemErrorOf(ETIMEDOUT, operation, why_late());
+    }
+    return told.error();
+  }
+
+  // To the first. Precondition: !empty().
+  void Give(Item item) {
+    Taker& first = *takers_.front();
+    takers_.pop_front();
+    Tell(first, std::move(item));
+  }
+
+  void FailAll(const core::Error& error) {
+    for (Taker* const taker : takers_) Tell(*taker, error);
+    takers_.clear();
+  }
+
+  // Until all who have been told have left Take. For the pool's destructor, after FailAll; nobody
+  // enters any more.
+  void AwaitLeft(std::unique_lock<std::mutex>& lock) {
+    left_.wait(lock, [this] { return inside_ == 0; });
+  }
+
+ private:
+  struct Taker {
+    Event event;  // raised once `given` is there
+    std::optional<core::Result<Item>> given;
+  };
+
+  // The taker may be gone once the mutex is free.
+  static void Tell(Taker& taker, core::Result<Item> given) {
+    taker.given.emplace(std::move(given));
+    taker.event.Raise();
+  }
+
+  std::list<Taker*> takers_;
+  size_t inside_ = 0;  // callers of Take that have not left it, told or not
+  std::condition_variable left_;
+};
+
+}  // namespace belljar::outside
+
+#endif  // BELLJAR_ENGINE_OUTSIDE_TAKER_QUEUE_H_

@@ -1,0 +1,80 @@
+#include "engine/outside/worker_channel.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace belljar::outside {
+namespace {
+
+constexpr size_t kReadAtOnce = 64 * 1024;
+
+bool IsOver(ssize_t moved) { return moved < 0 && errno != EAGAIN && errno != EINTR; }
+
+}  // namespace
+
+short WorkerChannel::events() const {
+  if (unanswered_) return 0;
+  return answer_.empty() ? POLLIN : POLLOUT;
+}
+
+WorkerChannel::Word WorkerChannel::Move() {
+  // Only its end can have woken anybody.
+  if (unanswered_) return Word::kEnd;
+  // While it has an answer to take it has nothing to say.
+  return answer_.empty() ? Receive() : Send();
+}
+
+WorkerChannel::Word WorkerChannel::Send() {
+  const ssize_t sent = send(socket_, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (IsOver(sent)) return Word::kEnd;
+  if (sent > 0) answer_.erase(0, static_cast<size_t>(sent));
+  return Word::kNothing;
+}
+
+// Never beyond the present word: what is announced is not made room for before it comes.
+WorkerChannel::Word WorkerChannel::Receive() {
+  char bytes[kReadAtOnce];
+  const size_t left = std::min(wanted_ - received_.size(), sizeof bytes);
+  const ssize_t got = recv(socket_, bytes, left, MSG_DONTWAIT);
+  if (got == 0 || IsOver(got)) return Word::kEnd;
+  if (got > 0) received_.append(bytes, static_cast<size_t>(got));
+  // How a word begins is sent at once, and comes at once.
+  if (!received_.empty() && received_.size() < sizeof signal_) return Word::kNonsense;
+  return received_.size() < wanted_ ? Word::kNothing : Judge();
+}
+
+WorkerChannel::Word WorkerChannel::Judge() {
+  if (received_.size() > sizeof signal_) {
+    return calls_.Has(CalledName()) ? Word::kCall : Word::kNonsense;
+  }
+  memcpy(&signal_, received_.data(), sizeof signal_);
+  if (signal_.kind == core::WorkerSignal::kDone) return Word::kDone;
+  if (signal_.kind != core::WorkerSignal::kCall || !calls_.MayBe(signal_.step, signal_.value)) {
+    return Word::kNonsense;
+  }
+  wanted_ += size_t{signal_.step} + signal_.value;
+  return Word::kNothing;
+}
+
+std::string_view WorkerChannel::CalledName() const {
+  return std::string_view(received_).substr(sizeof signal_, signal_.step);
+}
+
+void WorkerChannel::Answer() {
+  const std::string_view name = CalledName();
+  const std::string text =
+      calls_.Answer(name, std::string_view(received_).substr(sizeof signal_ + name.size()));
+  received_.clear();
+  wanted_ = sizeof signal_;
+  unanswered_ = text.empty();
+  if (unanswered_) return;
+  const auto size = static_cast<uint32_t>(text.size());
+  answer_.assign(core::AsBytes(size));
+  answer_ += text;
+}
+
+}  // namespace belljar::outside

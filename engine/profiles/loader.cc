@@ -1,0 +1,687 @@
+#include "engine/profiles/loader.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+#include "engine/core/fd.h"
+#include "engine/core/text.h"
+#include "engine/host/limit_fields.h"
+#include "engine/host/suggest.h"
+
+namespace belljar::profiles {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kSeccompFile[] = "seccomp.toml";
+constexpr char kExportsFolder[] = "exports";
+constexpr std::string_view kPublic = "public";  // of exports: every name that is recorded
+constexpr int64_t kSchema = 1;
+
+// What is allowed where. A table named "*" has keys of the author's choosing.
+using Keys = std::vector<std::string>;
+const Keys kProfileKeys = {"schema",         "name",      "extends",  "summary",
+                           "attack_surface", "limits",    "paths",    "seccomp",
+                           "imports",        "modules",   "builtins", "zygote",
+                           "packages",       "workspace", "door",     "artifacts"};
+const Keys kLimitKeys = {"default", "max", "why"};
+const Keys kPathKeys = {"path", "optional", "why"};
+const Keys kSeccompKeys = {"groups", "why"};
+const Keys kImportKeys = {"internal", "open", "why"};
+const Keys kModuleKeys = {"why", "exports", "replace", "synthetic"};
+const Keys kBuiltinsKeys = {"why", "exports"};
+const Keys kZygoteKeys = {"why", "environment", "huge_pages"};
+const Keys kPackageKeys = {"why", "modules", "rehearsal"};
+const Keys kArtifactKeys = {"why", "size"};
+const Keys kWorkspaceKeys = {"why", "size", "inodes"};
+const Keys kEgressKeys = {"why", "port"};
+const Keys kSeccompFileKeys = {"schema", "group", "spawning", "hostile"};
+const Keys kSyscallKeys = {"calls", "when", "why"};
+const Keys kSpawningKeys = {"calls", "with", "why"};
+const Keys kConditionKeys = {"argument", "mask", "equals", "below"};
+
+// Thrown inside this file only; the public functions turn it into an Error.
+class Malformed : public std::runtime_error {
+ public:
+  Malformed(const toml::node& where, const std::string& what)
+      : std::runtime_error(Place(where.source()) + what) {}
+
+ private:
+  static std::string Place(const toml::source_region& region) {
+    const std::string file = region.path ? *region.path : std::string("profile");
+    return file + ":" + std::to_string(region.begin.line) + ": ";
+  }
+};
+
+void CheckKeys(const toml::table& table, const Keys& known) {
+  for (const auto& [key, value] : table) {
+    const std::string name(key.str());
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw Malformed(value, "unknown key \"" + name + "\"" + host::Suggestion(name, known));
+  }
+}
+
+template <typename T>
+T Get(const toml::table& table, const char* key) {
+  const toml::node* node = table.get(key);
+  if (!node) throw Malformed(table, std::string("missing \"") + key + "\"");
+  const std::optional<T> value = node->value_exact<T>();
+  if (!value) throw Malformed(*node, std::string("\"") + key + "\" has the wrong type");
+  return *value;
+}
+
+const toml::table& GetTable(const toml::table& parent, const char* key) {
+  const toml::node* node = parent.get(key);
+  if (!node || !node->is_table()) {
+    throw Malformed(node ? *node : parent, std::string("\"") + key + "\" must be a table");
+  }
+  return *node->as_table();
+}
+
+std::vector<std::string> GetStrings(const toml::table& table, const char* key) {
+  const toml::node* node = table.get(key);
+  const toml::array* array = node ? node->as_array() : nullptr;
+  if (!array) throw Malformed(table, std::string("\"") + key + "\" must be a list of strings");
+  std::vector<std::string> strings;
+  for (const toml::node& item : *array) {
+    const std::optional<std::string> text = item.value_exact<std::string>();
+    if (!text) throw Malformed(item, std::string("\"") + key + "\" must be a list of strings");
+    strings.push_back(*text);
+  }
+  return strings;
+}
+
+// The tables of an array of tables: [[paths]].
+std::vector<const toml::table*> GetTables(const toml::table& parent, const char* key) {
+  std::vector<const toml::table*> tables;
+  const toml::node* node = parent.get(key);
+  if (!node) return tables;
+  const toml::array* array = node->as_array();
+  if (!array) throw Malformed(*node, std::string("write [[") + key + "]]");
+  for (const toml::node& item : *array) {
+    if (!item.is_table()) throw Malformed(item, std::string("write [[") + key + "]]");
+    tables.push_back(item.as_table());
+  }
+  return tables;
+}
+
+void CheckWhy(const toml::table& table) {
+  if (Get<std::string>(table, "why").empty()) throw Malformed(table, "\"why\" is empty");
+}
+
+template <typename T>
+T Unwrap(core::Result<T> result, const toml::node& where) {
+  if (!result) throw Malformed(where, result.error().ToString());
+  return std::move(*result);
+}
+
+toml::table Parse(const std::string& file) {
+  core::Result<std::string> text = core::ReadFile(file, 4 << 20);
+  if (!text) throw std::runtime_error(text.error().ToString());
+  try {
+    return toml::parse(*text, file);
+  } catch (const toml::parse_error& error) {
+    throw std::runtime_error(file + ":" + std::to_string(error.source().begin.line) + ": " +
+                             std::string(error.description()));
+  }
+}
+
+// --- seccomp.toml -----------------------------------------------------------------------------
+
+struct SyscallGroups {
+  std::map<std::string, std::vector<core::SyscallRule>> groups;
+  std::map<std::string, std::vector<std::string>> spawning;  // by what they are for; "": always
+  std::vector<std::string> hostile;
+};
+
+core::SyscallCondition ReadCondition(const toml::table& when) {
+  CheckKeys(when, kConditionKeys);
+  const int64_t argument = Get<int64_t>(when, "argument");
+  if (argument < 0 || argument > 5) throw Malformed(when, "\"argument\" must be from 0 to 5");
+  core::SyscallCondition condition;
+  condition.argument = static_cast<unsigned>(argument);
+  condition.below = when.contains("below");
+  condition.value = static_cast<uint64_t>(Get<int64_t>(when, condition.below ? "below" : "equals"));
+  if (when.contains("mask")) condition.mask = static_cast<uint64_t>(Get<int64_t>(when, "mask"));
+  return condition;
+}
+
+// `when` is one table, or a list of tables that have to hold together.
+std::vector<core::SyscallCondition> ReadConditions(const toml::table& entry) {
+  const toml::node* when = entry.get("when");
+  if (!when) return {};
+  if (!when->is_array()) return {ReadCondition(GetTable(entry, "when"))};
+  std::vector<core::SyscallCondition> conditions;
+  for (const toml::table* table : GetTables(entry, "when")) {
+    const core::SyscallCondition condition = ReadCondition(*table);
+    for (const core::SyscallCondition& other : conditions) {
+      // libseccomp takes one comparison of each argument.
+      if (other.argument == condition.argument) {
+        throw Malformed(*table, "two conditions of one argument");
+      }
+    }
+    conditions.push_back(condition);
+  }
+  if (conditions.empty()) throw Malformed(*when, "\"when\" is empty");
+  return conditions;
+}
+
+std::vector<std::string> ReadCalls(const toml::table& root, const char* key) {
+  std::vector<std::string> all;
+  for (const toml::table* entry : GetTables(root, key)) {
+    CheckKeys(*entry, kSyscallKeys);
+    CheckWhy(*entry);
+    for (std::string& call : GetStrings(*entry, "calls")) all.push_back(std::move(call));
+  }
+  return all;
+}
+
+void ReadSpawning(const toml::table& root, SyscallGroups& syscalls) {
+  for (const toml::table* entry : GetTables(root, "spawning")) {
+    CheckKeys(*entry, kSpawningKeys);
+    CheckWhy(*entry);
+    const std::string with = entry->contains("with") ? Get<std::string>(*entry, "with") : "";
+    if (!with.empty() && with != "workspace" && with != "door") {
+      throw Malformed(*entry, "\"with\" must be \"workspace\" or \"door\"");
+    }
+    for (std::string& call : GetStrings(*entry, "calls")) {
+      syscalls.spawning[with].push_back(std::move(call));
+    }
+  }
+}
+
+SyscallGroups ReadSyscalls(const std::string& file) {
+  const toml::table root = Parse(file);
+  CheckKeys(root, kSeccompFileKeys);
+  if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
+  SyscallGroups syscalls;
+  const toml::table& groups = GetTable(root, "group");
+  for (const auto& [key, value] : groups) {
+    const std::string name(key.str());
+    for (const toml::table* entry : GetTables(groups, name.c_str())) {
+      CheckKeys(*entry, kSyscallKeys);
+      CheckWhy(*entry);
+      const std::vector<core::SyscallCondition> conditions = ReadConditions(*entry);
+      for (std::string& call : GetStrings(*entry, "calls")) {
+        syscalls.groups[name].push_back({std::move(call), conditions});
+      }
+    }
+  }
+  ReadSpawning(root, syscalls);
+  syscalls.hostile = ReadCalls(root, "hostile");
+  return syscalls;
+}
+
+// --- profiles ---------------------------------------------------------------------------------
+
+// --- exports/NAME.txt: the names of modules that are too many to write -------------------------
+
+using Exports = std::map<std::string, std::vector<std::string>>;
+
+// Lines of "module name", made by tools/surface.py; a file that is not there has none.
+Exports ReadExports(const std::string& file) {
+  Exports exports;
+  if (!fs::exists(file)) return exports;
+  core::Result<std::string> text = core::ReadFile(file, 4 << 20);
+  if (!text) throw std::runtime_error(text.error().ToString());
+  std::istringstream lines(*text);
+  for (std::string module, name; lines >> module >> name;) exports[module].push_back(name);
+  return exports;
+}
+
+// `exports = "public"`: what is recorded of the module. The table then says so itself.
+void SpellOutExports(toml::table& root, const std::string& file) {
+  toml::table* modules = root["modules"].as_table();
+  if (!modules) return;
+  std::optional<Exports> recorded;
+  for (auto&& [key, value] : *modules) {
+    toml::table* module = value.as_table();
+    const toml::node* exports = module ? module->get("exports") : nullptr;
+    if (!exports || !exports->is_string()) continue;
+    if (exports->value_exact<std::string>() != kPublic) {
+      throw Malformed(*exports, "\"exports\" must be a list of names, or \"public\"");
+    }
+    if (!recorded) recorded = ReadExports(file);
+    toml::array names;
+    for (const std::string& name : (*recorded)[std::string(key.str())]) names.push_back(name);
+    module->insert_or_assign("exports", std::move(names));
+  }
+}
+
+// What a profile may do grows by what is read into it, file after file: the one that it extends
+// first. So a limit that stands in two is the larger one, and one that is not there stays.
+const toml::table* GetLimit(const toml::table& limits, const char* key, bool required) {
+  if (!required && !limits.contains(key)) return nullptr;
+  const toml::table& limit = GetTable(limits, key);
+  CheckKeys(limit, kLimitKeys);
+  CheckWhy(limit);
+  return &limit;
+}
+
+template <typename T, typename ParseValue>
+void ReadLimit(const toml::table* limit, ParseValue parse, T* defaults, T* maximum, bool first) {
+  if (!limit) return;
+  const T here = Unwrap(parse(Get<std::string>(*limit, "default")), *limit);
+  const T most_here = Unwrap(parse(Get<std::string>(*limit, "max")), *limit);
+  if (here > most_here) throw Malformed(*limit, "the default is over the maximum");
+  *defaults = first ? here : std::max(*defaults, here);
+  *maximum = first ? most_here : std::max(*maximum, most_here);
+}
+
+// Fixed for all runs of the profile.
+void ReadCount(const toml::table* limit, uint32_t* defaults, uint32_t* maximum, bool first) {
+  if (!limit) return;
+  const int64_t count = Get<int64_t>(*limit, "default");
+  if (count < 1 || count > 65536) throw Malformed(*limit, "must be from 1 to 65536");
+  const auto here = static_cast<uint32_t>(count);
+  *defaults = *maximum = first ? here : std::max(*defaults, here);
+}
+
+void ReadLimits(const toml::table& limits, core::Profile& profile, bool first) {
+  Keys names;
+  host::ForEachField<core::Limits>([&](auto row) { names.push_back(host::LimitKey(row)); });
+  CheckKeys(limits, names);
+  host::ForEachField<core::Limits>([&](auto row) {
+    const std::string key = host::LimitKey(row);
+    // Only profiles that can leave artifacts have limits of them.
+    const toml::table* limit = GetLimit(limits, key.c_str(), first && !key.starts_with("artifact"));
+    auto& defaults = row.Of(profile.default_limits);
+    auto& maximum = row.Of(profile.maximum_limits);
+    using Type = std::remove_cvref_t<decltype(defaults)>;
+    if constexpr (host::DurationField<Type>) {
+      ReadLimit(limit, core::ParseDuration, &defaults, &maximum, first);
+    } else if constexpr (std::same_as<Type, core::Bytes>) {
+      ReadLimit(limit, core::Bytes::Parse, &defaults, &maximum, first);
+    } else {
+      ReadCount(limit, &defaults, &maximum, first);
+    }
+  });
+}
+
+void ReadPaths(const toml::table& root, core::Profile& profile) {
+  for (const toml::table* entry : GetTables(root, "paths")) {
+    CheckKeys(*entry, kPathKeys);
+    CheckWhy(*entry);
+    core::PathRule rule{Get<std::string>(*entry, "path"), false};
+    if (entry->contains("optional")) rule.optional = Get<bool>(*entry, "optional");
+    if (rule.path != "{stdlib}" && !rule.path.starts_with('/')) {
+      throw Malformed(*entry, "\"path\" must be absolute or {stdlib}");
+    }
+    const auto same = [&](const core::PathRule& known) { return known.path == rule.path; };
+    if (std::any_of(profile.paths.begin(), profile.paths.end(), same)) continue;
+    profile.paths.push_back(std::move(rule));
+  }
+}
+
+void ReadSeccomp(const toml::table& root, const SyscallGroups& syscalls, core::Profile& profile,
+                 bool first) {
+  if (!first && !root.contains("seccomp")) return;
+  const toml::table& seccomp = GetTable(root, "seccomp");
+  CheckKeys(seccomp, kSeccompKeys);
+  CheckWhy(seccomp);
+  for (const std::string& group : GetStrings(seccomp, "groups")) {
+    const auto found = syscalls.groups.find(group);
+    if (found == syscalls.groups.end()) {
+      Keys known;
+      for (const auto& [name, rules] : syscalls.groups) known.push_back(name);
+      throw Malformed(seccomp, "unknown group \"" + group + "\"" + host::Suggestion(group, known));
+    }
+    profile.allowed_syscalls.insert(profile.allowed_syscalls.end(), found->second.begin(),
+                                    found->second.end());
+  }
+}
+
+void AddModule(core::Profile& profile, std::string name, std::vector<std::string> exports) {
+  for (core::ModuleExports& known : profile.modules) {
+    if (known.name != name) continue;
+    known.exports.insert(known.exports.end(), exports.begin(), exports.end());
+    std::sort(known.exports.begin(), known.exports.end());
+    known.exports.erase(std::unique(known.exports.begin(), known.exports.end()),
+                        known.exports.end());
+    return;
+  }
+  profile.modules.push_back({std::move(name), std::move(exports)});
+}
+
+void ReadModules(const toml::table& root, core::Profile& profile) {
+  if (root.contains("imports")) {
+    const toml::table& imports = GetTable(root, "imports");
+    CheckKeys(imports, kImportKeys);
+    CheckWhy(imports);
+    GetStrings(imports, "internal");
+    // Packages that nobody has reviewed; the policy takes their modules from [packages].
+    if (imports.contains("open")) GetStrings(imports, "open");
+  }
+  if (root.contains("builtins")) {
+    const toml::table& builtins = GetTable(root, "builtins");
+    CheckKeys(builtins, kBuiltinsKeys);
+    CheckWhy(builtins);
+    GetStrings(builtins, "exports");
+  }
+  for (const auto& [key, value] : GetTable(root, "modules")) {
+    const toml::table* module = value.as_table();
+    if (!module) throw Malformed(value, "a module must be a table");
+    CheckKeys(*module, kModuleKeys);
+    CheckWhy(*module);
+    AddModule(profile, std::string(key.str()), GetStrings(*module, "exports"));
+  }
+}
+
+// What a worker has beyond an interpreter and a library to read.
+void ReadFurnishings(const toml::table& root, core::Profile& profile) {
+  if (root.contains("workspace")) {
+    const toml::table& workspace = GetTable(root, "workspace");
+    CheckKeys(workspace, kWorkspaceKeys);
+    CheckWhy(workspace);
+    const int64_t inodes = Get<int64_t>(workspace, "inodes");
+    if (inodes < 16 || inodes > 10'000'000) {
+      throw Malformed(workspace, "\"inodes\" must be from 16 to 10000000");
+    }
+    const core::Bytes size =
+        Unwrap(core::Bytes::Parse(Get<std::string>(workspace, "size")), workspace);
+    // A tmpfs of size 0 is one without a bound.
+    if (size < core::Bytes{4096}) throw Malformed(workspace, "\"size\" must be 4096 bytes or more");
+    profile.workspace = core::WorkspaceRule{size, static_cast<uint32_t>(inodes)};
+  }
+  if (root.contains("door")) {
+    const toml::table& egress = GetTable(root, "door");
+    CheckKeys(egress, kEgressKeys);
+    CheckWhy(egress);
+    const int64_t port = Get<int64_t>(egress, "port");
+    if (port < 1 || port > 65535) throw Malformed(egress, "\"port\" must be from 1 to 65535");
+    profile.egress = core::EgressListener{static_cast<uint16_t>(port)};
+  }
+}
+
+void ReadArtifacts(const toml::table& root, core::Profile& profile) {
+  if (!root.contains("artifacts")) return;
+  const toml::table& artifacts = GetTable(root, "artifacts");
+  CheckKeys(artifacts, kArtifactKeys);
+  CheckWhy(artifacts);
+  const core::Bytes size =
+      Unwrap(core::Bytes::Parse(Get<std::string>(artifacts, "size")), artifacts);
+  if (size > core::Bytes::Mebi(256)) throw Malformed(artifacts, "\"size\" may be 256m at most");
+  profile.artifacts = std::max(profile.artifacts, size);
+}
+
+void ReadZygote(const toml::table& root, core::Profile& profile) {
+  if (!root.contains("zygote")) return;
+  const toml::table& zygote = GetTable(root, "zygote");
+  CheckKeys(zygote, kZygoteKeys);
+  CheckWhy(zygote);
+  if (zygote.contains("huge_pages")) profile.huge_pages |= Get<bool>(zygote, "huge_pages");
+  if (!zygote.contains("environment")) return;
+  for (const auto& [key, value] : GetTable(zygote, "environment")) {
+    const std::optional<std::string> text = value.value_exact<std::string>();
+    if (!text) throw Malformed(value, "a variable of the environment must be a string");
+    const std::string name(key.str());
+    std::erase_if(profile.environment,
+                  [&](const std::string& known) { return known.starts_with(name + "="); });
+    profile.environment.push_back(name + "=" + *text);
+  }
+}
+
+void ReadPackages(const toml::table& root, core::Profile& profile) {
+  if (!root.contains("packages")) return;
+  for (const auto& [key, value] : GetTable(root, "packages")) {
+    const toml::table* set = value.as_table();
+    if (!set) throw Malformed(value, "a set of packages must be a table");
+    CheckKeys(*set, kPackageKeys);
+    CheckWhy(*set);
+    profile.packages.push_back({std::string(key.str()), GetStrings(*set, "modules")});
+  }
+}
+
+// Modules of sets whose packages the file itself leaves open have no table of their own: all that
+// they call public is given.
+void ReadOpenPackages(const toml::table& root, core::Profile& profile) {
+  const toml::table* imports = root["imports"].as_table();
+  if (!imports || !imports->contains("open") || !root.contains("packages")) return;
+  const std::vector<std::string> open = GetStrings(*imports, "open");
+  for (const auto& [key, value] : GetTable(root, "packages")) {
+    for (std::string& name : GetStrings(*value.as_table(), "modules")) {
+      const std::string package = name.substr(0, name.find('.'));
+      if (std::find(open.begin(), open.end(), package) == open.end()) continue;
+      AddModule(profile, std::move(name), {});
+    }
+  }
+}
+
+// A date, which no profile has a use for, as its text.
+nlohmann::json ToJson(const toml::node& node) {
+  nlohmann::json json;
+  node.visit([&](const auto& value) {
+    if constexpr (toml::is_table<decltype(value)>) {
+      json = nlohmann::json::object();
+      for (const auto& [key, each] : value) json[std::string(key.str())] = ToJson(each);
+    } else if constexpr (toml::is_array<decltype(value)>) {
+      json = nlohmann::json::array();
+      for (const toml::node& each : value) json.push_back(ToJson(each));
+    } else if constexpr (toml::is_chronological<decltype(value)>) {
+      std::ostringstream text;
+      text << value.get();
+      json = text.str();
+    } else {
+      json = value.get();
+    }
+  });
+  return json;
+}
+
+// Tables are merged, lists joined without doubles, anything else is what the later file says.
+void Merge(nlohmann::json& into, const nlohmann::json& from) {
+  for (const auto& [key, value] : from.items()) {
+    nlohmann::json& known = into[key];
+    if (known.is_object() && value.is_object()) {
+      Merge(known, value);
+    } else if (known.is_array() && value.is_array()) {
+      for (const nlohmann::json& item : value) {
+        if (std::find(known.begin(), known.end(), item) == known.end()) known.push_back(item);
+      }
+    } else {
+      known = value;
+    }
+  }
+}
+
+// What one file says; read once for all profiles that it is a part of.
+struct ProfileFile {
+  toml::table root;
+  nlohmann::json document;
+};
+
+class ProfileFiles {
+ public:
+  const ProfileFile& Read(const fs::path& file) {
+    const auto [found, is_new] = files_.try_emplace(file);
+    if (is_new) {
+      toml::table root = Parse(file);
+      CheckKeys(root, kProfileKeys);
+      SpellOutExports(root, ExportsOf(file));
+      nlohmann::json document = ToJson(root);
+      found->second = {std::move(root), std::move(document)};
+    }
+    return found->second;
+  }
+
+ private:
+  static std::string ExportsOf(const fs::path& file) {
+    return file.parent_path() / kExportsFolder / file.filename().replace_extension(".txt");
+  }
+
+  std::map<fs::path, ProfileFile> files_;
+};
+
+// One profile from one file or several; the first stands alone, the others add to it.
+class ProfileReader {
+ public:
+  ProfileReader(std::string folder, const SyscallGroups& syscalls, ProfileFiles& files)
+      : folder_(std::move(folder)), syscalls_(syscalls), files_(files) {}
+
+  // A profile of the folder, or several of them with "+" between.
+  void AddNamed(const std::string& names, int depth = 0) {
+    for (const std::string_view part : core::SplitAt(names, '+')) {
+      const std::string name(part);
+      // A name, so that nothing outside of the folder is read.
+      if (name.empty() || name.find('/') != name.npos) {
+        throw std::runtime_error("\"" + name + "\" is no name of a profile");
+      }
+      if (!Contains(read_, name)) AddFile(folder_ + "/" + name + ".toml", depth);
+    }
+  }
+
+  void AddFile(const std::string& file, int depth = 0) {
+    const auto& [root, document] = files_.Read(file);
+    if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
+    const std::string name = Get<std::string>(root, "name");
+    const bool tier = root.contains("extends");
+    if (tier) {
+      if (depth == kMaxDepth) throw Malformed(root, "it extends itself, or is too many deep");
+      AddNamed(Get<std::string>(root, "extends"), depth + 1);
+      profile_.tiers.push_back(name);
+    }
+    const bool first = document_.is_null();
+    if (!first && !tier) throw Malformed(root, "it does not add to another profile: \"extends\"");
+    Read(root, first);
+    if (first) {
+      document_ = document;
+    } else {
+      Merge(document_, document);
+    }
+    summaries_.push_back(Get<std::string>(root, "summary"));
+    read_.push_back(name);
+    profile_.name = name;
+  }
+
+  core::Profile Finish(const std::vector<std::string>& names) {
+    profile_.summary = summaries_.back();
+    if (names.size() > 1) Combine(names);
+    AddSpawning("");
+    if (profile_.workspace) AddSpawning("workspace");
+    if (profile_.egress) AddSpawning("door");
+    profile_.hostile_syscalls = syscalls_.hostile;
+    document_["name"] = profile_.name;
+    profile_.document = document_.dump();
+    return std::move(profile_);
+  }
+
+ private:
+  static constexpr int kMaxDepth = 8;
+
+  static bool Contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  void Read(const toml::table& root, bool first) {
+    if (first || root.contains("limits")) ReadLimits(GetTable(root, "limits"), profile_, first);
+    ReadPaths(root, profile_);
+    ReadSeccomp(root, syscalls_, profile_, first);
+    ReadModules(root, profile_);
+    ReadFurnishings(root, profile_);
+    ReadArtifacts(root, profile_);
+    ReadZygote(root, profile_);
+    ReadPackages(root, profile_);
+    ReadOpenPackages(root, profile_);
+    if (root.contains("attack_surface")) {
+      for (std::string& what : GetStrings(root, "attack_surface")) {
+        profile_.attack_surface.push_back(std::move(what));
+      }
+    }
+  }
+
+  void AddSpawning(const std::string& with) {
+    const auto found = syscalls_.spawning.find(with);
+    if (found == syscalls_.spawning.end()) return;
+    std::vector<std::string>& calls = profile_.spawning_syscalls;
+    calls.insert(calls.end(), found->second.begin(), found->second.end());
+  }
+
+  void Combine(const std::vector<std::string>& names) {
+    profile_.name.clear();
+    profile_.summary.clear();
+    for (const std::string& name : names) {
+      profile_.name += (profile_.name.empty() ? "" : "+") + name;
+    }
+    for (size_t i = 0; i < read_.size(); ++i) {
+      if (!Contains(names, read_[i])) continue;
+      profile_.summary += (profile_.summary.empty() ? "" : " ") + summaries_[i];
+    }
+  }
+
+  const std::string folder_;
+  const SyscallGroups& syscalls_;
+  ProfileFiles& files_;
+  core::Profile profile_;
+  nlohmann::json document_;
+  std::vector<std::string> read_;
+  std::vector<std::string> summaries_;
+};
+
+template <typename Read>
+auto Translate(const std::string& operation, Read read) -> core::Result<decltype(read())> {
+  try {
+    return read();
+  } catch (const std::exception& failure) {
+    return core::MakeError(operation, failure.what());
+  }
+}
+
+}  // namespace
+
+core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder) {
+  return Translate("load profiles", [&] {
+    const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
+    ProfileFiles files;
+    std::vector<core::Profile> profiles;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() != ".toml" || entry.path().filename() == kSeccompFile) continue;
+      ProfileReader reader(folder, syscalls, files);
+      reader.AddFile(entry.path());
+      profiles.push_back(reader.Finish({}));
+    }
+    std::sort(profiles.begin(), profiles.end(),
+              [](const core::Profile& a, const core::Profile& b) { return a.name < b.name; });
+    return profiles;
+  });
+}
+
+core::Result<core::Profile> LoadProfile(const std::string& file, const std::string& folder) {
+  return Translate("load profile", [&] {
+    const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
+    ProfileFiles files;
+    ProfileReader reader(folder, syscalls, files);
+    reader.AddFile(file);
+    return reader.Finish({});
+  });
+}
+
+core::Result<core::Profile> CombineProfiles(const std::vector<std::string>& names,
+                                            const std::string& folder) {
+  return Translate("combine profiles", [&] {
+    const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
+    ProfileFiles files;
+    ProfileReader reader(folder, syscalls, files);
+    for (const std::string& name : names) reader.AddNamed(name);
+    return reader.Finish(names);
+  });
+}
+
+std::string ModulesByProfile(const std::vector<core::Profile>& profiles,
+                             const std::string& except) {
+  nlohmann::json modules = nlohmann::json::object();
+  for (const core::Profile& profile : profiles) {
+    if (profile.name == except) continue;
+    nlohmann::json& names = modules[profile.name] = nlohmann::json::array();
+    for (const core::ModuleExports& module : profile.modules) names.push_back(module.name);
+  }
+  return modules.dump();
+}
+
+}  // namespace belljar::profiles

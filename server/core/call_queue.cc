@@ -1,0 +1,85 @@
+#include "server/core/call_queue.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace belljar::server {
+
+CallQueue::CallQueue(Options options) : options_(options) {
+  for (size_t i = 0; i < options_.running; ++i) threads_.emplace_back([this] { Work(); });
+}
+
+CallQueue::~CallQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    draining_ = closing_ = true;
+    entries_.clear();
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+std::chrono::seconds CallQueue::RetryAfter() const {
+  const double rounds = static_cast<double>(entries_.size() + 1) /
+                        static_cast<double>(std::max<size_t>(options_.running, 1));
+  const double seconds = std::ceil(mean_time_.count() * rounds);
+  return std::chrono::seconds(static_cast<int64_t>(std::clamp(seconds, 1.0, 60.0)));
+}
+
+std::optional<CallQueue::Refusal> CallQueue::Submit(const std::string& caller, size_t caller_limit,
+                                                    std::function<void()> call) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto refuse = [&](Refusal::Reason reason) {
+      ++refused_;
+      return Refusal{reason, running_, entries_.size(), RetryAfter()};
+    };
+    if (draining_) return refuse(Refusal::Reason::kClosing);
+    // A thread that is about to take an entry still counts it as waiting.
+    const size_t idle = options_.running - running_;
+    if (entries_.size() >= options_.waiting + idle) return refuse(Refusal::Reason::kFull);
+    size_t& of_caller = by_caller_[caller];
+    if (caller_limit > 0 && of_caller >= caller_limit) {
+      return refuse(Refusal::Reason::kCallerFull);
+    }
+    ++of_caller;
+    entries_.push_back({caller, std::move(call)});
+  }
+  wake_.notify_one();
+  return std::nullopt;
+}
+
+void CallQueue::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [&] { return closing_ || !entries_.empty(); });
+    if (entries_.empty()) return;
+    Entry entry = std::move(entries_.front());
+    entries_.pop_front();
+    ++running_;
+    lock.unlock();
+    const auto start = std::chrono::steady_clock::now();
+    entry.call();
+    entry.call = nullptr;  // what it holds goes before the call counts as over
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    lock.lock();
+    mean_time_ += 0.1 * (took - mean_time_);
+    --running_;
+    const auto of_caller = by_caller_.find(entry.caller);
+    if (--of_caller->second == 0) by_caller_.erase(of_caller);
+    if (running_ == 0 && entries_.empty()) idle_.notify_all();
+  }
+}
+
+bool CallQueue::Drain(std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  draining_ = true;
+  return idle_.wait_until(lock, deadline, [&] { return running_ == 0 && entries_.empty(); });
+}
+
+CallQueue::Counters CallQueue::counters() const {
+  const std::lock_guard lock(mutex_);
+  return {running_, entries_.size(), refused_};
+}
+
+}  // namespace belljar::server

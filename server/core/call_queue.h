@@ -1,0 +1,79 @@
+// CallQueue: so many calls at a time, so many waiting, and a plain no to the rest.
+//
+//   CallQueue queue({.running = 4, .waiting = 64});
+//   if (auto refusal = queue.Submit("team-a", 8, [] { … })) return TryAgain(refusal->retry_after);
+#ifndef BELLJAR_SERVER_CORE_CALL_QUEUE_H_
+#define BELLJAR_SERVER_CORE_CALL_QUEUE_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace belljar::server {
+
+class CallQueue {
+ public:
+  struct Options {
+    size_t running = 4;   // threads, each with one call
+    size_t waiting = 64;  // beyond those
+  };
+  struct Counters {
+    size_t running = 0;
+    size_t waiting = 0;
+    uint64_t refused = 0;
+  };
+  struct Refusal {
+    enum class Reason { kFull, kCallerFull, kClosing } reason = Reason::kFull;
+    size_t running = 0;
+    size_t waiting = 0;
+    std::chrono::seconds retry_after{1};  // from how long calls have taken lately
+  };
+
+  explicit CallQueue(Options options);
+  // Drain first; what is still waiting is dropped.
+  ~CallQueue();
+
+  // Calls are started in the order of submission. `caller` may have `caller_limit` calls running
+  // and waiting (0: no limit of its own). Any thread; never blocks. `call` must not throw.
+  std::optional<Refusal> Submit(const std::string& caller, size_t caller_limit,
+                                std::function<void()> call);
+
+  // Refuses new calls from here on and waits for those that are here. False: at `deadline` some
+  // were still running.
+  bool Drain(std::chrono::steady_clock::time_point deadline);
+
+  Counters counters() const;
+
+ private:
+  struct Entry {
+    std::string caller;
+    std::function<void()> call;
+  };
+  void Work();
+  std::chrono::seconds RetryAfter() const;
+
+  const Options options_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  std::deque<Entry> entries_;
+  std::map<std::string, size_t> by_caller_;  // running and waiting
+  size_t running_ = 0;
+  uint64_t refused_ = 0;
+  bool draining_ = false;
+  bool closing_ = false;
+  std::chrono::duration<double> mean_time_{0.01};  // exponential mean of a call
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace belljar::server
+
+#endif  // BELLJAR_SERVER_CORE_CALL_QUEUE_H_

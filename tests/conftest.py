@@ -1,0 +1,28 @@
+"""The order in which whole files go to the processes of `./dev test python`."""
+
+import pytest
+
+# Those that take longest by the clock come first: the last ones to end are then short, and no core
+# waits for one. `pytest --durations` says when this has changed.
+LONGEST = (
+    "jail/test_attacks.py",
+    "data_science/test_gallery.py",
+    "places/test_behaviour.py",
+    "packaging/test_wheel.py",
+    "jail/test_limits.py",
+    "jail/test_channel.py",
+    "jail/test_tiers.py",
+    "places/test_attacks.py",
+    "places/test_packages.py",
+    "programs/test_programs.py",
+    "clients/test_official_clients.py",
+    "python/test_processes.py",
+    "python/test_plain_data.py",
+    "files/test_attacks.py",
+    "policy/test_verifier.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {f"tests/{name}": number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))

@@ -1,0 +1,129 @@
+"""Tests of the integrations run in the environment that has the libraries,
+build/venv-integrations, by a pytest of its own: here each of them stands for what came of it there.
+"""
+
+import ast
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
+PACKAGE = BUILD / "python"
+PYTHON = BUILD.parent / "venv-integrations/bin/python"
+IS_THERE = os.environ.get("BELLJAR_BRIDGES") == "1"
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return None if IS_THERE else Elsewhere.from_parent(parent, path=module_path)
+
+
+class Elsewhere(pytest.File):
+    """A file of tests. All of it runs there, once, when the first of them is asked for here."""
+
+    _cases: dict[str, list[ElementTree.Element]] | None = None
+    output = ""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        for node in ast.parse(self.path.read_bytes()).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                yield Test.from_parent(self, name=node.name)
+
+    def cases(self, name: str) -> list[ElementTree.Element]:
+        if self._cases is None:
+            self._cases = {}
+            with tempfile.TemporaryDirectory() as folder:
+                self._run(Path(folder) / "report.xml")
+        return self._cases.get(name, [])
+
+    def _run(self, report: Path) -> None:
+        # No plugins but these: some libraries bring one that takes long to load.
+        plugins = ["-p", "pytest_timeout", "-p", "pytester", "-p", "no:cacheprovider"]
+        environment = {
+            "BELLJAR_BRIDGES": "1",
+            "PYTHONPATH": str(PACKAGE),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
+        done = subprocess.run(
+            [PYTHON, "-m", "pytest", *plugins, "--junitxml", report, self.path],
+            cwd=ROOT,
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=280,
+        )
+        self.output = done.stdout
+        if report.exists():
+            for case in ElementTree.parse(report).iter("testcase"):
+                self._cases.setdefault(case.get("name", "").partition("[")[0], []).append(case)
+
+
+class FailedThere(Exception):
+    pass
+
+
+class Test(pytest.Item):
+    def __init__(self, **options) -> None:
+        super().__init__(**options)
+        self.add_marker(pytest.mark.timeout(300))
+
+    def runtest(self) -> None:
+        for path in (PYTHON, PACKAGE / "belljar"):
+            if not path.exists():
+                cannot(f"not there: {path} (./dev test makes it)")
+        cases = self.parent.cases(self.name)
+        if not cases:
+            raise FailedThere(f"it did not run there\n{self.parent.output}")
+        for case in cases:
+            for what in case:
+                if what.tag in ("failure", "error"):
+                    raise FailedThere(what.text)
+                if what.tag == "skipped":
+                    pytest.skip(what.get("message", ""))
+
+    def repr_failure(self, excinfo, style=None):
+        if isinstance(excinfo.value, FailedThere):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self):
+        return self.path, None, self.name
+
+
+def cannot(why: str) -> None:
+    """Skips where the machine cannot; fails there when it must."""
+    if os.environ.get("BELLJAR_MUST_WORK") == "1":
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def secret(tmp_path_factory) -> Path:
+    """A file of the host's that no program may read."""
+    path = tmp_path_factory.mktemp("host") / "secret.txt"
+    path.write_text("the host's own")
+    return path
+
+
+@pytest.fixture(scope="session")
+def box():
+    from belljar import Sandbox
+
+    with Sandbox() as sandbox:
+        sandbox.wait_until_ready(60)
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def full():
+    """Without the language policy: only the kernel's layers hold."""
+    from belljar import Sandbox
+
+    with Sandbox(language="full") as sandbox:
+        yield sandbox

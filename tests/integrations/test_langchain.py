@@ -1,0 +1,187 @@
+"""belljar.langchain in LangChain as it comes from PyPI."""
+
+import asyncio
+import copy
+import gc
+import threading
+import time
+
+import pytest
+from belljar import BelljarError, Result, Sandbox
+from belljar.langchain import BelljarTool
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import tool as as_tool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+
+@pytest.fixture(scope="module")
+def tool(box):
+    return BelljarTool(sandbox=box)
+
+
+def call(code: str) -> dict:
+    return {"name": "python", "args": {"code": code}, "id": "call-1", "type": "tool_call"}
+
+
+def test_a_model_is_told_what_there_is(tool):
+    function = convert_to_openai_tool(tool)["function"]
+    assert function["name"] == "python"
+    assert list(function["parameters"]["properties"]) == ["code"]
+    assert function["parameters"]["required"] == ["code"]
+    text = function["description"]
+    assert "fresh process" in text and "math, " in text and "the network" in text
+    assert "MiB of memory" in text and len(text) < 2000
+
+
+def test_its_limits_are_those_of_the_tool(box):
+    assert "Limits: 2.5 seconds" in BelljarTool(sandbox=box, timeout=2.5).description
+
+
+def test_a_call_is_answered_with_text(tool):
+    assert tool.invoke({"code": "print('hello')\n6 * 7"}) == "stdout:\nhello\n\nvalue:\n42"
+    assert tool.invoke("'a' * 3") == "value:\n'aaa'"
+    assert "printed nothing" in tool.invoke({"code": "x = 1"})
+
+
+def test_a_tool_call_is_answered_with_a_message_and_the_result(tool):
+    message = tool.invoke(call("[1, (2, 3)]"))
+    assert isinstance(message, ToolMessage)
+    assert (message.tool_call_id, message.status) == ("call-1", "success")
+    assert message.content == "value:\n[1, (2, 3)]"
+    assert isinstance(message.artifact, Result)
+    assert message.artifact.value == [1, (2, 3)]
+
+
+def test_what_fails_is_told_with_its_line_and_a_hint(tool):
+    message = tool.invoke(call("print('so far')\n1 / 0"))
+    assert message.content.startswith("stdout:\nso far\n\nerror (exception):\nTraceback")
+    assert 'File "main.py", line 2' in message.content
+    assert message.artifact.status == "exception"
+    refused = tool.invoke(call("x = 1\nimport os"))
+    assert "error (refused):\nNothing was run.\nline 2: BJ201" in refused.content
+    assert "hint: " in refused.content
+
+
+def test_a_value_that_python_cannot_print_is_shown_as_it_was_there(tool):
+    message = tool.invoke(call("[10 ** 5000]"))
+    assert message.content.startswith("value:\n[") and message.artifact.value == [10**5000]
+
+
+def test_what_is_no_plain_data_is_shown_and_what_was_dropped_is_counted(tool):
+    assert tool.invoke("{1: print}").startswith("value (its repr: it is not plain data):\n{1: <")
+    assert "bytes more were over the limit of output]" in tool.invoke("print('a' * 50_000_000)")
+
+
+def test_a_limit_kills(box):
+    message = BelljarTool(sandbox=box, timeout="200ms").invoke(call("print(1)\nwhile True: pass"))
+    assert message.artifact.status == "timeout"
+    assert message.content.startswith("stdout:\n1\n\nerror (timeout):")
+
+
+def test_nothing_is_kept_between_calls(tool):
+    tool.invoke({"code": "kept = 1"})
+    assert "NameError" in tool.invoke({"code": "kept"})
+
+
+def test_long_output_is_cut_for_the_model_alone(box):
+    tool = BelljarTool(sandbox=box, most_characters=100)
+    message = tool.invoke(call("print('a' * 1000 + 'z')"))
+    assert "characters left out" in message.content and len(message.content) < 200
+    assert message.content.endswith("z")
+    assert len(message.artifact.stdout) == 1002
+
+
+def test_batches_run_side_by_side(tool):
+    codes = [{"code": f"{n} * 2"} for n in range(8)]
+    assert tool.batch(codes) == [f"value:\n{n * 2}" for n in range(8)]
+
+
+def test_it_is_asynchronous_too(tool):
+    async def main():
+        one, other = await asyncio.gather(tool.ainvoke({"code": "1"}), tool.ainvoke(call("2")))
+        return one, other.artifact.value
+
+    # Each loop of its own: one tool serves them all.
+    for _ in range(2):
+        assert asyncio.run(main()) == ("value:\n1", 2)
+
+
+def test_cancelling_kills_the_program(tool):
+    async def main():
+        await asyncio.wait_for(tool.ainvoke({"code": "while True: pass"}), 0.5)
+
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        asyncio.run(main())
+    assert time.monotonic() - begun < 10  # well before the program's own timeout
+
+
+def test_a_shared_sandbox_is_not_closed(box):
+    with BelljarTool(sandbox=box) as tool:
+        assert tool.invoke("1") == "value:\n1"
+    assert box.run("1").ok
+
+
+def test_its_own_sandbox_is_closed():
+    with BelljarTool(profile="filesystem") as tool:
+        assert "/workspace" in tool.description
+        text = tool.invoke("open('a.txt', 'w').write('hello')")
+        assert "files:\na.txt, 5 bytes" in text
+    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
+        tool.invoke("1")
+    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
+        asyncio.run(tool.ainvoke({"code": "1"}))
+
+
+def test_its_threads_end_with_it(box):
+    before = set(threading.enumerate())
+    for given in ({}, {"sandbox": box}):
+        with BelljarTool(**given) as tool:
+            assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"
+            assert any(each.name == "belljar" for each in set(threading.enumerate()) - before)
+        if given:
+            assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"  # as invoke
+        del tool
+        gc.collect()
+        for thread in set(threading.enumerate()) - before:
+            thread.join(10)
+            assert not thread.is_alive()
+
+
+def test_copies_run_programs_as_well(tool):
+    assert tool.model_copy().invoke("1") == "value:\n1"
+    assert copy.deepcopy(tool).invoke("1") == "value:\n1"
+
+
+def test_wrong_options_are_named(box):
+    with pytest.raises(ValueError, match="profile: the sandbox that is given has one"):
+        BelljarTool(sandbox=box, profile="basic")
+    with pytest.raises(ValueError, match="timeout"):
+        BelljarTool(sandbox=box, timeout="soon")
+    with pytest.raises(ValueError, match="code"):
+        BelljarTool(sandbox=box).invoke({"program": "1"})
+
+
+def test_a_program_cannot_read_the_hosts_files(box, full, secret):
+    @as_tool
+    def plain(code: str) -> str:
+        """What frameworks' examples do."""
+        found: dict = {}
+        exec(code, found)
+        return str(found["found"])
+
+    attack = f"found = open({str(secret)!r}).read()\nfound"
+    assert plain.invoke({"code": attack}) == secret.read_text()  # so the attack is one
+    for sandbox in (box, full):
+        message = BelljarTool(sandbox=sandbox).invoke(call(attack))
+        assert message.artifact.status in ("refused", "exception")
+        assert secret.read_text() not in message.content
+    assert "FileNotFoundError" in message.content  # of the full language: the kernel's doing
+
+
+def test_a_machine_that_fails_is_no_answer_of_the_programs():
+    box = Sandbox()
+    tool = BelljarTool(sandbox=box)
+    box.close()
+    with pytest.raises(Exception, match="closed"):
+        tool.invoke(call("1"))

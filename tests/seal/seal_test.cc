@@ -1,0 +1,829 @@
+// The seal, one layer at a time in a forked child: what it allows, what it denies, and the death
+// that it deals.
+#include "engine/seal/seal.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/outside/installation.h"
+#include "engine/outside/probe.h"
+#include "engine/profiles/loader.h"
+#include "engine/seal/landlock.h"
+#include "engine/seal/namespaces.h"
+#include "engine/seal/privileges.h"
+#include "engine/seal/rlimits.h"
+#include "engine/seal/seccomp.h"
+#include "tests/support/support.h"
+
+namespace belljar::seal {
+namespace {
+
+// Exit codes of children: what went as it should, what did not, and what could not even be set up.
+constexpr int kAsExpected = 0;
+constexpr int kNotAsExpected = 1;
+constexpr int kNoSetup = 2;
+
+// --- seccomp: compiling -----------------------------------------------------------------------
+
+TEST(SeccompCompile, AnUnknownAllowedCallIsNamed) {
+  const auto filter = CompileFilter({{"read"}, {"opennat"}}, {});
+  ASSERT_FALSE(filter);
+  EXPECT_NE(filter.error().ToString().find("\"opennat\""), std::string::npos);
+}
+
+TEST(SeccompCompile, AnUnknownHostileCallIsNamed) {
+  const auto filter = CompileFilter({{"read"}}, {"ptracee"});
+  ASSERT_FALSE(filter);
+  EXPECT_NE(filter.error().ToString().find("\"ptracee\""), std::string::npos);
+}
+
+TEST(SeccompCompile, TheShippedListsCompileToAFilterTheKernelTakes) {
+  const core::Profile profile = tests::BasicProfile();
+  const auto filter = CompileFilter(profile.allowed_syscalls, profile.hostile_syscalls);
+  ASSERT_TRUE(filter) << filter.error().ToString();
+  EXPECT_GT(filter->size(), 50u);
+  EXPECT_LT(filter->size(), size_t{BPF_MAXINSNS});
+}
+
+TEST(SeccompCompile, CallsHaveNames) {
+  EXPECT_EQ(SyscallName(SYS_ptrace), "ptrace");
+  EXPECT_EQ(SyscallName(123'456), "system call 123456");
+  EXPECT_FALSE(SyscallName(-1).empty());
+}
+
+// --- seccomp: in a child ----------------------------------------------------------------------
+
+// Runs `body` under a filter. A child that could not be sealed says so.
+tests::Death UnderFilter(const std::vector<sock_filter>& filter, const std::function<int()>& body) {
+  return tests::InChild([&] {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !InstallFilter(filter)) return kNoSetup;
+    return body();
+  });
+}
+
+std::vector<sock_filter> Compile(std::vector<core::SyscallRule> allowed,
+                                 const std::vector<std::string>& hostile = {}) {
+  for (const char* name : {"exit_group", "exit", "rt_sigreturn"}) allowed.push_back({name});
+  // AddressSanitizer calls it before whatever does not return, _exit for one.
+  if (tests::Sanitized()) allowed.push_back({"sigaltstack"});
+  core::Result<std::vector<sock_filter>> filter = CompileFilter(allowed, hostile);
+  if (!filter) {
+    ADD_FAILURE() << filter.error().ToString();
+    return {};
+  }
+  return std::move(*filter);
+}
+
+TEST(Seccomp, AllowedRunsDeniedTrapsHostileKills) {
+  const auto filter = Compile({{"getpid"}}, {"ptrace"});
+  EXPECT_EQ(
+      UnderFilter(filter, [] { return syscall(SYS_getpid) > 0 ? kAsExpected : kNotAsExpected; }),
+      tests::Exited(kAsExpected));
+  // Without the worker's handler the trap's signal kills, and so does the hostile call.
+  EXPECT_EQ(UnderFilter(filter, [] { return syscall(SYS_getuid) == 0 ? 0 : 1; }),
+            tests::KilledBy(SIGSYS));
+  EXPECT_EQ(UnderFilter(filter, [] { return static_cast<int>(ptrace(PTRACE_TRACEME, 0, 0, 0)); }),
+            tests::KilledBy(SIGSYS));
+}
+
+volatile sig_atomic_t g_trapped = 0;
+
+// Takes SIGSYS as the worker does, but leaves the return value alone.
+void CatchTraps() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_trapped = g_trapped + 1; };
+  sigaction(SIGSYS, &action, nullptr);
+}
+
+TEST(Seccomp, ATrapCanBeHandledAHostileCallCannot) {
+  const auto filter = Compile({{"getpid"}}, {"ptrace"});
+  EXPECT_EQ(UnderFilter(filter,
+                        [] {
+                          CatchTraps();  // too late: rt_sigaction is not on the list
+                          return kNotAsExpected;
+                        }),
+            tests::KilledBy(SIGSYS));
+  const auto caught = [&](auto call) {
+    return tests::InChild([&] {
+      CatchTraps();
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !InstallFilter(filter)) return kNoSetup;
+      call();
+      return g_trapped == 1 ? kAsExpected : kNotAsExpected;
+    });
+  };
+  EXPECT_EQ(caught([] { syscall(SYS_getuid); }), tests::Exited(kAsExpected));
+  EXPECT_EQ(caught([] { ptrace(PTRACE_TRACEME, 0, 0, 0); }), tests::KilledBy(SIGSYS));
+}
+
+TEST(Seccomp, ConditionsOnArguments) {
+  const auto filter =
+      Compile({{"mprotect", {{2, 4, 0}}}, {"rt_sigaction", {{0, ~0ull, 31, true}}}});
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  const auto protect = [&](int flags) {
+    return UnderFilter(filter, [&] { return mprotect(page, 4096, flags) == 0 ? 0 : 1; });
+  };
+  EXPECT_EQ(protect(PROT_READ), tests::Exited(0));
+  EXPECT_EQ(protect(PROT_READ | PROT_EXEC), tests::KilledBy(SIGSYS)) << "memory became code";
+  const auto handle = [&](unsigned long number) {
+    return UnderFilter(filter, [&] {
+      return syscall(SYS_rt_sigaction, number, nullptr, nullptr, 8) == 0 ? 0 : 1;
+    });
+  };
+  EXPECT_EQ(handle(SIGUSR1), tests::Exited(0));
+  EXPECT_EQ(handle(SIGSYS), tests::KilledBy(SIGSYS));
+  EXPECT_EQ(handle((1ul << 32) + SIGSYS), tests::KilledBy(SIGSYS))
+      << "the kernel looks at 32 bits only";
+  munmap(page, 4096);
+}
+
+// Stacked filters: the second can only take away.
+TEST(Seccomp, ARefusalTakesAwayFromWhatAnEarlierFilterAllows) {
+  const auto first = Compile({{"getpid"}, {"getuid"}, {"seccomp"}});
+  const auto second = *CompileRefusal({"getuid", "seccomp"}, {"seccomp"});
+  const auto under_both = [&](const std::function<int()>& body) {
+    return UnderFilter(first, [&] { return InstallFilter(second) ? body() : kNoSetup; });
+  };
+  EXPECT_EQ(under_both([] { return syscall(SYS_getpid) > 0 ? 0 : 1; }), tests::Exited(0));
+  EXPECT_EQ(under_both([] { return static_cast<int>(syscall(SYS_getuid)); }),
+            tests::KilledBy(SIGSYS));
+  EXPECT_EQ(under_both([&] { return InstallFilter(second) ? 1 : 0; }), tests::KilledBy(SIGSYS));
+  EXPECT_EQ(under_both([] { return static_cast<int>(syscall(SYS_getppid)); }),
+            tests::KilledBy(SIGSYS));
+  EXPECT_FALSE(CompileRefusal({"getuidd"}, {}));
+}
+
+TEST(Seccomp, WhateverIsInNoListIsDenied) {
+  const auto filter = Compile({{"getpid"}});
+  EXPECT_EQ(UnderFilter(filter, [] { return static_cast<int>(syscall(9999)); }),
+            tests::KilledBy(SIGSYS));
+}
+
+#ifdef __x86_64__
+TEST(Seccomp, AForeignAbiKills) {
+  const auto filter = Compile({{"getpid"}});
+  // x32's getpid: the same table with bit 30 set, judged by another list.
+  EXPECT_EQ(UnderFilter(filter, [] { return syscall(0x40000000 + SYS_getpid) > 0 ? 0 : 1; }),
+            tests::KilledBy(SIGSYS));
+  // The 32-bit table: number 20 is getpid there, and writev here.
+  EXPECT_EQ(UnderFilter(filter,
+                        [] {
+                          long returned;
+                          asm volatile("int $0x80" : "=a"(returned) : "a"(20) : "memory");
+                          return returned > 0 ? 0 : 1;
+                        }),
+            tests::KilledBy(SIGSYS));
+}
+#endif
+
+// The shipped lists as zygote and worker stack them: the long one with what spawning needs, then a
+// short one that takes spawning away.
+struct Filters {
+  std::vector<sock_filter> zygote;
+  std::vector<sock_filter> worker;
+};
+Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile()) {
+  const auto is_spawning = [&](const std::string& name) {
+    const auto& spawning = profile.spawning_syscalls;
+    return std::find(spawning.begin(), spawning.end(), name) != spawning.end();
+  };
+  std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
+  for (const std::string& name : profile.spawning_syscalls) allowed.push_back({name});
+  std::vector<std::string> hostile = profile.hostile_syscalls;
+  std::erase_if(hostile, is_spawning);
+  auto zygote = CompileFilter(allowed, hostile);
+  auto worker = CompileRefusal(profile.spawning_syscalls, profile.hostile_syscalls);
+  if (!zygote || !worker) {
+    ADD_FAILURE() << (zygote ? worker : zygote).error().ToString();
+    return {};
+  }
+  return {std::move(*zygote), std::move(*worker)};
+}
+
+// Against real calls; each death is named.
+class ShippedFilter : public ::testing::Test {
+ protected:
+  // SIGSYS by default kills either way; with a handler, only what is hostile still does.
+  tests::Death Caught(const std::function<void()>& call) {
+    return tests::InChild([&] {
+      CatchTraps();
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return kNoSetup;
+      if (!InstallFilter(filters_.zygote) || !InstallFilter(filters_.worker)) return kNoSetup;
+      call();
+      return g_trapped > 0 ? kNotAsExpected : kAsExpected;
+    });
+  }
+  const Filters filters_ = ShippedFilters();
+};
+
+TEST_F(ShippedFilter, OrdinaryCallsRun) {
+  EXPECT_EQ(Caught([] {
+              char byte;
+              const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+              (void)!read(fd, &byte, 1);
+              close(fd);
+              (void)getpid();
+              timespec moment{0, 1000};
+              nanosleep(&moment, nullptr);
+              void* page =
+                  mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+              munmap(page, 4096);
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(ShippedFilter, WhatReachesOutIsDenied) {
+  const std::pair<const char*, std::function<void()>> kCalls[] = {
+      {"socket", [] { (void)socket(AF_INET, SOCK_STREAM, 0); }},
+      {"socketpair",
+       [] {
+         int ends[2];
+         (void)socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+       }},
+      {"fork",
+       [] {
+         if (syscall(SYS_fork) == 0) _exit(kNotAsExpected);
+       }},
+      {"clone",
+       [] {
+         if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) _exit(kNotAsExpected);
+       }},
+      {"execve", [] { execl("/bin/true", "true", nullptr); }},
+      {"kill", [] { kill(getppid(), 0); }},
+      {"tgkill", [] { (void)syscall(SYS_tgkill, getpid(), getpid(), 0); }},
+      {"setuid", [] { (void)!setuid(0); }},
+      {"prctl", [] { prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); }},
+      {"memfd_create", [] { (void)memfd_create("x", 0); }},
+      {"mmap exec",
+       [] {
+         (void)mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+       }},
+      {"unlink", [] { unlink("/nowhere"); }},
+      {"mkdir", [] { mkdir("/nowhere/x", 0700); }},
+      {"chmod", [] { chmod("/nowhere", 0); }},
+      {"TIOCSTI", [] { (void)syscall(SYS_ioctl, 0, 0x5412, "x"); }},
+      {"F_SETOWN", [] { (void)fcntl(0, F_SETOWN, 1); }},
+      {"prlimit of another", [] { (void)syscall(SYS_prlimit64, 1, RLIMIT_AS, nullptr, nullptr); }},
+      {"pidfd_open", [] { (void)syscall(SYS_pidfd_open, 1, 0); }},
+      {"shmget", [] { (void)syscall(SYS_shmget, 1, 4096, 0600); }},
+      {"inotify_init1", [] { (void)syscall(SYS_inotify_init1, 0); }},
+  };
+  for (const auto& [name, call] : kCalls)
+    EXPECT_EQ(Caught(call), tests::Exited(kNotAsExpected)) << name;
+}
+
+// Of a profile with files and sockets: what hands a page of the page cache to one of them.
+TEST(WidestFilter, NoPageOfAFileGoesToASocketOrAPipe) {
+  const core::Result<outside::Installation> installation = outside::Installation::Find();
+  ASSERT_TRUE(installation) << installation.error().ToString();
+  const core::Result<core::Profile> profile =
+      profiles::CombineProfiles({"filesystem", "network"}, installation->profiles);
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  const Filters filters = ShippedFilters(*profile);
+  int pipe_ends[2], other_ends[2], sockets[2];
+  ASSERT_EQ(pipe(pipe_ends) | pipe(other_ends) | socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  const core::UniqueFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  const core::UniqueFd copy(memfd_create("copy", MFD_CLOEXEC));
+  char byte = 'x';
+  ASSERT_EQ(write(other_ends[1], &byte, 1), 1);
+  iovec bytes{&byte, 1};
+  const std::pair<const char*, std::function<ssize_t()>> kCalls[] = {
+      {"sendfile", [&] { return sendfile(sockets[0], file.get(), nullptr, 1); }},
+      {"sendfile to a file", [&] { return sendfile(copy.get(), file.get(), nullptr, 1); }},
+      {"splice", [&] { return splice(file.get(), nullptr, pipe_ends[1], nullptr, 1, 0); }},
+      {"tee", [&] { return tee(other_ends[0], pipe_ends[1], 1, 0); }},
+      {"vmsplice", [&] { return vmsplice(pipe_ends[1], &bytes, 1, 0); }},
+  };
+  for (const auto& [name, call] : kCalls) {
+    EXPECT_EQ(call(), 1) << "no control: " << name;
+    EXPECT_EQ(tests::InChild([&] {
+                CatchTraps();
+                if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !InstallFilter(filters.zygote) ||
+                    !InstallFilter(filters.worker)) {
+                  return kNoSetup;
+                }
+                (void)call();
+                return g_trapped == 1 ? kNotAsExpected : kAsExpected;
+              }),
+              tests::Exited(kNotAsExpected))
+        << name;
+  }
+  for (const int fd :
+       {pipe_ends[0], pipe_ends[1], other_ends[0], other_ends[1], sockets[0], sockets[1]}) {
+    close(fd);
+  }
+}
+
+// libc starts threads with all signals blocked, and a blocked SIGSYS would kill.
+TEST_F(ShippedFilter, ThreadsAreRefusedWithoutASignal) {
+  EXPECT_EQ(Caught([] {
+              if (syscall(SYS_clone3, nullptr, 0) != -1 || errno != EPERM) _exit(10);
+              if (syscall(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, 0, 0, 0, 0) != -1 ||
+                  errno != EPERM) {
+                _exit(11);
+              }
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(ShippedFilter, WhatOnlyAnAttackMakesKills) {
+  for (const std::string& name : tests::BasicProfile().hostile_syscalls) {
+    tests::Death death;
+    const int number = [&] {
+      for (int n = 0; n < 600; ++n) {
+        if (SyscallName(n) == name) return n;
+      }
+      return -1;
+    }();
+    if (number < 0) continue;  // not of this architecture
+    death = Caught([&] { (void)syscall(number, 0, 0, 0, 0, 0, 0); });
+    EXPECT_EQ(death, tests::KilledBy(SIGSYS)) << name;
+  }
+}
+
+// --- landlock ---------------------------------------------------------------------------------
+
+#define REQUIRE_LANDLOCK(abi) \
+  if (LandlockAbi() < (abi)) BELLJAR_SKIP_OR_FAIL("needs Landlock ABI " #abi)
+
+// Runs `body` in a child that may read below `paths` only.
+tests::Death UnderLandlock(const std::vector<core::PathRule>& paths,
+                           const std::function<int()>& body) {
+  return tests::InChild([&] {
+    const core::Result<std::vector<ReadableTree>> readable = OpenReadableTrees(paths);
+    if (!readable) return kNoSetup;
+    const core::UniqueFd ruleset = CreateLandlockRuleset({*readable}, LandlockAbi());
+    if (!ruleset || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return kNoSetup;
+    if (!RestrictByLandlock(ruleset.get())) return kNoSetup;
+    return body();
+  });
+}
+bool Opens(const std::string& path, int flags) {
+  return static_cast<bool>(core::UniqueFd(open(path.c_str(), flags | O_CLOEXEC, 0600)));
+}
+
+TEST(Landlock, ReadsWhatWasNamedAndNothingElse) {
+  REQUIRE_LANDLOCK(1);
+  const tests::TemporaryFolder allowed, other;
+  const std::string inside = allowed.Write("inside", "x"), outside = other.Write("outside", "x");
+  EXPECT_EQ(UnderLandlock({{allowed.path()}},
+                          [&] {
+                            if (!Opens(inside, O_RDONLY)) return 10;
+                            if (!Opens(allowed.path(), O_RDONLY | O_DIRECTORY)) return 11;
+                            if (Opens(outside, O_RDONLY)) return 12;
+                            if (Opens("/etc/passwd", O_RDONLY)) return 13;
+                            if (Opens("/", O_RDONLY | O_DIRECTORY)) return 14;
+                            return kAsExpected;
+                          }),
+            tests::Exited(kAsExpected));
+}
+
+TEST(Landlock, NothingCanBeWrittenNotEvenBelowANamedPath) {
+  REQUIRE_LANDLOCK(1);
+  const tests::TemporaryFolder folder;
+  const std::string file = folder.Write("file", "x");
+  EXPECT_EQ(UnderLandlock({{folder.path()}},
+                          [&] {
+                            if (Opens(file, O_WRONLY)) return 10;
+                            if (Opens(folder.path() + "/new", O_WRONLY | O_CREAT)) return 11;
+                            if (unlink(file.c_str()) == 0) return 12;
+                            if (mkdir((folder.path() + "/d").c_str(), 0700) == 0) return 13;
+                            if (symlink("/", (folder.path() + "/s").c_str()) == 0) return 14;
+                            if (LandlockAbi() >= 3 && truncate(file.c_str(), 0) == 0) return 15;
+                            return kAsExpected;
+                          }),
+            tests::Exited(kAsExpected));
+  EXPECT_EQ(*core::ReadFile(file, 10), "x");
+}
+
+TEST(Landlock, ASingleFileMayBeNamed) {
+  REQUIRE_LANDLOCK(1);
+  const tests::TemporaryFolder folder;
+  const std::string file = folder.Write("file", "x"), other = folder.Write("other", "x");
+  EXPECT_EQ(UnderLandlock({{file}},
+                          [&] {
+                            if (!Opens(file, O_RDONLY)) return 10;
+                            if (Opens(other, O_RDONLY)) return 11;
+                            return kAsExpected;
+                          }),
+            tests::Exited(kAsExpected));
+}
+
+TEST(Landlock, TcpIsRefused) {
+  REQUIRE_LANDLOCK(4);
+  const core::UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener.get(), 4), 0);
+  ASSERT_EQ(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const auto connects = [&] {
+    const core::UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    return connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  };
+  EXPECT_TRUE(connects()) << "the control: without Landlock it connects";
+  EXPECT_EQ(UnderLandlock({}, [&] { return connects() ? kNotAsExpected : kAsExpected; }),
+            tests::Exited(kAsExpected));
+}
+
+TEST(Landlock, AbstractSocketsAndSignalsOfOthersAreRefused) {
+  REQUIRE_LANDLOCK(6);
+  const core::UniqueFd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = "belljar-test-" + std::to_string(getpid());
+  memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener.get(), 4), 0);
+  const auto reaches = [&] {
+    const core::UniqueFd client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    return connect(client.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0;
+  };
+  EXPECT_TRUE(reaches()) << "the control";
+  EXPECT_EQ(UnderLandlock({},
+                          [&] {
+                            if (reaches()) return 10;
+                            if (kill(getppid(), 0) == 0) return 11;
+                            return kAsExpected;
+                          }),
+            tests::Exited(kAsExpected));
+}
+
+TEST(Landlock, AMissingPathIsAnErrorThatNamesItUnlessOptional) {
+  REQUIRE_LANDLOCK(1);
+  const auto required = OpenReadableTrees({{"/nowhere/at/all"}});
+  ASSERT_FALSE(required);
+  EXPECT_NE(required.error().ToString().find("/nowhere/at/all"), std::string::npos);
+  EXPECT_TRUE(OpenReadableTrees({{"/nowhere/at/all", true}}));
+}
+
+TEST(Landlock, TheWorkersSelfTestSeesIt) {
+  REQUIRE_LANDLOCK(1);
+  EXPECT_FALSE(LandlockRefusesRoot());
+  EXPECT_EQ(UnderLandlock({}, [] { return LandlockRefusesRoot() ? kAsExpected : kNotAsExpected; }),
+            tests::Exited(kAsExpected));
+}
+
+// --- rlimits ----------------------------------------------------------------------------------
+
+core::Limits SmallLimits() {
+  core::Limits limits;
+  limits.memory = core::Bytes::Mebi(64);
+  limits.cpu = std::chrono::seconds(1);
+  return limits;
+}
+
+tests::Death UnderRlimits(const core::Limits& limits, const std::function<int()>& body) {
+  return tests::InChild([&] {
+    const core::Result<std::string> statm = core::ReadFile("/proc/self/statm", 4096);
+    if (!statm || !ApplyRlimits(limits, std::stoull(*statm) * 4096)) return kNoSetup;
+    return body();
+  });
+}
+
+TEST(Rlimits, AddressSpaceEndsAtTheLimit) {
+  const auto take = [](size_t megabytes) {
+    return mmap(nullptr, megabytes << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                0) != MAP_FAILED;
+  };
+  EXPECT_EQ(UnderRlimits(SmallLimits(),
+                         [&] {
+                           if (!take(32)) return 10;
+                           if (take(64)) return 11;
+                           return kAsExpected;
+                         }),
+            tests::Exited(kAsExpected));
+}
+
+TEST(Rlimits, CpuTimeEndsInAKillAlsoForOneThatIgnoresTheWarning) {
+  EXPECT_EQ(UnderRlimits(SmallLimits(),
+                         []() -> int {
+                           signal(SIGXCPU, SIG_IGN);
+                           for (volatile const int* spin = new int(0); *spin == 0;) {
+                           }
+                           return 0;
+                         }),
+            tests::KilledBy(SIGKILL));
+}
+
+TEST(Rlimits, NoFilesAreWrittenNoneBeyondTheCountOpened) {
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.path() + "/file";
+  EXPECT_EQ(
+      UnderRlimits(SmallLimits(),
+                   [&] {
+                     signal(SIGXFSZ, SIG_IGN);
+                     core::UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+                     if (write(file.get(), "x", 1) != -1 || errno != EFBIG) return 10;
+                     int opened = 0;
+                     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) ++opened;
+                     return opened < 16 ? kAsExpected : 11;
+                   }),
+      tests::Exited(kAsExpected));
+}
+
+TEST(Rlimits, NeitherCoresNorHigherLimits) {
+  EXPECT_EQ(UnderRlimits(SmallLimits(),
+                         [] {
+                           rlimit core;
+                           getrlimit(RLIMIT_CORE, &core);
+                           if (core.rlim_max != 0) return 10;
+                           // As anybody but root.
+                           if (getuid() == 0 && setresuid(kSandboxUid, kSandboxUid, kSandboxUid))
+                             return 11;
+                           const rlimit more{RLIM_INFINITY, RLIM_INFINITY};
+                           if (setrlimit(RLIMIT_AS, &more) == 0) return 12;
+                           if (setrlimit(RLIMIT_NOFILE, &more) == 0) return 13;
+                           return kAsExpected;
+                         }),
+            tests::Exited(kAsExpected));
+}
+
+TEST(Rlimits, AWorkerMayLowerThemAgain) {
+  EXPECT_EQ(UnderRlimits(SmallLimits(),
+                         [] {
+                           core::Limits lower = SmallLimits();
+                           lower.memory = core::Bytes::Mebi(16);
+                           return ApplyRlimits(lower, 0) ? kAsExpected : kNotAsExpected;
+                         }),
+            tests::Exited(kAsExpected));
+}
+
+// --- privileges -------------------------------------------------------------------------------
+
+TEST(Privileges, RootBecomesNobodyForGood) {
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("needs root");
+  EXPECT_EQ(tests::InChild([] {
+              if (!DropIdentity(false)) return kNoSetup;
+              if (getuid() != kSandboxUid || geteuid() != kSandboxUid) return 10;
+              if (getgid() != kSandboxUid || getgroups(0, nullptr) != 0) return 11;
+              if (setresuid(0, 0, 0) == 0) return 12;
+              if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return 13;
+              if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0) return 14;
+              if (Opens("/etc/shadow", O_RDONLY)) return 15;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST(Privileges, CapabilitiesStayUntilTheWorkerDropsThem) {
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("needs root");
+  EXPECT_EQ(tests::InChild([] {
+              if (!DropPrivileges()) return kNoSetup;
+              // Still uid 0, but it can no longer do what root does.
+              if (unshare(CLONE_NEWNS) == 0) return 10;
+              if (chroot("/") == 0) return 11;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+// --- namespaces and the private root ----------------------------------------------------------
+
+// Runs `body` where a zygote stands after exec: cloned into the namespaces, ids mapped.
+tests::Death InNamespaces(const std::function<int()>& body) {
+  int go[2];
+  if (pipe2(go, O_CLOEXEC) != 0) abort();
+  clone_args arguments{};
+  arguments.flags = ZygoteNamespaceFlags();
+  arguments.exit_signal = SIGCHLD;
+  fflush(nullptr);
+  const auto pid = static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof arguments));
+  if (pid == 0) {
+    close(go[1]);
+    char byte;
+    _exit(read(go[0], &byte, 1) == 1 ? body() : kNoSetup);
+  }
+  close(go[0]);
+  const core::Result<void> mapped = WriteIdMaps(pid);
+  EXPECT_TRUE(mapped) << mapped.error().ToString();
+  if (mapped) (void)!write(go[1], "1", 1);
+  close(go[1]);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? tests::Exited(WEXITSTATUS(status)) : tests::KilledBy(WTERMSIG(status));
+}
+
+class PrivateRoot : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const core::Result<void> probed = outside::ProbeNamespaces();
+    if (!probed) BELLJAR_SKIP_OR_FAIL(probed.error().ToString());
+  }
+};
+
+TEST_F(PrivateRoot, HoldsTheNamedTreesReadOnlyAndNothingElse) {
+  const size_t mounts = tests::Mounts();
+  EXPECT_EQ(InNamespaces([] {
+              if (!EnterPrivateRoot({{"/usr/share"}, {"/nowhere", true}}, {})) return kNoSetup;
+              if (!Opens("/usr/share", O_RDONLY | O_DIRECTORY)) return 10;
+              for (const char* gone :
+                   {"/etc/passwd", "/proc", "/dev", "/root", "/home", "/tmp", "/usr/bin", "/sys"}) {
+                if (access(gone, F_OK) == 0) return 11;
+              }
+              if (Opens("/new", O_WRONLY | O_CREAT)) return 12;
+              if (mkdir("/usr/new", 0700) == 0) return 13;
+              if (Opens("/usr/share/new", O_WRONLY | O_CREAT)) return 14;
+              if (access("/../etc", F_OK) == 0) return 15;
+              if (getuid() != kSandboxUid || getgid() != kSandboxUid) return 16;
+              char name[64];
+              gethostname(name, sizeof name);
+              if (std::string(name) != "belljar") return 17;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+  EXPECT_EQ(tests::Mounts(), mounts) << "a mount reached the host";
+}
+
+TEST_F(PrivateRoot, AMissingPathIsAnErrorThatNamesIt) {
+  EXPECT_EQ(InNamespaces([] {
+              const core::Result<void> entered = EnterPrivateRoot({{"/nowhere/at/all"}}, {});
+              if (entered) return 10;
+              return entered.error().ToString().find("/nowhere/at/all") != std::string::npos ? 0
+                                                                                             : 11;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(PrivateRoot, ASingleFileMayBeShown) {
+  const tests::TemporaryFolder folder;
+  const std::string file = folder.Write("file", "content");
+  EXPECT_EQ(InNamespaces([&] {
+              if (!EnterPrivateRoot({{"/usr/share"}, {file}}, {})) return kNoSetup;
+              const core::Result<std::string> read = core::ReadFile(file, 100);
+              if (!read || *read != "content") return 10;
+              if (Opens(file, O_WRONLY)) return 11;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(PrivateRoot, TheNetworkIsEmpty) {
+  EXPECT_EQ(InNamespaces([] {
+              const core::UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+              sockaddr_in address{};
+              address.sin_family = AF_INET;
+              address.sin_port = htons(9);
+              address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+              if (connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0)
+                return 10;
+              return errno == ENETUNREACH ? kAsExpected : 11;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+// --- the whole --------------------------------------------------------------------------------
+
+SealPlan FullPlan() {
+  const core::Profile profile = tests::BasicProfile();
+  SealPlan plan;
+  plan.paths = {{"{stdlib}"}, {"/usr/share/zoneinfo", true}};
+  plan.ceiling = profile.maximum_limits;
+  Filters filters = ShippedFilters();
+  plan.zygote_filter = std::move(filters.zygote);
+  plan.filter = std::move(filters.worker);
+  return plan;
+}
+
+TEST_F(PrivateRoot, ZygoteAndWorkerSealHoldEveryLayer) {
+  REQUIRE_LANDLOCK(1);
+  const SealPlan plan = FullPlan();
+  EXPECT_EQ(InNamespaces([&] {
+              CatchTraps();
+              const core::Result<PreparedSeal> prepared = SealZygote(plan, "/usr/share");
+              if (!prepared) return kNoSetup;
+              const core::UniqueFd kept(open("/usr/share", O_PATH | O_CLOEXEC));
+              const core::UniqueFd other(open("/usr/share", O_PATH | O_CLOEXEC));
+              Furnishings none;
+              OwnWord word = 0;
+              const SealFailure failure = SealWorker(plan, *prepared, kept.get(), none, word);
+              if (failure.step != SealStep::kNone) return 100 + static_cast<int>(failure.step);
+              if (fcntl(kept.get(), F_GETFD) < 0) return 10;
+              if (fcntl(other.get(), F_GETFD) >= 0) return 11;
+              if (word != (kLandlockRefuses | kNoPrivileges | kFilterRefuses)) return 12;
+              if (g_trapped != 0) return 13;
+              (void)socket(AF_INET, SOCK_STREAM, 0);
+              if (g_trapped != 1) return 14;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+// A library with packages in it, a folder of packages of which one is chosen, and files of each.
+class Packages {
+ public:
+  Packages() {
+    for (const char* name : {"library/site-packages/ours", "library/json", "packages/chosen",
+                             "packages/other", "library/site-packages/other"}) {
+      std::filesystem::create_directories(Path(name));
+      std::ofstream(Path(std::string(name) + "/file")) << "x";
+    }
+    // The sealed are another user.
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  }
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
+  SealPlan Plan() const {
+    SealPlan plan;
+    plan.seccomp = plan.rlimits = plan.privileges = false;
+    plan.paths = {{"{stdlib}"},
+                  {.path = Path("packages"), .only = {"chosen"}},
+                  {.path = Path("library/site-packages"), .only = {"ours"}},
+                  // The same once more, as another set of packages may name it.
+                  {.path = Path("packages"), .only = {"chosen"}}};
+    return plan;
+  }
+  bool Reads(const std::string& name) const { return Opens(Path(name + "/file"), O_RDONLY); }
+
+  // In the process that is sealed.
+  int Check(const SealPlan& plan) const {
+    const core::Result<PreparedSeal> prepared = SealZygote(plan, Path("library"));
+    if (!prepared) return kNoSetup;
+    Furnishings none;
+    OwnWord word = 0;
+    if (SealWorker(plan, *prepared, -1, none, word).step != SealStep::kNone) return kNoSetup;
+    if (!Reads("library/json")) return 10;
+    if (!Reads("packages/chosen")) return 11;
+    if (!Reads("library/site-packages/ours")) return 12;
+    if (Reads("packages/other")) return 13;
+    if (Reads("library/site-packages/other")) return 14;
+    if (Opens(Path("library/site-packages/new"), O_WRONLY | O_CREAT)) return 15;
+    return kAsExpected;
+  }
+
+ private:
+  tests::TemporaryFolder folder_;
+};
+
+TEST_F(PrivateRoot, OfPackagesOnlyTheChosenAreShown) {
+  REQUIRE_LANDLOCK(1);
+  const Packages packages;
+  for (const bool landlock : {true, false}) {
+    SealPlan plan = packages.Plan();
+    plan.landlock = landlock;
+    EXPECT_EQ(InNamespaces([&] { return packages.Check(plan); }), tests::Exited(kAsExpected))
+        << landlock;
+  }
+}
+
+TEST(Landlock, OfPackagesOnlyTheChosenAreAllowed) {
+  REQUIRE_LANDLOCK(1);
+  const Packages packages;
+  SealPlan plan = packages.Plan();
+  plan.namespaces = false;
+  EXPECT_EQ(tests::InChild([&] { return packages.Check(plan); }), tests::Exited(kAsExpected));
+}
+
+TEST(SealPlan, SurvivesItsJson) {
+  SealPlan plan = FullPlan();
+  plan.landlock = false;
+  plan.paths.push_back({.path = "/packages", .only = {"numpy", "six.py"}});
+  plan.paths.push_back({"/tmp/caf\xc3\xa9", true});
+  const core::Result<SealPlan> read = SealPlanFromJson(SealPlanToJson(plan));
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(SealPlanToJson(*read), SealPlanToJson(plan));
+  EXPECT_FALSE(read->landlock);
+  EXPECT_EQ(read->paths.back().path, plan.paths.back().path);
+  ASSERT_EQ(read->zygote_filter.size(), plan.zygote_filter.size());
+  ASSERT_EQ(read->filter.size(), plan.filter.size());
+  EXPECT_EQ(
+      memcmp(read->filter.data(), plan.filter.data(), plan.filter.size() * sizeof(sock_filter)), 0);
+}
+
+TEST(SealPlan, RubbishIsAnError) {
+  for (const char* text : {"", "{", "[]", "{}", "null", R"({"namespaces":"yes"})"}) {
+    EXPECT_FALSE(SealPlanFromJson(text)) << text;
+  }
+}
+
+TEST(SealStep, EachHasAName) {
+  for (uint32_t step = 0; step <= static_cast<uint32_t>(SealStep::kCapture); ++step) {
+    EXPECT_STRNE(SealStepName(static_cast<SealStep>(step)), "unknown") << step;
+  }
+  EXPECT_STREQ(SealStepName(static_cast<SealStep>(9999)), "unknown");
+}
+
+}  // namespace
+}  // namespace belljar::seal

@@ -1,0 +1,131 @@
+#include "server/core/call_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+namespace belljar::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using Reason = CallQueue::Refusal::Reason;
+
+// Calls that wait until it is opened.
+struct Gate {
+  std::promise<void> promise;
+  std::shared_future<void> opened = promise.get_future().share();
+  void Open() { promise.set_value(); }
+};
+
+void AwaitRunning(const CallQueue& queue, size_t running) {
+  while (queue.counters().running != running) std::this_thread::yield();
+}
+
+TEST(CallQueue, RunsSoManyKeepsSoManyAndRefusesTheRest) {
+  CallQueue queue({.running = 2, .waiting = 3});
+  Gate gate;
+  std::atomic<int> done = 0;
+  const auto call = [&, opened = gate.opened] {
+    opened.wait();
+    ++done;
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(queue.Submit("a", 0, call));
+  const auto refusal = queue.Submit("a", 0, call);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->reason, Reason::kFull);
+  EXPECT_GE(refusal->retry_after, seconds(1));
+  AwaitRunning(queue, 2);
+  EXPECT_EQ(queue.counters().waiting, 3u);
+  EXPECT_EQ(queue.counters().refused, 1u);
+  gate.Open();
+  EXPECT_TRUE(queue.Drain(steady_clock::now() + seconds(20)));
+  EXPECT_EQ(done, 5);
+}
+
+TEST(CallQueue, StartsInOrder) {
+  CallQueue queue({.running = 1, .waiting = 100});
+  std::vector<int> order;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_FALSE(queue.Submit("a", 0, [&order, i] { order.push_back(i); }));
+  }
+  ASSERT_TRUE(queue.Drain(steady_clock::now() + seconds(20)));
+  ASSERT_EQ(order.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(CallQueue, ACallerFillsItsOwnShareOnly) {
+  CallQueue queue({.running = 1, .waiting = 10});
+  Gate gate;
+  const auto call = [opened = gate.opened] { opened.wait(); };
+  EXPECT_FALSE(queue.Submit("a", 2, call));
+  EXPECT_FALSE(queue.Submit("a", 2, call));
+  const auto refusal = queue.Submit("a", 2, call);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->reason, Reason::kCallerFull);
+  EXPECT_FALSE(queue.Submit("b", 2, call));
+  gate.Open();
+  while (queue.counters().running + queue.counters().waiting > 0) std::this_thread::yield();
+  EXPECT_FALSE(queue.Submit("a", 2, [] {}));
+}
+
+TEST(CallQueue, DrainRefusesAndWaits) {
+  CallQueue queue({.running = 1, .waiting = 10});
+  Gate gate;
+  ASSERT_FALSE(queue.Submit("a", 0, [opened = gate.opened] { opened.wait(); }));
+  EXPECT_FALSE(queue.Drain(steady_clock::now() + milliseconds(20)));
+  const auto refusal = queue.Submit("a", 0, [] {});
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->reason, Reason::kClosing);
+  gate.Open();
+  EXPECT_TRUE(queue.Drain(steady_clock::now() + seconds(20)));
+}
+
+TEST(CallQueue, TheHintFollowsHowLongCallsTake) {
+  CallQueue queue({.running = 1, .waiting = 60});
+  for (int i = 0; i < 15; ++i) {
+    ASSERT_FALSE(queue.Submit("a", 0, [] { std::this_thread::sleep_for(milliseconds(100)); }));
+  }
+  while (queue.counters().waiting > 0) std::this_thread::yield();
+  Gate gate;
+  for (int i = 0; i < 61; ++i) {
+    (void)queue.Submit("a", 0, [opened = gate.opened] { opened.wait(); });
+  }
+  const auto refusal = queue.Submit("a", 0, [] {});
+  ASSERT_TRUE(refusal);
+  // Some sixty calls of some 0.1 s, one at a time.
+  EXPECT_GE(refusal->retry_after, seconds(3));
+  EXPECT_LE(refusal->retry_after, seconds(60));
+  gate.Open();
+}
+
+TEST(CallQueue, ACallIsGoneBeforeItCountsAsOver) {
+  CallQueue queue({.running = 1, .waiting = 1});
+  auto held = std::make_shared<int>(7);
+  ASSERT_FALSE(queue.Submit("a", 0, [held] {}));
+  ASSERT_TRUE(queue.Drain(steady_clock::now() + seconds(20)));
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(CallQueue, WhatWaitsAtTheEndIsDropped) {
+  std::atomic<int> done = 0;
+  Gate gate;
+  std::thread opener;
+  {
+    CallQueue queue({.running = 1, .waiting = 10});
+    ASSERT_FALSE(queue.Submit("a", 0, [opened = gate.opened] { opened.wait(); }));
+    AwaitRunning(queue, 1);
+    for (int i = 0; i < 5; ++i) ASSERT_FALSE(queue.Submit("a", 0, [&] { ++done; }));
+    opener = std::thread([&] {
+      std::this_thread::sleep_for(milliseconds(30));
+      gate.Open();
+    });
+  }
+  opener.join();
+  EXPECT_EQ(done, 0);
+}
+
+}  // namespace
+}  // namespace belljar::server

@@ -1,0 +1,419 @@
+// The three tools as their callers meet them: what comes back for every way in which code can end.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "engine/core/text.h"
+#include "server/tools/output_forwarder.h"
+#include "tests/server/tools_support.h"
+#include "tests/support/support.h"
+
+namespace belljar::server::tools {
+namespace {
+
+using nlohmann::json;
+
+// --- execute_code ------------------------------------------------------------------------------
+
+TEST(ExecuteCode, LimitsReachTheRun) {
+  const tests::Answered answer =
+      tests::Execute({{"code", "1"}, {"timeout", 2.5}, {"memory_limit", "64m"}});
+  EXPECT_EQ(answer.object["limits"]["timeout"], 2.5);
+  EXPECT_EQ(answer.object["limits"]["cpu"], 2.5) << "as belljar run --timeout";
+  EXPECT_EQ(answer.object["limits"]["memory_bytes"], 64 << 20);
+  EXPECT_EQ(
+      tests::Execute({{"code", "1"}, {"memory_limit", 33554432}}).object["limits"]["memory_bytes"],
+      32 << 20);
+}
+
+TEST(ExecuteCode, EveryWayToEnd) {
+  const struct {
+    const char* code;
+    const char* status;
+    const char* type;
+  } kCases[] = {
+      {"print('before')\n1 / 0", "exception", "ZeroDivisionError"},
+      {"print('before'", "exception", "SyntaxError"},
+      {"import os", "refused", "PolicyError"},
+      {"print('before', flush=True)\nwhile True: pass", "", ""},
+      // Under AddressSanitizer the interpreter has no allocator left that could report it.
+      {"print('before')\nx = 'x' * (1 << 30)", tests::Sanitized() ? "killed" : "memory_limit", ""},
+      {"import sys\nprint('before')\nsys.exit(3)", "exception", "SystemExit"},
+  };
+  for (const auto& each : kCases) {
+    const tests::Answered answer = tests::Execute({{"code", each.code}, {"timeout", 0.4}});
+    EXPECT_TRUE(answer.is_error) << each.code;
+    EXPECT_EQ(answer.object["success"], false);
+    const std::string status = answer.object["status"];
+    if (*each.status) {
+      EXPECT_EQ(status, each.status) << each.code;
+    } else {
+      EXPECT_TRUE(status == "timeout" || status == "cpu_limit") << status;
+    }
+    if (*each.type) {
+      EXPECT_EQ(answer.object["error"]["type"], each.type);
+    }
+    if (status != "refused" && answer.object["error"]["type"] != "SyntaxError") {
+      EXPECT_EQ(answer.object["stdout"], "before\n") << each.code;
+    }
+  }
+  const tests::Answered slept =
+      tests::Execute({{"code", "import time\ntime.sleep(5)"}, {"timeout", 0.2}});
+  EXPECT_EQ(slept.object["status"], "timeout");
+  const tests::Answered ended = tests::Execute({{"code", "import sys\nsys.exit()"}});
+  EXPECT_FALSE(ended.is_error);
+  EXPECT_EQ(ended.object["exit_code"], 0);
+}
+
+TEST(ExecuteCode, OutputThatIsNotWantedIsNotReturned) {
+  std::string streamed;
+  ToolCall call;
+  call.arguments = {{"code", "print('x' * 3_000_000)\n7"}, {"capture_output", false}};
+  call.on_output = [&](std::string_view text) { streamed += text; };
+  const tests::Answered answer = tests::Shared().CallWith("execute_code", call);
+  EXPECT_EQ(answer.object["stdout"], "");
+  EXPECT_EQ(answer.object["result"], 7);
+  EXPECT_EQ(streamed, "");
+  EXPECT_GT(answer.object["truncated"]["stdout"], 0) << "still bounded";
+}
+
+TEST(ExecuteCode, ImportsAreNarrowed) {
+  const json math_only = json::array({"math"});
+  EXPECT_FALSE(tests::Execute({{"code", "import math"}, {"allowed_imports", math_only}}).is_error);
+  tests::Answered answer =
+      tests::Execute({{"code", "import json"}, {"allowed_imports", math_only}});
+  EXPECT_EQ(answer.object["status"], "refused");
+  EXPECT_EQ(answer.object["findings"][0]["rule"], "BJ205");
+  answer = tests::Execute({{"code", "import math"}, {"allowed_imports", json::array()}});
+  EXPECT_EQ(answer.object["status"], "refused");
+  answer = tests::Execute({{"code", "1"}, {"allowed_imports", {"maths", "os"}}});
+  EXPECT_HOLDS(answer.message, "profile basic has no module \"maths\"; did you mean \"math\"?");
+  EXPECT_HOLDS(answer.message, "profile basic has no module \"os\"; get_sandbox_info lists");
+  // A package that is no module itself.
+  answer = tests::Execute(
+      {{"code", "import xml.etree.ElementTree"}, {"allowed_imports", json::array({"xml.etree"})}});
+  EXPECT_FALSE(answer.is_error);
+}
+
+TEST(ExecuteCode, OutputIsStreamedInOrder) {
+  std::string streamed;
+  size_t pieces = 0;
+  ToolCall call;
+  call.arguments = {{"code",
+                     "import time\nfor i in range(5):\n    print(i, 'h\\u00e9llo')\n"
+                     "    time.sleep(0.06)\n"}};
+  call.on_output = [&](std::string_view text) {
+    streamed += text;
+    ++pieces;
+  };
+  const tests::Answered answer = tests::Shared().CallWith("execute_code", call);
+  EXPECT_EQ(streamed, answer.object["stdout"]);
+  EXPECT_GE(pieces, 3u) << "while it ran";
+}
+
+// Clients take a notification that arrives with its call's answer for a stray one.
+TEST(ExecuteCode, WhatIsLeftAtTheEndComesWithTheAnswerOnly) {
+  constexpr int kCalls = 20;
+  int whole = 0;
+  for (int i = 0; i < kCalls; ++i) {
+    std::string streamed;
+    ToolCall call;
+    call.arguments = {{"code", "print('short')"}};
+    call.on_output = [&](std::string_view text) { streamed += text; };
+    EXPECT_EQ(tests::Shared().CallWith("execute_code", call).object["stdout"], "short\n");
+    if (streamed == "short\n") ++whole;
+  }
+  // On a machine that stalls a short call may be long enough to be followed.
+  EXPECT_LT(whole, kCalls);
+}
+
+TEST(OutputForwarder, NeverSplitsACharacter) {
+  std::string received;
+  bool all_whole = true;
+  const std::function<void(std::string_view)> receiver = [&](std::string_view text) {
+    all_whole = all_whole && core::CompletePrefix(text) == text.size();
+    received += text;
+  };
+  OutputForwarder forwarder(receiver);
+  const std::string text = "a\u00e9\u20ac\U0001F600z";
+  for (const char byte : text) {
+    forwarder.sink().on_stdout(std::string_view(&byte, 1));
+    forwarder.sink().on_stderr("");
+  }
+  EXPECT_EQ(received, text);
+  EXPECT_TRUE(all_whole);
+  forwarder.sink().on_stdout("\xe2\x82");
+  forwarder.sink().on_stderr("E");
+  EXPECT_EQ(received, text + "E") << "what is unfinished waits, and keeps nothing else waiting";
+  forwarder.sink().on_stdout("\xac");
+  EXPECT_EQ(received, text + "E\u20ac");
+}
+
+TEST(ExecuteCode, CancelledBeforeAndDuringTheRun) {
+  Cancellation cancellation;
+  ToolCall call;
+  call.arguments = {{"code", "print('on', flush=True)\nwhile True: pass"}};
+  call.cancellation = &cancellation;
+  call.on_output = [&](std::string_view) { cancellation.Cancel(); };
+  tests::Answered answer = tests::Shared().CallWith("execute_code", call);
+  EXPECT_TRUE(answer.is_error);
+  EXPECT_EQ(answer.object["status"], "killed");
+  EXPECT_EQ(answer.object["error"]["type"], "Cancelled");
+  EXPECT_EQ(answer.object["stdout"], "on\n");
+
+  call.on_output = nullptr;
+  (void)tests::Shared().books().Take();
+  answer = tests::Shared().CallWith("execute_code", call);
+  EXPECT_EQ(answer.object["error"]["message"], "cancelled before it was run");
+  EXPECT_EQ(answer.object["execution_id"], "");
+  const auto entries = tests::Shared().books().Take();
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].status, host::Status::kKilled);
+}
+
+TEST(ExecuteCode, AContainerIsRefusedWithWhatToDo) {
+  const tests::Answered answer = tests::Execute(
+      {{"code", "import numpy as np\ndata = np.array([1, 2, 3, 4, 5])\nresult = np.mean(data)"},
+       {"use_container", true},
+       {"memory_limit", "256m"},
+       {"timeout", 30}});
+  EXPECT_TRUE(answer.is_error);
+  EXPECT_HOLDS(answer.message, "containers are not enabled on this server");
+  EXPECT_HOLDS(answer.message, "Call again without use_container");
+  EXPECT_HOLDS(answer.message, "SANDBOX_ENABLE_CONTAINER_MODE=true");
+  EXPECT_HOLDS(answer.message, "5 kernel layers");
+}
+
+// Docker that has stopped, or was never there: whoever asks for a container is told, and nobody
+// else notices.
+TEST(ExecuteCode, WithoutAnEngineOnlyContainersFail) {
+  ContainerConfig container;
+  container.enabled = true;
+  container.engine = "docker";
+  container.socket = "/nonexistent/docker.sock";
+  tests::Tools tools(ExecutionConfig{}, container);
+  for (int i = 0; i < 2; ++i) {
+    const tests::Answered answer =
+        tools.Call("execute_code", {{"code", "6 * 7"}, {"use_container", true}});
+    EXPECT_TRUE(answer.is_error);
+    EXPECT_HOLDS(answer.message, "/nonexistent/docker.sock");
+    EXPECT_HOLDS(answer.message, "a call without use_container");
+    const tests::Answered local = tools.Call("execute_code", {{"code", "6 * 7"}});
+    EXPECT_EQ(local.object["result"], 42);
+    EXPECT_TRUE(local.object["container"].is_null());
+  }
+  ASSERT_EQ(tools.books().Take().size(), 4u) << "what failed is in the books as well";
+  const json mode = tools.Call("get_sandbox_info", json::object()).object["container_mode"];
+  EXPECT_EQ(mode["enabled"], true);
+  EXPECT_EQ(mode["available"], false);
+  EXPECT_HOLDS(mode["message"].get<std::string>(), "/nonexistent/docker.sock");
+}
+
+// Without an engine an installation fails; what may be asked for is judged before.
+TEST(ExecuteCode, PackagesThatMayBeAskedForAreSaid) {
+  char folder[] = "/tmp/belljar-tools-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  ContainerConfig container;
+  container.enabled = true;
+  container.engine = "docker";
+  container.socket = "/nonexistent/docker.sock";
+  PackagesConfig packages;
+  packages.enabled = true;
+  packages.index = "https://index.example.org/simple";
+  packages.allowed = {"requests", "google-*"};
+  packages.folder = folder;
+  tests::Tools tools(ExecutionConfig{}, container, packages);
+
+  const json info = tools.Call("get_sandbox_info", json::object()).object;
+  EXPECT_EQ(info["packages"],
+            json({{"enabled", true}, {"allowed", json::array({"requests", "google-*"})}}));
+  EXPECT_HOLDS(info["language_notes"].dump(), "What execute_code is given as packages");
+  const ToolDescription& description = tools.Get("execute_code").description();
+  EXPECT_FALSE(description.read_only) << "what was installed stays for the next call";
+  EXPECT_FALSE(description.destructive);
+  EXPECT_TRUE(description.open_world);
+
+  const auto message = [&](const char* package, bool use_container, json imports) {
+    const tests::Answered answer =
+        tools.Call("execute_code", {{"code", "1"},
+                                    {"packages", json::array({package})},
+                                    {"use_container", use_container},
+                                    {"allowed_imports", std::move(imports)}});
+    EXPECT_TRUE(answer.is_error);
+    return answer.message;
+  };
+  EXPECT_HOLDS(message("requests", false, json()), "set use_container to true");
+  EXPECT_HOLDS(message("flask", true, json()), "\"flask\" may not be asked for");
+  // A module that comes with a package is none that the profile has to have.
+  EXPECT_HOLDS(message("requests", true, json::array({"math", "requests"})),
+               "the packages could not be installed");
+  std::filesystem::remove_all(folder);
+}
+
+// Packages have nobody to ask for them where no container may be asked for.
+TEST(ExecuteCode, PackagesWithoutContainersAreNone) {
+  PackagesConfig packages;
+  packages.enabled = true;
+  packages.allowed = {"*"};
+  tests::Tools tools(ExecutionConfig{}, {}, packages);
+  EXPECT_EQ(tools.Call("get_sandbox_info", json::object()).object["packages"]["enabled"], false);
+  const ToolDescription& description = tools.Get("execute_code").description();
+  EXPECT_TRUE(description.read_only);
+  EXPECT_FALSE(description.open_world);
+  const json& requested = description.input_schema["properties"]["packages"];
+  EXPECT_HOLDS(requested["description"].get<std::string>(), "Not enabled on this server");
+}
+
+TEST(ExecuteCode, TheBooksAreKept) {
+  (void)tests::Shared().books().Take();
+  Caller caller;
+  caller.name = "team-b";
+  (void)tests::Execute({{"code", "1 / 0"}}, caller);
+  (void)tests::Validate({{"code", "import os"}}, caller);
+  (void)tests::Info();
+  (void)tests::Execute({{"code", 1}});
+  const auto entries = tests::Shared().books().Take();
+  ASSERT_EQ(entries.size(), 2u) << "only calls that used a worker";
+  EXPECT_EQ(entries[0].tool, "execute_code");
+  EXPECT_EQ(entries[0].caller, "team-b");
+  EXPECT_EQ(entries[0].profile, "basic");
+  EXPECT_EQ(entries[0].code, "1 / 0");
+  EXPECT_EQ(entries[0].status, host::Status::kException);
+  EXPECT_EQ(entries[1].tool, "validate_code");
+  EXPECT_EQ(entries[1].status, host::Status::kRefused);
+}
+
+TEST(ExecuteCode, EightThreadsGetEachTheirOwnAnswer) {
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([thread, &right] {
+      for (int i = 0; i < 25; ++i) {
+        const int number = thread * 1000 + i;
+        ToolCall call;
+        call.arguments = {
+            {"code", "print(" + std::to_string(number) + ")\n" + std::to_string(number) + " * 2"}};
+        const core::Result<ToolResult> result = tests::Shared().Get("execute_code").Call(call);
+        if (!result) continue;
+        const json object = json::parse(result->structured, nullptr, false);
+        if (object["result"] == number * 2 && object["stdout"] == std::to_string(number) + "\n") {
+          ++right;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 200);
+}
+
+// --- validate_code -----------------------------------------------------------------------------
+
+TEST(ValidateCode, RefusedCodeIsNoErrorOfTheCall) {
+  const tests::Answered answer = tests::Validate({{"code", "x = 1\nimport os\neval('1')\n"}});
+  EXPECT_FALSE(answer.is_error);
+  const json& validation = answer.object["validation"];
+  EXPECT_EQ(validation["valid"], false);
+  EXPECT_EQ(validation["errors"][0], "Line 2: Import 'os' is not allowed");
+  EXPECT_EQ(validation["errors"][1], "Line 3: 'eval' is not available");
+  EXPECT_EQ(answer.object["findings"].size(), 2u);
+  EXPECT_EQ(answer.object["findings"][0]["rule"], "BJ201");
+  EXPECT_EQ(answer.object["analysis"]["imports"], json::array({"os"}));
+  EXPECT_FALSE(answer.object["recommendations"].empty());
+}
+
+TEST(ValidateCode, ValidCodeHasItsAnalysis) {
+  const tests::Answered answer =
+      tests::Validate({{"code", "import math, json\r\nprint('h\u00e9')\r\n"}});
+  EXPECT_EQ(answer.object["validation"],
+            (json{{"valid", true}, {"errors", json::array()}, {"message", "Code is valid"}}));
+  const json& analysis = answer.object["analysis"];
+  EXPECT_EQ(analysis["line_count"], 2);
+  EXPECT_EQ(analysis["character_count"], 32);
+  EXPECT_EQ(analysis["estimated_complexity"], "low");
+  EXPECT_EQ(analysis["imports"], json::array({"json", "math"}));
+  EXPECT_TRUE(answer.object["recommendations"].empty());
+  EXPECT_EQ(tests::Validate({{"code", ""}}).object["analysis"]["line_count"], 0);
+}
+
+TEST(ValidateCode, ComplexityGrowsWithTheCode) {
+  const auto complexity = [](const std::string& code) {
+    return tests::Validate({{"code", code}}).object["analysis"]["estimated_complexity"];
+  };
+  std::string branches = "x = 1\n";
+  for (int i = 0; i < 6; ++i) branches += "if x: pass\n";
+  EXPECT_EQ(complexity(branches), "medium");
+  for (int i = 0; i < 40; ++i) branches += "if x: pass\n";
+  EXPECT_EQ(complexity(branches), "high");
+  EXPECT_EQ(complexity(std::string(400, '\n')), "high");
+}
+
+TEST(ValidateCode, ASyntaxErrorHasItsLine) {
+  const tests::Answered answer = tests::Validate({{"code", "x = 1\ny = = 2\n"}});
+  EXPECT_FALSE(answer.is_error);
+  EXPECT_EQ(answer.object["validation"]["valid"], false);
+  EXPECT_EQ(answer.object["validation"]["errors"][0], "Line 2: invalid syntax");
+  EXPECT_EQ(answer.object["validation"]["message"], "Code has a syntax error");
+  EXPECT_EQ(answer.object["analysis"]["imports"], json::array());
+  EXPECT_TRUE(answer.object["analysis"]["branches"].is_null());
+}
+
+TEST(ValidateCode, WhatCouldNotBeJudgedIsNotValid) {
+  Cancellation cancellation;
+  cancellation.Cancel();
+  ToolCall call;
+  call.arguments = {{"code", "1"}};
+  call.cancellation = &cancellation;
+  const tests::Answered answer = tests::Shared().CallWith("validate_code", call);
+  EXPECT_EQ(answer.object["validation"]["valid"], false);
+  EXPECT_HOLDS(answer.object["validation"]["message"].get<std::string>(), "could not be judged");
+  EXPECT_EQ(answer.object["validation"]["errors"].size(), 1u);
+}
+
+// --- get_sandbox_info --------------------------------------------------------------------------
+
+TEST(SandboxInfo, TellsWhatMayBeUsed) {
+  const json info = tests::Info().object;
+  EXPECT_EQ(info["success"], true);
+  EXPECT_EQ(info["default_profile"], "basic");
+  const json& basic = info["security_profiles"]["basic"];
+  EXPECT_EQ(basic["enabled"], true);
+  EXPECT_EQ(basic["modules"].size(), basic["names"].size());
+  const json& names = basic["names"]["math"];
+  EXPECT_NE(std::find(names.begin(), names.end(), "sqrt"), names.end());
+  for (const char* key : {"data_science", "network", "filesystem"}) {
+    const json& profile = info["security_profiles"][key];
+    EXPECT_EQ(profile["enabled"], false) << key << ": nobody has enabled it";
+    EXPECT_EQ(profile["available"], profile["missing"].empty()) << key;
+    EXPECT_FALSE(profile["modules"].empty()) << key;
+    EXPECT_HOLDS(profile["how_to_enable"].get<std::string>(), "SANDBOX_ENABLE_");
+  }
+  EXPECT_EQ(info["resource_limits"]["timeout"], 30);
+  EXPECT_EQ(info["resource_limits"]["max_output_size"], 1048576);
+  EXPECT_EQ(info["resource_limits"]["memory_limit"], "128m");
+  EXPECT_EQ(info["resource_limits"]["max"]["timeout"], 300);
+  EXPECT_EQ(info["container_mode"]["available"], false);
+  EXPECT_EQ(info["container_mode"]["enabled"], false);
+  EXPECT_HOLDS(info["container_mode"]["message"].get<std::string>(),
+               "SANDBOX_ENABLE_CONTAINER_MODE=true");
+  EXPECT_EQ(info["packages"], json({{"enabled", false}, {"allowed", json::array()}}));
+  EXPECT_EQ(info["isolation"]["layers"].size(), 6u);
+  EXPECT_EQ(info["version"]["python"].get<std::string>().substr(0, 2), "3.");
+}
+
+TEST(SandboxInfo, IsAnsweredAtOnce) {
+  (void)tests::Info();
+  ToolCall call;
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kCalls = 100;
+  for (int i = 0; i < kCalls; ++i) (void)tests::Shared().Get("get_sandbox_info").Call(call);
+  const auto each = (std::chrono::steady_clock::now() - start) / kCalls;
+  EXPECT_LT(each, std::chrono::milliseconds(10));
+  RecordProperty("nanoseconds", std::to_string(each.count()));
+}
+
+}  // namespace
+}  // namespace belljar::server::tools

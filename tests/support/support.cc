@@ -1,0 +1,187 @@
+#include "tests/support/support.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "engine/outside/installation.h"
+#include "engine/profiles/loader.h"
+
+namespace belljar::tests {
+
+namespace fs = std::filesystem;
+
+bool MustWork() {
+  const char* value = getenv("BELLJAR_MUST_WORK");
+  return value && std::string(value) == "1";
+}
+
+bool Sanitized() {
+#ifdef __SANITIZE_ADDRESS__
+  return true;
+#else
+  return false;
+#endif
+}
+
+core::Profile BasicProfile() {
+  static const core::Profile* basic = [] {
+    core::Result<outside::Installation> installation = outside::Installation::Find();
+    if (!installation) {
+      fprintf(stderr, "%s\n", installation.error().ToString().c_str());
+      abort();
+    }
+    core::Result<core::Profile> profile =
+        profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles);
+    if (!profile) {
+      fprintf(stderr, "%s\n", profile.error().ToString().c_str());
+      abort();
+    }
+    return new core::Profile(std::move(*profile));
+  }();
+  return *basic;
+}
+
+outside::SandboxOptions FullPython() {
+  outside::SandboxOptions options;
+  options.profile = BasicProfile();
+  options.language = outside::Language::kFull;
+  options.spares = 2;
+  return options;
+}
+
+std::unique_ptr<outside::Sandbox> Open(outside::SandboxOptions options) {
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(std::move(options));
+  if (!sandbox) {
+    ADD_FAILURE() << sandbox.error().ToString();
+    return nullptr;
+  }
+  return std::move(*sandbox);
+}
+
+host::Request MakeRequest(std::string source, std::chrono::milliseconds timeout) {
+  host::Request request;
+  request.source = std::move(source);
+  request.limits = BasicProfile().default_limits;
+  request.limits.timeout = timeout;
+  return request;
+}
+
+bool operator==(const Death& a, const Death& b) {
+  return a.exit_code == b.exit_code && a.signal == b.signal;
+}
+
+std::ostream& operator<<(std::ostream& out, const Death& death) {
+  if (death.signal != 0) return out << "killed by " << strsignal(death.signal);
+  return out << "exit code " << death.exit_code;
+}
+
+Death InChild(const std::function<int()>& body) {
+  fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) _exit(body());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? Exited(WEXITSTATUS(status)) : KilledBy(WTERMSIG(status));
+}
+
+std::vector<ProcessEntry> Processes() {
+  std::vector<ProcessEntry> processes;
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", code)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "stat");
+    std::string line;
+    if (!std::getline(file, line)) continue;
+    // The name stands in parentheses and may hold any character.
+    const size_t open = line.find('('), close = line.rfind(')');
+    if (open == std::string::npos || close == std::string::npos) continue;
+    ProcessEntry process;
+    process.pid = std::stoi(name);
+    process.name = line.substr(open + 1, close - open - 1);
+    std::istringstream rest(line.substr(close + 1));
+    rest >> process.state >> process.parent;
+    processes.push_back(std::move(process));
+  }
+  return processes;
+}
+
+std::vector<ProcessEntry> Children() {
+  std::vector<ProcessEntry> children = Processes();
+  std::erase_if(children, [](const ProcessEntry& p) { return p.parent != getpid(); });
+  return children;
+}
+
+std::vector<pid_t> WorkersOf(const outside::Sandbox& sandbox) {
+  std::vector<pid_t> workers;
+  for (const ProcessEntry& child : Children()) {
+    if (child.pid != sandbox.counters().zygote_pid && child.state != 'Z') {
+      workers.push_back(child.pid);
+    }
+  }
+  return workers;
+}
+
+bool Eventually(const std::function<bool()>& condition, std::chrono::milliseconds within) {
+  const auto end = std::chrono::steady_clock::now() + within;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+bool WaitForSpares(const outside::Sandbox& sandbox, size_t spares) {
+  return Eventually([&] { return sandbox.counters().waiting >= spares; });
+}
+
+size_t OpenDescriptors() {
+  const fs::directory_iterator descriptors("/proc/self/fd");
+  // Less the one that lists them.
+  return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors))) - 1;
+}
+
+size_t Mounts() {
+  std::ifstream file("/proc/self/mountinfo");
+  size_t lines = 0;
+  // But those of the container engine of other tests (tools/containers), which come and go.
+  for (std::string line; std::getline(file, line);) lines += line.find("/containers/") == line.npos;
+  return lines;
+}
+
+size_t MappingsNamed(const std::string& name) {
+  std::ifstream file("/proc/self/maps");
+  size_t mappings = 0;
+  for (std::string line; std::getline(file, line);) mappings += line.find(name) != line.npos;
+  return mappings;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = fs::temp_directory_path() / "belljar-test-XXXXXX";
+  if (!mkdtemp(pattern.data())) abort();
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code code;
+  fs::remove_all(path_, code);
+}
+
+std::string TemporaryFolder::Write(const std::string& name, const std::string& content) const {
+  const std::string path = path_ + "/" + name;
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+}  // namespace belljar::tests

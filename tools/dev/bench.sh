@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# Sourced by ./dev: the benchmarks.
+
+word_bench() {
+  local what="${1:-}"
+  prepare_build_dir
+  case "$what" in
+    compile)
+      shift
+      build_command
+      exec "$PYTHON" -I "$ROOT/bench/compile.py" --build "$BUILD/release" "$@"
+      ;;
+    data-science | network)
+      word_setup "$what"
+      ;;
+    validate)
+      lock
+      make_venv "$VENV_DEV" dev
+      unlock
+      ;;
+    python)
+      lock
+      make_venv "$BUILD/venv-bench" bench
+      unlock
+      ;;
+  esac
+  build_targets release bench all
+  case "$what" in
+    validate)
+      shift
+      exec "$VENV_DEV/bin/python" -I "$ROOT/bench/validate.py" "$BUILD/release/belljar" "$@"
+      ;;
+    python)
+      shift
+      exec "$BUILD/venv-bench/bin/python" "$ROOT/bench/python_package.py" "$BUILD/release" "$@"
+      ;;
+    containers | language | data-science | network)
+      shift
+      exec "$BUILD/release/bin/belljar-bench-$what" "$@"
+      ;;
+  esac
+  exec "$BUILD/release/bin/belljar-bench" "$@"
+}

@@ -1,0 +1,76 @@
+# shellcheck shell=bash
+# Sourced by ./dev: format, style, types, the order of the rooms; clang-tidy for what was changed.
+
+need_lint_tools() {
+  prepare_build_dir
+  lock
+  need_packages lint
+  make_venv "$VENV_DEV" dev
+  unlock
+}
+
+# Every source of ours with one of these endings, null-separated.
+sources() { # ENDING...
+  local ending patterns=()
+  for ending in "$@"; do patterns+=(-o -name "*.$ending"); done
+  find "$ROOT" \( -path "$BUILD" -o -path "$ROOT/build" -o -path "$ROOT/.git" \) -prune \
+    -o -type f \( "${patterns[@]:1}" \) -print0
+}
+
+# check WHAT COMMAND...: says what failed and goes on, so that one run shows everything
+check() {
+  local what=$1
+  shift
+  if "$@"; then say "$what: ok"; else
+    say "$what: FAILED"
+    LINT_STATUS=1
+  fi
+}
+
+check_cpp_format() { sources cc h c | xargs -0 -r clang-format --dry-run -Werror --style=file; }
+check_ruff() { (cd -- "$ROOT" && "$VENV_DEV/bin/ruff" check -q --output-format concise . && "$VENV_DEV/bin/ruff" format -q --check .); }
+check_shell() {
+  # With -x what ./dev sources is read as a part of it.
+  (cd -- "$ROOT" && shellcheck -x dev .ci/run tools/containers tools/action/*.sh)
+}
+check_includes() { "$PYTHON" -I "$ROOT/tools/check_includes.py" "$ROOT"; }
+check_types() {
+  (cd -- "$ROOT/python" &&
+    "$VENV_DEV/bin/python" -m mypy --config-file "$ROOT/pyproject.toml" \
+      --cache-dir "$BUILD/mypy-cache" -p belljar)
+}
+
+word_lint() {
+  need_lint_tools
+  LINT_STATUS=0
+  export RUFF_CACHE_DIR="$BUILD/ruff-cache"
+  check "C++ format" check_cpp_format
+  check "Python style and format" check_ruff
+  check "shell" check_shell
+  check "includes" check_includes
+  check "types" check_types
+  ((LINT_STATUS == 0)) || die 1 "lint found something; ./dev fmt fixes format"
+}
+
+word_fmt() {
+  need_lint_tools
+  export RUFF_CACHE_DIR="$BUILD/ruff-cache"
+  sources cc h c | xargs -0 -r clang-format -i --style=file
+  cd -- "$ROOT"
+  "$VENV_DEV/bin/ruff" check -q --fix . || say "some findings need a hand"
+  "$VENV_DEV/bin/ruff" format -q .
+}
+
+# What differs from a base revision, as git sees it; all of it: `./dev build tidy`. It needs compile
+# commands alone, of a tree without precompiled headers.
+word_tidy() {
+  prepare_build_dir
+  lock
+  need_packages build
+  need_packages test
+  need_packages tidy
+  make_venv "$VENV" runtime
+  configure tidy tests
+  unlock
+  exec "$PYTHON" -I "$ROOT/tools/tidy_changed.py" --build "$BUILD/tidy" --jobs "$JOBS" "$@"
+}

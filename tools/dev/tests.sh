@@ -1,0 +1,223 @@
+# shellcheck shell=bash
+# Sourced by ./dev: the C++ and Python tests, and the long ones.
+
+# Of most tests' time most is spent waiting: for a process to start, a limit to be reached, a client.
+AT_A_TIME=$((2 * JOBS))
+
+# run_ctest PRESET LABEL EXCLUDED [ARGS...]: 1 when a test failed; the reports are left in build/report.
+# All tests: program by program, which report on their tests themselves. A choice, by ARGS, or with the
+# label single: one by one.
+run_ctest() {
+  local preset=$1 label=$2 excluded=$3 status=0 reports=""
+  shift 3
+  if [[ ! -e "$BUILD/$preset/tests/CTestTestfile.cmake" ]]; then
+    say "no C++ tests in this tree"
+    return 0
+  fi
+  say "C++ tests ($preset)"
+  if (($#)) || [[ "$label" == single ]]; then
+    excluded="$excluded|program"
+  else
+    excluded="$excluded|single"
+    reports="xml:$BUILD/report/gtest-$preset/"
+  fi
+  GTEST_OUTPUT="$reports" ctest --test-dir "$BUILD/$preset" --parallel "$AT_A_TIME" \
+    --output-on-failure --timeout 300 --no-tests=error \
+    --label-regex "$label" --label-exclude "$excluded" \
+    --output-junit "$BUILD/report/ctest-$preset.xml" "$@" || status=1
+  return "$status"
+}
+
+guards_dir() {
+  local found
+  found="$(find "$BUILD/release" -name '_belljar_guards*.so' -print -quit)"
+  [[ -z "$found" ]] || dirname -- "$found"
+}
+
+run_pytest() {
+  say "Python tests"
+  local status=0
+  (
+    cd -- "$ROOT"
+    BELLJAR_BUILD="$BUILD/release" BELLJAR_GUARDS_DIR="$(guards_dir)" \
+      BELLJAR_PYTHON="$PYTHON" PYTHONDONTWRITEBYTECODE=1 \
+      "$VENV_DEV/bin/python" -m pytest -o "cache_dir=$BUILD/pytest-cache" \
+      --junitxml "$BUILD/report/pytest.xml" "$@"
+  ) || status=1
+  return "$status"
+}
+
+# other_python: a second Python that is supported and has a shared libpython, or nothing
+other_python() {
+  local minor found
+  if [[ -n "${BELLJAR_OTHER_PYTHON:-}" ]]; then
+    printf '%s\n' "$BELLJAR_OTHER_PYTHON"
+    return
+  fi
+  for minor in 3.13 3.12 3.11; do
+    for found in "$(command -v "python$minor" || true)" \
+      "${HOME:-/nonexistent}"/.pyenv/versions/"$minor".*/bin/"python$minor"; do
+      [[ -x "$found" ]] || continue
+      # A shim of pyenv is a program too, and may fail.
+      if "$found" -I -c "import sys, sysconfig; sys.exit(sys.version_info[:2] == ($(
+        "$PYTHON" -I -c 'import sys; print(*sys.version_info[:2], sep=", ")'
+      )) or not sysconfig.get_config_var('Py_ENABLE_SHARED'))" 2>/dev/null; then
+        printf '%s\n' "$found"
+        return
+      fi
+    done
+  done
+}
+
+# The core of the Python tests once more, with another Python: in a tree of its own, build/other. A
+# release of it that brings names which nobody has judged is no failure here: warn.
+with_other() { # PYTHON WORD...
+  local other=$1
+  shift
+  BELLJAR_BUILD_DIR="$BUILD/other" BELLJAR_PYTHON="$other" BELLJAR_SURFACE=warn "$ROOT/dev" "$@"
+}
+
+build_other() {
+  local other
+  other="$(other_python)"
+  [[ -z "$other" ]] || with_other "$other" build
+}
+
+run_other_core() {
+  local other status=0
+  other="$(other_python)"
+  if [[ -z "$other" ]]; then
+    say "no second Python here (BELLJAR_OTHER_PYTHON): the tests run with $PYTHON alone"
+    return 0
+  fi
+  say "their core with $other"
+  with_other "$other" test core || status=$?
+  if [[ -e "$BUILD/other/report/pytest.xml" ]]; then
+    cp -- "$BUILD/other/report/pytest.xml" "$BUILD/report/pytest-other.xml"
+  fi
+  # As with clients: without a network there are no packages to run it with.
+  if ((status == EXIT_USAGE)) && [[ "${BELLJAR_MUST_WORK:-}" != 1 ]]; then
+    say "it could not be prepared: the tests run with $PYTHON alone"
+    return 0
+  fi
+  return "$status"
+}
+
+# Fails by the tests' own exit codes as well as by what the reports say.
+close_tests() { # STATUS
+  local status=$1
+  "$PYTHON" -I "$ROOT/tools/sum_tests.py" --status "$status" "$BUILD"/report/*.xml
+}
+
+# prepare_tests SUITE: the packages are installed while it compiles, and then looked at with the rest
+prepare_tests() {
+  local suite=$1 built=("${USED[@]}")
+  prepare_build_dir
+  lock
+  need_packages build
+  need_packages test
+  make_venv "$VENV" runtime
+  [[ "$suite" == cpp ]] || install_beside "all in Python" make_venv "$VENV_DEV" dev
+  if [[ "$suite" != core ]]; then
+    install_package_sets
+    [[ "$suite" != all && "$suite" != python ]] || install_clients
+    configure release tests
+    built=(belljar_tests belljar_python)
+  else
+    configure release
+  fi
+  compile release "${built[@]}"
+  wait_for_installs
+  [[ "$suite" == cpp ]] || make_venv "$VENV_DEV" dev # without it there is no test: here it says why
+  # What gives a guest names of packages is looked at when they are there.
+  if [[ "$suite" == core ]]; then compile release "${USED[@]}"; else compile release all; fi
+  unlock
+  rm -rf -- "$BUILD/report"
+  mkdir -p -- "$BUILD/report"
+}
+
+# What later stages of CI run is compiled in what earlier ones leave of the cores, most of which wait:
+# a compiler that is SCHED_IDLE takes nothing from a test that wants to run. Whatever fails here is
+# made again, and says why, where it is needed.
+build_ahead() {
+  (
+    chrt --idle --pid 0 "$BASHPID" || renice 19 "$BASHPID"
+    (build_other) || true
+    (build_asan) || true
+    (build_fuzz "${FUZZ_TARGETS[@]}") || true
+  ) >"$LOGS/ahead.txt" 2>&1 </dev/null &
+}
+
+# One by one, so that what a test leaves behind is its own. Leaks are looked for in the tests and thus in the host's libraries; the zygote, which is sanitized
+# too, has switched that off for itself.
+build_asan() { build_targets asan tests belljar_tests; }
+run_asan() {
+  build_asan
+  ASAN_OPTIONS="abort_on_error=1:${ASAN_OPTIONS:-}" \
+    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan single "soak|release" "$@"
+}
+
+# The programs whose code has threads, by their ctest label.
+build_tsan() { build_targets tsan tests belljar_thread_tests; }
+run_tsan() {
+  build_tsan
+  TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}" \
+    run_ctest tsan threads "soak|release" "$@"
+}
+
+# ran WHAT COMMAND...: how long it took is part of what CI says
+ran() {
+  local what=$1 status=0 began=$SECONDS
+  shift
+  "$@" || status=1
+  say "$what: $((SECONDS - began)) s"
+  return "$status"
+}
+
+word_test() {
+  local suite=all status=0 suites='all|cpp|python|asan|tsan|core'
+  # `python` is a folder too: a suite's name comes first, and ./python is the folder.
+  if [[ "${1:-}" =~ ^($suites)$ ]] ||
+    { (($#)) && [[ "$1" != -* && ! -e "$1" && "$1" != *::* ]]; }; then
+    suite=$1
+    shift
+  elif (($#)); then
+    suite=python
+  fi
+  [[ "$suite" =~ ^($suites)$ ]] ||
+    die "$EXIT_USAGE" "unknown suite '$suite': all, cpp, python, asan, tsan or core"
+  ran "building the tests" prepare_tests "$suite"
+  # Whole files side by side, in the order of tests/conftest.py.
+  local in_ci="" together=(-n "$AT_A_TIME" --dist loadfile --no-loadscope-reorder)
+  [[ "$suite" == all && "${CI:-}" == true ]] && in_ci=1
+  [[ -z "$in_ci" ]] || build_ahead
+  if [[ "$suite" == all || "$suite" == cpp ]]; then
+    ran "C++ tests" run_ctest release . soak "$@" || status=1
+  fi
+  if [[ "$suite" == core ]]; then
+    run_pytest -m "not soak" "${together[@]}" \
+      tests/policy tests/language tests/escapes tests/library "$@" || status=1
+  fi
+  if [[ "$suite" == all || "$suite" == python ]]; then
+    # A choice of tests runs in one process, where -s and --pdb work.
+    if (($#)); then together=(); fi
+    ran "Python tests" run_pytest -m "not soak" "${together[@]}" "$@" || status=1
+    (($#)) || ran "their core with another Python" run_other_core || status=1
+  fi
+  if [[ "$suite" == asan || -n "$in_ci" ]]; then
+    ran "C++ tests (asan)" run_asan "$@" || status=1
+  fi
+  if [[ "$suite" == tsan ]]; then
+    ran "C++ tests (tsan)" run_tsan "$@" || status=1
+  fi
+  close_tests "$status"
+}
+
+word_soak() {
+  local status=0
+  prepare_tests all
+  ctest --test-dir "$BUILD/release" --output-on-failure -L soak \
+    --output-junit "$BUILD/report/ctest-soak.xml" || status=1
+  run_pytest -m soak "$@" || status=1
+  close_tests "$status"
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Run clang-tidy on the C++ that changed since a revision; findings count on changed lines only.
+
+    tools/tidy_changed.py [--base REVISION] [--build TREE] [--jobs N] [--minutes N]
+
+Without --base: since the branch left origin's, or on that branch itself the last five commits, as
+far as the clone goes back. A header is read by the source of its name. TREE is a build tree that
+was configured without precompiled headers (`cmake --preset tidy`); nothing in it has to be
+compiled. What has changed most is read first; what there is no time for is named, which is no
+failure.
+Exit: 0 nothing found (or nothing to read), 1 findings, 2 it cannot run.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = (".cc", ".c")
+LAST_COMMITS = 5
+HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+
+
+def say(text: str) -> None:
+    print(f"tidy: {text}", flush=True)
+
+
+def git(*arguments: str) -> str | None:
+    """Return what git prints, or None when it fails."""
+    done = subprocess.run(
+        ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def default_base() -> str | None:
+    head = git("rev-parse", "HEAD")
+    for trunk in ("origin/HEAD", "origin/main", "origin/master", "main", "master"):
+        base = git("merge-base", "HEAD", trunk)
+        if base and base != head:
+            return base
+    commits = git("rev-list", "--first-parent", f"--max-count={LAST_COMMITS + 1}", "HEAD")
+    seen = (commits or "").split()
+    return seen[-1] if len(seen) > 1 else None
+
+
+def changed(base: str) -> dict[str, int]:
+    """Return each C or C++ file that changed since `base`, with its number of changed lines."""
+    found: dict[str, int] = {}
+    diff = git("diff", "--numstat", "--no-renames", "--diff-filter=d", "-z", base, "--") or ""
+    for entry in diff.split("\0"):
+        added, _, rest = entry.partition("\t")
+        removed, _, path = rest.partition("\t")
+        if added.isdigit() and path.endswith((".h", *SOURCES)):
+            found[path] = int(added) + int(removed)
+    return found
+
+
+def line_filter(base: str) -> str:
+    """Return clang-tidy's --line-filter: the lines that are new since `base`, by file."""
+    lines: dict[str, list[list[int]]] = {}
+    path = ""
+    for line in (git("diff", "-U0", "--no-color", "--diff-filter=d", base, "--") or "").split("\n"):
+        if line.startswith("+++ "):
+            path = line.removeprefix("+++ ").removeprefix("b/")
+        elif (match := HUNK.match(line)) and path.endswith((".h", *SOURCES)):
+            first, count = int(match[1]), int(match[2] or 1)
+            if count:
+                lines.setdefault(path, []).append([first, first + count - 1])
+    return json.dumps([{"name": name, "lines": ranges} for name, ranges in lines.items()])
+
+
+def sources_of(files: dict[str, int], compiled: set[str]) -> list[str]:
+    """Return the sources to read, what changed most first: a header's is that of its name."""
+    lines: dict[str, int] = {}
+    for path, count in files.items():
+        for source in (path, *(str(Path(path).with_suffix(ending)) for ending in SOURCES)):
+            if source in compiled:
+                lines[source] = lines.get(source, 0) + count
+                break
+    return sorted(lines, key=lambda source: (-lines[source], source))
+
+
+def compiled_in(tree: Path) -> set[str] | None:
+    try:
+        commands = json.loads((tree / "compile_commands.json").read_text())
+    except OSError:
+        return None
+    root = str(ROOT) + "/"
+    return {entry["file"].removeprefix(root) for entry in commands}
+
+
+def read(source: str, tree: Path, until: float, lines: str) -> tuple[str, int | None, str]:
+    """Return clang-tidy's status (None: there was no time for it) and what it says."""
+    left = until - time.monotonic()
+    if left <= 0:
+        return source, None, ""
+    filtered = [f"--line-filter={lines}"] if lines else []
+    try:
+        done = subprocess.run(
+            ["clang-tidy", "--quiet", "--warnings-as-errors=*", *filtered, "-p", str(tree), source],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=left,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return source, None, ""
+    # "4711 warnings generated." of headers that are not ours is all that a clean file says.
+    return source, done.returncode, done.stdout + (done.stderr if done.returncode else "")
+
+
+def read_all(sources: list[str], tree: Path, jobs: int, minutes: float, lines: str = "") -> int:
+    """Return 1 if there are findings; `lines` restricts them (line_filter)."""
+    until = time.monotonic() + minutes * 60
+    failed, left_out = [], []
+    with ThreadPoolExecutor(jobs) as pool:
+        for source, status, text in pool.map(lambda one: read(one, tree, until, lines), sources):
+            if status is None:
+                left_out.append(source)
+            elif status != 0:
+                failed.append(source)
+                print(text, flush=True)
+    if left_out:
+        say(f"no time for {len(left_out)} of {len(sources)}: {' '.join(left_out)}")
+    say(f"read {len(sources) - len(left_out)} files, findings in {len(failed)}")
+    return 1 if failed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--base", help="the revision to compare with")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "tidy")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--minutes", type=float, default=4)
+    options = parser.parse_args()
+
+    base = options.base or default_base()
+    if base is None:
+        say("this clone has no earlier commit to compare with: nothing to read")
+        return 0
+    if git("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}") is None:
+        say(f"there is no revision {base} here")
+        return 2
+    files = changed(base)
+    if not files:
+        say(f"no C++ changed since {base[:12]}")
+        return 0
+    compiled = compiled_in(options.build)
+    if compiled is None:
+        say(f"{options.build} is not configured: cmake --preset tidy")
+        return 2
+    sources = sources_of(files, compiled)
+    if not sources:
+        say(f"{len(files)} files changed since {base[:12]}, none of them compiled here")
+        return 0
+    lines = line_filter(base)
+    return read_all(sources, options.build, options.jobs, options.minutes, lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
