@@ -67,7 +67,7 @@ void Describe(const CLI::App& parser, const std::string& name, const Offers& off
   }
 }
 
-int Execute(const CLI::App& app, const std::string& shell) {
+int ExecuteCompletion(const CLI::App& app, const std::string& shell) {
   const Offers offers = CollectOffers();
   std::vector<CompletionCommand> commands;
   Describe(app, "", offers, commands);
@@ -91,7 +91,7 @@ Command MakeCompletionCommand(CLI::App& app) {
               return UsageError("completion",
                                 core::Quoted(**shell) + " is none of " + JoinChoices(shells));
             }
-            return Execute(app, **shell);
+            return ExecuteCompletion(app, **shell);
           }};
 }
 

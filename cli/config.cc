@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct ConfigArguments {
   server::config::ConfigSources sources;
   bool json = false;
   bool toml = false;
@@ -128,7 +128,7 @@ std::string AsJson(const server::config::LoadedConfig& loaded) {
   return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int Execute(const Arguments& arguments) {
+int ExecuteConfig(const ConfigArguments& arguments) {
   if (arguments.json && arguments.toml) {
     return UsageError("config", "--json and --toml are mutually exclusive");
   }
@@ -148,7 +148,7 @@ int Execute(const Arguments& arguments) {
 }  // namespace
 
 Command MakeConfigCommand(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConfigArguments>();
   CLI::App* parser =
       AddCommand(app, "config", "Show the server's settings and where each one comes from");
   AddConfigOptions(parser, arguments->sources);
@@ -163,7 +163,7 @@ Command MakeConfigCommand(CLI::App& app) {
        "belljar config --env-file .env  # with the variables of a file",
        "belljar config --defaults --toml > config.toml  # a starting point for your own file",
        "belljar config --json  # the same for a program"});
-  return {parser, [arguments] { return Execute(*arguments); }};
+  return {parser, [arguments] { return ExecuteConfig(*arguments); }};
 }
 
 }  // namespace belljar::cli

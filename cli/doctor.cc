@@ -173,7 +173,7 @@ Json ToJson(const std::vector<Section>& sections) {
           {"checks", checks}};
 }
 
-int Execute(bool json) {
+int ExecuteDoctor(bool json) {
   const std::vector<Section> sections = Examine();
   const int code = IsWell(sections) ? kExitOk : kExitFindings;
   if (!json) return Answer(Text(sections), code);
@@ -191,7 +191,7 @@ Command MakeDoctorCommand(CLI::App& app) {
   AddFlag(parser, "--json", *json, "print one JSON object");
   SetExamples(parser, {"belljar doctor  # exits with 0 if strict isolation works here, else 1",
                        "belljar doctor --json  # for a health check"});
-  return {parser, [json] { return Execute(*json); }};
+  return {parser, [json] { return ExecuteDoctor(*json); }};
 }
 
 }  // namespace belljar::cli

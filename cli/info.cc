@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Arguments {
+struct InfoArguments {
   bool names = false;
   bool json = false;
 };
@@ -160,7 +160,7 @@ int PrintJson(const outside::ProfileCatalogue& catalogue) {
   return Answer(object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n", kExitOk);
 }
 
-int Execute(const Arguments& arguments) {
+int ExecuteInfo(const InfoArguments& arguments) {
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   return arguments.json ? PrintJson(*catalogue) : PrintText(*catalogue, arguments.names);
@@ -169,14 +169,14 @@ int Execute(const Arguments& arguments) {
 }  // namespace
 
 Command MakeInfoCommand(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InfoArguments>();
   CLI::App* parser = AddCommand(app, "info", "Show the profiles, what each provides, and versions");
   AddFlag(parser, "--names", arguments->names, "list the names of each module too");
   AddFlag(parser, "--json", arguments->json, "print one JSON object, with all names");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",
                        "belljar info --names  # every name of every module",
                        "belljar info --json  # the same for a program"});
-  return {parser, [arguments] { return Execute(*arguments); }};
+  return {parser, [arguments] { return ExecuteInfo(*arguments); }};
 }
 
 }  // namespace belljar::cli

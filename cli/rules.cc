@@ -22,7 +22,7 @@ using validate::Rule;
 
 constexpr size_t kTextWidth = 96;
 
-struct Arguments {
+struct RulesArguments {
   std::vector<std::string> ids;
   bool json = false;
 };
@@ -128,7 +128,7 @@ std::string JsonText(const std::vector<Rule>& rules) {
   return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int Execute(const Arguments& arguments) {
+int ExecuteRules(const RulesArguments& arguments) {
   const core::Result<std::vector<Rule>> rules = validate::LoadRules();
   if (!rules) return OwnFailure(rules.error());
   const core::Result<std::vector<Rule>> chosen = Choose(*rules, arguments.ids);
@@ -143,7 +143,7 @@ int Execute(const Arguments& arguments) {
 }  // namespace
 
 Command MakeRulesCommand(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesArguments>();
   CLI::App* parser =
       app.add_subcommand("rules", "List the rules of the language policy, or explain some");
   parser
@@ -154,7 +154,7 @@ Command MakeRulesCommand(CLI::App& app) {
   SetExamples(parser, {"belljar rules  # all rules, a line each",
                        "belljar rules BJ201  # why, and what to write instead",
                        "belljar rules BJ2 --json  # a group, for a program"});
-  return {parser, [arguments] { return Execute(*arguments); }};
+  return {parser, [arguments] { return ExecuteRules(*arguments); }};
 }
 
 }  // namespace belljar::cli

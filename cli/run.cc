@@ -28,7 +28,7 @@ namespace {
 using StringList = std::vector<std::string>;
 const StringList kLayers = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
-struct Arguments {
+struct RunArguments {
   std::optional<std::string> file;
   std::optional<std::string> code;
   std::optional<std::string> standard_input;
@@ -62,7 +62,7 @@ struct Job {
 };
 
 // Where the program is: "-" for standard input.
-core::Result<std::string> ChooseFile(const Arguments& arguments) {
+core::Result<std::string> ChooseFile(const RunArguments& arguments) {
   if (arguments.file) return *arguments.file;
   if (!isatty(STDIN_FILENO)) return std::string("-");
   return UsersError(
@@ -72,7 +72,7 @@ core::Result<std::string> ChooseFile(const Arguments& arguments) {
       "  belljar run - < program.py     standard input");
 }
 
-core::Result<void> TakeSource(const Arguments& arguments, Job& job) {
+core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
   if (arguments.code && arguments.file) {
     return UsersError("-c and FILE are mutually exclusive");
   }
@@ -95,7 +95,7 @@ core::Result<void> TakeSource(const Arguments& arguments, Job& job) {
   return {};
 }
 
-core::Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
+core::Result<void> TakeStandardInput(const RunArguments& arguments, Job& job) {
   if (!arguments.standard_input) return {};
   // A guest could not hold more than this, and /dev/zero has no end.
   const core::Bytes bound = job.request.limits.memory;
@@ -109,7 +109,7 @@ core::Result<void> TakeStandardInput(const Arguments& arguments, Job& job) {
   return {};
 }
 
-core::Result<void> TakeFiles(const Arguments& arguments, Job& job) {
+core::Result<void> TakeFiles(const RunArguments& arguments, Job& job) {
   core::Result<std::vector<host::InputFile>> files =
       ReadInputFiles(arguments.files, job.sandbox.profile);
   if (!files) return files.error();
@@ -118,7 +118,7 @@ core::Result<void> TakeFiles(const Arguments& arguments, Job& job) {
 }
 
 // The last of all: a directory is made here, and only for a run that begins.
-core::Result<void> TakeSaveDirectory(const Arguments& arguments, Job& job) {
+core::Result<void> TakeSaveDirectory(const RunArguments& arguments, Job& job) {
   if (!arguments.save_artifacts) {
     return arguments.force ? UsersError("--force requires --save-artifacts") : core::Result<void>();
   }
@@ -129,7 +129,7 @@ core::Result<void> TakeSaveDirectory(const Arguments& arguments, Job& job) {
   return {};
 }
 
-core::Result<void> TakeImports(const Arguments& arguments, Job& job) {
+core::Result<void> TakeImports(const RunArguments& arguments, Job& job) {
   if (!arguments.allowed_imports) return {};
   if (arguments.language == "full") {
     return UsersError(
@@ -143,7 +143,7 @@ core::Result<void> TakeImports(const Arguments& arguments, Job& job) {
 }
 
 // Whoever starts the command is the operator.
-core::Result<void> TakeNetwork(const Arguments& arguments, Job& job) {
+core::Result<void> TakeNetwork(const RunArguments& arguments, Job& job) {
   host::NetworkPolicy& network = job.sandbox.network;
   const bool given = arguments.allowed_domains || arguments.allowed_private || arguments.resolved;
   if (given && !job.sandbox.profile.egress) {
@@ -159,7 +159,7 @@ core::Result<void> TakeNetwork(const Arguments& arguments, Job& job) {
   return {};
 }
 
-core::Result<void> TakeLayers(const Arguments& arguments, Job& job) {
+core::Result<void> TakeLayers(const RunArguments& arguments, Job& job) {
   for (const std::string& layer : arguments.without.value_or(StringList())) {
     if (std::find(kLayers.begin(), kLayers.end(), layer) == kLayers.end()) {
       return UsersError("--without " + core::Quoted(layer) + " is none of " + JoinChoices(kLayers) +
@@ -172,7 +172,7 @@ core::Result<void> TakeLayers(const Arguments& arguments, Job& job) {
 
 // A container's user may neither mount nor make namespaces, so what strict asks for cannot be had
 // in one: the container's own walls stand there.
-core::Result<void> TakeContainer(const Arguments& arguments, Job& job) {
+core::Result<void> TakeContainer(const RunArguments& arguments, Job& job) {
   core::Result<std::optional<container::backend::ContainerOptions>> container =
       ResolveContainer(arguments.container);
   if (!container) return container.error();
@@ -192,7 +192,7 @@ core::Result<void> TakeContainer(const Arguments& arguments, Job& job) {
   return {};
 }
 
-core::Result<void> TakePackages(const Arguments& arguments, Job& job) {
+core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
   core::Result<std::optional<PackageSelection>> packages =
       ResolvePackages(arguments.packages, arguments.sandbox.profile.value_or(""));
   if (!packages) return packages.error();
@@ -211,7 +211,8 @@ core::Result<void> TakePackages(const Arguments& arguments, Job& job) {
 }
 
 // An error is the user's.
-core::Result<Job> Prepare(const Arguments& arguments, const outside::ProfileCatalogue& catalogue) {
+core::Result<Job> Prepare(const RunArguments& arguments,
+                          const outside::ProfileCatalogue& catalogue) {
   Job job;
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
@@ -261,7 +262,7 @@ host::Outcome Refusal(const Job& job) {
   return outcome;
 }
 
-int Report(const host::Outcome& outcome, const Arguments& arguments, const Job& job) {
+int Report(const host::Outcome& outcome, const RunArguments& arguments, const Job& job) {
   int code = ExitOfStatus(outcome.status);
   std::optional<Saved> saved;
   if (job.save_artifacts) {
@@ -293,7 +294,7 @@ core::Result<void> InstallPackages(Job& job, int cancel_fd) {
                                       "--allow-import");
 }
 
-int RunJob(const Arguments& arguments, Job job) {
+int RunJob(const RunArguments& arguments, Job job) {
   Interruption interruption;
   if (job.packages) {
     const core::Result<void> installed = InstallPackages(job, interruption.fd());
@@ -323,7 +324,7 @@ int RunJob(const Arguments& arguments, Job job) {
   return ExitAfterOutput(written, code);
 }
 
-int Execute(const Arguments& arguments) {
+int ExecuteRun(const RunArguments& arguments) {
   core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return Fail(catalogue.error(), arguments.json);
   core::Result<Job> job = Prepare(arguments, *catalogue);
@@ -335,7 +336,7 @@ int Execute(const Arguments& arguments) {
 }  // namespace
 
 Command MakeRunCommand(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
   AddText(parser, "FILE", arguments->file, kFileType, "the program; - or nothing: standard input");
   AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
@@ -386,7 +387,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --container  # also in a container: gVisor, or Docker",
                "belljar run a.py --container --package six  # from PIP_INDEX_URL",
                "belljar run program.py --json  # result, output, usage, isolation"});
-  return {parser, [arguments] { return Execute(*arguments); }};
+  return {parser, [arguments] { return ExecuteRun(*arguments); }};
 }
 
 }  // namespace belljar::cli

@@ -16,7 +16,7 @@
 namespace belljar::cli {
 namespace {
 
-struct Arguments {
+struct ServeArguments {
   server::config::ConfigSources sources;
   bool check = false;
 };
@@ -49,7 +49,7 @@ void ExplainStdio() {
       "Ctrl-D ends it.\n");
 }
 
-int Execute(const Arguments& arguments) {
+int ExecuteServe(const ServeArguments& arguments) {
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   const core::Result<server::config::LoadedConfig> loaded =
@@ -65,7 +65,7 @@ int Execute(const Arguments& arguments) {
 }  // namespace
 
 Command MakeServeCommand(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ServeArguments>();
   CLI::App* parser = AddCommand(app, "serve", "Serve MCP to clients, over stdio or HTTP");
   AddConfigOptions(parser, arguments->sources);
   AddSettingOptions(parser, arguments->sources);
@@ -76,7 +76,7 @@ Command MakeServeCommand(CLI::App& app) {
                        "belljar serve --timeout 5 --memory 64m  # defaults of calls",
                        "belljar serve --env-file .env  # settings of the environment from a file",
                        "belljar serve --check  # is the configuration right?"});
-  return {parser, [arguments] { return Execute(*arguments); }};
+  return {parser, [arguments] { return ExecuteServe(*arguments); }};
 }
 
 }  // namespace belljar::cli

@@ -38,7 +38,7 @@ namespace py = pybind11;
 // How long the interpreter's end waits for runs that it has killed. Only a callback that does not
 // return can take longer.
 constexpr std::chrono::seconds kPatienceAtExit{10};
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kSignalCheck{50};
 
 // Where the package says that the rest of Belljar is.
 outside::InstallationPlace& Place() {
@@ -74,7 +74,7 @@ core::Result<Opened> OpenWatchingSignals(Choice choice) {
       [&] { return Open(std::move(choice), cancellation.fd()); });
   std::future<core::Result<Opened>> opened = task.get_future();
   std::jthread thread(std::move(task));
-  while (WithoutGil([&] { return opened.wait_for(kLook); }) != std::future_status::ready) {
+  while (WithoutGil([&] { return opened.wait_for(kSignalCheck); }) != std::future_status::ready) {
     if (PyErr_CheckSignals() == 0) continue;
     cancellation.Cancel();
     WithoutGil([&] { opened.wait(); });
@@ -115,7 +115,7 @@ void CloseEngine(Engine& engine) {
     return;
   }
   // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
-  while (!WithoutGil([&] { return engine.Close(core::Clock::now() + kLook); })) {
+  while (!WithoutGil([&] { return engine.Close(core::Clock::now() + kSignalCheck); })) {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 }

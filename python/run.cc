@@ -24,7 +24,7 @@ namespace {
 namespace py = pybind11;
 
 // How long a signal may go unnoticed that came between two looks.
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kSignalCheckInterval{50};
 
 // What the run calls in Python, from frames of the engine's: no exception may cross those, so the
 // first is kept, ends the run, and is thrown when they are left.
@@ -172,7 +172,7 @@ bool WaitUntilReady(Engine& engine, double seconds) {
   const core::Deadline deadline =
       core::Clock::now() + std::chrono::duration_cast<core::Clock::duration>(time);
   for (;;) {
-    const core::Deadline look = std::min(deadline, core::Clock::now() + kLook);
+    const core::Deadline look = std::min(deadline, core::Clock::now() + kSignalCheckInterval);
     const core::Result<void> ready = WithoutGil([&] { return engine.WaitForSpare(look); });
     if (ready) return true;
     if (ready.error().error_number != ETIMEDOUT) throw HostFailure{ready.error()};

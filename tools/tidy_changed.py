@@ -5,7 +5,7 @@
 
 Without --base: since the branch left origin's, or on that branch itself the last five commits, as
 far as the clone goes back. A header is read by the source of its name. TREE is a build tree that
-was configured without precompiled headers (`cmake --preset tidy`); nothing in it has to be
+was configured source by source (`cmake --preset tidy`); nothing in it has to be
 compiled. What has changed most is read first; what there is no time for is named, which is no
 failure.
 Exit: 0 nothing found (or nothing to read), 1 findings, 2 it cannot run.

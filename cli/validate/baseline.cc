@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxFile = 64 << 20;
+constexpr size_t kMaxBaseline = 64 << 20;
 constexpr int kDepth = 4;
 constexpr int kVersion = 1;
 
@@ -53,7 +53,7 @@ core::Result<Baseline> Baseline::Read(const std::string& file) {
   if (!fd || fstat(fd.get(), &status) != 0)
     return core::SystemError("open baseline " + core::Quoted(file));
   if (!S_ISREG(status.st_mode)) return Malformed(file, "not a regular file");
-  const core::Result<std::string> text = core::ReadAll(fd.get(), kMaxFile);
+  const core::Result<std::string> text = core::ReadAll(fd.get(), kMaxBaseline);
   if (!text) {
     return core::SystemErrorOf(text.error().error_number, "read baseline " + core::Quoted(file),
                                text.error().detail);

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
-constexpr size_t kMaxFile = 1 << 20;
+constexpr size_t kMaxSettingsFile = 1 << 20;
 // toml++ bounds how deep values are nested, but not "a.b.c…": it takes its tables apart one call
 // within another, and half a million of them end the process.
 constexpr size_t kMaxDots = 32;
@@ -27,7 +27,7 @@ constexpr char kOwnFile[] = "belljar.toml";
 constexpr char kProjectFile[] = "pyproject.toml";
 
 // Thrown inside this file only.
-class Malformed : public std::runtime_error {
+class MalformedSettings : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -104,7 +104,7 @@ core::Result<std::string> ReadPlainFile(const std::string& path) {
   if (S_ISDIR(status.st_mode)) return core::SystemErrorOf(EISDIR, "read " + core::Quoted(path));
   if (!S_ISREG(status.st_mode))
     return core::MakeError("read " + core::Quoted(path), "not a regular file");
-  core::Result<std::string> text = core::ReadAll(fd.get(), kMaxFile);
+  core::Result<std::string> text = core::ReadAll(fd.get(), kMaxSettingsFile);
   if (text) return text;
   return core::SystemErrorOf(text.error().error_number, "read " + core::Quoted(path),
                              text.error().detail);
@@ -112,16 +112,16 @@ core::Result<std::string> ReadPlainFile(const std::string& path) {
 
 toml::table ParseFile(const std::string& path) {
   const core::Result<std::string> text = ReadPlainFile(path);
-  if (!text) throw Malformed(text.error().ToString());
+  if (!text) throw MalformedSettings(text.error().ToString());
   if (const size_t line = DotCounter(*text).FirstDeepLine()) {
-    throw Malformed(core::Printable(path) + ":" + std::to_string(line) + ": a key of more than " +
-                    std::to_string(kMaxDots) + " names");
+    throw MalformedSettings(core::Printable(path) + ":" + std::to_string(line) +
+                            ": a key of more than " + std::to_string(kMaxDots) + " names");
   }
   try {
     return toml::parse(*text, path);
   } catch (const toml::parse_error& error) {
-    throw Malformed(PlaceIn(path, error.source().begin) + ": " +
-                    core::Printable(error.description()));
+    throw MalformedSettings(PlaceIn(path, error.source().begin) + ": " +
+                            core::Printable(error.description()));
   }
 }
 
@@ -145,7 +145,7 @@ class Reader {
 
  private:
   [[noreturn]] void Refuse(const toml::source_region& where, const std::string& what) const {
-    throw Malformed(PlaceIn(file_.path, where.begin) + ": " + what);
+    throw MalformedSettings(PlaceIn(file_.path, where.begin) + ": " + what);
   }
   void CheckSections(const toml::table& root) const;
   void ReadKey(const std::string& key, const toml::node& node);
@@ -299,7 +299,7 @@ template <typename Call>
 auto Translate(const std::string& path, Call call) -> core::Result<decltype(call())> {
   try {
     return call();
-  } catch (const Malformed& malformed) {
+  } catch (const MalformedSettings& malformed) {
     return core::MakeError(malformed.what(), "");
   } catch (const std::exception& failure) {
     return core::MakeError("read configuration " + core::Quoted(path),

@@ -17,7 +17,7 @@ namespace {
 // Of a document; the layer is larger, and is not held.
 constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
 // Ours has eight, of them two folders; each may be held.
-constexpr size_t kMaxEntries = 64;
+constexpr size_t kMaxArchiveEntries = 64;
 constexpr size_t kNamedDifferences = 10;
 
 struct FoundFile {
@@ -63,7 +63,7 @@ class Inspector {
         .entry = [&](const TarEntry& entry, uint64_t at) -> core::Result<void> {
           end_file();
           if (progress_) progress_(at / 2, size_);
-          if (files_.size() + folders_.size() == kMaxEntries) {
+          if (files_.size() + folders_.size() == kMaxArchiveEntries) {
             return Fault("it has more files than one of ours");
           }
           if (entry.is_folder) {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kPiece = size_t{1} << 20;
+constexpr size_t kCopyPiece = size_t{1} << 20;
 
 // A file beside `path` that takes its place when it is complete, or goes away.
 class Scratch {
@@ -54,7 +54,7 @@ class Scratch {
 };
 
 core::Result<void> CopyInto(TarWriter& writer, int from) {
-  std::string piece(kPiece, '\0');
+  std::string piece(kCopyPiece, '\0');
   for (off_t at = 0;;) {
     const ssize_t got = pread(from, piece.data(), piece.size(), at);
     if (got < 0 && errno == EINTR) continue;

@@ -10,7 +10,7 @@ namespace {
 
 // PEP 552: magic number, flags, and then either the source's time and size or its hash; numbers of
 // 32 bits, the lowest byte first.
-constexpr size_t kHeaderSize = 16;
+constexpr size_t kPycHeaderSize = 16;
 constexpr size_t kFlagsAt = 4;
 constexpr size_t kTimeAt = 8;
 constexpr size_t kSizeAt = 12;
@@ -34,7 +34,7 @@ std::string CacheTag() {
 }
 
 std::optional<std::string> UncheckedByteCode(std::string byte_code, const SourceStamp& source) {
-  if (byte_code.size() < kHeaderSize) return std::nullopt;
+  if (byte_code.size() < kPycHeaderSize) return std::nullopt;
   const uint32_t flags = Read(byte_code, kFlagsAt);
   if (flags == kUnchecked) return byte_code;
   // By hash and checked: whether it is of this source, only the interpreter can tell.
@@ -43,7 +43,7 @@ std::optional<std::string> UncheckedByteCode(std::string byte_code, const Source
     return std::nullopt;
   }
   byte_code[kFlagsAt] = static_cast<char>(kUnchecked);
-  std::fill_n(byte_code.begin() + kTimeAt, kHeaderSize - kTimeAt, '\0');
+  std::fill_n(byte_code.begin() + kTimeAt, kPycHeaderSize - kTimeAt, '\0');
   return byte_code;
 }
 

@@ -36,9 +36,9 @@ std::vector<std::string> SplitFolders(std::string_view text) {
 }
 
 // One file's segments, and the dynamic section that they lead to.
-class Reader {
+class ElfReader {
  public:
-  Reader(Elf* elf, const std::string& path) : elf_(elf), path_(path) {}
+  ElfReader(Elf* elf, const std::string& path) : elf_(elf), path_(path) {}
 
   core::Result<ElfFile> Read() {
     GElf_Ehdr header;
@@ -135,7 +135,7 @@ core::Result<std::optional<ElfFile>> ReadElfFile(const std::string& path) {
   if (elf_version(EV_CURRENT) == EV_NONE) return Damaged(path, elf_errmsg(-1));
   const ElfHandle elf(elf_begin(fd.get(), ELF_C_READ, nullptr));
   if (!elf) return Damaged(path, elf_errmsg(-1));
-  core::Result<ElfFile> file = Reader(elf.get(), path).Read();
+  core::Result<ElfFile> file = ElfReader(elf.get(), path).Read();
   if (!file) return file.error();
   return std::optional<ElfFile>(std::move(*file));
 }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t kLargestFile = size_t{1} << 30;
+constexpr size_t kMaxFile = size_t{1} << 30;
 // Of an interpreter of its own: where the environment has it; of all others that of the build.
 std::string StandardLibraryOf(const outside::Installation& installation) {
   return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
@@ -399,7 +399,7 @@ core::Result<ImageFiles> CollectImageFiles(const ImageRequest& request) {
 
 core::Result<std::optional<std::string>> ReadContent(const ImageFile& file) {
   if (file.form == ImageFile::Form::kText) return std::optional(file.text);
-  core::Result<std::string> bytes = core::ReadFile(file.source, kLargestFile);
+  core::Result<std::string> bytes = core::ReadFile(file.source, kMaxFile);
   if (!bytes) return bytes.error();
   if (file.form == ImageFile::Form::kCopy) return std::optional(std::move(*bytes));
   if (file.form == ImageFile::Form::kProgram)

@@ -10,7 +10,7 @@ namespace {
 
 // Ours have some ten thousand; with the most packages ten times that. Each is held, and a
 // stranger's could have as many as its file has blocks.
-constexpr size_t kMaxEntries = 1'000'000;
+constexpr size_t kMaxLayerEntries = 1'000'000;
 
 using Visitor = std::function<core::Result<void>(const TarEntry&, const std::string& content)>;
 
@@ -97,7 +97,7 @@ core::Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const Imag
   };
   const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> core::Result<void> {
                              end_file();
-                             if (layer.listing.size() == kMaxEntries) {
+                             if (layer.listing.size() == kMaxLayerEntries) {
                                return core::MakeError("read an image",
                                                       "it has more files than one of ours");
                              }

@@ -11,7 +11,7 @@ constexpr std::string_view kOldMagic = "ld.so-1.7.0";
 constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
 
 // glibc's struct cache_file_new and struct file_entry_new; numbers in this machine's byte order.
-constexpr size_t kHeaderSize = 48;
+constexpr size_t kCacheHeaderSize = 48;
 constexpr size_t kCountAt = 20;
 constexpr size_t kEntrySize = 24;
 constexpr size_t kNameAt = 4;
@@ -55,12 +55,12 @@ core::Result<LoaderCache> LoaderCache::Parse(std::string_view bytes) {
   };
   bytes = NewPart(bytes);
   if (!bytes.starts_with(kMagic)) return failed("unknown format");
-  if (bytes.size() < kHeaderSize) return failed("truncated");
+  if (bytes.size() < kCacheHeaderSize) return failed("truncated");
   const uint64_t count = Read<uint32_t>(bytes, kCountAt);
-  if (count > (bytes.size() - kHeaderSize) / kEntrySize) return failed("truncated");
+  if (count > (bytes.size() - kCacheHeaderSize) / kEntrySize) return failed("truncated");
   LoaderCache cache;
   for (uint64_t i = 0; i < count; ++i) {
-    const size_t entry = kHeaderSize + i * kEntrySize;
+    const size_t entry = kCacheHeaderSize + i * kEntrySize;
     if (Read<uint64_t>(bytes, entry + kCapabilitiesAt) != 0) continue;
     const std::optional<std::string> name = TextAt(bytes, Read<uint32_t>(bytes, entry + kNameAt));
     const std::optional<std::string> path = TextAt(bytes, Read<uint32_t>(bytes, entry + kPathAt));

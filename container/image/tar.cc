@@ -17,8 +17,8 @@ namespace belljar::container::image {
 namespace {
 
 constexpr size_t kBlock = 512;
-constexpr size_t kPiece = size_t{256} << 10;
-constexpr uint64_t kLargestFile = (uint64_t{1} << 33) - 1;  // eleven octal digits
+constexpr size_t kReadPiece = size_t{256} << 10;
+constexpr uint64_t kMaxTarFile = (uint64_t{1} << 33) - 1;  // eleven octal digits
 
 // POSIX.1-1988 ustar, as pax(1) has it.
 struct Header {
@@ -136,9 +136,9 @@ std::string HeaderFault(const Header& header, const TarEntry& entry) {
   return "its header is damaged";
 }
 
-class Reader {
+class TarReader {
  public:
-  Reader(int fd, uint64_t offset, uint64_t size, const TarVisitor& visitor)
+  TarReader(int fd, uint64_t offset, uint64_t size, const TarVisitor& visitor)
       : fd_(fd), at_(offset), left_(size), visitor_(visitor) {}
 
   core::Result<TarSummary> Read() {
@@ -178,7 +178,7 @@ class Reader {
     if (core::Result<void> told = visitor_.entry(entry, at_); !told) return told;
     std::string piece;
     for (uint64_t left = entry.size; left > 0; left -= piece.size()) {
-      piece.resize(std::min<uint64_t>(left, kPiece));
+      piece.resize(std::min<uint64_t>(left, kReadPiece));
       if (core::Result<void> read = Take(piece.data(), piece.size()); !read) return read;
       if (core::Result<void> told = visitor_.bytes(piece); !told) return told;
     }
@@ -226,7 +226,7 @@ std::string EntryFault(const TarEntry& entry) {
   if (const char* fault = host::PathFault(entry.path)) return fault;
   if (!DivideAt(NameOf(entry))) return "its path is longer than a tar file has room for";
   if (entry.is_folder && entry.size != 0) return "it is a folder with bytes of its own";
-  if (entry.size > kLargestFile) return "it is larger than a tar file has room for";
+  if (entry.size > kMaxTarFile) return "it is larger than a tar file has room for";
   return "";
 }
 
@@ -271,7 +271,7 @@ core::Result<void> TarWriter::Write(std::string_view bytes) {
 
 core::Result<TarSummary> ReadTar(int fd, uint64_t offset, uint64_t size,
                                  const TarVisitor& visitor) {
-  return Reader(fd, offset, size, visitor).Read();
+  return TarReader(fd, offset, size, visitor).Read();
 }
 
 }  // namespace belljar::container::image

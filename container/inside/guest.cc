@@ -23,12 +23,12 @@ namespace belljar::container::inside {
 namespace {
 
 // A host that reads nothing for so long has stopped being one.
-constexpr std::chrono::seconds kSendTimeout{20};
+constexpr std::chrono::seconds kReportTimeout{20};
 constexpr std::chrono::milliseconds kGoneCheck{50};
 // Bringing up an interpreter, with packages, on a busy machine.
 constexpr std::chrono::seconds kReadyTimeout{120};
 
-outside::Wait Sending() { return {core::Clock::now() + kSendTimeout}; }
+outside::Wait Sending() { return {core::Clock::now() + kReportTimeout}; }
 // One that is in a call reads nothing for as long as that takes; that it has gone is seen all the
 // same.
 outside::Wait SendingTo(const HostListener& host) {

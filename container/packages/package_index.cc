@@ -8,7 +8,7 @@
 namespace belljar::container::packages {
 namespace {
 
-constexpr size_t kMaxAddress = 2048;
+constexpr size_t kMaxIndexAddress = 2048;
 
 core::Error Objection(const std::string& shown, const std::string& what) {
   return core::MakeError(
@@ -32,7 +32,7 @@ core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   }
   const bool is_visible = std::all_of(address.begin(), address.end(),
                                       [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
-  if (!is_visible || address.size() > kMaxAddress) {
+  if (!is_visible || address.size() > kMaxIndexAddress) {
     return Objection("", "it has spaces, or is no address at all");
   }
   if (address.find_first_of("?#") != address.npos) {

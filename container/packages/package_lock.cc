@@ -13,9 +13,9 @@ namespace {
 using nlohmann::json;
 
 constexpr uint64_t kSchema = 1;
-constexpr size_t kMaxName = 100;
+constexpr size_t kMaxLockedName = 100;
 constexpr size_t kMaxVersion = 100;
-constexpr size_t kMaxAddress = 2048;
+constexpr size_t kMaxLockedAddress = 2048;
 constexpr size_t kDigestSize = 64;
 
 bool IsDigest(std::string_view text) {
@@ -33,7 +33,7 @@ bool IsVersion(std::string_view text) {
 LockedPackage ReadPackage(const json& form) {
   wire::Fields fields(form);
   LockedPackage package;
-  package.name = fields.Text("name", kMaxName);
+  package.name = fields.Text("name", kMaxLockedName);
   package.version = fields.Text("version", kMaxVersion);
   package.file = fields.Text("file", host::kMaxPathPart);
   package.sha256 = fields.Text("sha256", kDigestSize);
@@ -71,7 +71,7 @@ PackageQuestion ReadQuestion(const json& form) {
                               .value_or(std::vector<std::string>());
   question.python = fields.Text("python", kMaxVersion);
   question.architecture = fields.Text("architecture", kMaxVersion);
-  question.index = fields.Text("index", kMaxAddress);
+  question.index = fields.Text("index", kMaxLockedAddress);
   fields.End();
   return question;
 }

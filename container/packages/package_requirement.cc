@@ -9,7 +9,7 @@
 namespace belljar::container::packages {
 namespace {
 
-constexpr size_t kMaxName = 100;
+constexpr size_t kMaxPackageName = 100;
 constexpr size_t kMaxExtras = 16;
 constexpr size_t kMaxSpecifiers = 16;
 // In the order in which they are tried: none after one that it begins with. Not "===": it compares
@@ -24,7 +24,7 @@ bool IsAlphanumeric(char c) {
 bool IsSeparator(char c) { return c == '-' || c == '_' || c == '.'; }
 
 bool IsName(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxName && IsAlphanumeric(text.front()) &&
+  return !text.empty() && text.size() <= kMaxPackageName && IsAlphanumeric(text.front()) &&
          IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
            return IsAlphanumeric(c) || IsSeparator(c);
          });

@@ -35,7 +35,7 @@ using Json = nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr size_t kMaxAnswer = 8 << 20;
-constexpr host::JsonBounds kBounds{.depth = 16, .values = 100'000};
+constexpr host::JsonBounds kStateBounds{.depth = 16, .values = 100'000};
 constexpr milliseconds kKillAgain{200};
 constexpr int kCpuPeriod = 100'000;  // microseconds
 
@@ -131,7 +131,7 @@ Json ResourceLimit(const char* type, uint64_t value) {
 
 // Of "runsc list --format=json": the ids of those that run.
 core::Result<std::set<std::string>> ReadRunning(std::string_view text) {
-  host::JsonReading reading = host::ReadJson(text, kBounds);
+  host::JsonReading reading = host::ReadJson(text, kStateBounds);
   const Json* const list = std::get_if<Json>(&reading);
   if (!list || !(list->is_array() || list->is_null())) {
     return core::MakeError("list containers", "runsc did not print a list");
@@ -169,7 +169,7 @@ std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
   std::map<std::string, std::string> labels;
   core::Result<std::string> text = core::ReadFile(bundle + "/config.json", kMaxAnswer);
   if (!text) return labels;
-  host::JsonReading reading = host::ReadJson(*text, kBounds);
+  host::JsonReading reading = host::ReadJson(*text, kStateBounds);
   const Json* const config = std::get_if<Json>(&reading);
   if (!config || !config->is_object() || !config->contains("annotations")) return labels;
   for (const auto& [name, value] : (*config)["annotations"].items()) {

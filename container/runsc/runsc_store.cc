@@ -32,7 +32,7 @@ constexpr size_t kMaxNote = 64 << 10;
 constexpr char kUnfinished[] = ".new-";
 // Longer than either takes.
 constexpr std::chrono::hours kMaxUnfinished{24};
-constexpr host::JsonBounds kBounds{.depth = 4, .values = 1000};
+constexpr host::JsonBounds kRecordBounds{.depth = 4, .values = 1000};
 constexpr char kNotReachable[] =
     "this user may not go there: it follows HOME, or XDG_CACHE_HOME where that is set, which have "
     "to be this user's own";
@@ -144,7 +144,7 @@ core::Result<void> WriteNote(const std::string& path, const Note& note) {
 std::optional<Note> ReadNote(const std::string& path) {
   core::Result<std::string> text = core::ReadFile(path, kMaxNote);
   if (!text) return std::nullopt;
-  host::JsonReading reading = host::ReadJson(*text, kBounds);
+  host::JsonReading reading = host::ReadJson(*text, kRecordBounds);
   const Json* const json = std::get_if<Json>(&reading);
   try {
     if (json) return Note{json->at("reference"), json->at("labels"), json->at("size")};

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr host::JsonBounds kBounds{.depth = 2, .values = 32};
+constexpr host::JsonBounds kGreetingBounds{.depth = 2, .values = 32};
 constexpr size_t kMaxName = 200;
 constexpr size_t kMaxOperation = 400;
 constexpr size_t kMaxDetail = 1000;
@@ -46,7 +46,7 @@ std::string HelloToText(const Hello& hello) {
 core::Result<Hello> ReadHello(std::string_view text) {
   Hello hello;
   core::Result<void> read =
-      ReadForm(text, kBounds, "read a container's hello", [&](const json& form) {
+      ReadForm(text, kGreetingBounds, "read a container's hello", [&](const json& form) {
         Fields fields(form);
         hello.protocol = static_cast<uint32_t>(fields.Number("protocol", UINT32_MAX));
         if (hello.protocol != kContainerProtocol) return;
@@ -95,7 +95,7 @@ std::string FailureToText(const core::Error& error) {
 core::Error ReadFailure(std::string_view text) {
   core::Error said;
   core::Result<void> read =
-      ReadForm(text, kBounds, "read a container's failure", [&](const json& form) {
+      ReadForm(text, kGreetingBounds, "read a container's failure", [&](const json& form) {
         Fields fields(form);
         said.operation = core::Printable(fields.Text("operation", kMaxOperation));
         said.error_number = static_cast<int>(fields.Number("errno", kHighestErrno));

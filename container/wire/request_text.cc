@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr host::JsonBounds kBounds{.depth = 4, .values = 500'000};
+constexpr host::JsonBounds kRequestBounds{.depth = 4, .values = 500'000};
 constexpr size_t kMaxInputs = 10'000;
 constexpr size_t kMaxFiles = 100'000;
 
@@ -94,7 +94,7 @@ std::vector<std::string_view> RequestContent(const host::Request& request) {
 core::Result<void> ReadRequestText(std::string_view text, host::Request& request,
                                    EgressBounds& egress, Content& content) {
   ContentPlan plan;
-  core::Result<void> read = ReadForm(text, kBounds, "read a request", [&](const json& form) {
+  core::Result<void> read = ReadForm(text, kRequestBounds, "read a request", [&](const json& form) {
     Fields fields(form);
     fields.Rows<host::kSent>(request);
     plan.Add(&request.source, fields.Number("source_size", kMaxRequestContent.count));

@@ -156,6 +156,16 @@ std::vector<std::string_view> SplitAt(std::string_view text, char separator) {
   }
 }
 
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string joined;
+  for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
+  return joined;
+}
+
 std::string Hex(std::span<const unsigned char> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;

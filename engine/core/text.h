@@ -41,6 +41,11 @@ std::string LowerCase(std::string_view text);
 // What is between the separators: one part more than there are of those, each may be empty.
 std::vector<std::string_view> SplitAt(std::string_view text, char separator);
 
+bool Contains(const std::vector<std::string>& names, std::string_view name);
+
+// "a, b, c"; empty for none.
+std::string Joined(const std::vector<std::string>& names);
+
 // Two lower-case digits a byte.
 std::string Hex(std::span<const unsigned char> bytes);
 

@@ -11,8 +11,8 @@ namespace {
 using Scope = HostPattern::Scope;
 using Ports = HostPattern::Ports;
 
-constexpr uint16_t kHttp = 80;
-constexpr uint16_t kHttps = 443;
+constexpr uint16_t kHttpPort = 80;
+constexpr uint16_t kHttpsPort = 443;
 
 bool IsBelow(std::string_view name, std::string_view parent) {
   return name.size() > parent.size() + 1 && name.ends_with(parent) &&
@@ -81,7 +81,7 @@ bool HostPattern::Matches(const HostName& name) const {
 
 bool HostPattern::Matches(uint16_t requested) const {
   switch (ports) {
-    case Ports::kWeb: return requested == kHttp || requested == kHttps;
+    case Ports::kWeb: return requested == kHttpPort || requested == kHttpsPort;
     case Ports::kOne: return requested == port;
     case Ports::kAll: return true;
   }
@@ -91,7 +91,7 @@ bool HostPattern::Matches(uint16_t requested) const {
 bool HostPattern::Covers(const HostPattern& narrower) const {
   if (narrower.ports == Ports::kAll && ports != Ports::kAll) return false;
   if (narrower.ports == Ports::kOne && !Matches(narrower.port)) return false;
-  if (narrower.ports == Ports::kWeb && !Matches(kHttp) && !Matches(kHttps)) return false;
+  if (narrower.ports == Ports::kWeb && !Matches(kHttpPort) && !Matches(kHttpsPort)) return false;
   switch (narrower.scope) {
     case Scope::kExact: return Matches(narrower.host);
     case Scope::kBelow:

@@ -17,7 +17,7 @@ namespace http = boost::beast::http;
 using http::field;
 
 constexpr std::string_view kScheme = "http://";
-constexpr uint16_t kHttp = 80;
+constexpr uint16_t kDefaultPort = 80;
 
 std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -128,15 +128,15 @@ std::optional<HttpObjection> ReadForward(const http::request_header<>& head,
     return Malformed("a URL whose host and port cannot be told");
   }
   const std::optional<uint16_t> port =
-      authority->port && !authority->port->empty() ? ParsePort(*authority->port) : kHttp;
+      authority->port && !authority->port->empty() ? ParsePort(*authority->port) : kDefaultPort;
   if (!port) return Malformed("a URL whose port is no number from 1 to 65535");
   ask.host = authority->host;
   ask.port = *port;
   const std::optional<HostName> host = HostName::Parse(ask.host);
   if (!host) return std::nullopt;  // judged, and refused, with all others
   const std::string name = Bracketed(*host);
-  ask.head = ForwardedHead(head, ask,
-                           ask.port == kHttp ? name : name + ":" + std::to_string(ask.port), path);
+  ask.head = ForwardedHead(
+      head, ask, ask.port == kDefaultPort ? name : name + ":" + std::to_string(ask.port), path);
   return std::nullopt;
 }
 

@@ -11,14 +11,16 @@ namespace belljar::host {
 namespace {
 
 // Ordered, because people read it: the answer before the accounting.
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Ordered objects look each new key up in all that came before it: a guest's dict of 80,000 keys
 // would take 12 s. What is parsed into a tree first and then moved into the order has no doubles.
-Json ParseResult(const std::string& text) { return Json(nlohmann::json::parse(text)); }
+OrderedJson ParseResult(const std::string& text) {
+  return OrderedJson(nlohmann::json::parse(text));
+}
 
-std::string Dump(const Json& json, int indent) {
-  return core::SafeJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+std::string Dump(const OrderedJson& json, int indent) {
+  return core::SafeJson(json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 bool IsTextual(std::string_view media_type) {
@@ -27,28 +29,28 @@ bool IsTextual(std::string_view media_type) {
 }
 
 template <typename T>
-Json ToJson(const T& value) {
+OrderedJson ToJson(const T& value) {
   if constexpr (std::same_as<T, JsonText>) {
-    return value.text ? ParseResult(*value.text) : Json();
+    return value.text ? ParseResult(*value.text) : OrderedJson();
   } else if constexpr (std::same_as<T, Truncations>) {
-    Json parts = Json::object();
+    OrderedJson parts = OrderedJson::object();
     for (const auto& [part, count] : value.parts)
-      parts[part] = count == 0 ? Json(true) : Json(count);
+      parts[part] = count == 0 ? OrderedJson(true) : OrderedJson(count);
     return parts;
   } else if constexpr (OptionalField<T>) {
-    return value ? ToJson(*value) : Json();
+    return value ? ToJson(*value) : OrderedJson();
   } else if constexpr (ListField<T>) {
-    Json list = Json::array();
+    OrderedJson list = OrderedJson::array();
     for (const auto& item : value) list.push_back(ToJson(item));
     return list;
   } else if constexpr (RecordField<T>) {
-    Json object = Json::object();
+    OrderedJson object = OrderedJson::object();
     ForEachField<T>([&](auto row) {
       if constexpr (row.Is(kInJson)) {
         const auto& field = row.Of(value);
         const bool is_unset = row.Is(kNullable | kOmittable) && IsUnset(field);
         if (is_unset && row.Is(kOmittable)) return;
-        object[row.name] = is_unset ? Json() : ToJson(field);
+        object[row.name] = is_unset ? OrderedJson() : ToJson(field);
       }
     });
     return object;

@@ -20,7 +20,7 @@
 namespace belljar::inside {
 namespace {
 
-constexpr size_t kMaxMaps = 1 << 20;
+constexpr size_t kMaxMapsSize = 1 << 20;
 // More than this no worker needs, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
 constexpr size_t kPageSize = 4096;     // of x86-64, and of aarch64 as Debian builds it
@@ -42,7 +42,7 @@ uintptr_t EndOf(const iovec& part) {
 
 // The private writable mappings, from lines such as "55d0-55d4 rw-p 00000000 00:00 0 [heap]".
 core::Result<std::vector<Range>> WritableMappings() {
-  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMaps);
+  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsSize);
   if (!maps) return maps.error();
   std::vector<Range> ranges;
   std::istringstream lines(*maps);

@@ -18,7 +18,7 @@
 namespace belljar::inside {
 namespace {
 
-constexpr size_t kMaxMaps = 4 << 20;
+constexpr size_t kMaxMapsText = 4 << 20;
 constexpr uintptr_t kHugePage = 2 << 20;  // of x86-64, and of aarch64 with pages of 4 KiB
 
 size_t Collapse(uintptr_t begin, uintptr_t end) {
@@ -34,7 +34,7 @@ size_t Collapse(uintptr_t begin, uintptr_t end) {
 }  // namespace
 
 size_t CollapseIntoHugePages() {
-  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMaps);
+  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsText);
   if (!maps) return 0;
   size_t moved = 0;
   std::istringstream lines(*maps);

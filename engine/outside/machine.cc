@@ -9,6 +9,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/core/text.h"
 #include "engine/outside/probe.h"
 #include "engine/seal/cgroup.h"
 #include "engine/seal/landlock.h"
@@ -26,13 +27,6 @@ std::vector<std::string> WordsOf(const std::string& path) {
   std::istringstream stream(*text);
   for (std::string word; stream >> word;) words.push_back(word);
   return words;
-}
-
-bool Contains(const std::vector<std::string>& words, const std::string& word) {
-  for (const std::string& each : words) {
-    if (each == word) return true;
-  }
-  return false;
 }
 
 MachineCheck CheckVersion() {
@@ -109,7 +103,7 @@ MachineCheck CheckLandlock() {
 
 MachineCheck CheckSeccomp() {
   const std::vector<std::string> actions = WordsOf("/proc/sys/kernel/seccomp/actions_avail");
-  const bool found = Contains(actions, "kill_process") && Contains(actions, "trap");
+  const bool found = core::Contains(actions, "kill_process") && core::Contains(actions, "trap");
   return {
       "seccomp",
       Need::kAlways,

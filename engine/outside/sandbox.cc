@@ -22,11 +22,7 @@ namespace belljar::outside {
 namespace {
 
 // Findings, traceback and variables, beside the result.
-constexpr core::Bytes kReportOverhead = core::Bytes::Mebi(1);
-
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
 
 // RFC 9562 version 4.
 std::string NewExecutionId() {
@@ -56,7 +52,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
   std::vector<std::string> hostile;
   for (const std::string& name : spawning) allowed.push_back({name, {}});
   for (const std::string& name : profile.hostile_syscalls) {
-    if (!Contains(spawning, name)) hostile.push_back(name);
+    if (!core::Contains(spawning, name)) hostile.push_back(name);
   }
   core::Result<std::vector<sock_filter>> filter = seal::CompileFilter(allowed, hostile);
   if (!filter) return filter.error();
@@ -88,7 +84,7 @@ bool IsOfTheMoment(int error_number) {
 
 // Standard isolation does without namespaces where they are refused, and nowhere else.
 core::Result<bool> UsesNamespaces(const SandboxOptions& options) {
-  if (Contains(options.without_layers, "namespaces")) return false;
+  if (core::Contains(options.without_layers, "namespaces")) return false;
   if (options.isolation == IsolationMode::kStrict) return true;
   const core::Result<void> probed = ProbeNamespaces();
   if (!probed && IsOfTheMoment(probed.error().error_number)) return probed.error();
@@ -103,7 +99,9 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
     }
   }
   seal::SealPlan plan;
-  const auto wanted = [&](const char* layer) { return !Contains(options.without_layers, layer); };
+  const auto wanted = [&](const char* layer) {
+    return !core::Contains(options.without_layers, layer);
+  };
   const bool standard = options.isolation == IsolationMode::kStandard;
   const core::Result<bool> namespaces = UsesNamespaces(options);
   if (!namespaces) return namespaces.error();
@@ -191,7 +189,7 @@ std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
     const bool optional =
         options.isolation == IsolationMode::kStandard &&
         (layer == std::string_view("namespaces") || layer == std::string_view("landlock"));
-    if (!optional && !Contains(options.without_layers, layer)) required.push_back(layer);
+    if (!optional && !core::Contains(options.without_layers, layer)) required.push_back(layer);
   }
   return required;
 }
@@ -225,7 +223,7 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.zygote.profile_document = options.profile.document;
   pool.zygote.other_profiles = options.other_profiles;
   pool.zygote.layout = {plan->ceiling.output,
-                        core::Bytes{plan->ceiling.result.count + kReportOverhead.count},
+                        core::Bytes{plan->ceiling.result.count + kReportHeadroom.count},
                         options.profile.artifacts};
   pool.zygote.plan = std::move(*plan);
   pool.zygote.single_run = options.single_run;

@@ -50,7 +50,7 @@ bool HasWord(const std::string& text, const std::string& word) {
   return false;
 }
 
-core::Result<void> WriteTo(int directory, const char* file, const std::string& text) {
+core::Result<void> WriteCgroupFile(int directory, const char* file, const std::string& text) {
   const core::UniqueFd fd(openat(directory, file, O_WRONLY | O_CLOEXEC));
   if (!fd) return core::SystemError(std::string("open ") + file);
   if (write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
@@ -113,13 +113,14 @@ core::Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const Cgr
   CgroupLeaf leaf(parent, name,
                   core::UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!leaf.directory_) return core::SystemError("open cgroup " + path);
-  core::Result<void> done = WriteTo(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
+  core::Result<void> done =
+      WriteCgroupFile(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
   if (!done) return done.error();
-  if (done = WriteTo(leaf.fd(), "pids.max", std::to_string(limits.pids)); !done) {
+  if (done = WriteCgroupFile(leaf.fd(), "pids.max", std::to_string(limits.pids)); !done) {
     return done.error();
   }
   // Absent where the kernel counts no swap.
-  (void)WriteTo(leaf.fd(), "memory.swap.max", "0").ok();
+  (void)WriteCgroupFile(leaf.fd(), "memory.swap.max", "0").ok();
   return leaf;
 }
 

@@ -25,7 +25,7 @@ namespace {
 constexpr char kStage[] = "/tmp";
 constexpr char kHostName[] = "belljar";
 
-core::Result<void> WriteTo(pid_t child, const char* file, const std::string& text) {
+core::Result<void> WriteProcFile(pid_t child, const char* file, const std::string& text) {
   const std::string path = "/proc/" + std::to_string(child) + "/" + file;
   core::UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd) return core::SystemError("open " + path);
@@ -128,13 +128,14 @@ core::Result<void> WriteIdMaps(pid_t child) {
   };
   // Without CAP_SETGID outside, user_namespaces(7) asks for setgroups to be given up first.
   if (!root) {
-    if (core::Result<void> done = WriteTo(child, "setgroups", "deny"); !done) return done;
+    if (core::Result<void> done = WriteProcFile(child, "setgroups", "deny"); !done) return done;
   }
-  if (core::Result<void> done = WriteTo(child, "uid_map", map(root ? kSandboxUid : geteuid()));
+  if (core::Result<void> done =
+          WriteProcFile(child, "uid_map", map(root ? kSandboxUid : geteuid()));
       !done) {
     return done;
   }
-  return WriteTo(child, "gid_map", map(root ? kSandboxUid : getegid()));
+  return WriteProcFile(child, "gid_map", map(root ? kSandboxUid : getegid()));
 }
 
 // Podman's seccomp profile lets anybody mount, and name no host.

@@ -13,7 +13,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr size_t kMaxFile = 1 << 20;
+constexpr size_t kMaxEnvironmentFile = 1 << 20;
 constexpr char kWhitespace[] = " \t";
 
 // What ./dev, the build and the tests read.
@@ -105,10 +105,6 @@ Strings KnownVariables() {
   return names;
 }
 
-bool Holds(const Strings& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 void Add(const Setting& setting, const std::string& name, const std::vector<Variable>& variables,
          std::vector<Given>& given) {
   const Variable* variable = name.empty() ? nullptr : FindVariable(variables, name);
@@ -136,7 +132,7 @@ std::vector<Variable> ReadEnvironment(const Strings& strings) {
 }
 
 core::Result<std::vector<Variable>> ReadEnvironmentFile(const std::string& path) {
-  const core::Result<std::string> text = core::ReadFile(path, kMaxFile);
+  const core::Result<std::string> text = core::ReadFile(path, kMaxEnvironmentFile);
   if (!text) return core::MakeError("environment file: " + text.error().ToString(), "");
   std::vector<Variable> variables;
   std::string_view rest = *text;
@@ -179,8 +175,8 @@ Strings UnknownVariables(const std::vector<Variable>& variables, const Strings& 
   Strings unknown;
   for (const Variable& variable : variables) {
     const std::string& name = variable.name;
-    if (!IsOurs(name) || Holds(known, name) || Holds(also_known, name)) continue;
-    if (Holds(kDevelopment, name) || name.starts_with(kTestPrefix)) continue;
+    if (!IsOurs(name) || core::Contains(known, name) || core::Contains(also_known, name)) continue;
+    if (core::Contains(kDevelopment, name) || name.starts_with(kTestPrefix)) continue;
     unknown.push_back(variable.origin.place + ": unknown setting" + host::Suggestion(name, known));
   }
   return unknown;

@@ -26,21 +26,17 @@ constexpr Tier kTiers[] = {
 };
 constexpr char kNotInstalled[] = "not in this version: has no effect";
 
-bool Holds(const Strings& list, const std::string& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
 bool IsMissingTier(const std::string& name, const outside::ProfileCatalogue& catalogue) {
   const bool is_tier = std::any_of(std::begin(kTiers), std::end(kTiers),
                                    [&](const Tier& tier) { return tier.profile == name; });
-  return is_tier && !Holds(catalogue.Names(), name);
+  return is_tier && !core::Contains(catalogue.Names(), name);
 }
 
 // By its own name, or because each of those that it joins is.
 bool IsEnabled(const std::string& name, const Strings& enabled) {
   const std::vector<std::string_view> parts = core::SplitAt(name, '+');
-  return Holds(enabled, name) || std::all_of(parts.begin(), parts.end(), [&](auto part) {
-           return Holds(enabled, std::string(part));
+  return core::Contains(enabled, name) || std::all_of(parts.begin(), parts.end(), [&](auto part) {
+           return core::Contains(enabled, std::string(part));
          });
 }
 
@@ -86,7 +82,7 @@ core::Result<void> ResolveTiers(Loading& loading, const outside::ProfileCatalogu
     }
     if (IsMissingTier(tier.profile, catalogue)) {
       NoteMissing(loading, tier.key, tier.profile);
-    } else if (!Holds(profiles, tier.profile)) {
+    } else if (!core::Contains(profiles, tier.profile)) {
       profiles.push_back(tier.profile);
     }
   }
@@ -99,7 +95,7 @@ core::Result<Strings> EnabledProfiles(Loading& loading,
   const std::string& default_profile = loading.draft.config.execution.profile;
   Strings profiles;
   for (const std::string& name : loading.draft.profiles.value_or(Strings{default_profile})) {
-    if (Holds(profiles, name)) continue;
+    if (core::Contains(profiles, name)) continue;
     const bool is_missing = loading.draft.profiles && IsMissingTier(name, catalogue);
     if (is_missing && name != default_profile) {
       NoteMissing(loading, "execution.profiles", name);
@@ -109,7 +105,7 @@ core::Result<Strings> EnabledProfiles(Loading& loading,
   }
   if (core::Result<void> tiers = ResolveTiers(loading, catalogue, profiles); !tiers)
     return tiers.error();
-  if (!Holds(profiles, default_profile)) {
+  if (!core::Contains(profiles, default_profile)) {
     return core::MakeError(loading.OriginOf("execution.profiles").place,
                            "lacks " + core::Quoted(default_profile) +
                                ", the profile of calls that name none (execution.profile)");
@@ -195,7 +191,7 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
   Strings allowed;
   for (const std::string& module : *execution.allowed_imports) {
     if (names.contains(module)) {
-      if (!Holds(allowed, module)) allowed.push_back(module);
+      if (!core::Contains(allowed, module)) allowed.push_back(module);
       continue;
     }
     const std::string what = "no enabled profile has a module " + core::Quoted(module);

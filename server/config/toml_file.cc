@@ -18,7 +18,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr size_t kMaxFile = 1 << 20;
+constexpr size_t kMaxTomlFile = 1 << 20;
 constexpr char kTokens[] = "tokens";
 const Strings kTokenKeys = {"name", "file", "env", "profiles", "rate", "burst", "concurrency"};
 // What people would call the secret itself.
@@ -87,13 +87,9 @@ Strings KeysOf(const std::string& section) {
   return keys;
 }
 
-bool Holds(const Strings& list, const std::string& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
 // A key that is right but for its section, or nearly right where it is.
 std::string SuggestKey(const std::string& key, const Strings& known) {
-  if (Holds(kSecretKeys, key)) {
+  if (core::Contains(kSecretKeys, key)) {
     return "; a secret does not belong into this file, which is copied and shown: put it into a "
            "file of its own, of mode 600, that http.token_file names";
   }
@@ -181,8 +177,8 @@ void Reader::ReadSection(const std::string& section, const toml::table& table,
 void Reader::CheckTokenKeys(const toml::table& table) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (Holds(kTokenKeys, name)) continue;
-    if (Holds(kSecretKeys, name)) {
+    if (core::Contains(kTokenKeys, name)) continue;
+    if (core::Contains(kSecretKeys, name)) {
       Refuse(key.source(), "tokens." + name +
                                ": a secret does not belong into this file, which is copied and "
                                "shown: put it into a file of its own, of mode 600, and write "
@@ -268,7 +264,7 @@ void Reader::ReadTokens(const toml::node& node, TomlFile& file) const {
 // --- the whole file ---------------------------------------------------------------------------
 
 TomlFile Reader::Read() {
-  const core::Result<std::string> text = core::ReadFile(path_, kMaxFile);
+  const core::Result<std::string> text = core::ReadFile(path_, kMaxTomlFile);
   if (!text) throw Malformed("configuration: " + text.error().ToString());
   const toml::table root = toml::parse(*text, path_);
   Strings known = Sections();
@@ -278,7 +274,7 @@ TomlFile Reader::Read() {
     const std::string name(key.str());
     if (name == kTokens) {
       ReadTokens(node, file);
-    } else if (!Holds(known, name)) {
+    } else if (!core::Contains(known, name)) {
       Refuse(key.source(), "unknown key " + core::Quoted(name) + SuggestKey(name, known));
     } else if (!node.is_table()) {
       Refuse(node.source(), name + " is a section: write [" + name + "] above its keys");

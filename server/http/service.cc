@@ -15,7 +15,7 @@ constexpr size_t kPolitelyTurnedAway = 64;
 
 // Of the longest bodies, as many at a time.
 constexpr size_t kBodiesAtATime = 16;
-constexpr size_t kMaxUnsent = 512 << 20;
+constexpr size_t kMaxUnsentOfAll = 512 << 20;
 
 // Timeouts may be late by an eighth: one timer for all connections is cheaper than one for each
 // step of each request.
@@ -74,7 +74,7 @@ bool HttpService::HoldOfBodies(size_t bytes) {
 
 void HttpService::HoldUnsent(size_t bytes, const Connection& sender) {
   unsent_ += bytes;
-  while (unsent_ > kMaxUnsent) {
+  while (unsent_ > kMaxUnsentOfAll) {
     std::shared_ptr<Connection> slowest;
     for (const auto& each : connections_) {
       if (each.get() == &sender || !each->is_writing()) continue;

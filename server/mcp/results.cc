@@ -10,27 +10,28 @@
 namespace belljar::server::mcp {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // How long clients may keep what does not change while the server runs, in milliseconds.
 constexpr int kLifetime = 300'000;
 
-Json Icons() {
-  return Json::array({{{"src", kIconUri}, {"mimeType", kIconMediaType}, {"sizes", {"any"}}}});
+OrderedJson Icons() {
+  return OrderedJson::array(
+      {{{"src", kIconUri}, {"mimeType", kIconMediaType}, {"sizes", {"any"}}}});
 }
 
-Json Capabilities(bool has_resources) {
-  Json capabilities = {{"tools", {{"listChanged", false}}}};
+OrderedJson Capabilities(bool has_resources) {
+  OrderedJson capabilities = {{"tools", {{"listChanged", false}}}};
   if (has_resources) capabilities["resources"] = {{"subscribe", false}, {"listChanged", false}};
   return capabilities;
 }
 
-Json ToJson(const ToolDescription& tool) {
-  Json json = {{"name", tool.name},
-               {"title", tool.title},
-               {"description", tool.description},
-               {"inputSchema", tool.input_schema},
-               {"outputSchema", tool.output_schema}};
+OrderedJson ToJson(const ToolDescription& tool) {
+  OrderedJson json = {{"name", tool.name},
+                      {"title", tool.title},
+                      {"description", tool.description},
+                      {"inputSchema", tool.input_schema},
+                      {"outputSchema", tool.output_schema}};
   json["annotations"] = {{"title", tool.title},
                          {"readOnlyHint", tool.read_only},
                          {"destructiveHint", tool.destructive},
@@ -40,12 +41,12 @@ Json ToJson(const ToolDescription& tool) {
   return json;
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string Dump(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 // The members of `json`, an object, without its braces.
-std::string Members(const Json& json) {
+std::string Members(const OrderedJson& json) {
   const std::string text = Dump(json);
   return text.substr(1, text.size() - 2);
 }
@@ -91,33 +92,33 @@ std::string Block(const Content& content, bool knows_links) {
 
 Results::Results(const ServerIdentity& identity, const std::vector<std::unique_ptr<Tool>>& tools,
                  bool has_resources) {
-  const Json info = {{"name", identity.name},
-                     {"title", identity.title},
-                     {"version", identity.version},
-                     {"icons", Icons()}};
+  const OrderedJson info = {{"name", identity.name},
+                            {"title", identity.title},
+                            {"version", identity.version},
+                            {"icons", Icons()}};
   info_ = Dump(info);
   instructions_ = identity.instructions;
   capabilities_ = Dump(Capabilities(has_resources));
-  const Json short_info = {{"name", identity.name}, {"version", identity.version}};
+  const OrderedJson short_info = {{"name", identity.name}, {"version", identity.version}};
   stateless_prefix_ = "{" +
                       Members({{"resultType", "complete"},
                                {"_meta", {{"io.modelcontextprotocol/serverInfo", short_info}}}}) +
                       ",";
-  const Json cached = {{"ttlMs", kLifetime}, {"cacheScope", "private"}};
+  const OrderedJson cached = {{"ttlMs", kLifetime}, {"cacheScope", "private"}};
   cached_prefix_ = stateless_prefix_ + Members(cached) + ",";
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const auto& tool : tools) list.push_back(ToJson(tool->description()));
   const std::string tools_member = Members({{"tools", std::move(list)}});
   tool_list_ = "{" + tools_member + "}";
   stateless_tool_list_ = cached_prefix_ + tools_member + "}";
 
-  Json revisions = Json::array({kStatelessRevision});
+  OrderedJson revisions = OrderedJson::array({kStatelessRevision});
   for (const std::string_view revision : kHandshakeRevisions) revisions.push_back(revision);
-  Json discover = {{"resultType", "complete"},
-                   {"_meta", {{"io.modelcontextprotocol/serverInfo", info}}},
-                   {"supportedVersions", std::move(revisions)},
-                   {"capabilities", Capabilities(has_resources)},
-                   {"instructions", identity.instructions}};
+  OrderedJson discover = {{"resultType", "complete"},
+                          {"_meta", {{"io.modelcontextprotocol/serverInfo", info}}},
+                          {"supportedVersions", std::move(revisions)},
+                          {"capabilities", Capabilities(has_resources)},
+                          {"instructions", identity.instructions}};
   discover.update(cached);
   discover_ = Dump(discover);
 }

@@ -8,7 +8,7 @@
 namespace belljar::server::tools {
 namespace {
 
-constexpr char kHowToEnable[] =
+constexpr char kHowToAllowPackages[] =
     "packages: not enabled on this server; an operator enables them with enabled = true, an index "
     "and names below [packages] of the configuration file. Leave them out: get_sandbox_info lists "
     "the modules that there are";
@@ -18,12 +18,6 @@ std::string IndexOf(const PackagesConfig& config) {
   if (!config.index.empty()) return config.index;
   const char* const variable = getenv("PIP_INDEX_URL");
   return variable ? variable : "";
-}
-
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
-  return joined;
 }
 
 }  // namespace
@@ -42,7 +36,7 @@ std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& t
                                                std::vector<std::string>& problems) const {
   if (texts.empty()) return std::nullopt;
   if (!enabled()) {
-    problems.push_back(kHowToEnable);
+    problems.push_back(kHowToAllowPackages);
     return std::nullopt;
   }
   if (!in_container) {
@@ -59,7 +53,8 @@ std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& t
   for (const container::packages::PackageRequirement& each : *requirements) {
     if (container::packages::IsAllowedPackage(each.name, config_.allowed)) continue;
     problems.push_back("packages: " + core::Quoted(each.name) +
-                       " may not be asked for; the operator allows " + Joined(config_.allowed));
+                       " may not be asked for; the operator allows " +
+                       core::Joined(config_.allowed));
   }
   if (problems.size() > before) return std::nullopt;
   return std::move(*requirements);

@@ -9,7 +9,7 @@
 namespace belljar::server::tools {
 namespace {
 
-constexpr const char* kHowToEnable =
+constexpr const char* kHowToEnableContainers =
     "containers are not enabled on this server; an operator enables them with "
     "SANDBOX_ENABLE_CONTAINER_MODE=true, or enabled = true below [container] of the configuration "
     "file. Without one a run is sealed by the kernel's layers, listed in isolation";
@@ -21,7 +21,7 @@ Containers::Containers(ContainerConfig config, size_t most_profiles, MakeOptions
       most_profiles_(std::max<size_t>(most_profiles, 1)),
       make_options_(std::move(make_options)) {
   state_.enabled = config_.enabled;
-  state_.message = config_.enabled ? "no call has asked for one yet" : kHowToEnable;
+  state_.message = config_.enabled ? "no call has asked for one yet" : kHowToEnableContainers;
 }
 
 Containers::~Containers() {

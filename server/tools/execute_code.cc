@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using Type = Parameter::Type;
 
-constexpr const char* kName = "execute_code";
+constexpr const char* kExecuteName = "execute_code";
 
 constexpr double kMinTimeout = 0.1;
 // Beyond the interpreter's own; with less not even small programs get far.
@@ -127,7 +127,7 @@ std::string PackagesText(const Sandboxes& sandboxes) {
          allowed + ".";
 }
 
-std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
+std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes) {
   std::vector<Parameter> parameters = {
       CodeParameter(sandboxes, "The Python program. It runs as a whole, as a file would.")};
   parameters[0].examples = {"result = 2 + 2\nprint(f'The answer is: {result}')"};
@@ -240,9 +240,9 @@ std::string DescriptionText(const Sandboxes& sandboxes) {
          "gives result 12.566370614359172 and stdout \"area\\n\".";
 }
 
-ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& parameters) {
+ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable& parameters) {
   ToolDescription description;
-  description.name = kName;
+  description.name = kExecuteName;
   description.title = "Run Python code";
   description.description = DescriptionText(sandboxes);
   description.input_schema = parameters.Schema();
@@ -439,8 +439,8 @@ ExecuteCode::ExecuteCode(Sandboxes& sandboxes, ResourceStore& resources, CallObs
     : sandboxes_(sandboxes),
       resources_(resources),
       observer_(observer),
-      parameters_(Parameters(sandboxes)),
-      description_(Describe(sandboxes, parameters_)) {}
+      parameters_(ExecuteParameters(sandboxes)),
+      description_(DescribeExecute(sandboxes, parameters_)) {}
 
 ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller& caller,
                                        std::vector<std::string>& problems) const {
@@ -518,14 +518,14 @@ core::Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
     return NoContainer(sandboxes_);
   }
   Plan plan = Prepare(arguments, call.caller, problems);
-  if (!problems.empty()) return RefusedArguments(kName, problems);
+  if (!problems.empty()) return RefusedArguments(kExecuteName, problems);
   const bool streams = call.on_output && plan.capture_output;
   OutputForwarder forwarder(call.on_output);
   core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
   core::Result<ToolResult> result =
       outcome ? core::Result<ToolResult>(ResultOf(*outcome, plan, call.caller))
               : Failure(plan, outcome.error());
-  Record(observer_, kName, call, *plan.profile, std::move(plan.request), std::move(outcome));
+  Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request), std::move(outcome));
   return result;
 }
 

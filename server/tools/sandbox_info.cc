@@ -14,14 +14,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kName = "get_sandbox_info";
+constexpr const char* kInfoName = "get_sandbox_info";
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // Whole seconds without a point, as they are written in settings.
-Json Seconds(std::chrono::milliseconds time) {
+Json JsonSeconds(std::chrono::milliseconds time) {
   if (time.count() % 1000 == 0) return time.count() / 1000;
   return std::chrono::duration<double>(time).count();
 }
@@ -115,11 +115,11 @@ std::string Member(const std::string& profile, const Json& entry) {
 
 Json ResourceLimits(const EnabledProfile& defaults) {
   const core::Limits& maximum = defaults.profile.maximum_limits;
-  return {{"timeout", Seconds(defaults.limits.timeout)},
+  return {{"timeout", JsonSeconds(defaults.limits.timeout)},
           {"max_output_size", defaults.limits.output.count},
           {"memory_limit", defaults.limits.memory.ToString()},
           {"max",
-           {{"timeout", Seconds(maximum.timeout)},
+           {{"timeout", JsonSeconds(maximum.timeout)},
             {"max_output_size", maximum.output.count},
             {"memory_limit", maximum.memory.ToString()}}}};
 }
@@ -201,9 +201,9 @@ Json PermittedCombinations(const Sandboxes& sandboxes, const Caller& caller) {
   return names;
 }
 
-ToolDescription Describe(const ParameterTable& parameters) {
+ToolDescription DescribeInfo(const ParameterTable& parameters) {
   ToolDescription description;
-  description.name = kName;
+  description.name = kInfoName;
   description.title = "Show what the sandbox offers";
   description.description =
       "Lists what code may use here: the security profiles with their modules, packages and places "
@@ -228,7 +228,7 @@ ToolDescription Describe(const ParameterTable& parameters) {
 }  // namespace
 
 SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue)
-    : sandboxes_(sandboxes), parameters_({}), description_(Describe(parameters_)) {
+    : sandboxes_(sandboxes), parameters_({}), description_(DescribeInfo(parameters_)) {
   std::vector<std::string> listed;
   const core::Profile* basic = nullptr;
   for (const EnabledProfile& each : sandboxes.enabled()) {
@@ -271,7 +271,7 @@ core::Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   (void)parameters_.Check(call.arguments, problems);
   if (!problems.empty()) {
-    result.message = ProblemsText(kName, problems);
+    result.message = ProblemsText(kInfoName, problems);
     result.is_error = true;
     return result;
   }

@@ -14,12 +14,6 @@ bool Contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // As catalogues know it: a name with hyphens, or the path of a file as it is.
 std::string Canonical(const std::string& name_or_file) {
   const bool is_file =
@@ -167,7 +161,7 @@ core::Result<void> Sandboxes::EnableOne(const std::string& name) {
     if (!FindTier(name)) return profile.error();
     return core::MakeError("enable profile " + name,
                            "this version of Belljar does not have it; it has " +
-                               Joined(catalogue_.Names()) + ". Take it out of the settings");
+                               core::Joined(catalogue_.Names()) + ". Take it out of the settings");
   }
   if (FindEnabled(profile->name)) {
     return core::MakeError("enable profile " + core::Quoted(name),
@@ -237,7 +231,7 @@ bool Sandboxes::Permits(const Caller& caller, const std::string& profile) {
 std::string Sandboxes::NotEnabled(const std::string& name) const {
   std::vector<std::string> names;
   for (const EnabledProfile& each : enabled_) names.push_back(each.profile.name);
-  const std::string rest = " (enabled: " + Joined(names) + ")";
+  const std::string rest = " (enabled: " + core::Joined(names) + ")";
   const bool is_installed = Contains(catalogue_.Names(), name);
   if (!is_installed && !FindTier(name)) {
     // Other servers' lists have commas.
@@ -267,7 +261,7 @@ core::Error Sandboxes::NotPermitted(const std::string& name, const Caller& calle
   }
   return core::MakeError(
       "the caller " + core::Quoted(caller.name) + " may not use profile " + core::Quoted(name) +
-          "; " + (permitted.empty() ? "none at all" : "it may use: " + Joined(permitted)) +
+          "; " + (permitted.empty() ? "none at all" : "it may use: " + core::Joined(permitted)) +
           ". An operator sets which",
       "");
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kName = "validate_code";
+constexpr const char* kValidateName = "validate_code";
 constexpr size_t kMaxRecommendations = 20;
 
 // From here on a program is more than easy, or hard, to follow.
@@ -139,7 +139,7 @@ std::string StructuredText(const host::Outcome& outcome, const host::Request& re
   return core::SafeJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
+std::vector<Parameter> ValidateParameters(const Sandboxes& sandboxes) {
   std::vector<Parameter> parameters = {
       CodeParameter(sandboxes, "The Python program to judge. It is not run."),
       ProfileParameter(sandboxes)};
@@ -147,10 +147,10 @@ std::vector<Parameter> Parameters(const Sandboxes& sandboxes) {
   return parameters;
 }
 
-ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& parameters) {
+ToolDescription DescribeValidate(const Sandboxes& sandboxes, const ParameterTable& parameters) {
   const EnabledProfile& default_profile = sandboxes.default_profile();
   ToolDescription description;
-  description.name = kName;
+  description.name = kValidateName;
   description.title = "Check Python code without running it";
   description.description =
       "Says whether execute_code would run a Python program, without running it.\n\n"
@@ -179,14 +179,14 @@ ToolDescription Describe(const Sandboxes& sandboxes, const ParameterTable& param
 ValidateCode::ValidateCode(Sandboxes& sandboxes, CallObserver* observer)
     : sandboxes_(sandboxes),
       observer_(observer),
-      parameters_(Parameters(sandboxes)),
-      description_(Describe(sandboxes, parameters_)) {}
+      parameters_(ValidateParameters(sandboxes)),
+      description_(DescribeValidate(sandboxes, parameters_)) {}
 
 core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
   const EnabledProfile* profile = ChooseProfile(sandboxes_, arguments, call.caller, problems);
-  if (!problems.empty()) return RefusedArguments(kName, problems);
+  if (!problems.empty()) return RefusedArguments(kValidateName, problems);
   host::Request request;
   request.mode = host::Request::Mode::kValidate;
   request.source = *arguments.Text("code");
@@ -197,7 +197,7 @@ core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
       outcome ? core::Result<ToolResult>(
                     ToolResult{StructuredText(*outcome, request, *profile), "", false})
               : core::Result<ToolResult>(outcome.error());
-  Record(observer_, kName, call, *profile, std::move(request), std::move(outcome));
+  Record(observer_, kValidateName, call, *profile, std::move(request), std::move(outcome));
   return result;
 }
 

@@ -3,6 +3,10 @@
 add_compile_options(-Wall -Wextra -Wconversion)
 # CPython's type objects have some fifty fields; a designated initialiser leaves most out on purpose.
 add_compile_options(-Wno-missing-field-initializers)
+if(CMAKE_UNITY_BUILD)
+  # Types of anonymous namespaces in what a .cc defines: gcc takes all of a unity source for headers.
+  add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
+endif()
 if(BELLJAR_WERROR)
   add_compile_options(-Werror)
 endif()
@@ -49,14 +53,10 @@ endif()
 add_compile_options("-ffile-prefix-map=${CMAKE_BINARY_DIR}=.")
 
 find_program(CCACHE_PROGRAM ccache)
-find_program(ENV_PROGRAM env)
-if(CCACHE_PROGRAM AND ENV_PROGRAM)
+if(CCACHE_PROGRAM)
   foreach(language IN ITEMS C CXX)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      # What it asks for before it caches a precompiled header. Nothing here uses __TIME__, and
-      # macros that a command line defines are seen in the header's own options.
-      set(CMAKE_${language}_COMPILER_LAUNCHER
-          "${ENV_PROGRAM}" "CCACHE_SLOPPINESS=pch_defines,time_macros" "${CCACHE_PROGRAM}")
+      set(CMAKE_${language}_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
     endif()
   endforeach()
 endif()

@@ -62,7 +62,7 @@ word_fmt() {
 }
 
 # What differs from a base revision, as git sees it; all of it: `./dev build tidy`. It needs compile
-# commands alone, of a tree without precompiled headers.
+# commands alone, of a tree without unity sources.
 word_tidy() {
   prepare_build_dir
   lock

@@ -36,11 +36,11 @@ bool LibraryAnswers(PyObject* object, PyObject* name) {
 // numpy.lib's as_strided makes its views by way of an object that says where their memory is. Its
 // bounds are checked before it (packages/numpy.py); a program may hold such an object, as the base
 // of a view, and may not use it.
-PyTypeObject* view_type = nullptr;
+PyTypeObject* strided_view_type = nullptr;
 PyObject* view_code = nullptr;
 
 bool MakesView(PyObject* object) {
-  if (Py_TYPE(object) != view_type) return false;
+  if (Py_TYPE(object) != strided_view_type) return false;
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr) return false;
   PyCodeObject* code = PyFrame_GetCode(frame);
@@ -266,7 +266,7 @@ PyObject* TrustViews(PyObject* /*module*/, PyObject* args) {
     PyErr_SetString(PyExc_RuntimeError, "the guards are frozen");
     return nullptr;
   }
-  view_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+  strided_view_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
   view_code = Py_NewRef(code);
   Py_RETURN_NONE;
 }

@@ -8,8 +8,6 @@
 namespace belljar::inside::guards {
 namespace {
 
-PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
-
 std::string_view Text(PyObject* exact_str) {
   Py_ssize_t length = 0;
   const char* text = PyUnicode_AsUTF8AndSize(exact_str, &length);

@@ -30,8 +30,6 @@ setattrofunc original_store = nullptr;
 std::vector<PyTypeObject*> pending;
 int creating = 0;
 
-PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
-
 bool IsMetaclass(PyObject* bases) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
     PyObject* base = PyTuple_GET_ITEM(bases, i);

@@ -60,6 +60,9 @@ struct State {
 
 extern State state;
 
+// Precondition: `object` is a type.
+inline PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
+
 // The argument at a position or of that name; borrowed, nullptr if there is none.
 inline PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position, const char* name) {
   if (position < PyTuple_GET_SIZE(args)) return PyTuple_GET_ITEM(args, position);

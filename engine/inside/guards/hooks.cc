@@ -11,8 +11,6 @@
 namespace belljar::inside::guards {
 namespace {
 
-PyTypeObject* AsType(PyObject* object) { return reinterpret_cast<PyTypeObject*>(object); }
-
 // --- View: the object behind a hook when the name has to be judged ------------------------------
 
 struct View {
@@ -32,7 +30,7 @@ int ViewSet(PyObject* object, PyObject* name, PyObject* value) {
   return GuardedSet(reinterpret_cast<View*>(object)->target, name, value);
 }
 
-PyTypeObject view_type = {
+PyTypeObject hook_view_type = {
     .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "object",
     .tp_basicsize = sizeof(View),
@@ -43,7 +41,7 @@ PyTypeObject view_type = {
 };
 
 PyObject* MakeView(PyObject* target) {
-  auto* view = PyObject_New(View, &view_type);
+  auto* view = PyObject_New(View, &hook_view_type);
   if (view == nullptr) return nullptr;
   view->target = Py_NewRef(target);
   return reinterpret_cast<PyObject*>(view);
@@ -191,6 +189,6 @@ PyMethodDef hook_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-bool ReadyHooks() { return PyType_Ready(&view_type) == 0; }
+bool ReadyHooks() { return PyType_Ready(&hook_view_type) == 0; }
 
 }  // namespace belljar::inside::guards

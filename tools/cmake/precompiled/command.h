@@ -1,8 +1,0 @@
-#ifndef BELLJAR_TOOLS_CMAKE_PRECOMPILED_COMMAND_H_
-#define BELLJAR_TOOLS_CMAKE_PRECOMPILED_COMMAND_H_
-
-#include <CLI/CLI.hpp>
-
-#include "tools/cmake/precompiled/json.h"
-
-#endif  // BELLJAR_TOOLS_CMAKE_PRECOMPILED_COMMAND_H_
