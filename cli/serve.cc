@@ -42,7 +42,7 @@ int ReportCheck(const server::config::LoadedConfig& loaded) {
 // Somebody who tries the command out would otherwise see nothing at all.
 void ExplainStdio() {
   Say("belljar serve: standard input is a terminal; an MCP client is expected here (one JSON "
-      "message a line).\nA client starts the server itself:\n"
+      "message per line).\nA client starts the server itself:\n"
       "  claude mcp add belljar -- belljar serve\n"
       "or reaches one over HTTP:\n"
       "  belljar serve --http\n"
