@@ -18,16 +18,15 @@ constexpr uint64_t kDay = 24 * kHour;
 
 #define BELLJAR_FIELD(member) [](Draft& draft) -> Field { return &draft.member; }
 
-// clang-format off: a row is read as a row.
-// The order is that of the example file: what people look for first.
+// clang-format off: keeps the rows aligned.
+// In the order of the example file: the most common settings first.
 std::vector<Setting> MakeSettings() {
   return {
       {"http.listen", "", "--http", "ADDRESS:PORT", "off", "\"127.0.0.1:9015\"",
        "address for Streamable HTTP instead of stdio; off: stdio; port 0: any free port",
        BELLJAR_FIELD(listen)},
       {"http.token_file", "", "--token-file", "FILE", "none", "\"/etc/belljar/token\"",
-       "file (mode 600) with the bearer token that clients must send; the token's name is "
-       "\"default\"",
+       "file (mode 600) with the bearer token that clients must send; its name is \"default\"",
        BELLJAR_FIELD(token_file), 0, 0, PathObjection},
       {"http.allowed_hosts", "", "--allow-host", "HOST", "", "",
        "Host headers to accept besides loopback and the address itself; *: any",
@@ -53,22 +52,19 @@ std::vector<Setting> MakeSettings() {
       {"execution.profile", "", "--profile", "PROFILE", "", "",
        "default profile of calls: a name, or a profile file such as ./own.toml",
        BELLJAR_FIELD(config.execution.profile), 0, 0, PathObjection},
-      {"execution.profiles", "", "--profiles", "PROFILE", "execution.profile alone", "[\"basic\"]",
+      {"execution.profiles", "", "--profiles", "PROFILE", "only execution.profile", "[\"basic\"]",
        "profiles that calls may use", BELLJAR_FIELD(profiles), 0, 0, PathObjection},
-      {"execution.enable_network", "SANDBOX_ENABLE_NETWORK", "", "", "set by execution.profiles",
-       "true", "true: also enable the profile network; false: disable it",
-       BELLJAR_FIELD(enable_network)},
+      {"execution.enable_network", "SANDBOX_ENABLE_NETWORK", "", "", "per execution.profiles",
+       "true", "true: add profile network; false: remove it", BELLJAR_FIELD(enable_network)},
       {"execution.enable_filesystem", "SANDBOX_ENABLE_FILESYSTEM", "", "",
-       "set by execution.profiles", "true",
-       "true: also enable the profile filesystem; false: disable it",
+       "per execution.profiles", "true", "true: add profile filesystem; false: remove it",
        BELLJAR_FIELD(enable_filesystem)},
       {"execution.enable_data_science", "SANDBOX_ENABLE_DATA_SCIENCE", "", "",
-       "set by execution.profiles", "true",
-       "true: also enable the profile data-science; false: disable it",
+       "per execution.profiles", "true", "true: add profile data-science; false: remove it",
        BELLJAR_FIELD(enable_data_science)},
       {"execution.isolation", "", "--isolation", "strict|standard", "", "",
-       "required layers; strict: all of them, or refuse to run; standard: run without namespaces "
-       "and Landlock where this machine lacks them, and report it",
+       "strict: require every layer; standard: run without namespaces and Landlock where "
+       "they are unavailable, and report it in results",
        BELLJAR_FIELD(config.execution.isolation)},
       {"execution.language", "", "--language", "restricted|full", "", "",
        "language policy; full: disabled, the kernel layers alone contain the program",
@@ -145,8 +141,9 @@ std::vector<Setting> MakeSettings() {
        BELLJAR_FIELD(config.container.spares), 0, 64},
       {"container.most", "", "", "N", "", "", "maximum number of containers per profile",
        BELLJAR_FIELD(config.container.most), 1, 256},
-      {"container.image", "SANDBOX_CONTAINER_IMAGE", "", "IMAGE", "that of this version",
-       "\"belljar:1\"", "image of the default profile; others use that of \"belljar image build\"",
+      {"container.image", "SANDBOX_CONTAINER_IMAGE", "", "IMAGE", "this version's image",
+       "\"belljar:1\"",
+       "image for the default profile; other profiles use images from \"belljar image build\"",
        BELLJAR_FIELD(config.container.image), 0, 0, ImageObjection},
 
       {"packages.enabled", "", "", "", "", "true",
