@@ -75,7 +75,7 @@ Command MakeServeCommand(CLI::App& app) {
                        "belljar serve --http 0.0.0.0:9015 --token-file token  # for other machines",
                        "belljar serve --timeout 5 --memory 64m  # defaults of calls",
                        "belljar serve --env-file .env  # settings of the environment from a file",
-                       "belljar serve --check  # is the configuration right?"});
+                       "belljar serve --check  # check the configuration"});
   return {parser, [arguments] { return Execute(*arguments); }};
 }
 
