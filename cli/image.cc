@@ -292,7 +292,7 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
                    "(default: basic)")
       ->type_name(kProfileType);
   AddText(parser, "--output", arguments->output, kFileType,
-          "the tar file to write (default: belljar-PROFILE.tar here)");
+          "tar file to write (default: belljar-PROFILE.tar in the working directory)");
   if (!loaders.empty()) {
     std::vector<std::string> engines;
     for (const container::image::NamedImageLoader& loader : loaders)
@@ -388,7 +388,7 @@ Command MakeVerifyCommand(CLI::App& image) {
   CLI::App* parser = image.add_subcommand(
       "verify",
       "Verify an image: each digest and size, and that its files are those of this installation");
-  AddText(parser, "FILE", arguments->file, kFileType, "a tar file of belljar image build")
+  AddText(parser, "FILE", arguments->file, kFileType, "tar file made by belljar image build")
       ->required();
   AddPackageOptions(parser, arguments->packages);
   parser->add_flag("--json", arguments->json, "print one JSON object");

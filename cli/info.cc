@@ -171,7 +171,7 @@ int ExecuteInfo(const InfoArguments& arguments) {
 Command MakeInfoCommand(CLI::App& app) {
   auto arguments = std::make_shared<InfoArguments>();
   CLI::App* parser = AddCommand(app, "info", "Show the profiles, what each provides, and versions");
-  AddFlag(parser, "--names", arguments->names, "list the names of each module too");
+  AddFlag(parser, "--names", arguments->names, "also list the names of each module");
   AddFlag(parser, "--json", arguments->json, "print one JSON object, with all names");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",
                        "belljar info --names  # every name of every module",

@@ -151,7 +151,7 @@ Command MakeRulesCommand(CLI::App& app) {
                    "rules to explain: IDs, names, or groups such as BJ2 (default: list all)")
       ->type_name(kRuleType);
   parser->add_flag("--json", arguments->json, "print one JSON object");
-  SetExamples(parser, {"belljar rules  # all rules, a line each",
+  SetExamples(parser, {"belljar rules  # all rules, one per line",
                        "belljar rules BJ201  # why, and what to write instead",
                        "belljar rules BJ2 --json  # a group, for a program"});
   return {parser, [arguments] { return ExecuteRules(*arguments); }};

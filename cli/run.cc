@@ -381,7 +381,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                "belljar run a.py --profile filesystem --file a.csv  # a file to read",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",
-               "belljar run program.py --timeout 5 --memory 64m  # a limit is a kill",
+               "belljar run program.py --timeout 5 --memory 64m  # killed at a limit",
                "belljar run program.py --allow-import math,json  # fewer modules",
                "belljar run a.py --profile network --allow-domain a.org  # one host",
                "belljar run program.py --container  # also in a container: gVisor, or Docker",

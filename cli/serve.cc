@@ -42,7 +42,7 @@ int ReportCheck(const server::config::LoadedConfig& loaded) {
 // Somebody who tries the command out would otherwise see nothing at all.
 void ExplainStdio() {
   Say("belljar serve: standard input is a terminal; an MCP client is expected here (one JSON "
-      "message a line).\nA client starts the server itself:\n"
+      "message per line).\nA client starts the server itself:\n"
       "  claude mcp add belljar -- belljar serve\n"
       "or reaches one over HTTP:\n"
       "  belljar serve --http\n"
@@ -75,7 +75,7 @@ Command MakeServeCommand(CLI::App& app) {
                        "belljar serve --http 0.0.0.0:9015 --token-file token  # for other machines",
                        "belljar serve --timeout 5 --memory 64m  # defaults of calls",
                        "belljar serve --env-file .env  # settings of the environment from a file",
-                       "belljar serve --check  # is the configuration right?"});
+                       "belljar serve --check  # check the configuration"});
   return {parser, [arguments] { return ExecuteServe(*arguments); }};
 }
 

@@ -224,10 +224,10 @@ Command MakeValidateCommand(CLI::App& app) {
               {"belljar validate program.py  # every finding with line and rule",
                "belljar validate src tests --exclude 'tests/data/'  # all programs below",
                "belljar validate - --stdin-filename a.py < a.py  # from an editor",
-               "git ls-files -z '*.py' | belljar validate --files-from -  # what git knows",
+               "git ls-files -z '*.py' | belljar validate --files-from -  # files tracked by git",
                "belljar validate . --format json --output report.json  # for a pipeline",
-               "belljar validate . --write-baseline known.json  # accept what there is today",
-               "belljar validate . --baseline known.json  # report what is new",
+               "belljar validate . --write-baseline known.json  # accept all current findings",
+               "belljar validate . --baseline known.json  # report only new findings",
                "belljar validate . --isolated  # untrusted code"});
   return {parser, [options] { return Execute(*options); }};
 }

@@ -82,7 +82,7 @@ void AddInputOptions(CLI::App* parser, Options& options) {
                    "programs, and directories with programs; - or nothing: standard input")
       ->type_name(kFileType);
   AddText(parser, "--files-from", options.files_from, kFileType,
-          "file with a list of more programs, one a line or NUL-separated; -: standard input");
+          "file with a list of more programs, one per line or NUL-separated; -: standard input");
   AddText(parser, "--stdin-filename", options.standard_input_name, "NAME",
           "file name to report for standard input");
   AddList(parser, "--include", options.include, kPatternType,
@@ -100,7 +100,7 @@ void AddJudgingOptions(CLI::App* parser, Options& options) {
   AddImportsOption(parser, options.allowed_imports);
   AddList(parser, "--select", options.select, kRuleType,
           "report only these rules: IDs or prefixes of IDs, such as BJ2,BJ301");
-  AddList(parser, "--ignore", options.ignore, kRuleType, "no findings of these rules");
+  AddList(parser, "--ignore", options.ignore, kRuleType, "do not report these rules");
   AddText(parser, "--baseline", options.baseline, kFileType,
           "known findings, which are not reported");
   AddText(parser, "--write-baseline", options.write_baseline, kFileType,

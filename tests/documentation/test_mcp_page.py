@@ -22,7 +22,7 @@ from tests.documentation.conftest import (
 
 PAGE = page("docs/mcp.md")
 WALK = re.findall(
-    r"```sh\n(.*?)```\n```text\n(.*?)```", section(PAGE, "A walk with curl"), re.DOTALL
+    r"```sh\n(.*?)```\n```text\n(.*?)```", section(PAGE, "A walkthrough with curl"), re.DOTALL
 )
 
 
@@ -72,7 +72,7 @@ def test_a_changed_schema_is_noticed(tools):
 
 
 def test_hints(tools):
-    header = ("tool", "what for", "read-only", "destructive", "idempotent", "open world")
+    header = ("tool", "purpose", "read-only", "destructive", "idempotent", "open world")
     rows = table(PAGE, *header)
     assert [names(row[0])[0] for row in rows] == list(tools)
     for name, _, *hints in rows:
@@ -109,7 +109,7 @@ def test_every_key_of_the_first_level_is_in_every_answer(server, tools, tool, ar
     ],
 )
 def test_each_status_is_an_error_or_not_as_the_page_says(server, status, arguments):
-    rows = table(PAGE, "`status`", "`isError`", "what happened", "what helps")
+    rows = table(PAGE, "`status`", "`isError`", "what happened", "remedy")
     said = {name: row[1] == "true" for row in rows for name in names(row[0])}
     result = call(server, "execute_code", **arguments)
     assert result["structuredContent"]["status"] == status
@@ -117,12 +117,12 @@ def test_each_status_is_an_error_or_not_as_the_page_says(server, status, argumen
 
 
 def test_every_status_is_in_the_table(tools):
-    rows = table(PAGE, "`status`", "`isError`", "what happened", "what helps")
+    rows = table(PAGE, "`status`", "`isError`", "what happened", "remedy")
     listed = tools["execute_code"]["outputSchema"]["properties"]["status"]["enum"]
     assert {name for row in rows for name in names(row[0])} == set(listed)
 
 
-# --- the walk ---------------------------------------------------------------------------------
+# --- the walkthrough --------------------------------------------------------------------------
 
 
 def test_the_walk_has_steps():
@@ -253,5 +253,5 @@ def test_every_log_event_is_described():
     text = source("server/operations/log.cc")
     written = set(re.findall(r'(?:Write|Entry)\([^"{]*?"(\w+)"', text))
     assert len(written) >= 8
-    rows = table(PAGE, "event", "level", "what it holds")
+    rows = table(PAGE, "event", "level", "content")
     assert {name for row in rows for name in names(row[0])} == written
