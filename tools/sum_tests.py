@@ -1,4 +1,5 @@
-"""Close a test run with one line, `N passed, N failed, N skipped`, summed over JUnit reports.
+"""Close a test run with one line, `N passed, N failed, N skipped`, summed over JUnit reports. What
+failed is named before it, so that the end of a long log says what to look for.
 
 The runners' own exit codes count too: a crash that no report mentions is still a failure, and so
 is a run in which nothing ran. To ctest a program is one test: beside ctest-PRESET.xml the folder
@@ -9,8 +10,11 @@ import argparse
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+MAX_NAMED = 40
+MAX_MESSAGE = 300
 
 
 @dataclass
@@ -18,10 +22,12 @@ class Totals:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    named: list[str] = field(default_factory=list)
 
-    def add(self, case: ElementTree.Element) -> None:
+    def add(self, report: Path, case: ElementTree.Element) -> None:
         if is_bad(case):
             self.failed += 1
+            self.named.append(f"{report.stem}: {name_of(case)}{message_of(case)}")
         elif case.find("skipped") is not None:
             self.skipped += 1
         else:
@@ -30,6 +36,20 @@ class Totals:
 
 def is_bad(case: ElementTree.Element) -> bool:
     return case.find("failure") is not None or case.find("error") is not None
+
+
+def name_of(case: ElementTree.Element) -> str:
+    return "::".join(filter(None, (case.get("classname"), case.get("name"))))
+
+
+def message_of(case: ElementTree.Element) -> str:
+    """What the runner says of the failure, in one line."""
+    for kind in ("failure", "error"):
+        found = case.find(kind)
+        if found is not None:
+            text = " ".join((found.get("message") or found.text or "").split())
+            return f": {text[:MAX_MESSAGE]}" if text else ""
+    return ""
 
 
 def cases(report: Path) -> Iterator[ElementTree.Element]:
@@ -55,7 +75,7 @@ def total(reports: list[Path]) -> Totals:
     totals = Totals()
     for report in reports:
         for case in cases(report):
-            totals.add(case)
+            totals.add(report, case)
     return totals
 
 
@@ -71,6 +91,10 @@ def main() -> int:
     if totals.passed + totals.failed == 0:
         print("no test ran")
         totals.failed = 1
+    for name in totals.named[:MAX_NAMED]:
+        print(f"failed: {name}")
+    if len(totals.named) > MAX_NAMED:
+        print(f"failed: and {len(totals.named) - MAX_NAMED} more")
     print(f"{totals.passed} passed, {totals.failed} failed, {totals.skipped} skipped")
     return 1 if totals.failed else 0
 

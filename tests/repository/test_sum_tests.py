@@ -73,5 +73,24 @@ def test_of_a_program_its_own_tests_count(tmp_path):
         check=False,
     )
     # good: 2 and one skipped; bad: 1 and 1; crashed: 1 failed; leaking: 2, and 1 failed.
-    assert done.stdout == "5 passed, 3 failed, 1 skipped\n"
+    assert done.stdout.splitlines() == [
+        "failed: ctest-release: b",
+        "failed: ctest-release: crashed_test",
+        "failed: ctest-release: leaking_test",
+        "5 passed, 3 failed, 1 skipped",
+    ]
     assert done.returncode == 1
+
+
+def test_what_failed_is_named_with_what_its_runner_says(tmp_path):
+    failure = (
+        '<testcase classname="tests.x" name="d"><failure message="assert 1\n == 2"/></testcase>'
+    )
+    (tmp_path / "pytest.xml").write_text(REPORT.format(more=failure))
+    done = subprocess.run(
+        [sys.executable, "-I", SCRIPT, "--status", "1", tmp_path / "pytest.xml"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines()[0] == "failed: pytest: tests.x::d: assert 1 == 2"
