@@ -56,7 +56,7 @@ struct RequestHeader {
 struct WorkerSignal {
   enum Kind : uint32_t {
     // Waiting for its request. value: what it says of its own seal (OwnWord). Beside it the
-    // descriptors of its furnishings: workspace, then egress proxy, those that the plan has.
+    // descriptors of its resources: workspace, then egress proxy, those that the plan has.
     kSealed = 0x424a4f4b,
     kFailed = 0x424a4641,  // a step of the seal failed; step and errno
     kDone = 0x424a444e,    // the report is in the capture region

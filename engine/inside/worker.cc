@@ -30,9 +30,9 @@ void Signal(int socket, const core::WorkerSignal& signal) {
 }
 
 // With what only the host is to keep.
-void SignalSealed(int socket, seal::OwnWord word, seal::Furnishings furnishings) {
+void SignalSealed(int socket, seal::OwnWord word, seal::WorkerResources resources) {
   std::vector<int> descriptors;
-  for (const core::UniqueFd* fd : {&furnishings.workspace, &furnishings.egress}) {
+  for (const core::UniqueFd* fd : {&resources.workspace, &resources.egress}) {
     if (*fd) descriptors.push_back(fd->get());
   }
   const core::WorkerSignal signal{core::WorkerSignal::kSealed, 0, word};
@@ -107,16 +107,16 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
   if (!region) Fail(socket.get(), seal::SealStep::kCapture, region.error().error_number);
   SetCapture(std::move(*region), start.layout);
 
-  seal::Furnishings furnishings;
+  seal::WorkerResources resources;
   seal::OwnWord word = 0;
   const seal::SealFailure failure =
-      seal::SealWorker(start.plan, start.prepared, socket.get(), furnishings, word);
+      seal::SealWorker(start.plan, start.prepared, socket.get(), resources, word);
   if (failure.step != seal::SealStep::kNone) Fail(socket.get(), failure.step, failure.error_number);
   // The seal has closed it.
   (void)capture_memory.Release();
 
   if (start.cloned && !AfterCloneInWorker()) Fail(socket.get(), seal::SealStep::kPython, 0);
-  SignalSealed(socket.get(), word, std::move(furnishings));
+  SignalSealed(socket.get(), word, std::move(resources));
 
   const ReceivedRequest request = ReceiveRequest(socket.get());
   if (!LowerLimits(start.plan, start.prepared, request.header)) {

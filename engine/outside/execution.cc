@@ -78,11 +78,11 @@ void Execution::StartClock() {
 
 void Execution::ServeEgress(egress::EgressService& service,
                             std::optional<egress::AllowList> narrower) {
-  egress_.emplace(service, std::move(worker_.furnishings.egress), std::move(narrower));
+  egress_.emplace(service, std::move(worker_.resources.egress), std::move(narrower));
 }
 
 core::Result<host::Outcome> Execution::Run() {
-  core::Result<void> put = PutFiles(worker_.furnishings.workspace.get(), request_.files);
+  core::Result<void> put = PutFiles(worker_.resources.workspace.get(), request_.files);
   if (!put) return put.error();
   StartClock();
   if (core::Result<void> sent = SendRequest(); !sent) return sent.error();
@@ -235,7 +235,7 @@ void Execution::CollectOutput(host::Outcome& outcome) {
 }
 
 void Execution::CollectFiles(host::Outcome& outcome) {
-  const int workspace = worker_.furnishings.workspace.get();
+  const int workspace = worker_.resources.workspace.get();
   // What was refused was not run, and neither refused nor validate-only code ran.
   const bool ran =
       request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;

@@ -33,7 +33,7 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
   }
   const bool runs = request.mode == host::Request::Mode::kRun;
   if (keeper_ && runs) {
-    core::Result<void> kept = keeper_(std::move(worker->furnishings.egress));
+    core::Result<void> kept = keeper_(std::move(worker->resources.egress));
     if (!kept) {
       pool_->Retire(std::move(*worker));
       return kept.error();

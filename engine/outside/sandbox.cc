@@ -68,7 +68,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
 }
 
 // Of a worker without namespaces.
-core::Result<void> CheckFurnishings(const SandboxOptions& options) {
+core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
   const bool needs_network = profile.egress && !options.egress_keeper;
   if (needs_network || (profile.workspace && !options.single_run)) {
@@ -113,7 +113,8 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   plan.landlock = wanted("landlock") && !(standard && seal::LandlockAbi() == 0);
   plan.seccomp = wanted("seccomp");
   if (!plan.namespaces) {
-    if (core::Result<void> checked = CheckFurnishings(options); !checked) return checked.error();
+    if (core::Result<void> checked = CheckWorkerResources(options); !checked)
+      return checked.error();
   }
   plan.workspace = options.profile.workspace;
   plan.egress = options.profile.egress;

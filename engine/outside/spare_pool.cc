@@ -471,12 +471,12 @@ host::LayerState SparePool::CgroupLayer(pid_t pid) const {
           held ? "memory and processes of all workers together" : "not in its leaf"};
 }
 
-core::Result<void> SparePool::TakeFurnishings(std::vector<core::UniqueFd> descriptors,
-                                              Worker& worker) const {
+core::Result<void> SparePool::TakeWorkerResources(std::vector<core::UniqueFd> descriptors,
+                                                  Worker& worker) const {
   const seal::SealPlan& plan = options_.zygote.plan;
   std::vector<core::UniqueFd*> places;
-  if (plan.workspace) places.push_back(&worker.furnishings.workspace);
-  if (plan.egress && plan.namespaces) places.push_back(&worker.furnishings.egress);
+  if (plan.workspace) places.push_back(&worker.resources.workspace);
+  if (plan.egress && plan.namespaces) places.push_back(&worker.resources.egress);
   if (descriptors.size() != places.size()) {
     return core::MakeError("seal a worker", "its file systems differ from those requested");
   }
@@ -497,7 +497,8 @@ core::Result<void> SparePool::FinishSpawn(Worker& worker) {
   }
   if (signal.kind != core::WorkerSignal::kSealed)
     return core::MakeError("seal a worker", "unknown signal");
-  if (core::Result<void> taken = TakeFurnishings(std::move(message->descriptors), worker); !taken) {
+  if (core::Result<void> taken = TakeWorkerResources(std::move(message->descriptors), worker);
+      !taken) {
     return taken;
   }
   if (!own_seal_) {

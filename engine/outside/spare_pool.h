@@ -121,7 +121,8 @@ class SparePool {
   void FinishSpawns(const std::vector<pollfd>& polled, size_t first);
   void AdoptRetired();
   void ReapDead(const std::vector<pollfd>& polled, size_t first);
-  core::Result<void> TakeFurnishings(std::vector<core::UniqueFd> descriptors, Worker& worker) const;
+  core::Result<void> TakeWorkerResources(std::vector<core::UniqueFd> descriptors,
+                                         Worker& worker) const;
   core::Result<void> FinishSpawn(Worker& worker);
   void GiveUp(core::Error error, const Backoff& backoff);
   void WorkerFailed(core::Error error);  // gives up after a few in a row

@@ -9,7 +9,7 @@
 #include "engine/core/process.h"
 #include "engine/host/outcome.h"
 #include "engine/outside/capture_reader.h"
-#include "engine/seal/furnishings.h"
+#include "engine/seal/worker_resources.h"
 
 namespace belljar::outside {
 
@@ -18,7 +18,7 @@ struct Worker {
   CaptureReader capture;
   core::UniqueFd socket;
   core::UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
-  seal::Furnishings furnishings;         // empty where the profile has none
+  seal::WorkerResources resources;       // empty where the profile has none
   std::vector<host::LayerState> layers;  // as observed on this process
   core::Process process;
   std::chrono::microseconds cpu_before{0};  // that a single run's process took to come up

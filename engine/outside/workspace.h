@@ -1,5 +1,5 @@
 // Workspace: the host's hand in a worker's private file system, below the descriptor of its root
-// (Furnishings::workspace).
+// (WorkerResources::workspace).
 //
 //   Result<void> checked = CheckFiles(request.files, profile);   the caller's mistakes, by name
 //   PutFiles(root, request.files);                               before the worker has its request

@@ -375,7 +375,7 @@ void ReadModules(const toml::table& root, core::Profile& profile) {
 }
 
 // What a worker has beyond an interpreter and a library to read.
-void ReadFurnishings(const toml::table& root, core::Profile& profile) {
+void ReadWorkerResources(const toml::table& root, core::Profile& profile) {
   if (root.contains("workspace")) {
     const toml::table& workspace = GetTable(root, "workspace");
     CheckKeys(workspace, kWorkspaceKeys);
@@ -584,7 +584,7 @@ class ProfileReader {
     ReadPaths(root, profile_);
     ReadSeccomp(root, syscalls_, profile_, first);
     ReadModules(root, profile_);
-    ReadFurnishings(root, profile_);
+    ReadWorkerResources(root, profile_);
     ReadArtifacts(root, profile_);
     ReadZygote(root, profile_);
     ReadPackages(root, profile_);

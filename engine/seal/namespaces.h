@@ -19,7 +19,7 @@
 namespace belljar::seal {
 
 // clone3 flags for a zygote, and for each worker: a PID namespace, and one of its own for what it
-// is furnished with (furnishings.h).
+// has of its own (worker_resources.h).
 uint64_t ZygoteNamespaceFlags();
 uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network);
 

@@ -184,16 +184,17 @@ std::vector<std::string> CoveredByWorkspace(const std::vector<core::PathRule>& p
   return covered;
 }
 
-SealFailure Furnish(const SealPlan& plan, const PreparedSeal& prepared, Furnishings& furnishings) {
+SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepared,
+                                WorkerResources& resources) {
   if (plan.workspace) {
-    furnishings.workspace = plan.namespaces ? MountWorkspace(*plan.workspace, prepared.covered)
-                                            : EnterContainersWorkspace();
-    if (!furnishings.workspace) return {SealStep::kWorkspace, errno};
+    resources.workspace = plan.namespaces ? MountWorkspace(*plan.workspace, prepared.covered)
+                                          : EnterContainersWorkspace();
+    if (!resources.workspace) return {SealStep::kWorkspace, errno};
   }
   // Without a network namespace of its own the egress proxy is another's, who listens already.
   if (plan.egress && plan.namespaces) {
-    furnishings.egress = OpenEgress(*plan.egress);
-    if (!furnishings.egress) return {SealStep::kEgress, errno};
+    resources.egress = OpenEgress(*plan.egress);
+    if (!resources.egress) return {SealStep::kEgress, errno};
   }
   return {};
 }
@@ -236,10 +237,11 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
 }
 
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
-                       Furnishings& furnishings, OwnWord& word) {
+                       WorkerResources& resources, OwnWord& word) {
   // The parent is the host's own spawning thread (CLONE_PARENT): when the host goes, we go.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
-  if (SealFailure failure = Furnish(plan, prepared, furnishings); failure.step != SealStep::kNone) {
+  if (SealFailure failure = OpenWorkerResources(plan, prepared, resources);
+      failure.step != SealStep::kNone) {
     return failure;
   }
   if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
@@ -248,7 +250,7 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
   }
   if (plan.landlock && !ApplyLandlock(plan, prepared)) return {SealStep::kLandlock, errno};
   // The ruleset and whatever else the zygote holds: nothing of it is the guest's.
-  if (!CloseAllBut({kept_fd, furnishings.workspace.get(), furnishings.egress.get()})) {
+  if (!CloseAllBut({kept_fd, resources.workspace.get(), resources.egress.get()})) {
     return {SealStep::kDescriptors, errno};
   }
   // Afterwards prctl is refused.

@@ -13,7 +13,7 @@
 //   Result<PreparedSeal> seal = SealZygote(plan, stdlib);     // zygote: Python is up, no guest
 //   data
 //   ... clone ...
-//   SealFailure failure = SealWorker(plan, *seal, socket, furnishings, word);    // worker
+//   SealFailure failure = SealWorker(plan, *seal, socket, resources, word);    // worker
 //   if (failure.step != SealStep::kNone) _exit(…);
 //
 // Nothing here asks for root. Nothing here weakens silently: a layer that cannot be applied is a
@@ -33,8 +33,8 @@
 #include "engine/core/fd.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
-#include "engine/seal/furnishings.h"
 #include "engine/seal/landlock.h"
+#include "engine/seal/worker_resources.h"
 
 namespace belljar::seal {
 
@@ -108,10 +108,10 @@ inline constexpr OwnWord kLandlockRefuses = 1;  // listing the root directory (L
 inline constexpr OwnWord kNoPrivileges = 2;     // HasNoPrivileges
 inline constexpr OwnWord kFilterRefuses = 4;    // a call that was not refused before the filter
 
-// Furnishes the calling worker and puts layers 2 to 6 on it. It keeps no descriptor but 0, 1, 2
-// (all /dev/null), `kept_fd` and its furnishings, which are for the host.
+// Opens the resources of the calling worker and puts layers 2 to 6 on it. It keeps no descriptor
+// but 0, 1, 2 (all /dev/null), `kept_fd` and its resources, which are for the host.
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
-                       Furnishings& furnishings, OwnWord& word);
+                       WorkerResources& resources, OwnWord& word);
 
 // True when Landlock refuses what nothing else here would: listing the root directory.
 bool LandlockRefusesRoot();

@@ -1,4 +1,4 @@
-// Furnishings: what a worker of some profiles has of its own, made while it still may, before its
+// Resources that a worker of some profiles has of its own, made while it still may, before its
 // seal takes every capability away. The host is handed a descriptor of each, and only the host
 // keeps it.
 //
@@ -11,8 +11,8 @@
 // They need a mount and a network namespace per worker (WorkerNamespaceFlags). In a container there
 // may be none. There the workspace is memory that the container has mounted at the same two places,
 // and what makes it private is that the container is for one run.
-#ifndef BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
-#define BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
+#ifndef BELLJAR_ENGINE_SEAL_WORKER_RESOURCES_H_
+#define BELLJAR_ENGINE_SEAL_WORKER_RESOURCES_H_
 
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@
 
 namespace belljar::seal {
 
-struct Furnishings {
+struct WorkerResources {
   core::UniqueFd workspace;
   core::UniqueFd egress;
 };
@@ -45,4 +45,4 @@ core::UniqueFd EnterContainersWorkspace();
 
 }  // namespace belljar::seal
 
-#endif  // BELLJAR_ENGINE_SEAL_FURNISHINGS_H_
+#endif  // BELLJAR_ENGINE_SEAL_WORKER_RESOURCES_H_

@@ -1,4 +1,4 @@
-#include "engine/seal/furnishings.h"
+#include "engine/seal/worker_resources.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
