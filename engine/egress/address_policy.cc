@@ -135,11 +135,11 @@ bool IsOfThisMachine(const ip::address& address) {
 }  // namespace
 
 core::Result<AddressBlock> AddressBlock::Parse(const std::string& text) {
-  const core::Error objection =
+  const core::Error malformed =
       core::MakeError("", "write an address or a block, such as 10.1.2.3 or 10.0.0.0/8");
   const size_t slash = text.find('/');
   const std::optional<HostName> host = HostName::Parse(text.substr(0, slash));
-  if (!host || !host->address) return objection;
+  if (!host || !host->address) return malformed;
   const bool is_v4 = host->address->is_v4();
   unsigned length = is_v4 ? 32 : 128;
   if (slash != text.npos) {
@@ -147,7 +147,7 @@ core::Result<AddressBlock> AddressBlock::Parse(const std::string& text) {
     const char* last = text.data() + text.size();
     unsigned given = 0;
     const auto [end, error] = std::from_chars(first, last, given);
-    if (error != std::errc() || end != last || given > length) return objection;
+    if (error != std::errc() || end != last || given > length) return malformed;
     length = given;
   }
   AddressBlock block{BitsOf(*host->address), is_v4 ? kMappedPrefix + length : length};
@@ -183,7 +183,7 @@ core::Result<AddressPolicy> AddressPolicy::Make(const std::vector<std::string>& 
   return judge;
 }
 
-std::string AddressPolicy::Objection(const ip::address& written) const {
+std::string AddressPolicy::Violation(const ip::address& written) const {
   const ip::address address = Unmapped(written);
   const bool excepted =
       std::any_of(allowed_.begin(), allowed_.end(),

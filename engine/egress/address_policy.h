@@ -32,7 +32,7 @@ class AddressPolicy {
   static core::Result<AddressPolicy> Make(const std::vector<std::string>& allowed);
 
   // Why not: "is loopback"; empty: it may. Any thread.
-  std::string Objection(const boost::asio::ip::address& address) const;
+  std::string Violation(const boost::asio::ip::address& address) const;
 
  private:
   std::vector<AddressBlock> allowed_;

@@ -33,7 +33,7 @@ bool IsPrintableAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-HttpObjection Malformed(std::string text) { return {400, std::move(text)}; }
+HttpRejection Malformed(std::string text) { return {400, std::move(text)}; }
 
 // Of one connection, not of the request (RFC 9110, 7.6.1), or for the proxy itself.
 bool IsHopByHop(const std::string& name, const std::vector<std::string>& listed) {
@@ -56,7 +56,7 @@ std::vector<std::string> ListedInConnection(const http::request_header<>& head) 
 }
 
 // How the body is delimited, in one way or not at all.
-std::optional<HttpObjection> ReadFraming(const http::request_header<>& head,
+std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
                                          HttpProxyRequest& ask) {
   const auto codings = head.count(field::transfer_encoding);
   const auto lengths = head.count(field::content_length);
@@ -77,7 +77,7 @@ std::optional<HttpObjection> ReadFraming(const http::request_header<>& head,
   return std::nullopt;
 }
 
-std::optional<HttpObjection> ReadTunnel(const http::request_header<>& head, HttpProxyRequest& ask) {
+std::optional<HttpRejection> ReadTunnel(const http::request_header<>& head, HttpProxyRequest& ask) {
   const std::optional<Authority> authority = SplitAuthority(View(head.target()));
   const std::optional<uint16_t> port =
       authority && authority->port ? ParsePort(*authority->port) : std::nullopt;
@@ -111,7 +111,7 @@ std::string ForwardedHead(const http::request_header<>& head, const HttpProxyReq
   return text + "Connection: close\r\n\r\n";
 }
 
-std::optional<HttpObjection> ReadForward(const http::request_header<>& head,
+std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
                                          HttpProxyRequest& ask) {
   std::string_view target = View(head.target());
   if (Lower(target.substr(0, kScheme.size())) != kScheme) {
@@ -142,15 +142,15 @@ std::optional<HttpObjection> ReadForward(const http::request_header<>& head,
 
 }  // namespace
 
-std::variant<HttpProxyRequest, HttpObjection> ReadHttpProxyRequest(
+std::variant<HttpProxyRequest, HttpRejection> ReadHttpProxyRequest(
     const http::request_header<>& head) {
   HttpProxyRequest ask;
   if (head.version() != 11 && head.version() != 10) return Malformed("a version other than HTTP/1");
   if (!IsPrintableAscii(View(head.target()))) return Malformed("a URL that is not printable ASCII");
   if (head.count(field::host) > 1) return Malformed("more than one Host");
-  if (auto objection = ReadFraming(head, ask)) return *objection;
+  if (auto rejection = ReadFraming(head, ask)) return *rejection;
   const bool connect = head.method() == http::verb::connect;
-  if (auto objection = connect ? ReadTunnel(head, ask) : ReadForward(head, ask)) return *objection;
+  if (auto rejection = connect ? ReadTunnel(head, ask) : ReadForward(head, ask)) return *rejection;
   return ask;
 }
 

@@ -27,13 +27,13 @@ struct HttpProxyRequest {
 };
 
 // Why the egress proxy does not do what a well-formed request asks for.
-struct HttpObjection {
+struct HttpRejection {
   unsigned status = 400;
   std::string text;
 };
 
 // `head` is well-formed, as RequestReader sees to.
-std::variant<HttpProxyRequest, HttpObjection> ReadHttpProxyRequest(
+std::variant<HttpProxyRequest, HttpRejection> ReadHttpProxyRequest(
     const boost::beast::http::request_header<>& head);
 
 // The egress proxy's own answer: a reason for those who only show that, and the same as a text. The

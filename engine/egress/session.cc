@@ -170,9 +170,9 @@ void Session::TakeHttp() {
     return Reject(protocol_, HttpAnswer(failure.status, failure.message), failure.message);
   }
   if (http_->stage() != http1::RequestReader::Stage::kHeadRead) return;
-  std::variant<HttpProxyRequest, HttpObjection> read = ReadHttpProxyRequest(http_->head());
-  if (const auto* objection = std::get_if<HttpObjection>(&read)) {
-    return Reject(protocol_, HttpAnswer(objection->status, objection->text), objection->text);
+  std::variant<HttpProxyRequest, HttpRejection> read = ReadHttpProxyRequest(http_->head());
+  if (const auto* rejection = std::get_if<HttpRejection>(&read)) {
+    return Reject(protocol_, HttpAnswer(rejection->status, rejection->text), rejection->text);
   }
   forward_ = std::get<HttpProxyRequest>(std::move(read));
   if (forward_.tunnel) protocol_ = Protocol::kConnect;
@@ -234,12 +234,12 @@ void Session::Resolve(const HostName& host) {
 
 // Judged here, and connected to as they are: what the name leads to later does not matter.
 void Session::OnAddresses(const Addresses& addresses) {
-  std::string objection;
+  std::string violation;
   for (const asio::ip::address& found : addresses.found) {
     const asio::ip::address address = Unmapped(found);
-    const std::string why = run_->rules->addresses.Objection(address);
+    const std::string why = run_->rules->addresses.Violation(address);
     if (!why.empty()) {
-      objection = address.to_string() + ", which " + why;
+      violation = address.to_string() + ", which " + why;
     } else if (candidates_.size() < kMaxCandidates) {
       candidates_.emplace_back(address, port_);
     }
@@ -248,8 +248,8 @@ void Session::OnAddresses(const Addresses& addresses) {
     state_ = State::kConnecting;
     return ConnectNext();
   }
-  if (!objection.empty()) {
-    return Refuse({403, Socks5Code::kNotAllowed, name_ + " leads to " + objection});
+  if (!violation.empty()) {
+    return Refuse({403, Socks5Code::kNotAllowed, name_ + " leads to " + violation});
   }
   Refuse({502, Socks5Code::kHostUnreachable, name_ + " was not found: " + addresses.failure});
 }

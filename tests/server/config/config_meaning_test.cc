@@ -179,15 +179,15 @@ TEST_F(Config, WhatIsNoAddressIsRefused) {
 
 TEST_F(Config, HostsAndOriginsAreJudged) {
   for (const char* host : {"a.example", "a.example:80", "[::1]:80", "*"})
-    EXPECT_EQ(HostObjection(host), "") << host;
+    EXPECT_EQ(HostViolation(host), "") << host;
   for (const char* host : {"", "http://a", "a/b", "a b", "*.a", "a@b"})
-    EXPECT_NE(HostObjection(host), "") << host;
+    EXPECT_NE(HostViolation(host), "") << host;
   for (const char* origin :
        {"https://a.example", "http://localhost:1", "vscode-webview://x", "*"}) {
-    EXPECT_EQ(OriginObjection(origin), "") << origin;
+    EXPECT_EQ(OriginViolation(origin), "") << origin;
   }
   for (const char* origin : {"", "a.example", "://a", "https://", "https://a/b", "https://*"}) {
-    EXPECT_NE(OriginObjection(origin), "") << origin;
+    EXPECT_NE(OriginViolation(origin), "") << origin;
   }
 }
 
