@@ -107,9 +107,8 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
 
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
-  // A callback, or a handler of a signal in the midst of a run, waits for nobody: its own run is to
-  // land, or one whose callback closes this one's engine. Whoever drops the engine last ends the
-  // workers.
+  // A callback, or a signal handler during a run, must not wait: its own run has to end first, or
+  // one whose callback closes this engine. Whoever drops the engine last ends the workers.
   if (Engine::IsWithinRun()) {
     WithoutGil([&] { engine.Close(core::Clock::now()); });
     return;
