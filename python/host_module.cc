@@ -37,7 +37,7 @@ namespace py = pybind11;
 
 // How long the interpreter's end waits for runs that it has killed. Only a callback that does not
 // return can take longer.
-constexpr std::chrono::seconds kPatienceAtExit{10};
+constexpr std::chrono::seconds kExitTimeout{10};
 constexpr std::chrono::milliseconds kLook{50};
 
 // Where the package says that the rest of Belljar is.
@@ -123,7 +123,7 @@ void CloseEngine(Engine& engine) {
 // our frames before Python takes itself apart.
 void CloseAll() {
   IsEnding() = true;
-  const core::Deadline deadline = core::Clock::now() + kPatienceAtExit;
+  const core::Deadline deadline = core::Clock::now() + kExitTimeout;
   std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
   for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());
   for (const std::shared_ptr<Engine>& engine : engines) {

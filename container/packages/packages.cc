@@ -14,7 +14,7 @@ namespace belljar::container::packages {
 namespace {
 
 // For whoever waits for an installation, and for the image that is made of it.
-constexpr std::chrono::minutes kPatience{2};
+constexpr std::chrono::minutes kLockMargin{2};
 
 // Callers choose how many sets there are.
 constexpr size_t kMaxReady = 64;
@@ -54,8 +54,8 @@ PackageQuestion Packages::QuestionOf(const std::vector<PackageRequirement>& requ
   return question;
 }
 
-LockWait Packages::Patience(int cancel_fd) const {
-  return {.deadline = core::Clock::now() + options_.bounds.timeout + kPatience,
+LockWait Packages::MakeLockWait(int cancel_fd) const {
+  return {.deadline = core::Clock::now() + options_.bounds.timeout + kLockMargin,
           .cancel_fd = cancel_fd};
 }
 
@@ -63,7 +63,7 @@ core::Result<CachedPackages> Packages::Install(const std::vector<PackageRequirem
                                                int cancel_fd) {
   const PackageQuestion question = QuestionOf(requirements);
   core::Result<CachedPackages> packages =
-      cache_.Get(question, Patience(cancel_fd),
+      cache_.Get(question, MakeLockWait(cancel_fd),
                  [&](const std::string& site) { return RunInstaller(question, site, cancel_fd); });
   return packages;
 }
@@ -83,7 +83,7 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
                             .guest = image::GuestProgramPath(installation_),
                             .package_paths = {}};
   const core::Result<ImageMark> ensured =
-      EnsureImage(*choice->engine, image, cache_.folder(), Patience(cancel_fd));
+      EnsureImage(*choice->engine, image, cache_.folder(), MakeLockWait(cancel_fd));
   if (!ensured) return ensured.error();
   backend::ContainerOptions options;
   options.selection = options_.selection;
@@ -149,7 +149,7 @@ core::Result<PreparedPackages> Packages::Prepare(
   if (!made) return made.error();
   core::Result<ImageMark> ensured =
       EnsureImage(*choice->engine, ImageOfPackages(installation_, *made, *packages),
-                  cache_.folder(), Patience(cancel_fd));
+                  cache_.folder(), MakeLockWait(cancel_fd));
   if (!ensured) return ensured.error();
   const std::lock_guard lock(mutex_);
   if (ready_.size() >= kMaxReady) ready_.clear();

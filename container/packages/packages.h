@@ -83,7 +83,7 @@ class Packages {
   core::Result<void> CheckBase(const core::Profile& base) const;
   std::optional<ReadyImage> FindReady(const std::string& name);
   PackageQuestion QuestionOf(const std::vector<PackageRequirement>& requirements) const;
-  LockWait Patience(int cancel_fd) const;
+  LockWait MakeLockWait(int cancel_fd) const;
   core::Result<PackageLock> RunInstaller(const PackageQuestion& question, const std::string& site,
                                          int cancel_fd);
 
