@@ -175,12 +175,12 @@ class Reader {
       return Fault(place + "the folder that it is in is not there");
     }
     if (entry.is_folder) folders_.insert(entry.path);
-    if (core::Result<void> told = visitor_.entry(entry, at_); !told) return told;
+    if (core::Result<void> visited = visitor_.entry(entry, at_); !visited) return visited;
     std::string piece;
     for (uint64_t left = entry.size; left > 0; left -= piece.size()) {
       piece.resize(std::min<uint64_t>(left, kPiece));
       if (core::Result<void> read = Take(piece.data(), piece.size()); !read) return read;
-      if (core::Result<void> told = visitor_.bytes(piece); !told) return told;
+      if (core::Result<void> visited = visitor_.bytes(piece); !visited) return visited;
     }
     return TakeZeros(PaddingOf(entry.size), place + "what fills its last block");
   }

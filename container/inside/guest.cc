@@ -143,8 +143,8 @@ class Service {
     if (!sandbox) return sandbox.error();
     RehearseAnswering();
     if (core::Result<void> ready = AwaitSpare(**sandbox); !ready) return ready;
-    if (core::Result<void> told = channel_.Send(wire::FrameKind::kReady, {}, Sending()); !told)
-      return told;
+    if (core::Result<void> sent = channel_.Send(wire::FrameKind::kReady, {}, Sending()); !sent)
+      return sent;
     const std::optional<host::Request> request = host_.AwaitRequest();
     if (!request) return Gone();
     return Run(**sandbox, *request);
@@ -217,10 +217,10 @@ int ServeHost(const GuestOptions& options, wire::Channel channel) {
   const core::Result<void> served =
       host ? Service(options, channel, egress, **host).Serve() : core::Result<void>(host.error());
   if (served || (host && (*host)->gone() && !(*host)->fault())) return kGuestDone;
-  const core::Result<void> told =
+  const core::Result<void> sent =
       channel.Send(wire::FrameKind::kFailure, wire::FailureToText(served.error()), Sending());
   // The listener may not have seen yet that there is nobody left.
-  return !told && told.error().error_number == EPIPE ? kGuestDone : kGuestFailed;
+  return !sent && sent.error().error_number == EPIPE ? kGuestDone : kGuestFailed;
 }
 
 }  // namespace belljar::container::inside

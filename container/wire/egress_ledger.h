@@ -82,7 +82,7 @@ class EgressLedger {
   uint32_t Open(std::string& frames);
   bool may_open() const { return streams_.size() < bounds_.at_a_time && !has_opened_all(); }
   bool has_opened_all() const { return last_ > bounds_.in_all; }
-  // Precondition: it sends, and `bytes` are 1 to the smaller of kDoorPiece and its may_send.
+  // Precondition: it sends, and `bytes` are 1 to the smaller of kEgressPiece and its may_send.
   void Send(uint32_t number, std::string_view bytes, std::string& frames);
   // So much of what was waiting has gone on. Grants as much, now or later.
   void Pass(uint32_t number, size_t count, std::string& frames);

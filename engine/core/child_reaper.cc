@@ -256,11 +256,11 @@ ChildReaper::~ChildReaper() {
 
 bool ChildReaper::IsAlive() const {
   pollfd ended{ended_.get(), POLLIN, 0};
-  return !told_to_end_ && poll(&ended, 1, 0) == 0;
+  return !is_ending_ && poll(&ended, 1, 0) == 0;
 }
 
 void ChildReaper::End() const {
-  told_to_end_ = true;
+  is_ending_ = true;
   shutdown(orders_.get(), SHUT_RDWR);
 }
 

@@ -74,7 +74,7 @@ class ChildReaper {
   std::unique_ptr<char[]> stack_;
   UniqueFd orders_;
   UniqueFd ended_;  // its pidfd
-  mutable std::atomic<bool> told_to_end_ = false;
+  mutable std::atomic<bool> is_ending_ = false;
   pid_t pid_ = -1;
   std::mutex mutex_;  // one order at a time
 };

@@ -55,19 +55,19 @@ class TakerQueue {
     ++inside_;
     lock.unlock();
     pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {taker.event.fd(), POLLIN, 0}};
-    const core::Result<void> told = WaitForAny(watched, wait);
+    const core::Result<void> waited = WaitForAny(watched, wait);
     lock.lock();
     if (--inside_ == 0) left_.notify_all();
     if (taker.given) return std::move(*taker.given);
     takers_.erase(place);
-    if (told) return core::MakeError(operation, "woken without a container");
-    if (told.error().error_number == ECANCELED) {
+    if (waited) return core::MakeError(operation, "woken without a container");
+    if (waited.error().error_number == ECANCELED) {
       return core::SystemErrorOf(ECANCELED, operation, "cancelled");
     }
-    if (told.error().error_number == ETIMEDOUT) {
+    if (waited.error().error_number == ETIMEDOUT) {
       return core::SystemErrorOf(ETIMEDOUT, operation, why_late());
     }
-    return told.error();
+    return waited.error();
   }
 
   // To the first. Precondition: !empty().
@@ -82,7 +82,7 @@ class TakerQueue {
     takers_.clear();
   }
 
-  // Until all who have been told have left Take. For the pool's destructor, after FailAll; nobody
+  // Until all woken callers have left Take. For the pool's destructor, after FailAll; nobody
   // enters any more.
   void AwaitLeft(std::unique_lock<std::mutex>& lock) {
     left_.wait(lock, [this] { return inside_ == 0; });
@@ -101,7 +101,7 @@ class TakerQueue {
   }
 
   std::list<Taker*> takers_;
-  size_t inside_ = 0;  // callers of Take that have not left it, told or not
+  size_t inside_ = 0;  // callers of Take that have not left it, woken or not
   std::condition_variable left_;
 };
 

@@ -238,7 +238,7 @@ std::variant<HttpProxyRequest, HttpRejection> Read(const std::string& head) {
   return ReadHttpProxyRequest(reader.head());
 }
 
-HttpProxyRequest Asked(const std::string& head) {
+HttpProxyRequest ReadValid(const std::string& head) {
   auto read = Read(head);
   if (const auto* rejection = std::get_if<HttpRejection>(&read)) {
     ADD_FAILURE() << rejection->text << " in " << head;
@@ -249,15 +249,15 @@ HttpProxyRequest Asked(const std::string& head) {
 
 TEST(HttpProxyRequest, ConnectNamesHostAndPort) {
   const HttpProxyRequest ask =
-      Asked("CONNECT example.org:443 HTTP/1.1\r\nHost: other.test:1\r\n\r\n");
+      ReadValid("CONNECT example.org:443 HTTP/1.1\r\nHost: other.test:1\r\n\r\n");
   EXPECT_TRUE(ask.tunnel);
   EXPECT_EQ(ask.host, "example.org");
   EXPECT_EQ(ask.port, 443);
-  EXPECT_EQ(Asked("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n").host, "[2001:db8::1]");
+  EXPECT_EQ(ReadValid("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n").host, "[2001:db8::1]");
 }
 
 TEST(HttpProxyRequest, AWholeUrlIsForwardedWithTheHostThatWasJudged) {
-  const HttpProxyRequest ask = Asked(
+  const HttpProxyRequest ask = ReadValid(
       "GET HTTP://Example.org:8080/a?b=c HTTP/1.1\r\nHost: evil.test\r\nAccept: */*\r\n"
       "Proxy-Authorization: Basic x\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\n"
       "Upgrade: h2c\r\nX-Hop: 1\r\nConnection: keep-alive, X-Hop, Upgrade\r\nX-Kept: 2\r\n\r\n");
@@ -267,11 +267,11 @@ TEST(HttpProxyRequest, AWholeUrlIsForwardedWithTheHostThatWasJudged) {
   EXPECT_EQ(ask.head,
             "GET /a?b=c HTTP/1.1\r\nHost: example.org:8080\r\nAccept: */*\r\nX-Kept: 2\r\n"
             "Connection: close\r\n\r\n");
-  EXPECT_EQ(Asked("GET http://example.org HTTP/1.1\r\n\r\n").head,
+  EXPECT_EQ(ReadValid("GET http://example.org HTTP/1.1\r\n\r\n").head,
             "GET / HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n");
-  EXPECT_EQ(Asked("GET http://example.org?q HTTP/1.0\r\n\r\n").head,
+  EXPECT_EQ(ReadValid("GET http://example.org?q HTTP/1.0\r\n\r\n").head,
             "GET /?q HTTP/1.0\r\nHost: example.org\r\nConnection: close\r\n\r\n");
-  EXPECT_EQ(Asked("PUT http://[2001:db8::1]:81/ HTTP/1.1\r\nContent-Length: 3\r\n\r\n").head,
+  EXPECT_EQ(ReadValid("PUT http://[2001:db8::1]:81/ HTTP/1.1\r\nContent-Length: 3\r\n\r\n").head,
             "PUT / HTTP/1.1\r\nHost: [2001:db8::1]:81\r\nContent-Length: 3\r\n"
             "Connection: close\r\n\r\n");
 }

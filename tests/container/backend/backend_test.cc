@@ -184,7 +184,7 @@ TEST_F(ContainerRuns, NoMoreThanTheMostAtATime) {
   EXPECT_GE(engine_->starts(), 6u);
 }
 
-TEST_F(ContainerRuns, WhoFindsAllInUseIsToldSo) {
+TEST_F(ContainerRuns, AllInUseIsAnError) {
   Open(0, 1);
   Begun begun;
   const core::UniqueFd cancel = MakeEvent();
@@ -461,17 +461,17 @@ TEST_F(ContainerRuns, ClosingWhileOneComesUpRemovesItToo) {
 TEST_F(ContainerRuns, ClosingTellsThoseWhoWait) {
   engine_->SetProgram({"/bin/sleep", "1000"});
   Open(0);
-  core::Result<void> told;
+  core::Result<void> waited;
   std::atomic<bool> waits = false;
   std::thread waiter([&, backend = backend_.get()] {
     waits = true;
-    told = backend->WaitForSpare(Soon());
+    waited = backend->WaitForSpare(Soon());
   });
   ASSERT_TRUE(tests::Eventually([&] { return waits.load(); }));
   std::this_thread::sleep_for(milliseconds(200));
   backend_.reset();
   waiter.join();
-  EXPECT_FALSE(told);
+  EXPECT_FALSE(waited);
 }
 
 size_t Threads() {

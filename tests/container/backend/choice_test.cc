@@ -260,7 +260,7 @@ TEST(ContainerEngineChoice, WhatItDoesNotLimitIsNamed) {
   EXPECT_THAT(NotLimitedBy(choice->facts), ::testing::IsEmpty());
 }
 
-TEST(ContainerEngineChoice, DoctorIsToldOfEach) {
+TEST(ContainerEngineChoice, DoctorReportsEach) {
   tests::FakeEngine engine(Engine({.limits = false}));
   ContainerSelection selection = SelectionFor(engine);
   const std::vector<EngineCheck> checks = CheckEngines(selection);

@@ -313,7 +313,7 @@ TEST_F(Connection, CancelledBeforeTheRequestIsWholeItIsOverAtOnce) {
   EXPECT_EQ(outcome->error->type, "Cancelled");
 }
 
-TEST_F(Connection, AGuestIsToldToCancelAndHeard) {
+TEST_F(Connection, AGuestIsCancelledAndAnswers) {
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   options.cancel_fd = cancel.get();
   const core::Result<host::Outcome> outcome = Run([&](FakeGuest& fake) {
@@ -541,7 +541,7 @@ TEST_F(Connection, AfterALongCallTheGuestIsHeard) {
   EXPECT_EQ(outcome->error->message, "heard");
 }
 
-TEST_F(Connection, WithoutAnAnswerTheGuestIsToldToCancel) {
+TEST_F(Connection, WithoutAnAnswerTheGuestIsCancelled) {
   GiveFunction();
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   options.cancel_fd = cancel.get();

@@ -202,19 +202,19 @@ TEST_F(Guest, FunctionsAreCalled) {
 }
 
 TEST_F(Guest, WhatAProgramLeavesIsHandedOver) {
-  std::vector<std::string> told;
+  std::vector<std::string> received;
   call_ = [&](std::string_view name, std::string_view arguments) {
     EXPECT_EQ(name, host::kTakesVariables);
-    told.emplace_back(arguments);
+    received.emplace_back(arguments);
     return std::string(R"({"value":null})");
   };
   ExpectSame("variables", [](host::Request& request) {
     request.source = "import math\npair = (1, 2)";
     request.functions = {std::string(host::kTakesVariables)};
   });
-  ASSERT_EQ(told.size(), 6u);
-  EXPECT_EQ(told[0], R"({"args":["math"],"kwargs":{}})");
-  EXPECT_EQ(told[5], R"({"args":[],"kwargs":{}})");
+  ASSERT_EQ(received.size(), 6u);
+  EXPECT_EQ(received[0], R"({"args":["math"],"kwargs":{}})");
+  EXPECT_EQ(received[5], R"({"args":[],"kwargs":{}})");
 }
 
 TEST_F(Guest, AnAnswerThatIsTooLargeIsTheProgramsError) {
@@ -492,7 +492,7 @@ TEST_F(Guest, AnAnswerToNoCallIsAFailure) {
     ASSERT_TRUE(bytes && !bytes->empty());
     ASSERT_TRUE(reader.Take(*bytes));
   }
-  // One that it ended at once, whether it is told so by an outcome or by a failure.
+  // One that it ended at once, whether an outcome or a failure says so.
   if (reader.failure()) {
     EXPECT_NE(reader.failure()->ToString().find("an answer without a call"), std::string::npos);
   } else {
@@ -506,7 +506,7 @@ TEST_F(Guest, ItEndsWithItsHostBeforeItIsReady) {
   EXPECT_EQ(guest.AwaitDeath(), tests::Exited(kGuestDone));
 }
 
-TEST_F(Guest, KilledItLeavesNothingAndTheHostIsTold) {
+TEST_F(Guest, KilledItLeavesNothingAndTheHostIsNotified) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
   backend::GuestConnection connection(guest.TakeLine(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));

@@ -71,11 +71,11 @@ TEST_F(HostLedger, AStreamGoesItsWay) {
   Take(tests::CloseFrame(1, kTakesNoMore));
   EXPECT_TRUE(ledger.streams().empty());
 
-  const std::vector<Frame> told = Decoded(frames);
-  ASSERT_EQ(told.size(), 3u);
-  EXPECT_EQ(told[0].payload, tests::DataFrame(1, "answer").payload);
-  EXPECT_EQ(told[1].payload, tests::CloseFrame(1, kSendsNoMore).payload);
-  EXPECT_EQ(told[2].payload, tests::CloseFrame(1, kTakesNoMore).payload);
+  const std::vector<Frame> sent = Decoded(frames);
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[0].payload, tests::DataFrame(1, "answer").payload);
+  EXPECT_EQ(sent[1].payload, tests::CloseFrame(1, kSendsNoMore).payload);
+  EXPECT_EQ(sent[2].payload, tests::CloseFrame(1, kTakesNoMore).payload);
 }
 
 TEST_F(HostLedger, GrantsGoOutByQuartersOfAWindow) {
@@ -332,7 +332,7 @@ TEST_F(HostTraffic, OneThatEndedItsSideAndHungUpLaterIsSeenToo) {
   EXPECT_EQ(said[0].payload, tests::CloseFrame(1, kTakesNoMore).payload);
 }
 
-TEST_F(HostTraffic, AProxyIsToldThatNobodyTakesItsAnswer) {
+TEST_F(HostTraffic, AProxyLearnsThatNobodyReadsItsAnswer) {
   Take(tests::CloseFrame(1, kTakesNoMore));
   ASSERT_EQ(Moved().size(), 1u);
   EXPECT_EQ(send(proxy.get(), "x", 1, MSG_NOSIGNAL), -1);

@@ -266,7 +266,7 @@ TEST(HostReader, ARefusalFitsWhateverTheLimit) {
   }
 }
 
-TEST(HostReader, ARequestThatIsTooLargeIsToldBeforeItIsSent) {
+TEST(HostReader, ARequestThatIsTooLargeIsRefusedBeforeItIsSent) {
   host::Request request;
   request.files = {{"a", std::string(kMaxRequestContent.count, 'a')}, {"b", "b"}};
   const core::Result<std::string> text = RequestToText(request);
