@@ -33,15 +33,15 @@ std::vector<engines::ContainerFolder> Folders(const core::Profile& profile) {
 }  // namespace
 
 core::Bytes MemoryOfContainer(const core::Profile& profile) {
-  const core::Limits& most = profile.maximum_limits;
-  const uint64_t left_behind = 2 * most.output.count + most.result.count + kReport.count +
-                               profile.artifacts.count + most.source.count;
+  const core::Limits& maximum = profile.maximum_limits;
+  const uint64_t left_behind = 2 * maximum.output.count + maximum.result.count + kReport.count +
+                               profile.artifacts.count + maximum.source.count;
   uint64_t folders = 0;
   for (const engines::ContainerFolder& folder : Folders(profile)) folders += folder.size.count;
   // Files that come with the request or go with the outcome.
   const uint64_t carried = profile.workspace ? 2 * profile.workspace->size.count : 0;
   const uint64_t own = kInterpreter.count + (profile.packages.empty() ? 0 : kPackages.count);
-  return {most.memory.count + 2 * left_behind + folders + carried + own};
+  return {maximum.memory.count + 2 * left_behind + folders + carried + own};
 }
 
 engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::Profile& profile,

@@ -65,7 +65,7 @@ core::Result<std::unique_ptr<ContainerPool>> ContainerPool::Start(ContainerPoolO
 // Not a boost::asio::thread_pool: where it can start only some of its threads, its constructor
 // waits for them for ever.
 core::Result<void> ContainerPool::StartThreads() {
-  for (size_t i = 0; i < std::min(kCrew, options_.most); ++i) {
+  for (size_t i = 0; i < std::min(kCrew, options_.max_containers); ++i) {
     core::Result<std::thread> thread = outside::StartThread(kStart, [this] { work_.run(); });
     if (!thread) return thread.error();
     crew_.push_back(std::move(*thread));
@@ -133,8 +133,8 @@ std::optional<PooledContainer> ContainerPool::TakeWaiting() {
 }
 
 std::string ContainerPool::WhyNoneInTime() const {
-  if (in_use_ + removing_ < options_.most) return "none became ready in time";
-  return "all " + std::to_string(options_.most) +
+  if (in_use_ + removing_ < options_.max_containers) return "none became ready in time";
+  return "all " + std::to_string(options_.max_containers) +
          " allowed containers are in use: try again later, or allow more";
 }
 
@@ -203,11 +203,12 @@ void ContainerPool::RetireDead() {
 
 size_t ContainerPool::Missing(core::Deadline now) const {
   const size_t all = ready_.size() + starting_ + in_use_ + removing_;
-  if (all >= options_.most || !start_backoff_.IsOver(now)) return 0;
+  if (all >= options_.max_containers || !start_backoff_.IsOver(now)) return 0;
   const size_t wanted =
       takers_.size() + (now >= refill_at_ || !takers_.empty() ? options_.spares : 0);
   const size_t coming = ready_.size() + starting_;
-  const size_t missing = std::min(wanted > coming ? wanted - coming : 0, options_.most - all);
+  const size_t missing =
+      std::min(wanted > coming ? wanted - coming : 0, options_.max_containers - all);
   // After a failure one at a time, until it is known that it was only that.
   return failures_in_a_row_ == 0 ? missing : std::min<size_t>(missing, starting_ == 0 ? 1 : 0);
 }

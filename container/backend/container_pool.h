@@ -46,7 +46,7 @@ struct ContainerPoolOptions {
   GuestTerms terms;             // what each guest has to be
   std::string instance;         // container_owner.h
   size_t spares = 1;
-  size_t most = 8;  // at least 1; those that wait, run and are being removed
+  size_t max_containers = 8;  // at least 1; those that wait, run and are being removed
   // From the engine's answer until a worker waits. The guest itself gives up after two minutes.
   std::chrono::milliseconds ready_timeout{150'000};
 };

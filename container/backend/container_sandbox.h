@@ -25,7 +25,7 @@ struct ContainerOptions {
   size_t spares = 1;
   // Containers that there may be at the same time, those that wait included; a run that would need
   // one more waits, as long as its RunOptions::queue_timeout lets it.
-  size_t most = 8;
+  size_t max_containers = 8;
   // Of everything in one container; nullopt: what the profile's largest run needs
   // (MemoryOfContainer). With less the kernel ends larger runs, as memory_limit.
   std::optional<core::Bytes> memory;

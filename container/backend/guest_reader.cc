@@ -38,7 +38,7 @@ size_t GuestReader::MaxLength(wire::FrameKind kind) const {
         return may_call ? sizeof(uint32_t) + outside::FunctionCalls::MaxCall(bounds_.limits)
                         : kNone;
       }
-      if (const auto longest = wire::MaxEgressFrame(kind)) return egress_ ? *longest : kNone;
+      if (const auto max_length = wire::MaxEgressFrame(kind)) return egress_ ? *max_length : kNone;
       return kind == wire::FrameKind::kStandardOutput || kind == wire::FrameKind::kStandardError
                  ? wire::kFramePiece
                  : kNone;
@@ -52,9 +52,9 @@ size_t GuestReader::MaxLength(wire::FrameKind kind) const {
 core::Result<void> GuestReader::Take(std::string_view bytes) {
   frames_.Feed(bytes);
   while (const std::optional<wire::FrameHeader> header = frames_.Header()) {
-    const size_t longest = MaxLength(header->kind);
-    if (longest == kNone) return Fault(wire::FrameName(header->kind) + " has no place here");
-    if (header->length > longest) return Fault(wire::FrameName(header->kind) + " is too long");
+    const size_t max_length = MaxLength(header->kind);
+    if (max_length == kNone) return Fault(wire::FrameName(header->kind) + " has no place here");
+    if (header->length > max_length) return Fault(wire::FrameName(header->kind) + " is too long");
     const std::optional<wire::Frame> frame = frames_.Next();
     if (!frame) return {};
     if (core::Result<void> taken = TakeFrame(*frame); !taken) return taken;

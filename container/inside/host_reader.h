@@ -51,7 +51,7 @@ class HostReader {
   wire::Content content_;
   EgressFrames egress_;
   Answers answers_;
-  size_t longest_answer_ = 0;  // 0: nothing can have been asked
+  size_t max_answer_length_ = 0;  // 0: nothing can have been asked
 };
 
 }  // namespace belljar::container::inside

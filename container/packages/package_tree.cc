@@ -61,8 +61,8 @@ struct Inflation {
   const bool is_ready;
 };
 
-// Into `fd`, no further than `most` bytes. Returns how many there are.
-core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t most) {
+// Into `fd`, no further than `max` bytes. Returns how many there are.
+core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t max) {
   Inflation inflation;
   if (!inflation.is_ready) return core::SystemErrorOf(ENOMEM, kUnpack);
   z_stream& stream = inflation.stream;
@@ -79,7 +79,7 @@ core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t 
     if (state != Z_OK && state != Z_STREAM_END) return Fault("what came is damaged");
     const size_t got = piece.size() - stream.avail_out;
     size += got;
-    if (size > most) return TooLarge(core::Bytes{most}.ToString() + " with their names");
+    if (size > max) return TooLarge(core::Bytes{max}.ToString() + " with their names");
     if (core::Result<void> done = WriteAll(fd, std::string_view(piece).substr(0, got)); !done) {
       return done.error();
     }

@@ -89,7 +89,7 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
   options.selection = options_.selection;
   options.selection.engine = choice->name;
   options.spares = 0;
-  options.most = 1;
+  options.max_containers = 1;
   const core::Result<std::unique_ptr<outside::Sandbox>> opened =
       backend::OpenContainerSandbox(std::move(*sandbox), std::move(options));
   if (!opened) return opened.error();

@@ -44,10 +44,10 @@ std::optional<size_t> MaxEgressFrame(FrameKind kind) {
 
 core::Result<void> EgressLedger::Take(const Frame& frame) {
   const FrameKind kind = frame.kind;
-  const std::optional<size_t> longest = MaxEgressFrame(kind);
+  const std::optional<size_t> max_length = MaxEgressFrame(kind);
   const bool is_whole = kind == FrameKind::kEgressData ? frame.payload.size() > kNumberSize
-                                                       : frame.payload.size() == longest;
-  if (!longest || !is_whole || frame.payload.size() > *longest) {
+                                                       : frame.payload.size() == max_length;
+  if (!max_length || !is_whole || frame.payload.size() > *max_length) {
     return Fault(kind, "of a length that it cannot have");
   }
   const uint32_t number = NumberAt(frame.payload, 0);

@@ -38,19 +38,19 @@ class Fields {
 
   // Of any form; the caller judges it.
   const nlohmann::json& Any(const char* key);
-  // At most `most` bytes.
-  std::string Text(const char* key, size_t most);
+  // At most `max` bytes.
+  std::string Text(const char* key, size_t max);
   bool Flag(const char* key);
-  // A whole number from 0 to `most`; never one that was written as a fraction.
-  uint64_t Number(const char* key, uint64_t most);
-  // At most `most` items.
-  const nlohmann::json& List(const char* key, size_t most);
+  // A whole number from 0 to `max`; never one that was written as a fraction.
+  uint64_t Number(const char* key, uint64_t max);
+  // At most `max` items.
+  const nlohmann::json& List(const char* key, size_t max);
   // Each item is a text of at most `bytes`.
-  std::vector<std::string> Texts(const char* key, size_t most, size_t bytes);
+  std::vector<std::string> Texts(const char* key, size_t max, size_t bytes);
   // null is nullopt.
-  std::optional<std::vector<std::string>> TextsOrNull(const char* key, size_t most, size_t bytes);
+  std::optional<std::vector<std::string>> TextsOrNull(const char* key, size_t max, size_t bytes);
   // null is nullopt.
-  std::optional<uint64_t> NumberOrNull(const char* key, uint64_t most);
+  std::optional<uint64_t> NumberOrNull(const char* key, uint64_t max);
 
   // What the table of `record` says is sent with `kFlag` (engine/host/fields.h).
   template <unsigned kFlag, host::RecordField T>

@@ -17,10 +17,10 @@ constexpr size_t kMaxDetail = 1000;
 constexpr uint64_t kHighestErrno = 4095;  // as the kernel's own MAX_ERRNO
 constexpr char kRebuild[] = "build the image again with this Belljar: belljar image build";
 
-std::string Shortened(std::string_view text, size_t most) {
-  std::string shown = core::Printable(text.substr(0, most));
-  if (shown.size() > most)
-    shown.resize(core::CompletePrefix(std::string_view(shown).substr(0, most)));
+std::string Shortened(std::string_view text, size_t max) {
+  std::string shown = core::Printable(text.substr(0, max));
+  if (shown.size() > max)
+    shown.resize(core::CompletePrefix(std::string_view(shown).substr(0, max)));
   return shown;
 }
 

@@ -94,8 +94,8 @@ class ArtifactJudge {
     Spend(display.size, bounds_.displays, displays_size_);
   }
 
-  static void Spend(uint64_t size, core::Bytes most, uint64_t& spent) {
-    if (size > most.count - spent) throw FormError("the artifacts are too large");
+  static void Spend(uint64_t size, core::Bytes max, uint64_t& spent) {
+    if (size > max.count - spent) throw FormError("the artifacts are too large");
     spent += size;
   }
 

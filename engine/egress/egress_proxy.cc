@@ -170,13 +170,13 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
 
   // Counts one more; false, and once in the record: there have been enough.
   bool Admit() {
-    const size_t most = run_->rules->bounds.connections;
-    if (accepted_ < most) {
+    const size_t max = run_->rules->bounds.connections;
+    if (accepted_ < max) {
       ++accepted_;
       return true;
     }
     if (!std::exchange(noted_, true)) {
-      Note("the egress proxy is closed: more than " + std::to_string(most) +
+      Note("the egress proxy is closed: more than " + std::to_string(max) +
            " connections in one run");
     }
     return false;

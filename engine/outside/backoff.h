@@ -11,12 +11,12 @@ namespace belljar::outside {
 
 class Backoff {
  public:
-  // The first wait, then twice as long each time, up to `longest`.
-  constexpr Backoff(std::chrono::milliseconds first, std::chrono::milliseconds longest)
-      : first_(first), longest_(longest) {}
+  // The first wait, then twice as long each time, up to `max`.
+  constexpr Backoff(std::chrono::milliseconds first, std::chrono::milliseconds max)
+      : first_(first), max_(max) {}
 
   void Fail(core::Deadline now) {
-    wait_ = std::clamp(wait_ * 2, first_, longest_);
+    wait_ = std::clamp(wait_ * 2, first_, max_);
     until_ = now + wait_;
   }
   // The next failure is a first one again. A wait that has begun is not cut short.
@@ -27,7 +27,7 @@ class Backoff {
 
  private:
   std::chrono::milliseconds first_;
-  std::chrono::milliseconds longest_;
+  std::chrono::milliseconds max_;
   std::chrono::milliseconds wait_{0};
   core::Deadline until_{};
 };

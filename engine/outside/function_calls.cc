@@ -65,10 +65,10 @@ std::string FunctionCalls::Answer(std::string_view name, std::string_view argume
     return Refusal("ValueError", std::string(name) + "(): its arguments are not plain data");
   }
   std::string answer = call_(name, arguments);
-  const core::Bytes most = request_.limits.result;
-  if (answer.size() <= most.count) return answer;
+  const core::Bytes max = request_.limits.result;
+  if (answer.size() <= max.count) return answer;
   return Refusal("ValueError", std::string(name) + "(): its answer takes more than the " +
-                                   most.ToString() + " that a result may");
+                                   max.ToString() + " that a result may");
 }
 
 size_t FunctionCalls::MaxCall(const core::Limits& limits) {

@@ -36,9 +36,9 @@ int Count(const json& value) {
 }
 
 // A text or a number would be iterated over as a list of itself.
-const json& List(const json& value, size_t most) {
+const json& List(const json& value, size_t max) {
   if (!value.is_array()) throw std::runtime_error("not a list");
-  if (value.size() > most) throw std::runtime_error("too long a list");
+  if (value.size() > max) throw std::runtime_error("too long a list");
   return value;
 }
 
@@ -103,8 +103,8 @@ std::vector<std::string> ReadTruncated(const json& object) {
   return truncated;
 }
 
-bool IsPlain(std::string_view text, std::string_view others, size_t most) {
-  return !text.empty() && text.size() <= most && std::ranges::all_of(text, [&](unsigned char c) {
+bool IsPlain(std::string_view text, std::string_view others, size_t max) {
+  return !text.empty() && text.size() <= max && std::ranges::all_of(text, [&](unsigned char c) {
     return (std::isalnum(c) != 0 && c < 0x80) || others.find(static_cast<char>(c)) != others.npos;
   });
 }
@@ -154,8 +154,8 @@ void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& ou
 
 }  // namespace
 
-bool IsDisplayName(std::string_view name, size_t most) {
-  return IsPlain(name, "-_.", most) && name.front() != '.';
+bool IsDisplayName(std::string_view name, size_t max) {
+  return IsPlain(name, "-_.", max) && name.front() != '.';
 }
 
 bool IsMediaType(std::string_view text) { return IsPlain(text, "/-+.", kMaxArtifactName); }

@@ -32,9 +32,9 @@ enum class ReportBy { kWorker, kHost };
 bool ReadReportObject(const nlohmann::json& object, ReportBy by, host::Outcome& outcome,
                       std::string_view artifacts = {});
 
-// Of what is displayed: at most `most` letters, digits and "-_.", none of them leading to another
+// Of what is displayed: at most `max` letters, digits and "-_.", none of them leading to another
 // directory.
-bool IsDisplayName(std::string_view name, size_t most = kMaxArtifactName);
+bool IsDisplayName(std::string_view name, size_t max = kMaxArtifactName);
 bool IsMediaType(std::string_view text);
 
 }  // namespace belljar::outside

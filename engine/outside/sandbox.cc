@@ -258,14 +258,13 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
   core::Result<void> checked;
   host::ForEachField<core::Limits>([&](auto row) {
     const auto& requested = row.Of(request.limits);
-    const auto& most = row.Of(options_.profile.maximum_limits);
+    const auto& max = row.Of(options_.profile.maximum_limits);
     // Counts are the profile's, for all runs.
-    if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked ||
-        requested <= most)
+    if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked || requested <= max)
       return;
     checked =
         core::MakeError("check limits", host::LimitTitle(row) + " " + host::LimitText(requested) +
-                                            " is over the maximum of " + host::LimitText(most) +
+                                            " is over the maximum of " + host::LimitText(max) +
                                             " of profile " + options_.profile.name);
   });
   if (!checked) return checked;

@@ -141,7 +141,7 @@ std::vector<Setting> MakeSettings() {
        "number of warm containers per profile; 0: each call starts its own",
        BELLJAR_FIELD(config.container.spares), 0, 64},
       {"container.most", "", "", "N", "", "", "maximum number of containers per profile",
-       BELLJAR_FIELD(config.container.most), 1, 256},
+       BELLJAR_FIELD(config.container.max_containers), 1, 256},
       {"container.image", "SANDBOX_CONTAINER_IMAGE", "", "IMAGE", "that of this version",
        "\"belljar:1\"",
        "the image of the default profile; others are those of \"belljar image build\"",

@@ -52,7 +52,7 @@ class ContainerRuns : public ::testing::Test {
     options.pool.spec = PlanContainer(choice, profile_, options.pool.terms, std::nullopt);
     options.pool.instance = kInstance;
     options.pool.spares = spares;
-    options.pool.most = most;
+    options.pool.max_containers = most;
     auto started = ContainerBackend::Start(std::move(options));
     ASSERT_TRUE(started) << started.error().ToString();
     backend_ = std::move(*started);
@@ -180,7 +180,7 @@ TEST_F(ContainerRuns, NoMoreThanTheMostAtATime) {
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     EXPECT_EQ(outcome->result_json, R"("xxx")");
   }
-  EXPECT_EQ(engine_->most(), 2u);
+  EXPECT_EQ(engine_->peak(), 2u);
   EXPECT_GE(engine_->starts(), 6u);
 }
 
@@ -409,7 +409,7 @@ int OpenUnder(int resource, rlim_t limit, int error_number,
   ContainerChoice choice{.engine = engine, .facts = {}, .runtime = "child", .image = {}};
   choice.image.id = "sha256:0123";
   const outside::SandboxOptions sandbox = tests::FullPython();
-  const ContainerOptions options{.spares = 0, .most = 4, .instance = kInstance};
+  const ContainerOptions options{.spares = 0, .max_containers = 4, .instance = kInstance};
   rlimit limited;
   getrlimit(static_cast<__rlimit_resource>(resource), &limited);
   limited.rlim_cur = limit;

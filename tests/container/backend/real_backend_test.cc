@@ -153,7 +153,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
     ContainerOptions options;
     options.selection = selection_;
     options.spares = spares;
-    options.most = 4;
+    options.max_containers = 4;
     options.memory = memory;
     options.instance = instance_;
     core::Result<std::unique_ptr<outside::Sandbox>> opened =
