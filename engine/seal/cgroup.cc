@@ -59,7 +59,7 @@ core::Result<void> WriteTo(int directory, const char* file, const std::string& t
   return {};
 }
 
-// Only empty leaves can be removed, so a wrong guess harms nobody.
+// rmdir only removes empty leaves, so a wrong guess does no harm.
 void RemoveAbandoned(const std::string& parent) {
   std::error_code code;
   for (const fs::directory_entry& entry : fs::directory_iterator(parent, code)) {
@@ -91,7 +91,7 @@ core::Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
     return core::MakeError(kOperation,
                            parent + " does not hand the memory and pids controllers on");
   }
-  // Moving a process takes write access to the cgroup.procs of the common ancestor (cgroups(7)).
+  // Moving a process requires write access to cgroup.procs of the common ancestor (cgroups(7)).
   if (access(parent.c_str(), W_OK) != 0 || access((parent + "/cgroup.procs").c_str(), W_OK) != 0) {
     return core::SystemError(kOperation, parent + " is not delegated to this user");
   }
@@ -118,7 +118,7 @@ core::Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const Cgr
   if (done = WriteTo(leaf.fd(), "pids.max", std::to_string(limits.pids)); !done) {
     return done.error();
   }
-  // Absent where the kernel counts no swap.
+  // Absent if the kernel does not account swap.
   (void)WriteTo(leaf.fd(), "memory.swap.max", "0").ok();
   return leaf;
 }

@@ -28,7 +28,7 @@ bool MountPrivate(const char* path, const core::WorkspaceRule& rule) {
   return mount("belljar", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0;
 }
 
-// A tree as a mount that is attached nowhere, before its path is covered.
+// A tree as a detached mount, taken before its path is covered.
 core::UniqueFd Keep(const std::string& path) {
   return core::UniqueFd(static_cast<int>(syscall(
       SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
@@ -41,7 +41,7 @@ bool MakeDirectories(const std::string& path) {
   }
 }
 
-// What a tree is mounted on: a directory, or a file for the tree that is one.
+// Creates a mount point for a tree: a directory, or a file if the tree is a file.
 bool MakeMountPoint(const core::UniqueFd& tree, const std::string& path) {
   struct stat status;
   if (fstat(tree.get(), &status) != 0) return false;
@@ -61,7 +61,7 @@ bool IsEmpty(int folder) {
   DIR* const directory = fdopendir(copy.get());
   if (!directory) return false;
   (void)copy.Release();
-  errno = 0;  // null without an error is the end
+  errno = 0;  // null without an error means end
   const dirent* entry = readdir(directory);
   while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)) {
     entry = readdir(directory);
@@ -100,7 +100,7 @@ core::Result<void> CheckContainersFolder(const std::string& path) {
   return {};
 }
 
-// As many connections as wait for the host to accept them; more are refused.
+// Connections waiting for the host to accept them; more are refused.
 constexpr int kBacklog = 64;
 
 }  // namespace
