@@ -1,4 +1,4 @@
-// Backoff: how long to leave something alone that has failed: longer with each failure in a row.
+// Backoff: the wait after a failure, which grows with each consecutive failure.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
 
@@ -11,7 +11,7 @@ namespace belljar::outside {
 
 class Backoff {
  public:
-  // The first wait, then twice as long each time, up to `max`.
+  // The first wait; each further one is twice as long, up to `max`.
   constexpr Backoff(std::chrono::milliseconds first, std::chrono::milliseconds max)
       : first_(first), max_(max) {}
 
@@ -19,7 +19,7 @@ class Backoff {
     wait_ = std::clamp(wait_ * 2, first_, max_);
     until_ = now + wait_;
   }
-  // The next failure is a first one again. A wait that has begun is not cut short.
+  // The next failure counts as the first again. Does not shorten a wait that has begun.
   void Reset() { wait_ = std::chrono::milliseconds(0); }
 
   core::Deadline until() const { return until_; }

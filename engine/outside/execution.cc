@@ -16,7 +16,7 @@ namespace belljar::outside {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
-// Beyond the result itself: traceback, findings, variables.
+// In addition to the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
 uint64_t MaxReport(const host::Request& request) {
@@ -41,7 +41,7 @@ std::string Metadata(const host::Request& request, std::string_view language) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// What they are called has been checked (Sandbox::Run), and what they hold is JSON already.
+// Names have been checked (Sandbox::Run), and the values are JSON already.
 std::string InputsText(const host::Request& request) {
   if (request.inputs.empty()) return "";
   std::string text;
@@ -122,17 +122,17 @@ std::optional<Execution::End> Execution::Hear() {
     case WorkerChannel::Word::kNothing: return std::nullopt;
     case WorkerChannel::Word::kDone: return End::kReported;
     case WorkerChannel::Word::kNonsense: return End::kNonsense;
-    // As good as a death: Collect kills what is left.
+    // Treated as a death: Collect kills the worker.
     case WorkerChannel::Word::kEnd: return End::kDied;
     case WorkerChannel::Word::kCall: break;
   }
-  Stream();  // what was printed before the call comes before what the call does
-  // It waits for its answer, and has nothing to do meanwhile. One that somebody has taken over
-  // would not wait, while neither clock nor account is looked at.
+  Stream();  // output printed before the call comes before the call's effects
+  // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
+  // the clock and the CPU time are not checked.
   worker_.process.Pause();
   channel_.Answer();
   worker_.process.Resume();
-  // It may have taken any time, and have been interrupted itself.
+  // It may have taken any time, and may have been interrupted itself.
   interrupts_.Hurry();
   return std::nullopt;
 }
@@ -168,7 +168,7 @@ core::Result<Execution::End> Execution::Watch() {
   }
 }
 
-// Of what the process has used, what is the run's.
+// The CPU time of the run itself.
 std::chrono::microseconds Execution::OfRun(std::chrono::microseconds cpu_time) const {
   return std::max(cpu_time - worker_.cpu_before, std::chrono::microseconds(0));
 }
@@ -185,7 +185,7 @@ void Execution::Stream() {
 }
 
 core::Result<host::Outcome> Execution::Collect(End end) {
-  // The clock stops before the kill.
+  // The wall time excludes the kill.
   const auto wall_time = core::Clock::now() - start_;
   host::Outcome outcome;
   CloseEgress(outcome);
@@ -196,18 +196,18 @@ core::Result<host::Outcome> Execution::Collect(End end) {
       ReadReport(worker_.capture.Report(MaxReport(request_)), outcome, worker_.capture.Artifacts());
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
   if (reported) {
-    // Nothing of the guest runs any more: what the kernel has counted so far is the account.
+    // The guest no longer runs: what the kernel has counted so far is final.
     outcome.usage.cpu_time = OfRun(worker_.process.CpuTime());
     outcome.usage.max_rss_bytes = MaxRss(worker_.status_fd.get());
-    // Whoever retires the worker kills it: by then nobody waits any more.
+    // The worker is killed when it is retired, off the caller's path.
     CollectOutput(outcome);
     CollectFiles(outcome);
     return outcome;
   }
   worker_.process.Kill();
   core::ExitReport exit = worker_.process.Wait();
-  // By its parent-death signal: the guest has no way to end that process, so this is no outcome of
-  // its doing. What the host decided itself before (a timeout, a cancellation) stays.
+  // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
+  // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
   if (end == End::kDied && exit.reaper_ended) return core::ParentEnded("run a program");
   exit.cpu_time = OfRun(exit.cpu_time);
   outcome.usage.cpu_time = exit.cpu_time;
@@ -218,7 +218,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   return outcome;
 }
 
-// Nothing goes in or out any more, whatever the worker still does.
+// Stops all traffic, whatever the worker still does.
 void Execution::CloseEgress(host::Outcome& outcome) {
   if (!egress_) return;
   egress::EgressRecord record = egress_->Close();
@@ -236,11 +236,12 @@ void Execution::CollectOutput(host::Outcome& outcome) {
 
 void Execution::CollectFiles(host::Outcome& outcome) {
   const int workspace = worker_.resources.workspace.get();
-  // What was refused was not run, and neither refused nor validate-only code ran.
+  // Refused and validate-only code did not run.
   const bool ran =
       request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;
   if (workspace >= 0 && ran && !IsEmptyWorkspace(workspace)) {
-    // That it is done is the worker's word only: what is read here, nobody changes any more.
+    // Only the worker itself says that it is done. Stop it, so that nothing changes what is read
+    // here.
     worker_.process.Stop();
     CollectArtifacts(workspace, request_, outcome);
   }

@@ -20,7 +20,7 @@ LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, st
 core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
                                               const RunOptions& options) {
   std::optional<egress::AllowList> narrower;
-  if (!keeper_) {  // who else keeps it has judged the request too
+  if (!keeper_) {  // otherwise the host that serves it has checked the request
     core::Result<std::optional<egress::AllowList>> judged =
         egress::Narrower(egress_service_.get(), request);
     if (!judged) return judged.error();

@@ -14,8 +14,8 @@ namespace belljar::outside {
 
 class LocalBackend : public Backend {
  public:
-  // `mode` and `language` ("strict", "restricted", …) are repeated in every outcome. Of a profile
-  // with an egress proxy, `egress_service` or whoever keeps it instead; else neither.
+  // `mode` and `language` ("strict", "restricted", …) are copied into every outcome. For a profile
+  // with an egress proxy, either `egress_service` or `keeper` is set; otherwise neither.
   LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
                std::unique_ptr<egress::EgressService> egress_service, EgressKeeper keeper);
 

@@ -18,7 +18,7 @@ namespace {
 
 using Need = MachineCheck::Need;
 
-// The words of a small file of /proc or /sys; none when it cannot be read.
+// The words in a small file of /proc or /sys; empty if it cannot be read.
 std::vector<std::string> WordsOf(const std::string& path) {
   std::vector<std::string> words;
   core::Result<std::string> text = core::ReadFile(path, 1 << 20);
@@ -49,7 +49,7 @@ MachineCheck CheckVersion() {
           "use a kernel of 5.13 or later"};
 }
 
-// Each switch that is known to forbid user namespaces, where this machine has it set so.
+// Each setting known to forbid user namespaces, if it is set on this machine.
 std::string NamespaceAdvice() {
   const struct {
     const char* path;
@@ -134,7 +134,7 @@ std::string FindProgram(const std::string& name) {
   const char* path = getenv("PATH");
   std::istringstream folders(path ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.empty()) continue;  // the current folder is no place for tools
+    if (folder.empty()) continue;  // the current folder is not searched
     const std::string program = folder + "/" + name;
     if (access(program.c_str(), X_OK) == 0) return program;
   }

@@ -75,7 +75,7 @@ host::LayerState PrivilegeLayer(std::string_view status, seal::OwnWord word) {
   for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"}) {
     require(IsZero(Field(status, set)), set, set);
   }
-  // "real effective saved filesystem": root in any of them is root.
+  // Columns: real, effective, saved, filesystem. Root in any of them is root.
   const std::string uids = "\t" + std::string(Field(status, "Uid:")) + "\t";
   require(uids.find("\t0\t") == std::string::npos, "Uid:", "unprivileged uid");
   if (!missing.empty()) return {"privileges", false, "missing: " + missing};
@@ -86,7 +86,7 @@ host::LayerState PrivilegeLayer(std::string_view status, seal::OwnWord word) {
 
 struct Limited {
   __rlimit_resource resource;
-  const char* row;  // of /proc/<pid>/limits
+  const char* row;  // in /proc/<pid>/limits
 };
 constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
                                 {RLIMIT_CPU, "Max cpu time"},
@@ -94,8 +94,8 @@ constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
                                 {RLIMIT_NPROC, "Max processes"},
                                 {RLIMIT_CORE, "Max core file size"}};
 
-// The row of /proc, soft limit and hard one. Where there is none (gVisor of 2022 has no such file)
-// the process is asked about, which takes more: CAP_SYS_RESOURCE, where root looks at nobody.
+// Reads soft and hard limit from /proc. Without that file (gVisor of 2022), asks with prlimit,
+// which needs CAP_SYS_RESOURCE if root inspects another user's process.
 core::Result<bool> IsUnlimited(pid_t pid, std::string_view limits, const Limited& limited) {
   const std::string_view shown = Field(limits, limited.row);
   if (!shown.empty()) return shown.find("unlimited") != std::string_view::npos;
@@ -193,8 +193,8 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
   if (!rlimits) return rlimits.error();
   const bool landlock_refused = (word & seal::kLandlockRefuses) != 0;
   core::Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
-  // An ordinary user may look into a user namespace of its own making only: a worker that is in
-  // none cannot be looked at, and then nothing is claimed.
+  // An ordinary user can only inspect processes in a user namespace it created. A worker that is in
+  // none is hidden from it, and nothing is claimed then.
   const bool hidden = !namespaces && namespaces.error().error_number == EACCES;
   if (!namespaces && !hidden) return namespaces.error();
   return std::vector<host::LayerState>{

@@ -21,7 +21,7 @@
 namespace belljar::outside {
 namespace {
 
-// Findings, traceback and variables, beside the result.
+// In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReportOverhead = core::Bytes::Mebi(1);
 
 bool Contains(const std::vector<std::string>& names, std::string_view name) {
@@ -40,8 +40,8 @@ std::string NewExecutionId() {
 
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
-// The allow-list with what spawning needs for the zygote; for a worker, spawning taken away again.
-// A single run's zygote spawns nothing: it has one filter, once it is the worker.
+// The zygote gets the allow-list plus what spawning needs; a worker's filter removes spawning
+// again. The zygote of a single run spawns nothing and has only one filter, once it is the worker.
 core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
                                   seal::SealPlan& plan) {
   if (single_run) {
@@ -67,7 +67,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
   return {};
 }
 
-// Of a worker without namespaces.
+// For a worker without namespaces.
 core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
   const bool needs_network = profile.egress && !options.egress_keeper;
@@ -80,13 +80,14 @@ core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   return profile.workspace ? seal::CheckContainersWorkspace() : core::Result<void>();
 }
 
-// Of a process that could not be made or waited for: it says nothing of what the machine allows.
+// Whether a process could not be created or waited for, which says nothing about what the machine
+// allows.
 bool IsOfTheMoment(int error_number) {
   return core::IsExhaustion(error_number) || error_number == EAGAIN || error_number == EINTR ||
          error_number == ECHILD;
 }
 
-// Standard isolation does without namespaces where they are refused, and nowhere else.
+// Only standard isolation continues without namespaces if they are refused.
 core::Result<bool> UsesNamespaces(const SandboxOptions& options) {
   if (Contains(options.without_layers, "namespaces")) return false;
   if (options.isolation == IsolationMode::kStrict) return true;
@@ -142,8 +143,8 @@ void PlaceInCgroup(SparePoolOptions& pool) {
   }
 }
 
-// An ASCII identifier: Python would take others in another spelling than they are given in. One
-// that begins with an underscore is the policy's business.
+// An ASCII identifier: Python would normalise others to another spelling. The policy handles
+// leading underscores.
 bool IsVariable(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !name.empty() && name.size() <= core::kMaxFunctionName && is_letter(name.front()) &&
@@ -151,7 +152,7 @@ bool IsVariable(std::string_view name) {
              name, [&](char c) { return is_letter(c) || c == '_' || (c >= '0' && c <= '9'); });
 }
 
-// Of the variables and functions that a request brings.
+// Checks the names of a request's variables and functions.
 core::Result<void> CheckNames(const host::Request& request) {
   std::vector<std::string_view> names;
   std::ranges::copy_if(request.functions, std::back_inserter(names),
@@ -212,7 +213,7 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   core::Result<seal::SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
   SparePoolOptions pool;
-  // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
+  // A missing set is not a failure: modules that need it cannot be imported, and `info` says so.
   pool.zygote.missing = installation->Missing(options.profile);
   for (const core::PackageSet& set : options.profile.packages) {
     PackageFolder folder = installation->FolderOfSet(set.name);
@@ -259,7 +260,7 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
   host::ForEachField<core::Limits>([&](auto row) {
     const auto& requested = row.Of(request.limits);
     const auto& max = row.Of(options_.profile.maximum_limits);
-    // Counts are the profile's, for all runs.
+    // Counts are fixed by the profile.
     if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked || requested <= max)
       return;
     checked =

@@ -8,7 +8,7 @@ namespace belljar::outside {
 core::Result<void> WaitForAny(std::span<pollfd> watched, const Wait& wait) {
   for (;;) {
     const bool asks = wait.interrupts != nullptr;
-    // Here, where also one passes for whom there is always something.
+    // Checked here too, for callers that always find something ready.
     if (asks && wait.interrupts->Interrupted()) {
       return core::SystemErrorOf(ECANCELED, "wait for the other end", "interrupted");
     }

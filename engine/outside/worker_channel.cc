@@ -22,9 +22,9 @@ short WorkerChannel::events() const {
 }
 
 WorkerChannel::Word WorkerChannel::Move() {
-  // Only its end can have woken anybody.
+  // Only its end can have woken us.
   if (unanswered_) return Word::kEnd;
-  // While it has an answer to take it has nothing to say.
+  // While an answer is pending, the worker has nothing to send.
   return answer_.empty() ? Receive() : Send();
 }
 
@@ -35,14 +35,15 @@ WorkerChannel::Word WorkerChannel::Send() {
   return Word::kNothing;
 }
 
-// Never beyond the present word: what is announced is not made room for before it comes.
+// Never reads beyond the current message: no memory is reserved for announced sizes before the data
+// arrives.
 WorkerChannel::Word WorkerChannel::Receive() {
   char bytes[kReadAtOnce];
   const size_t left = std::min(wanted_ - received_.size(), sizeof bytes);
   const ssize_t got = recv(socket_, bytes, left, MSG_DONTWAIT);
   if (got == 0 || IsOver(got)) return Word::kEnd;
   if (got > 0) received_.append(bytes, static_cast<size_t>(got));
-  // How a word begins is sent at once, and comes at once.
+  // The start of a message is sent at once, and arrives at once.
   if (!received_.empty() && received_.size() < sizeof signal_) return Word::kNonsense;
   return received_.size() < wanted_ ? Word::kNothing : Judge();
 }
