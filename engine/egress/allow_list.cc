@@ -71,7 +71,7 @@ core::Result<HostPattern> HostPattern::Parse(std::string_view text) {
 
 bool HostPattern::Matches(const HostName& name) const {
   switch (scope) {
-    // A name does not match an address even if it leads there, and the other way round.
+    // A name does not match an address, even if it resolves to it, and vice versa.
     case Scope::kExact: return name.text == host.text && name.address == host.address;
     case Scope::kBelow: return !name.address && IsBelow(name.text, host.text);
     case Scope::kAnyName: return !name.address;

@@ -35,7 +35,7 @@ bool IsPrintableAscii(std::string_view text) {
 
 HttpRejection Malformed(std::string text) { return {400, std::move(text)}; }
 
-// Of one connection, not of the request (RFC 9110, 7.6.1), or for the proxy itself.
+// Fields of a connection, not of the request (RFC 9110, 7.6.1), or for the proxy itself.
 bool IsHopByHop(const std::string& name, const std::vector<std::string>& listed) {
   static const std::vector<std::string> kNames = {"connection",        "keep-alive", "te",
                                                   "transfer-encoding", "trailer",    "upgrade",
@@ -55,7 +55,7 @@ std::vector<std::string> ListedInConnection(const http::request_header<>& head) 
   return names;
 }
 
-// How the body is delimited, in one way or not at all.
+// How the body is delimited: in one way, or not at all.
 std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
                                          HttpProxyRequest& ask) {
   const auto codings = head.count(field::transfer_encoding);
@@ -89,7 +89,7 @@ std::optional<HttpRejection> ReadTunnel(const http::request_header<>& head, Http
   return std::nullopt;
 }
 
-// The head as the target gets it. Its Host is the one that was judged, whatever the guest wrote.
+// The head as sent to the target. Its Host is the one that was checked, whatever the guest wrote.
 std::string ForwardedHead(const http::request_header<>& head, const HttpProxyRequest& ask,
                           std::string_view authority, std::string_view path) {
   std::string text(View(head.method_string()));
@@ -133,7 +133,7 @@ std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
   ask.host = authority->host;
   ask.port = *port;
   const std::optional<HostName> host = HostName::Parse(ask.host);
-  if (!host) return std::nullopt;  // judged, and refused, with all others
+  if (!host) return std::nullopt;  // refused later by the check of all hosts
   const std::string name = Bracketed(*host);
   ask.head = ForwardedHead(head, ask,
                            ask.port == kHttp ? name : name + ":" + std::to_string(ask.port), path);

@@ -18,11 +18,11 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr size_t kReadSize = 4 << 10;
-// A request line and headers; of SOCKS5 no message is nearly as long.
+// A request line and headers; no SOCKS5 message is nearly as long.
 constexpr size_t kMaxHead = 32 << 10;
 constexpr std::chrono::seconds kAskTimeout{10};
-// Closing at once would reset the connection while the guest still sends, and with that throw away
-// the answer in its hands.
+// Closing immediately would reset the connection while the guest still sends, and discard the
+// answer that it has not read yet.
 constexpr std::chrono::seconds kLinger{2};
 constexpr size_t kMaxDiscarded = 1 << 20;
 constexpr size_t kMaxCandidates = 4;
@@ -36,7 +36,7 @@ std::string Plain(const tcp::endpoint& endpoint) { return endpoint.address().to_
 
 }  // namespace
 
-// What runs as `handler`: with the run's lock, and not at all once this is closed.
+// Wraps `handler`: runs it with the run's lock, unless the session is closed.
 template <typename Handler>
 auto Session::Locked(Handler handler) {
   return [self = shared_from_this(), handler = std::move(handler)](auto&&... arguments) {
@@ -85,7 +85,7 @@ void Session::Finish() {
 
 // --- time -----------------------------------------------------------------------------------
 
-// The timer is not set anew with every byte: it looks again when the deadline has moved away.
+// The timer is not reset with every byte: it checks again when the deadline has moved.
 void Session::SetDeadline(Clock::time_point deadline) {
   deadline_ = deadline;
   if (deadline < armed_) Arm();
@@ -108,7 +108,7 @@ void Session::OnTimer() {
 void Session::OnDeadline() {
   switch (state_) {
     case State::kConnecting:
-      // This address's time is over; the next one's begins.
+      // This address timed out; try the next one.
       last_error_ = asio::error::timed_out;
       return ConnectNext();
     case State::kResolving:
@@ -119,7 +119,7 @@ void Session::OnDeadline() {
   Finish();
 }
 
-// --- what the guest asks for ----------------------------------------------------------------
+// --- reading the request --------------------------------------------------------------------
 
 void Session::ReadAsk() {
   if (std::exchange(is_reading_, true)) return;
@@ -137,8 +137,8 @@ void Session::ReadAsk() {
                       }
                       input_.append(bytes.data(), static_cast<size_t>(got));
                       OnInput();
-                      // Until it is answered nothing more is read: a guest that leaves is noticed
-                      // then.
+                      // Nothing more is read until it is answered; only then is it noticed if the
+                      // guest has left.
                       if (state_ == State::kAsking || state_ == State::kLingering) ReadAsk();
                     }));
 }
@@ -179,7 +179,7 @@ void Session::TakeHttp() {
   Ask(forward_.host, forward_.port);
 }
 
-// --- whether it gets that -------------------------------------------------------------------
+// --- checking it ----------------------------------------------------------------------------
 
 void Session::Ask(std::string host, uint16_t port) {
   host::NetworkEvent event;
@@ -232,7 +232,8 @@ void Session::Resolve(const HostName& host) {
                     }));
 }
 
-// Judged here, and connected to as they are: what the name leads to later does not matter.
+// The checked addresses themselves are connected to: it does not matter what the name resolves to
+// later.
 void Session::OnAddresses(const Addresses& addresses) {
   std::string violation;
   for (const asio::ip::address& found : addresses.found) {
@@ -254,7 +255,7 @@ void Session::OnAddresses(const Addresses& addresses) {
   Refuse({502, Socks5Code::kHostUnreachable, name_ + " was not found: " + addresses.failure});
 }
 
-// --- to the target --------------------------------------------------------------------------
+// --- connecting to the target ---------------------------------------------------------------
 
 void Session::ConnectNext() {
   if (next_candidate_ == candidates_.size()) return Refuse(Unreachable(last_error_));
@@ -274,11 +275,11 @@ void Session::ConnectNext() {
   SetDeadline(Clock::now() + left);
   const auto on_connected =
       Locked([this, attempt = next_candidate_](boost::system::error_code result) {
-        // One that was given up has an answer too.
+        // An abandoned attempt also completes.
         if (attempt == next_candidate_) OnConnected(result);
       });
-  // Through the queue also where it cannot even begin: addresses are tried one after the other, not
-  // one inside the other.
+  // Posted even if it fails immediately: addresses are tried one after the other, without
+  // recursion.
   if (error) return asio::post(io_, [on_connected, error] { on_connected(error); });
   target_.async_connect(endpoint, on_connected);
 }
@@ -305,7 +306,7 @@ Session::Denial Session::Unreachable(boost::system::error_code error) const {
   return {502, Socks5Code::kHostUnreachable, name_ + " cannot be reached: " + error.message()};
 }
 
-// --- between both ---------------------------------------------------------------------------
+// --- relaying -------------------------------------------------------------------------------
 
 void Session::StartRelay() {
   state_ = State::kRelaying;
@@ -351,14 +352,15 @@ void Session::Move(Way& way, Socket& from, Socket& to) {
     case Pump::State::kFinished: break;
   }
   way.finished = true;
-  // The answer to a forwarded request ends the connection; of a tunnel both ways have to end.
+  // For a forwarded request the response ends the connection; a tunnel needs both directions to
+  // end.
   const bool answered = protocol_ == Protocol::kHttp && downward_->finished;
   if (answered || (upward_->finished && downward_->finished)) Finish();
 }
 
-// --- no -------------------------------------------------------------------------------------
+// --- refusing -------------------------------------------------------------------------------
 
-// For the record: the address, and why it ended before its time.
+// For the record: the address, and why it ended early.
 void Session::Describe(std::string detail) {
   if (!event_) return;
   std::string& known = run_->events[*event_].detail;
@@ -372,7 +374,7 @@ void Session::Refuse(const Denial& denial) {
   Linger();
 }
 
-// What cannot even be understood.
+// For input that cannot be parsed.
 void Session::Reject(Protocol protocol, std::string answer, std::string detail) {
   host::NetworkEvent event;
   event.protocol = protocol == Protocol::kSocks5 ? "socks5" : "http";
@@ -383,7 +385,7 @@ void Session::Reject(Protocol protocol, std::string answer, std::string detail) 
   Linger();
 }
 
-// Short, and little was sent before: the socket takes all of it, or there is no reader.
+// Short, and little was sent before: the socket takes all of it, or nobody is reading.
 void Session::Answer(std::string_view bytes) {
   if (bytes.empty()) return;
   (void)send(guest_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
