@@ -9,10 +9,10 @@
 namespace belljar::container::backend {
 namespace {
 
-// Between telling a guest to end and ending it.
+// Between asking a guest to end and killing it.
 constexpr std::chrono::seconds kCancelGrace{2};
 
-// Places in what is watched; the cancellation is the first.
+// Indexes into the watched descriptors; the cancellation comes first.
 constexpr size_t kLineIn = 1;
 constexpr size_t kOfEgress = 3;
 
@@ -66,7 +66,7 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
                   &*calls_);
   if (core::Result<void> sent = SendRequest(request, wait); !sent) {
     if (sent.error().error_number == EPIPE && HasSaidWhy()) return *reader_->failure();
-    // Cancelled before it had begun; anything else is the machine's.
+    // Cancelled before it began; any other error is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
     end_ = End::kCancelled;
     return Ended(request);
@@ -76,7 +76,7 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   if (end_ == End::kFailure) return *reader_->failure();
   if (options.sink_gets_the_rest) Stream(options);
   host::Outcome outcome = end_ == End::kOutcome ? std::move(reader_->outcome()) : Ended(request);
-  // It cannot have taken longer than it did.
+  // Bounded by the measured time.
   const auto spent =
       std::chrono::duration_cast<std::chrono::microseconds>(core::Clock::now() - start);
   if (end_ != End::kOutcome) outcome.usage.wall_time = spent;
@@ -112,7 +112,7 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
                              is_late ? "it does not take it" : "it has ended");
 }
 
-// Of one that has ended before it had the whole request. What it sent by then is still there.
+// For a guest that ended before it had the whole request. What it sent before is still there.
 bool GuestConnection::HasSaidWhy() {
   std::optional<End> end;
   for (;;) {
@@ -136,16 +136,16 @@ GuestConnection::End GuestConnection::Watch(outside::Wait wait,
       if (const std::optional<End> end = has_come ? Read() : std::nullopt) return *end;
       if (has_come) Stream(options);
       if (egress_) egress_->Move(std::span(watched_).subspan(kOfEgress), outbox_);
-      // Nothing is called for a run that is over, so no guest has its time made longer again and
+      // No functions are called for a run that is over, so a guest cannot extend its time again and
       // again.
       if (!cancelled && core::Clock::now() < last_call && AnswerCall()) {
         interrupts.Hurry();
-        // What the guest has said meanwhile may be the outcome, and wants its way out.
+        // A message that has arrived in the meantime may be the outcome, which must still be read.
         wait.deadline = std::max(wait.deadline, core::Clock::now() + terms_.grace);
       }
     } else if (came.error().error_number == ECANCELED) {
       cancelled = true;
-      // One that cannot be told is ended all the same.
+      // A guest that cannot be told is killed anyway.
       wait = {std::min(wait.deadline, core::Clock::now() + kCancelGrace)};
       outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kCancel, 0);
     } else if (came.error().error_number == ETIMEDOUT) {
@@ -154,7 +154,7 @@ GuestConnection::End GuestConnection::Watch(outside::Wait wait,
       return End::kClosed;
     }
     Flush();
-    // One that never stops sending.
+    // It never stops sending.
     if (core::Clock::now() >= wait.deadline) return cancelled ? End::kCancelled : End::kTimeout;
   }
 }
@@ -167,20 +167,20 @@ core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait) {
   return outside::WaitForAny(watched_, wait);
 }
 
-// May take any time; the guest's clock goes on, and its word is still there afterwards. False:
-// there is no call.
+// May take any time; the guest's clock keeps running, and its messages are kept. False: there is no
+// call.
 bool GuestConnection::AnswerCall() {
   const std::optional<GuestReader::Call> call = reader_->TakeCall();
   if (!call) return false;
   const std::string answer = calls_->Answer(call->name, call->arguments);
-  // Without one the guest waits to be cancelled.
+  // Without an answer the guest waits to be cancelled.
   if (answer.empty()) return true;
   outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer.size()) + answer;
   answering_ = outbox_.size();
   return true;
 }
 
-// One that takes nothing any more may still have sent its outcome.
+// A guest that no longer reads may still have sent its outcome.
 void GuestConnection::Flush() {
   const core::Result<size_t> sent = channel_.SendNow(outbox_);
   const size_t gone = sent ? *sent : outbox_.size();
@@ -216,7 +216,7 @@ void GuestConnection::Stream(const outside::RunOptions& options) {
   pass(outcome.stderr_stream.text, streamed_stderr_, options.sink->on_stderr);
 }
 
-// What there is to say when the guest has not said it. Its outputs are kept as far as they came.
+// The outcome if the guest has not sent one. Its output is kept as far as it arrived.
 host::Outcome GuestConnection::Ended(const host::Request& request) {
   host::Outcome outcome;
   outcome.limits = request.limits;

@@ -8,7 +8,7 @@
 namespace belljar::container::backend {
 namespace {
 
-// No frame of this kind has a place here.
+// No frame of this kind is allowed here.
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 core::Error Fault(const std::string& what) {
@@ -107,7 +107,7 @@ core::Result<void> GuestReader::TakeOutput(const wire::Frame& frame, std::string
 }
 
 core::Result<void> GuestReader::TakeOutcome(std::string_view text) {
-  // Apart, so that a refused one leaves nothing.
+  // Parsed separately, so that a refused outcome leaves nothing.
   host::Outcome read;
   read.limits = bounds_.limits;
   wire::Content content;
@@ -115,7 +115,8 @@ core::Result<void> GuestReader::TakeOutcome(std::string_view text) {
     return done;
   read.stdout_stream.text = std::move(outcome_.stdout_stream.text);
   read.stderr_stream.text = std::move(outcome_.stderr_stream.text);
-  outcome_ = std::move(read);  // what the content is for lies behind pointers that move along
+  outcome_ =
+      std::move(read);  // the pointers to the content's destinations stay valid after the move
   content_ = std::move(content);
   stage_ = Stage::kContent;
   EndWhenComplete();
