@@ -18,9 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kLongAnswer = 8 << 20;  // of a list; one container is about 1 KiB of it
-// The kernel's notice that it has killed something may come after the news of the death: about 0.1
-// s was seen.
+constexpr size_t kLongAnswer = 8 << 20;  // for a list; one container takes about 1 KiB
+// The kernel's notification of a kill may come after that of the death: about 0.1 s was observed.
 constexpr milliseconds kNoticeOfKill{500};
 
 core::Error Refused(const std::string& operation, const EngineAnswer& answer,
@@ -46,7 +45,7 @@ std::string ContainerPath(const std::string& id, std::string_view rest) {
   return "/containers/" + id + std::string(rest);
 }
 
-// "1700000000.123000000": seconds and nanoseconds, as the engine's events have them.
+// "1700000000.123000000": seconds and nanoseconds, the format of the engine's events.
 std::string Timestamp(std::chrono::system_clock::duration time) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(time);
   std::string nanoseconds = std::to_string(std::chrono::nanoseconds(time - whole).count());
@@ -111,7 +110,7 @@ core::Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
   core::Result<EngineCall> versioned = Versioned(std::move(call));
   if (!versioned) return versioned.error();
   core::Result<EngineAnswer> answer = client_.Call(*versioned);
-  // It may be another one when it is back.
+  // It may be another engine when it is back.
   if (!answer) {
     const std::lock_guard lock(mutex_);
     version_.reset();
@@ -137,8 +136,8 @@ core::Result<EngineFacts> DockerEngine::Check() {
   facts->name = version->name;
   facts->version = version->version;
   facts->api_version = "1." + std::to_string(version->api);
-  // Podman's service lists every runtime that it was configured with, there or not, and takes no
-  // notice of which one a container asks for (4.3).
+  // Podman's service lists every configured runtime, installed or not, and ignores which one a
+  // container asks for (4.3).
   if (version->is_podman) facts->runtimes = {facts->default_runtime};
   return facts;
 }
@@ -189,7 +188,7 @@ core::Result<void> DockerEngine::RemoveImage(const std::string& reference) {
   return {};
 }
 
-// --- a container's life ---------------------------------------------------------------------
+// --- container lifecycle --------------------------------------------------------------------
 
 core::Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
   core::Result<EngineVersion> version = Version();
@@ -266,7 +265,8 @@ core::Result<void> DockerEngine::StartCreated(const std::string& id, const Conta
 core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
   const auto began = core::Clock::now();
   StartedContainer container;
-  // Known before there is an id: an engine that was asked and has not answered may have created it.
+  // Chosen before there is an id: an engine that did not reply may still have created the
+  // container.
   const std::string name = "belljar-" + core::Hex(host::RandomBytes());
   const auto give_up = [&](const core::Error& error) {
     if (!RemoveNamed(name)) {
@@ -286,7 +286,7 @@ core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
   if (core::Result<void> started = StartCreated(container.id, spec); !started) {
     return give_up(started.error());
   }
-  // It is there again.
+  // The engine is reachable again.
   RemoveLeft();
   container.output = std::move(streams->output);
   container.errors = [errors = std::move(streams->errors)] { return errors->Text(); };
@@ -303,7 +303,8 @@ core::Result<void> DockerEngine::Kill(const std::string& id) {
                                            .target = ContainerPath(id, "/kill?signal=KILL"),
                                            .timeout = options_.timeout});
   if (!answer) return answer.error();
-  // 404: it is not there; 409: it does not run, which Podman calls a failure of its own (500).
+  // 404: it does not exist; 409: it is not running, which Podman reports as a failure of its own
+  // (500).
   const bool is_done = answer->status == 204 || answer->status == 404 || answer->status == 409 ||
                        answer->body.find("container state improper") != std::string::npos;
   if (!is_done) return Refused(operation, *answer);
@@ -344,7 +345,7 @@ core::Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const s
        .timeout = options_.timeout});
 }
 
-// Of one that is removed already. The engine keeps the last few hundred events.
+// For a container that has been removed. The engine keeps the last few hundred events.
 core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
   const std::string operation = "wait for a container";
   core::Result<EngineAnswer> events = EventsOf(id, "die", milliseconds(0));
@@ -361,9 +362,9 @@ core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
   return exit;
 }
 
-// The state knows of it only where the kernel's notice came before the end (containerd reads the
-// two from different places), so the engine's events are asked too: those that were, and those to
-// come for a moment.
+// The state only has it if the kernel's notification came before the end (containerd reads the two
+// from different places). So this also asks for the engine's events, past ones and those of the
+// next moment.
 core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
   const std::string operation = "ask how a container ended";
@@ -378,7 +379,7 @@ core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   }
   core::Result<EngineAnswer> events = EventsOf(id, "oom", kNoticeOfKill);
   if (!events) return events.error();
-  // An engine without such events (Podman) has known before.
+  // An engine without such events (Podman) reports it in the state.
   return events->status == 200 && events->body.find_first_not_of(" \r\n") != std::string::npos;
 }
 
@@ -418,7 +419,7 @@ core::Result<void> DockerEngine::RemoveNamed(const std::string& name) {
                                            .target = ContainerPath(name, "?force=1&v=1"),
                                            .timeout = options_.timeout});
   if (!answer) return answer.error();
-  // 200: Podman; 404: it is not there; 409: somebody else is removing it.
+  // 200: Podman; 404: it does not exist; 409: something else is removing it.
   const unsigned status = answer->status;
   if (status != 204 && status != 200 && status != 404 && status != 409) {
     return Refused(operation, *answer);
