@@ -14,9 +14,9 @@
 namespace belljar::container::image {
 namespace {
 
-// Of a document; the layer is larger, and is not held.
+// For a document; the layer is larger and is not kept in memory.
 constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
-// Ours has eight, of them two folders; each may be held.
+// Ours has eight, two of them folders; each may be kept in memory.
 constexpr size_t kMaxEntries = 64;
 constexpr size_t kNamedDifferences = 10;
 
@@ -24,16 +24,16 @@ struct FoundFile {
   uint64_t at = 0;
   uint64_t size = 0;
   std::string digest;
-  std::string text;  // of a small one
+  std::string text;  // content of a small file
 };
 
-// One pass over an archive, judged from the index down to the layer's files.
+// One pass over an archive, checked from the index down to the layer's files.
 class Inspector {
  public:
   Inspector(int fd, uint64_t size, const ImageProgress& progress, const TarVisitor& unpack)
       : fd_(fd), size_(size), progress_(progress), unpack_(unpack) {}
 
-  // Faults are found in this order; each makes the next ones meaningless.
+  // In this order, since each fault makes the following checks meaningless.
   core::Result<ImageInspection> Inspect() {
     for (const auto step :
          {&Inspector::ReadEntries, &Inspector::JudgeNames, &Inspector::ReadDocuments,
@@ -85,7 +85,7 @@ class Inspector {
     return read ? core::Result<void>() : read.error();
   }
 
-  // Nothing but what an archive of ours has, so that nothing else is loaded along with it.
+  // Only what our archives contain, so that nothing else is loaded along with it.
   core::Result<void> JudgeNames() {
     for (const char* name : {kIndexName, kLayoutName, kDockerName}) {
       if (!files_.contains(name)) return Fault("there is no " + std::string(name));
@@ -109,7 +109,7 @@ class Inspector {
     return {};
   }
 
-  // The file with that digest and size; the size in a descriptor may be another than the file's.
+  // The file with that digest and size; the size in a descriptor may differ from that of the file.
   core::Result<const FoundFile*> Find(const Blob& blob, const std::string& what) {
     const auto found = files_.find(BlobPath(blob));
     if (found == files_.end()) return Fault("its " + what + " is not there: " + BlobPath(blob));
@@ -156,7 +156,7 @@ class Inspector {
     return {};
   }
 
-  // What engines are told beside the manifest follows from it, to the byte.
+  // The other documents for engines follow from the manifest, byte for byte.
   core::Result<void> JudgeLists() {
     const ImageFacts& facts = inspection_.facts;
     const std::map<std::string, std::string> right = {

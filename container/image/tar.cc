@@ -20,7 +20,7 @@ constexpr size_t kBlock = 512;
 constexpr size_t kPiece = size_t{256} << 10;
 constexpr uint64_t kLargestFile = (uint64_t{1} << 33) - 1;  // eleven octal digits
 
-// POSIX.1-1988 ustar, as pax(1) has it.
+// POSIX.1-1988 ustar, as in pax(1).
 struct Header {
   char name[100];
   char mode[8];
@@ -64,8 +64,8 @@ std::string GetText(const char (&field)[N]) {
 
 std::string NameOf(const TarEntry& entry) { return entry.path + (entry.is_folder ? "/" : ""); }
 
-// A longer name is in two fields, divided at a slash: at the first that leaves enough for the
-// second. Nothing: there is none.
+// A longer name is split at a slash into two fields: at the first one that leaves a short enough
+// rest. nullopt: there is none.
 std::optional<size_t> DivideAt(const std::string& name) {
   if (name.size() <= sizeof(Header::name)) return 0;
   const size_t slash = name.find('/', name.size() - sizeof(Header::name) - 1);
@@ -93,7 +93,8 @@ Header Encode(const TarEntry& entry) {
   memcpy(header.version, TVERSION, TVERSLEN);
   PutOctal(header.major, 0);
   PutOctal(header.minor, 0);
-  // The sum of all bytes, its own field taken for spaces; six digits, a zero byte and a space.
+  // The sum of all bytes, with the checksum field taken as spaces; six digits, a zero byte and a
+  // space.
   memset(header.checksum, ' ', sizeof header.checksum);
   const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
   uint64_t sum = std::accumulate(bytes, bytes + sizeof header, uint64_t{0});
@@ -102,7 +103,7 @@ Header Encode(const TarEntry& entry) {
   return header;
 }
 
-// What it seems to say. Whether it says that in the one right way, encoding it again tells.
+// What it appears to contain. Encoding it again shows whether it is in canonical form.
 TarEntry Decode(const Header& header) {
   TarEntry entry;
   const std::string prefix = GetText(header.prefix);
@@ -116,7 +117,7 @@ TarEntry Decode(const Header& header) {
 
 uint64_t PaddingOf(uint64_t size) { return (kBlock - size % kBlock) % kBlock; }
 
-// Precondition: what is wrong with `header`, which `entry` was made of, is not its name.
+// Precondition: `entry` was decoded from `header`, and its name is not what is wrong.
 std::string HeaderFault(const Header& header, const TarEntry& entry) {
   switch (header.type) {
     case LNKTYPE: return "it is a hard link";
