@@ -22,15 +22,15 @@
 namespace belljar::container::inside {
 namespace {
 
-// A host that reads nothing for so long has stopped being one.
+// A host that reads nothing for this long is gone.
 constexpr std::chrono::seconds kSendTimeout{20};
 constexpr std::chrono::milliseconds kGoneCheck{50};
-// Bringing up an interpreter, with packages, on a busy machine.
+// To start an interpreter, with packages, on a busy machine.
 constexpr std::chrono::seconds kReadyTimeout{120};
 
 outside::Wait Sending() { return {core::Clock::now() + kSendTimeout}; }
-// One that is in a call reads nothing for as long as that takes; that it has gone is seen all the
-// same.
+// A host does not read while it is in a function call, however long that takes; if it has gone,
+// that is noticed anyway.
 outside::Wait SendingTo(const HostListener& host) {
   return host.owes_answer() ? outside::Wait() : Sending();
 }
@@ -44,7 +44,7 @@ wire::Hello Greeting(const GuestOptions& options) {
           options.language == outside::Language::kFull ? "full" : "restricted"};
 }
 
-// Strict isolation takes a private root, which containers do not let anybody mount.
+// Strict isolation needs a private root, and containers may not mount one.
 core::Result<void> CheckIsolation(const GuestOptions& options) {
   if (options.isolation != outside::IsolationMode::kStrict) return {};
   const core::Result<void> probed = outside::ProbeNamespaces();
@@ -78,7 +78,7 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& 
   return outside::Sandbox::Open(std::move(sandbox));
 }
 
-// Output as it comes, in frames. Once one could not be sent, there is nobody to send to.
+// Sends output in frames as it arrives. Once one could not be sent, the rest is discarded.
 class OutputFrames {
  public:
   OutputFrames(const wire::Channel& channel, const HostListener& host)
@@ -110,7 +110,7 @@ class OutputFrames {
   core::Result<void> sent_;
 };
 
-// The engine calls whatever is around it the host.
+// The engine calls its surroundings the host; here that is the container.
 void NameTheWalls(host::Outcome& outcome) {
   for (host::LayerState& layer : outcome.isolation.layers) {
     if (layer.name != "namespaces" || layer.held) continue;
@@ -128,7 +128,7 @@ core::Result<void> SendOutcome(const wire::Channel& channel, const HostListener&
   return sent;
 }
 
-// The error is one to tell the host, if it is still there.
+// Its errors are for the host, if it is still there.
 class Service {
  public:
   Service(const GuestOptions& options, const wire::Channel& channel, EgressRelay& egress,
@@ -167,7 +167,7 @@ class Service {
     outside::RunOptions run;
     run.sink = &output.sink();
     run.cancel_fd = host_.cancel_fd();
-    // The engine's own clock begins a little later, and is the one that ends the run.
+    // The engine's own clock starts slightly later, and ends the run.
     const core::Deadline end = core::Clock::now() + request.limits.timeout;
     if (!request.functions.empty()) {
       run.call = [this, end](std::string_view name, std::string_view arguments) {
@@ -176,7 +176,7 @@ class Service {
     }
     egress_.Allow(host_.egress_bounds());
     core::Result<host::Outcome> outcome = sandbox.Run(request, run);
-    egress_.Stop();  // nothing comes after an outcome
+    egress_.Stop();  // nothing may follow an outcome
     if (!outcome) return outcome.error();
     NameTheWalls(*outcome);
     if (!output.sent()) return output.sent();
@@ -184,8 +184,7 @@ class Service {
     return SendOutcome(channel_, host_, *outcome);
   }
 
-  // Without an answer the channel stays the host's: nothing but outputs and the outcome goes over
-  // it.
+  // If no answer came, the host still owes one: only outputs and the outcome are sent.
   std::string Call(std::string_view name, std::string_view arguments, core::Deadline end) const {
     std::string call;
     wire::AppendNumber(call, static_cast<uint32_t>(name.size()));
@@ -219,7 +218,7 @@ int ServeHost(const GuestOptions& options, wire::Channel channel) {
   if (served || (host && (*host)->gone() && !(*host)->fault())) return kGuestDone;
   const core::Result<void> sent =
       channel.Send(wire::FrameKind::kFailure, wire::FailureToText(served.error()), Sending());
-  // The listener may not have seen yet that there is nobody left.
+  // The listener may not have noticed yet that the host is gone.
   return !sent && sent.error().error_number == EPIPE ? kGuestDone : kGuestFailed;
 }
 

@@ -9,7 +9,7 @@
 namespace belljar::container::inside {
 namespace {
 
-// No frame of this kind has a place here.
+// No frame of this kind is allowed here.
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 core::Error Fault(const std::string& what) { return core::MakeError("read from the host", what); }

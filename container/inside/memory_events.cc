@@ -8,7 +8,7 @@
 namespace belljar::container::inside {
 namespace {
 
-// cgroup v2, then v1 (the latter counts since Linux 4.13).
+// cgroup v2, then v1 (which counts since Linux 4.13).
 constexpr const char* kEvents[] = {"/sys/fs/cgroup/memory.events",
                                    "/sys/fs/cgroup/memory/memory.oom_control"};
 constexpr size_t kMaxEvents = 4096;

@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::chrono::seconds kLongEnough{5};
 
-// As runner.py writes them, with a part of each kind.
+// As written by runner.py, with one item of each kind.
 constexpr char kReport[] =
     R"({"status":"exception","exit_code":3,"has_result":true,"result":[1,2.5,"x"],)"
     R"("result_repr":"[1, 2.5, 'x']","variables":["a"],"error":{"type":"ValueError","message":"no",)"
     R"("line":4,"column":5,"end_line":4,"end_column":9,"traceback":"Traceback","hint":null},)"
     R"("findings":[],"truncated":[]})";
 
-// The host's and the guest's end at once.
+// Both ends of a channel.
 core::Result<wire::Channel> LineToOurselves() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return core::SystemError("pipe");
