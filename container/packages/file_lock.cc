@@ -11,7 +11,7 @@
 namespace belljar::container::packages {
 namespace {
 
-// How often to look: flock itself can be given up by a signal only.
+// Polling interval: flock itself can only be interrupted by a signal.
 constexpr int kLook = 100;  // milliseconds
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kInstall[] = "install packages";
-constexpr char kArchiveName[] = "packages.tar.z";  // as install.py has it
+constexpr char kArchiveName[] = "packages.tar.z";  // as in install.py
 constexpr size_t kLargestProgram = size_t{1} << 20;
 constexpr size_t kMaxFault = 1000;
 constexpr std::chrono::seconds kConnectTimeout{15};
@@ -31,7 +31,7 @@ std::string InstallerFile(const outside::Installation& installation, const char*
 
 core::Error Failure(const std::string& what) { return core::MakeError(kInstall, what); }
 
-// What install.py says, as far as it is of that form.
+// The answer of install.py, as far as it has that form.
 struct Answer {
   std::string fault;  // empty: none
   std::string what;
@@ -86,7 +86,7 @@ core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installati
   options.profile = std::move(*profile);
   options.language = outside::Language::kFull;
   options.network = index.network();
-  // Wheels are compressed, and some of them are fetched only to be looked at.
+  // Wheels are compressed, and some of them are only fetched to be inspected.
   options.network.bounds.received = core::Bytes{2 * bounds.tree.size.count};
   options.spares = 1;
   return options;
@@ -119,7 +119,7 @@ core::Result<PackageLock> Installer::Install(const PackageQuestion& question,
   const core::Result<host::Outcome> outcome = run_(*request, {.cancel_fd = cancel_fd});
   if (!outcome) {
     const core::Error& error = outcome.error();
-    std::string operation = kInstall;  // gcc 12 misreads the bounds of `kInstall + std::string`
+    std::string operation = kInstall;  // gcc 12 gives a false warning for `kInstall + std::string`
     operation.append(": ").append(error.operation);
     return core::SystemErrorOf(error.error_number, operation, error.detail);
   }
@@ -146,8 +146,8 @@ core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
       .question = question, .packages = std::move(answer.packages), .tree = std::move(*tree)};
 }
 
-// `kind` and `what` are the guest's, the connections the egress proxy's: where nobody was reached,
-// pip only says that there is no such package.
+// `kind` and `what` come from the guest, the connections from the egress proxy: if no host was
+// reached, pip only says that there is no such package.
 core::Error Installer::Explain(const std::string& kind, const std::string& what,
                                const host::Outcome& outcome) const {
   if (kind == "space") {

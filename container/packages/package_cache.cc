@@ -26,7 +26,7 @@ core::Error Damaged(const std::string& folder, const std::string& what) {
                              "installed anew");
 }
 
-// Removed with all that is in it, unless it was kept.
+// Removed with its content, unless it was kept.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(std::string path) : path_(std::move(path)) {}
@@ -109,7 +109,7 @@ core::Result<CachedPackages> PackageCache::Get(const PackageQuestion& question,
   const core::Result<core::UniqueFd> lock =
       LockFile(folder_ + "/" + question.Key() + ".lock", wait);
   if (!lock) return lock.error();
-  found = Find(question);  // of whoever was waited for
+  found = Find(question);  // made by the previous lock holder
   if (!found) return found.error();
   if (*found) return std::move(**found);
   return Make(question, fill);
@@ -120,7 +120,7 @@ core::Result<CachedPackages> PackageCache::Make(const PackageQuestion& question,
   const std::string folder = folder_ + "/" + question.Key();
   const std::string making = folder + ".new";
   std::error_code code;
-  fs::remove_all(making, code);  // what a crash has left: the lock is ours
+  fs::remove_all(making, code);  // left by a crash: we hold the lock
   UnfinishedFolder unfinished(making);
   const std::string site = making + "/" + kSiteName;
   if (mkdir(making.c_str(), 0700) != 0) return core::SystemError("make " + making);

@@ -24,7 +24,7 @@ core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   if (source.index.empty()) {
     return InvalidIndex("", "no index is set, and there is no default");
   }
-  // Until it is taken apart, no message has it: it may hold a password.
+  // Not in any message before it is parsed: it may contain a password.
   const std::string_view address = source.index;
   const bool is_plain = address.starts_with("http://");
   if (!is_plain && !address.starts_with("https://")) {

@@ -22,7 +22,7 @@ bool IsDigest(std::string_view text) {
   return text.size() == kDigestSize && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-// It is shown and written as "name==version".
+// Displayed and written as "name==version".
 bool IsVersion(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

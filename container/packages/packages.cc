@@ -13,10 +13,10 @@
 namespace belljar::container::packages {
 namespace {
 
-// For whoever waits for an installation, and for the image that is made of it.
+// Time for other callers to wait for an installation and its image.
 constexpr std::chrono::minutes kLockMargin{2};
 
-// Callers choose how many sets there are.
+// Bounded, since callers choose how many sets there are.
 constexpr size_t kMaxReady = 64;
 
 std::string Machine() {
@@ -73,7 +73,7 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
   core::Result<outside::SandboxOptions> sandbox =
       InstallerOptions(installation_, index_, options_.bounds);
   if (!sandbox) return sandbox.error();
-  // In a container nothing but the container need hold; what does is in the outcome.
+  // In a container only the container is required; the layers actually in force are in the outcome.
   sandbox->isolation = outside::IsolationMode::kStandard;
   const core::Result<backend::EngineChoice> choice = backend::ChooseEngine(options_.selection);
   if (!choice) return choice.error();
@@ -100,8 +100,8 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
   return installer.Install(question, site, cancel_fd);
 }
 
-// The profile of packages extends the base by its name: what that name stands for in this
-// installation has to be what the caller has in mind.
+// The profile of packages extends the base by name: that name must stand for the same profile in
+// this installation.
 core::Result<void> Packages::CheckBase(const core::Profile& base) const {
   std::vector<std::string> parts;
   std::istringstream names(base.name);
@@ -136,7 +136,7 @@ core::Result<PreparedPackages> Packages::Prepare(
   prepared.selection.engine = choice->name;
   const std::string name = PackageProfileName(base.name, packages->lock);
   if (std::optional<ReadyImage> ready = FindReady(name)) {
-    // Somebody may have removed it from the engine.
+    // It may have been removed from the engine.
     const core::Result<bool> has = HasImage(*choice->engine, ready->mark);
     if (!has) return has.error();
     if (*has) {
