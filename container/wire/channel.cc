@@ -18,7 +18,7 @@ core::Result<void> SetNonBlocking(int fd) {
 }
 
 core::Result<void> WaitFor(int fd, short events, const outside::Wait& wait) {
-  // A cancellation first: a peer that never stops sending would outlive it.
+  // The cancellation comes first: otherwise a peer that never stops sending could delay it forever.
   pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {fd, events, 0}};
   return outside::WaitForAny(watched, wait);
 }
@@ -88,7 +88,7 @@ core::Result<void> Channel::SendAll(std::span<iovec> parts, const outside::Wait&
       if (core::Result<void> ready = WaitFor(out_.get(), POLLOUT, wait); !ready) return ready;
       continue;
     }
-    // A peer that has closed with something unread resets it.
+    // Closing with unread data resets the connection.
     if (sent < 0)
       return core::SystemErrorOf(errno == ECONNRESET ? EPIPE : errno, "write to a line");
     auto taken = static_cast<size_t>(sent);

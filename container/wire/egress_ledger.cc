@@ -8,8 +8,8 @@ namespace belljar::container::wire {
 namespace {
 
 constexpr size_t kNumberSize = 4;
-// Grants go out by quarters of a window: the peer never waits, and one frame of data is not
-// answered by one of window each time.
+// Grants are sent per quarter of a window: the peer never has to wait, and not every data frame is
+// answered by a window frame.
 constexpr size_t kWorthGranting = kEgressWindow / 4;
 
 core::Error Fault(FrameKind kind, const std::string& what) {
@@ -22,7 +22,7 @@ void AppendFrame(std::string& frames, FrameKind kind, uint32_t stream, std::stri
   frames += rest;
 }
 
-// What has gone on is dropped where it is all, or worth moving the rest.
+// Passed bytes are dropped if that is all of them, or enough to be worth moving the rest.
 void DropPassed(EgressStream& stream) {
   if (stream.passed < stream.arrived.size() && stream.passed < kEgressWindow / 2) return;
   stream.arrived.erase(0, std::exchange(stream.passed, 0));
@@ -40,7 +40,7 @@ std::optional<size_t> MaxEgressFrame(FrameKind kind) {
   }
 }
 
-// --- the peer's ---------------------------------------------------------------------------------
+// --- frames from the peer -----------------------------------------------------------------------
 
 core::Result<void> EgressLedger::Take(const Frame& frame) {
   const FrameKind kind = frame.kind;
@@ -74,7 +74,7 @@ core::Result<void> EgressLedger::TakeData(EgressStream& stream, std::string_view
   if (!stream.peer_sends()) return Fault(FrameKind::kEgressData, "after it was closed");
   if (bytes.size() > stream.may_come) return Fault(FrameKind::kEgressData, "past its window");
   stream.may_come -= bytes.size();
-  // Under way when we said that we take no more: it is nobody's, and never granted again.
+  // Sent before the peer knew that we take no more: discarded, and never granted again.
   if (stream.takes()) stream.arrived += bytes;
   return {};
 }
@@ -104,7 +104,7 @@ void EgressLedger::RemoveIfOver(Place place) {
   if (stream.closed == kBothWays && stream.peer_closed == kBothWays) streams_.erase(place);
 }
 
-// --- our own ------------------------------------------------------------------------------------
+// --- our own frames -----------------------------------------------------------------------------
 
 uint32_t EgressLedger::Open(std::string& frames) {
   if (side_ != Side::kGuest || !may_open()) abort();
@@ -128,7 +128,7 @@ void EgressLedger::Pass(uint32_t number, size_t count, std::string& frames) {
   stream.passed += count;
   DropPassed(stream);
   stream.ungranted += count;
-  // One that sends no more has no use for it.
+  // A peer that sends no more needs no grants.
   if (stream.ungranted < kWorthGranting || !stream.peer_sends()) return;
   const size_t granted = std::exchange(stream.ungranted, 0);
   stream.may_come += granted;

@@ -110,7 +110,7 @@ core::Result<void> ReadForm(std::string_view text, const host::JsonBounds& bound
 
 std::string PrintableForm(const std::string& text, uint64_t max) {
   std::string printable = core::Printable(text);
-  // One byte becomes four where it is not printable.
+  // An unprintable byte becomes four.
   return printable.size() <= max ? printable : core::Printable(text.substr(0, max / 4));
 }
 

@@ -14,7 +14,7 @@ constexpr host::JsonBounds kBounds{.depth = 2, .values = 32};
 constexpr size_t kMaxName = 200;
 constexpr size_t kMaxOperation = 400;
 constexpr size_t kMaxDetail = 1000;
-constexpr uint64_t kHighestErrno = 4095;  // as the kernel's own MAX_ERRNO
+constexpr uint64_t kHighestErrno = 4095;  // the kernel's MAX_ERRNO
 constexpr char kRebuild[] = "build the image again with this Belljar: belljar image build";
 
 std::string Shortened(std::string_view text, size_t max) {
@@ -24,7 +24,7 @@ std::string Shortened(std::string_view text, size_t max) {
   return shown;
 }
 
-// A version, the name of a profile: nothing that could be anything else where it is shown.
+// A version or the name of a profile: safe to display anywhere.
 std::string Name(Fields& fields, const char* key) {
   std::string name = fields.Text(key, kMaxName);
   if (name.empty() || core::Printable(name) != name)

@@ -18,12 +18,12 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kOverhead = 32 * 1024 * 1024;
-// One byte of a name becomes four where it is not printable.
+// An unprintable byte of a name becomes four.
 constexpr size_t kMaxFileName = 4 * host::kMaxPath;
-// A display that has the name of a file gets another one, which is longer.
+// A displayed artifact with the name of a file is renamed, which makes it longer.
 constexpr size_t kMaxDisplayName = 2 * outside::kMaxArtifactName;
 
-// --- the worker's part: its report, as runner.py writes it --------------------------------------
+// --- the worker's part: its report, as written by runner.py -------------------------------------
 
 json ReportForm(const host::Outcome& outcome) {
   json report = ToForm<host::kInReport>(outcome);
@@ -36,7 +36,7 @@ json ReportForm(const host::Outcome& outcome) {
   return report;
 }
 
-// What was understood, written again, is what stood there: so there is nothing else in it.
+// Writing the parsed outcome again must reproduce the input: so it contains nothing else.
 void ReadReportForm(const json& form, host::Outcome& outcome) {
   if (!outside::ReadReportObject(form, outside::ReportBy::kHost, outcome) ||
       ReportForm(outcome) != form) {
@@ -46,7 +46,7 @@ void ReadReportForm(const json& form, host::Outcome& outcome) {
 
 // --- artifacts ----------------------------------------------------------------------------------
 
-// A path below a directory, as Printable shows one: nothing in it leads elsewhere.
+// A path below a directory in Printable form, which cannot lead elsewhere.
 bool IsFileName(std::string_view name) {
   if (name.empty() || name.size() > kMaxFileName || core::Printable(name) != name) return false;
   return std::ranges::none_of(host::PathParts(name), [](std::string_view part) {
@@ -54,7 +54,7 @@ bool IsFileName(std::string_view name) {
   });
 }
 
-// All of them together, so that thousands of small ones are not more than one may be.
+// Checks them in total, so that thousands of small ones cannot exceed the bounds.
 class ArtifactJudge {
  public:
   explicit ArtifactJudge(const OutcomeBounds& bounds) : bounds_(bounds) {}
@@ -114,7 +114,7 @@ void CheckLayers(const std::vector<host::LayerState>& layers) {
   }
 }
 
-// How a container has ended only its host knows.
+// Only the host knows how a container has ended.
 void CheckKillCause(const host::Outcome& outcome) {
   if (outcome.kill_cause == host::KillCause::kContainerEnded ||
       (outcome.status != host::Status::kKilled &&
@@ -165,7 +165,7 @@ std::vector<std::string_view> OutcomeContent(const host::Outcome& outcome) {
 
 core::Result<void> ReadOutcomeText(std::string_view text, const OutcomeBounds& bounds,
                                    host::Outcome& outcome, Content& content) {
-  // Each value of a result takes a byte of its text and a comma at least.
+  // Each value of a result takes at least one byte of its text and a comma.
   const host::JsonBounds json_bounds{
       .depth = outside::kMaxReportDepth + 1,
       .values = static_cast<size_t>(bounds.limits.result.count) / 2 + 300'000};
