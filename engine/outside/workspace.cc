@@ -112,7 +112,7 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
-// Reopened, so that reading does not share an offset with other descriptors.
+// `fd` must have its own file description: another user of a shared one would move its offset.
 Directory ReadDirectory(core::UniqueFd fd) {
   if (!fd) return nullptr;
   Directory directory(fdopendir(fd.get()));
@@ -122,8 +122,8 @@ Directory ReadDirectory(core::UniqueFd fd) {
 
 bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
-// Adds the mode `wanted` to the file itself, without following a symbolic link. Only the owner may
-// change permissions, which is us (GuestIdentity).
+// Makes a file or directory accessible, without following a symbolic link. Only the owner may change
+// permissions, which is us (GuestIdentity).
 bool Unlock(int workspace, const char* path) {
   const core::UniqueFd found = host::OpenBeneath(workspace, path, O_PATH);
   struct stat status;
