@@ -91,7 +91,7 @@ ContainerPool::~ContainerPool() {
   std::vector<std::string> left;
   {
     std::unique_lock lock(mutex_);
-    takers_.AwaitLeft(lock);
+    takers_.AwaitEmpty(lock);
     changed_.wait(lock, [&] { return inside_ == 0; });
     left = not_removed_;
   }

@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::seconds kCancelGrace{2};
 
 // Indexes into the watched descriptors; the cancellation comes first.
-constexpr size_t kLineIn = 1;
+constexpr size_t kChannelIn = 1;
 constexpr size_t kOfEgress = 3;
 
 wire::Hello Expected(const GuestTerms& terms) {
@@ -65,7 +65,7 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(egress),
                   &*calls_);
   if (core::Result<void> sent = SendRequest(request, wait); !sent) {
-    if (sent.error().error_number == EPIPE && HasSaidWhy()) return *reader_->failure();
+    if (sent.error().error_number == EPIPE && HasReportedEnd()) return *reader_->failure();
     // Cancelled before it began; any other error is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
     end_ = End::kCancelled;
@@ -113,7 +113,7 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
 }
 
 // For a guest that ended before it had the whole request. What it sent before is still there.
-bool GuestConnection::HasSaidWhy() {
+bool GuestConnection::HasReportedEnd() {
   std::optional<End> end;
   for (;;) {
     const core::Result<std::optional<std::string>> bytes = channel_.ReceiveNow();
@@ -132,14 +132,14 @@ GuestConnection::End GuestConnection::Watch(outside::Wait wait,
   for (;;) {
     const core::Result<void> came = AwaitAny(wait);
     if (came) {
-      const bool has_come = watched_[kLineIn].revents != 0;
+      const bool has_come = watched_[kChannelIn].revents != 0;
       if (const std::optional<End> end = has_come ? Read() : std::nullopt) return *end;
       if (has_come) Stream(options);
       if (egress_) egress_->Move(std::span(watched_).subspan(kOfEgress), outbox_);
       // No functions are called for a run that is over, so a guest cannot extend its time again and
       // again.
       if (!cancelled && core::Clock::now() < last_call && AnswerCall()) {
-        interrupts.Hurry();
+        interrupts.CheckSoon();
         // A message that has arrived in the meantime may be the outcome, which must still be read.
         wait.deadline = std::max(wait.deadline, core::Clock::now() + terms_.grace);
       }

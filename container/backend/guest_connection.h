@@ -79,7 +79,7 @@ class GuestConnection {
  private:
   core::Result<void> OpenEgress(const host::Request& request);
   core::Result<void> SendRequest(const host::Request& request, const outside::Wait& wait) const;
-  bool HasSaidWhy();
+  bool HasReportedEnd();
   End Watch(outside::Wait wait, const outside::RunOptions& options);
   core::Result<void> AwaitAny(const outside::Wait& wait);
   std::optional<End> Read();

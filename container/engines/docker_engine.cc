@@ -106,7 +106,7 @@ core::Result<EngineCall> DockerEngine::Versioned(EngineCall call) {
   return call;
 }
 
-core::Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
+core::Result<EngineAnswer> DockerEngine::CallEngine(EngineCall call) {
   core::Result<EngineCall> versioned = Versioned(std::move(call));
   if (!versioned) return versioned.error();
   core::Result<EngineAnswer> answer = client_.Call(*versioned);
@@ -124,9 +124,9 @@ core::Result<EngineFacts> DockerEngine::Check() {
     const std::lock_guard lock(mutex_);
     version_.reset();
   }
-  core::Result<EngineAnswer> answer = Ask({.operation = "look at the container engine",
-                                           .target = "/info",
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = "look at the container engine",
+                                                  .target = "/info",
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 200) return Refused("look at the container engine", *answer);
   core::Result<EngineFacts> facts = ReadInfo(answer->body);
@@ -147,9 +147,9 @@ core::Result<EngineFacts> DockerEngine::Check() {
 core::Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::string& reference) {
   const std::string operation = "look for the image " + reference;
   core::Result<EngineAnswer> answer =
-      Ask({.operation = operation,
-           .target = "/images/" + PercentEncode(reference) + "/json",
-           .timeout = options_.timeout});
+      CallEngine({.operation = operation,
+                  .target = "/images/" + PercentEncode(reference) + "/json",
+                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) return std::optional<EngineImage>();
   if (answer->status != 200) return Refused(operation, *answer);
@@ -179,10 +179,10 @@ core::Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& p
 
 core::Result<void> DockerEngine::RemoveImage(const std::string& reference) {
   const std::string operation = "remove the image " + reference;
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "DELETE",
-                                           .target = "/images/" + PercentEncode(reference),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "DELETE",
+                                                  .target = "/images/" + PercentEncode(reference),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 200 && answer->status != 404) return Refused(operation, *answer);
   return {};
@@ -218,11 +218,11 @@ core::Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const 
   if (core::Result<void> checked = CheckRuntime(spec.runtime); !checked) return checked.error();
   core::Result<EngineVersion> version = Version();
   if (!version) return WithOperation(version.error(), operation);
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "POST",
-                                           .target = "/containers/create?name=" + name,
-                                           .body = CreateBody(spec, version->is_podman),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "POST",
+                                                  .target = "/containers/create?name=" + name,
+                                                  .body = CreateBody(spec, version->is_podman),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) {
     return Refused(operation, *answer,
@@ -253,10 +253,10 @@ core::Result<OutputPump::Streams> DockerEngine::Attach(const std::string& id,
 
 core::Result<void> DockerEngine::StartCreated(const std::string& id, const ContainerSpec& spec) {
   const std::string operation = "start a container";
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "POST",
-                                           .target = ContainerPath(id, "/start"),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "POST",
+                                                  .target = ContainerPath(id, "/start"),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 204) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
   return {};
@@ -298,10 +298,10 @@ core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
 core::Result<void> DockerEngine::Kill(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid;
   const std::string operation = "kill a container";
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "POST",
-                                           .target = ContainerPath(id, "/kill?signal=KILL"),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "POST",
+                                                  .target = ContainerPath(id, "/kill?signal=KILL"),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   // 404: it does not exist; 409: it is not running, which Podman reports as a failure of its own
   // (500).
@@ -315,10 +315,10 @@ core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, millisecon
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
   const std::string operation = "wait for a container";
   core::Result<EngineAnswer> answer =
-      Ask({.operation = operation,
-           .method = "POST",
-           .target = ContainerPath(id, "/wait?condition=not-running"),
-           .timeout = timeout});
+      CallEngine({.operation = operation,
+                  .method = "POST",
+                  .target = ContainerPath(id, "/wait?condition=not-running"),
+                  .timeout = timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) return EndInEvents(id);
   if (answer->status != 200) return Refused(operation, *answer);
@@ -339,7 +339,7 @@ core::Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const s
   const std::string filters =
       R"({"type":["container"],"event":[")" + event + R"("],"container":[")" + id + R"("]})";
   const auto until = std::chrono::system_clock::now().time_since_epoch() + to_come;
-  return Ask(
+  return CallEngine(
       {.operation = operation,
        .target = "/events?since=1&until=" + Timestamp(until) + "&filters=" + PercentEncode(filters),
        .timeout = options_.timeout});
@@ -368,7 +368,7 @@ core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
 core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
   const std::string operation = "ask how a container ended";
-  core::Result<EngineAnswer> state = Ask(
+  core::Result<EngineAnswer> state = CallEngine(
       {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
   if (!state) return state.error();
   if (state->status == 200) {
@@ -386,11 +386,11 @@ core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
 core::Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label,
                                                               const std::string& value) {
   const std::string operation = "list containers";
-  core::Result<EngineAnswer> answer =
-      Ask({.operation = operation,
-           .target = "/containers/json?all=1&filters=" + PercentEncode(LabelFilter(label, value)),
-           .timeout = options_.timeout,
-           .max_answer = kLongAnswer});
+  core::Result<EngineAnswer> answer = CallEngine(
+      {.operation = operation,
+       .target = "/containers/json?all=1&filters=" + PercentEncode(LabelFilter(label, value)),
+       .timeout = options_.timeout,
+       .max_answer = kLongAnswer});
   if (!answer) return answer.error();
   if (answer->status != 200) return Refused(operation, *answer);
   return ReadContainers(answer->body);
@@ -414,10 +414,10 @@ void DockerEngine::RemoveLeft() {
 
 core::Result<void> DockerEngine::RemoveNamed(const std::string& name) {
   const std::string operation = "remove a container";
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "DELETE",
-                                           .target = ContainerPath(name, "?force=1&v=1"),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "DELETE",
+                                                  .target = ContainerPath(name, "?force=1&v=1"),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   // 200: Podman; 404: it does not exist; 409: something else is removing it.
   const unsigned status = answer->status;

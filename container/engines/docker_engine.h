@@ -49,7 +49,7 @@ class DockerEngine : public ContainerEngine {
   // The call with "/v1.N" prepended to its target.
   core::Result<EngineCall> Versioned(EngineCall call);
   core::Result<EngineVersion> Version();
-  core::Result<EngineAnswer> Ask(EngineCall call);
+  core::Result<EngineAnswer> CallEngine(EngineCall call);
   core::Result<void> CheckRuntime(const std::string& runtime);
   core::Result<std::string> Create(const ContainerSpec& spec, const std::string& name);
   core::Result<OutputPump::Streams> Attach(const std::string& id, core::UniqueFd& input);

@@ -36,8 +36,8 @@ class Inspector {
   // In this order, since each fault makes the following checks meaningless.
   core::Result<ImageInspection> Inspect() {
     for (const auto step :
-         {&Inspector::ReadEntries, &Inspector::JudgeNames, &Inspector::ReadDocuments,
-          &Inspector::JudgeBlobs, &Inspector::JudgeLists, &Inspector::JudgeLayer}) {
+         {&Inspector::ReadEntries, &Inspector::CheckNames, &Inspector::ReadDocuments,
+          &Inspector::CheckBlobs, &Inspector::CheckLists, &Inspector::CheckLayer}) {
       if (core::Result<void> done = (this->*step)(); !done) {
         if (done.error().error_number != 0) return done.error();
         inspection_.faults.push_back(done.error().ToString());
@@ -86,7 +86,7 @@ class Inspector {
   }
 
   // Only what our archives contain, so that nothing else is loaded along with it.
-  core::Result<void> JudgeNames() {
+  core::Result<void> CheckNames() {
     for (const char* name : {kIndexName, kLayoutName, kDockerName}) {
       if (!files_.contains(name)) return Fault("there is no " + std::string(name));
     }
@@ -144,7 +144,7 @@ class Inspector {
     return layer ? core::Result<void>() : layer.error();
   }
 
-  core::Result<void> JudgeBlobs() {
+  core::Result<void> CheckBlobs() {
     const ImageFacts& facts = inspection_.facts;
     const std::set<std::string> known = {BlobPath(facts.manifest), BlobPath(facts.config),
                                          BlobPath(facts.layer)};
@@ -157,7 +157,7 @@ class Inspector {
   }
 
   // The other documents for engines follow from the manifest, byte for byte.
-  core::Result<void> JudgeLists() {
+  core::Result<void> CheckLists() {
     const ImageFacts& facts = inspection_.facts;
     const std::map<std::string, std::string> right = {
         {kIndexName, IndexDocument(facts.identity, facts.manifest)},
@@ -175,7 +175,7 @@ class Inspector {
     return {};
   }
 
-  core::Result<void> JudgeLayer() {
+  core::Result<void> CheckLayer() {
     ImageFacts& facts = inspection_.facts;
     const FoundFile& file = files_[BlobPath(facts.layer)];
     const auto progress = [&](uint64_t done, uint64_t) {

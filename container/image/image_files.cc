@@ -239,19 +239,19 @@ class Collection {
           file.form == ImageFile::Form::kCopy || file.form == ImageFile::Form::kProgram;
       if (is_copy) objects.push_back(file.source);
     }
-    std::vector<std::string> strangers;
+    std::vector<std::string> untrusted;
     for (const auto& [set, path] : request_.package_paths) {
       std::error_code code;
-      strangers.push_back(fs::canonical(path, code));
+      untrusted.push_back(fs::canonical(path, code));
       if (code) return core::SystemErrorOf(code.value(), "build an image: open " + path);
     }
-    core::Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, strangers);
+    core::Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, untrusted);
     if (!linked) return linked.error();
     for (const char* name : kLoadedByName) {
       const std::string path = search->Find(name, **zygote, program, {});
       if (!path.empty()) linked->paths[name] = path;
     }
-    if (core::Result<void> judged = JudgeMissing(*linked); !judged) return judged;
+    if (core::Result<void> judged = CheckMissing(*linked); !judged) return judged;
     const auto libc = linked->paths.find("libc.so.6");
     if (libc == linked->paths.end()) return Failure("the zygote is not linked with glibc");
     const std::string folder = ImagePath(fs::path(libc->second).parent_path());
@@ -267,7 +267,7 @@ class Collection {
 
   // A program without a library does not start. An extension module without one cannot be imported
   // on this machine either.
-  core::Result<void> JudgeMissing(const LinkedLibraries& linked) {
+  core::Result<void> CheckMissing(const LinkedLibraries& linked) {
     for (const MissingLibrary& missing : linked.missing) {
       const std::string what = missing.name + ", which " + missing.needed_by + " needs";
       if (missing.needed_by == request_.installation.zygote ||

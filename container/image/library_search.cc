@@ -115,7 +115,7 @@ std::string LibrarySearch::Find(const std::string& name, const ElfFile& object,
 
 core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
                                                   const LibrarySearch& search,
-                                                  const std::vector<std::string>& strangers) {
+                                                  const std::vector<std::string>& untrusted) {
   struct Object {
     std::string path;
     std::vector<std::string> inherited;
@@ -133,7 +133,7 @@ core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>
     core::Result<std::optional<ElfFile>> file = ReadElfFile(object.path);
     if (!file) return file.error();
     if (!*file) continue;
-    for (const std::string& folder : strangers) {
+    for (const std::string& folder : untrusted) {
       if (IsIn(Canonical(object.path), folder)) Confine(**file, object.path, folder);
     }
     std::vector<std::string> inherited = ExpandFolders((*file)->rpath, object.path);

@@ -51,7 +51,7 @@ struct LinkedLibraries {
 // by path.
 core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
                                                   const LibrarySearch& search,
-                                                  const std::vector<std::string>& strangers = {});
+                                                  const std::vector<std::string>& untrusted = {});
 
 }  // namespace belljar::container::image
 

@@ -10,7 +10,7 @@ namespace belljar::container::image {
 namespace {
 
 // Folders and modules of the standard library, by path.
-constexpr std::string_view kNotOfStandardLibrary[] = {
+constexpr std::string_view kExcludedModules[] = {
     // Python's own tests, and what only they use.
     "test", "__phello__", "__hello__.py", "_testcapi", "ctypes/test", "distutils/tests",
     "lib2to3/tests", "sqlite3/test", "tkinter/test", "unittest/test",
@@ -37,8 +37,8 @@ constexpr std::string_view kNotToImport[] = {".a",   ".c",   ".cmake", ".cpp", "
                                              ".pth", ".pxd", ".pxi",   ".pyi", ".pyx"};
 
 // Package metadata about how and from where it was installed, which differs between machines.
-constexpr std::string_view kInstallersNotes[] = {"RECORD", "INSTALLER", "REQUESTED",
-                                                 "direct_url.json"};
+constexpr std::string_view kInstallerMetadata[] = {"RECORD", "INSTALLER", "REQUESTED",
+                                                   "direct_url.json"};
 
 // They install packages, or belong to an environment and not to a package.
 constexpr std::string_view kInstallers[] = {"pip",           "setuptools",      "wheel",
@@ -74,7 +74,7 @@ std::string_view ModulePath(std::string_view path) {
 }  // namespace
 
 bool WantsOfStandardLibrary(const std::string& path) {
-  return !IsAny(ModulePath(path), kNotOfStandardLibrary) && !path.starts_with(kBuildFolder) &&
+  return !IsAny(ModulePath(path), kExcludedModules) && !path.starts_with(kBuildFolder) &&
          !StartsWithAny(path, kTestExtensions) && !IsOfAnotherPython(LastPart(path)) &&
          // Distributions use dist-packages.
          path != "site-packages" && path != "dist-packages";
@@ -85,7 +85,7 @@ bool WantsOfPackages(const std::string& path) {
   const std::string_view top = std::string_view(path).substr(0, path.find('/'));
   const size_t dot = name.rfind('.');
   if (dot != name.npos && IsAny(name.substr(dot), kNotToImport)) return false;
-  if (top.ends_with(".dist-info") && name != top && IsAny(name, kInstallersNotes)) return false;
+  if (top.ends_with(".dist-info") && name != top && IsAny(name, kInstallerMetadata)) return false;
   if (IsAny(top.substr(0, top.find('-')), kInstallers)) return false;
   // Unless the package itself has that name.
   if ((name == "tests" || name == "test") && name != top) return false;

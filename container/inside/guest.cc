@@ -66,7 +66,7 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& 
   outside::SandboxOptions sandbox;
   if (profile->egress) {
     if (core::Result<void> open = egress.Listen(profile->egress->port); !open) return open.error();
-    sandbox.egress_keeper = [&egress](core::UniqueFd listener) {
+    sandbox.egress_handler = [&egress](core::UniqueFd listener) {
       return egress.Start(std::move(listener));
     };
   }
@@ -111,7 +111,7 @@ class OutputFrames {
 };
 
 // The engine calls its surroundings the host; here that is the container.
-void NameTheWalls(host::Outcome& outcome) {
+void DescribeNamespaces(host::Outcome& outcome) {
   for (host::LayerState& layer : outcome.isolation.layers) {
     if (layer.name != "namespaces" || layer.held) continue;
     layer.detail = "none of its own: the container's walls are in their place";
@@ -178,7 +178,7 @@ class Service {
     core::Result<host::Outcome> outcome = sandbox.Run(request, run);
     egress_.Stop();  // nothing may follow an outcome
     if (!outcome) return outcome.error();
-    NameTheWalls(*outcome);
+    DescribeNamespaces(*outcome);
     if (!output.sent()) return output.sent();
     ExplainOomKill(*outcome);
     return SendOutcome(channel_, host_, *outcome);

@@ -57,7 +57,7 @@ std::optional<GuestOptions> ParseOptions(int count, char** arguments) {
 
 // Reserves standard input and output for the channel: anything else written to them, such as a
 // library's message, would be taken for frames.
-core::Result<wire::Channel> TakeLine() {
+core::Result<wire::Channel> TakeChannel() {
   core::UniqueFd in(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   core::UniqueFd out(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!in || !out) return core::SystemError("take standard input and output");
@@ -79,7 +79,7 @@ int Main(int count, char** arguments) {
   signal(SIGPIPE, SIG_IGN);
   // One heap for all threads: memory that one of them has touched is warm for the others.
   mallopt(M_ARENA_MAX, 1);
-  core::Result<wire::Channel> channel = TakeLine();
+  core::Result<wire::Channel> channel = TakeChannel();
   if (!channel) {
     fprintf(stderr, "belljar-guest: %s\n", channel.error().ToString().c_str());
     return kGuestMisused;

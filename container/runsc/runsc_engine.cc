@@ -277,8 +277,8 @@ std::vector<std::string> RunscEngine::Command(std::vector<std::string> arguments
 }
 
 // Returns runsc's output; an error if its exit code is not 0.
-core::Result<std::string> RunscEngine::Ask(const std::string& operation,
-                                           std::vector<std::string> arguments) const {
+core::Result<std::string> RunscEngine::RunRunsc(const std::string& operation,
+                                                std::vector<std::string> arguments) const {
   const core::Deadline deadline = core::Clock::now() + options_.timeout;
   core::Result<std::pair<core::UniqueFd, core::UniqueFd>> pipe =
       core::CreateSocketPair(SOCK_STREAM);
@@ -300,7 +300,7 @@ core::Result<std::string> RunscEngine::Ask(const std::string& operation,
 }
 
 core::Result<engines::EngineFacts> RunscEngine::Check() {
-  core::Result<std::string> text = Ask("look at runsc", {"--version"});
+  core::Result<std::string> text = RunRunsc("look at runsc", {"--version"});
   if (!text) return text.error();
   engines::EngineFacts facts;
   facts.name = "runsc";
@@ -391,7 +391,7 @@ core::Result<void> RunscEngine::Kill(const std::string& id) {
   const core::UniqueFd end = EndOf(id, true);
   if (!end) {
     // From an earlier host, or nonexistent. In the latter case runsc fails, which does not matter.
-    (void)Ask(operation, {"kill", id, "KILL"});
+    (void)RunRunsc(operation, {"kill", id, "KILL"});
     return {};
   }
   // "runsc run" deletes its container when it has ended. A container that is still starting cannot
@@ -400,7 +400,7 @@ core::Result<void> RunscEngine::Kill(const std::string& id) {
   while (!core::WaitReadable(end.get(), core::Clock::now())) {
     if (core::Clock::now() >= deadline)
       return core::SystemErrorOf(ETIMEDOUT, operation, "it does not end");
-    (void)Ask(operation, {"kill", id, "KILL"});
+    (void)RunRunsc(operation, {"kill", id, "KILL"});
     (void)core::WaitReadable(end.get(), core::Clock::now() + kKillAgain);
   }
   return {};
@@ -442,7 +442,7 @@ core::Result<bool> RunscEngine::RanOutOfMemory(const std::string& id) {
 core::Result<std::vector<engines::ListedContainer>> RunscEngine::List(const std::string& label,
                                                                       const std::string& value) {
   const std::string operation = "list containers";
-  core::Result<std::string> text = Ask(operation, {"list", "--format=json"});
+  core::Result<std::string> text = RunRunsc(operation, {"list", "--format=json"});
   if (!text) return text.error();
   core::Result<std::set<std::string>> running = ReadRunning(*text);
   if (!running) return running.error();
@@ -479,7 +479,7 @@ core::Result<void> RunscEngine::Remove(const std::string& id) {
   const bool has_deleted = child.process && child.process.Destroy().exit_code >= 0;
   if (!has_deleted) {
     // Its bundle is kept: that is how List finds it next time.
-    core::Result<std::string> deleted = Ask(operation, {"delete", "--force", id});
+    core::Result<std::string> deleted = RunRunsc(operation, {"delete", "--force", id});
     if (!deleted) return deleted.error();
   }
   std::error_code error;

@@ -66,8 +66,8 @@ class RunscEngine : public engines::ContainerEngine {
   };
 
   std::vector<std::string> Command(std::vector<std::string> arguments) const;
-  core::Result<std::string> Ask(const std::string& operation,
-                                std::vector<std::string> arguments) const;
+  core::Result<std::string> RunRunsc(const std::string& operation,
+                                     std::vector<std::string> arguments) const;
   // A duplicate of the descriptor that becomes readable once the container has ended; empty: not
   // one of ours.
   core::UniqueFd EndOf(const std::string& id, bool killing);

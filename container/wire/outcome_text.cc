@@ -55,9 +55,9 @@ bool IsFileName(std::string_view name) {
 }
 
 // Checks them in total, so that thousands of small ones cannot exceed the bounds.
-class ArtifactJudge {
+class ArtifactValidator {
  public:
-  explicit ArtifactJudge(const OutcomeBounds& bounds) : bounds_(bounds) {}
+  explicit ArtifactValidator(const OutcomeBounds& bounds) : bounds_(bounds) {}
 
   host::Artifact Read(const json& form) {
     Fields fields(form);
@@ -69,22 +69,22 @@ class ArtifactJudge {
     if (!outside::IsMediaType(artifact.media_type))
       throw FormError("an artifact's media type is none");
     if (artifact.origin == host::Artifact::Origin::kFile) {
-      JudgeFile(artifact);
+      CheckFile(artifact);
     } else {
-      JudgeDisplay(artifact);
+      CheckDisplay(artifact);
     }
     return artifact;
   }
 
  private:
-  void JudgeFile(const host::Artifact& file) {
+  void CheckFile(const host::Artifact& file) {
     if (!bounds_.has_workspace) throw FormError("a profile without a workspace has left files");
     if (++files_ > outside::kMaxArtifactFiles) throw FormError("too many files");
     if (!IsFileName(file.name)) throw FormError("a file's name is none");
     if (file.content) Spend(file.size, outside::kMaxKept, files_size_);
   }
 
-  void JudgeDisplay(const host::Artifact& display) {
+  void CheckDisplay(const host::Artifact& display) {
     if (++displays_ > outside::kMaxArtifacts) throw FormError("too many displays");
     if (!outside::IsDisplayName(display.name, kMaxDisplayName) ||
         !names_.insert(display.name).second) {
@@ -129,10 +129,10 @@ void Read(const json& form, const OutcomeBounds& bounds, host::Outcome& outcome)
   fields.Rows<host::kInObservation>(outcome);
   CheckKillCause(outcome);
   CheckLayers(outcome.isolation.layers);
-  ArtifactJudge judge(bounds);
+  ArtifactValidator validator(bounds);
   for (const json& item :
        fields.List("artifacts", outside::kMaxArtifactFiles + outside::kMaxArtifacts)) {
-    outcome.artifacts.push_back(judge.Read(item));
+    outcome.artifacts.push_back(validator.Read(item));
   }
   fields.End();
 }

@@ -25,7 +25,7 @@ namespace belljar::core {
 namespace {
 
 constexpr size_t kStack = 64 << 10;
-constexpr long kLookSeconds = 1;
+constexpr long kCheckSeconds = 1;
 // Linux allows a process 65,536 groups, each of ten digits and a space.
 constexpr size_t kMaxStatus = 1 << 20;
 // How much the other lines (name, state) may grow.
@@ -188,7 +188,7 @@ int ChildReaper::Main(void* given) {
     // The death signal is not enough: a program that gave up the permission cannot send it, and the
     // program may have ended before it was set.
     pollfd watched[] = {{socket, POLLIN, 0}, {program, POLLIN, 0}};
-    timespec second = {kLookSeconds, 0};
+    timespec second = {kCheckSeconds, 0};
     const long ready = Call(SYS_ppoll, Address(watched), 2, Address(&second));
     if (watched[1].revents || !rights.AreTheSame()) Call(SYS_exit_group, 0);
     if (ready <= 0) continue;
@@ -263,7 +263,7 @@ void ChildReaper::End() const {
   shutdown(orders_.get(), SHUT_RDWR);
 }
 
-long ChildReaper::Ask(Order& order) {
+long ChildReaper::Submit(Order& order) {
   const std::lock_guard lock(mutex_);
   Order* const sent = &order;
   if (send(orders_.get(), &sent, sizeof sent, MSG_NOSIGNAL) != sizeof sent) return -ECHILD;
@@ -279,7 +279,7 @@ pid_t ChildReaper::Clone(const clone_args& arguments, const std::function<void()
   Order order;
   order.clone = &arguments;
   order.child = &child;
-  const long result = Ask(order);
+  const long result = Submit(order);
   if (result >= 0) return static_cast<pid_t>(result);
   errno = static_cast<int>(-result);
   return -1;
@@ -292,7 +292,7 @@ bool ChildReaper::Reap(idtype_t type, int id, siginfo_t* info, rusage* usage) {
   order.id = id;
   order.info = info ? info : &ignored;
   order.usage = usage;
-  const long result = Ask(order);
+  const long result = Submit(order);
   if (result >= 0) return true;
   errno = static_cast<int>(-result);
   return false;

@@ -68,7 +68,7 @@ class ChildReaper {
   struct Channel;
   ChildReaper() = default;
   static int Main(void* channel);
-  long Ask(Order& order);
+  long Submit(Order& order);
 
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<char[]> stack_;

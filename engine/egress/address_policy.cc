@@ -173,14 +173,14 @@ bool AddressBlock::Contains(const ip::address& address) const {
 }
 
 core::Result<AddressPolicy> AddressPolicy::Make(const std::vector<std::string>& allowed) {
-  AddressPolicy judge;
+  AddressPolicy policy;
   for (const std::string& entry : allowed) {
     core::Result<AddressBlock> block = AddressBlock::Parse(entry);
     if (!block)
       return core::MakeError("private address " + core::Quoted(entry), block.error().detail);
-    judge.allowed_.push_back(*block);
+    policy.allowed_.push_back(*block);
   }
-  return judge;
+  return policy;
 }
 
 std::string AddressPolicy::Violation(const ip::address& written) const {

@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 // Connections that may be open in addition to those to hosts: still requesting, or being refused.
-constexpr size_t kAsking = 16;
+constexpr size_t kMaxPending = 16;
 // After running out of descriptors or memory; the connection waits in the kernel's queue.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -78,7 +78,7 @@ core::Result<std::unique_ptr<EgressService>> EgressService::Start(EgressRules ru
   }
 }
 
-size_t EgressService::MaxOpen() const { return rules_->bounds.concurrent + kAsking; }
+size_t EgressService::MaxOpen() const { return rules_->bounds.concurrent + kMaxPending; }
 
 core::Result<std::optional<AllowList>> Narrower(const EgressService* service,
                                                 const host::Request& request) {
@@ -150,7 +150,7 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
 
   void AcceptAll() {
     for (;;) {
-      if (run_->sessions.size() >= run_->rules->bounds.concurrent + kAsking) {
+      if (run_->sessions.size() >= run_->rules->bounds.concurrent + kMaxPending) {
         // Further connections wait in the kernel's queue, where they cost this process no
         // descriptor.
         run_->when_one_ends = [self = shared_from_this()] { self->Wait(); };

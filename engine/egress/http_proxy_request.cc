@@ -57,7 +57,7 @@ std::vector<std::string> ListedInConnection(const http::request_header<>& head) 
 
 // How the body is delimited: in one way, or not at all.
 std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
-                                         HttpProxyRequest& ask) {
+                                         HttpProxyRequest& request) {
   const auto codings = head.count(field::transfer_encoding);
   const auto lengths = head.count(field::content_length);
   if (codings + lengths > 1) return Malformed("more than one length of the body");
@@ -65,11 +65,12 @@ std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
     if (head.version() < 11 || Lower(View(head[field::transfer_encoding])) != "chunked") {
       return Malformed("a Transfer-Encoding other than chunked");
     }
-    ask.chunked = true;
+    request.chunked = true;
   }
   if (lengths == 1) {
     const std::string_view text = View(head[field::content_length]);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ask.length);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), request.length);
     if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
       return Malformed("a Content-Length that is no number");
     }
@@ -77,20 +78,21 @@ std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
   return std::nullopt;
 }
 
-std::optional<HttpRejection> ReadTunnel(const http::request_header<>& head, HttpProxyRequest& ask) {
+std::optional<HttpRejection> ReadTunnel(const http::request_header<>& head,
+                                        HttpProxyRequest& request) {
   const std::optional<Authority> authority = SplitAuthority(View(head.target()));
   const std::optional<uint16_t> port =
       authority && authority->port ? ParsePort(*authority->port) : std::nullopt;
   if (!port) return Malformed("CONNECT takes host:port");
-  if (ask.chunked || ask.length > 0) return Malformed("CONNECT has no body");
-  ask.tunnel = true;
-  ask.host = authority->host;
-  ask.port = *port;
+  if (request.chunked || request.length > 0) return Malformed("CONNECT has no body");
+  request.tunnel = true;
+  request.host = authority->host;
+  request.port = *port;
   return std::nullopt;
 }
 
 // The head as sent to the target. Its Host is the one that was checked, whatever the guest wrote.
-std::string ForwardedHead(const http::request_header<>& head, const HttpProxyRequest& ask,
+std::string ForwardedHead(const http::request_header<>& head, const HttpProxyRequest& request,
                           std::string_view authority, std::string_view path) {
   std::string text(View(head.method_string()));
   text += ' ';
@@ -103,16 +105,16 @@ std::string ForwardedHead(const http::request_header<>& head, const HttpProxyReq
     if (name == "host" || name == "content-length" || IsHopByHop(name, listed)) continue;
     text.append(View(line.name_string())).append(": ").append(View(line.value())).append("\r\n");
   }
-  if (ask.chunked) {
+  if (request.chunked) {
     text += "Transfer-Encoding: chunked\r\n";
   } else if (head.count(field::content_length) > 0) {
-    text += "Content-Length: " + std::to_string(ask.length) + "\r\n";
+    text += "Content-Length: " + std::to_string(request.length) + "\r\n";
   }
   return text + "Connection: close\r\n\r\n";
 }
 
 std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
-                                         HttpProxyRequest& ask) {
+                                         HttpProxyRequest& request) {
   std::string_view target = View(head.target());
   if (Lower(target.substr(0, kScheme.size())) != kScheme) {
     return Malformed(
@@ -130,13 +132,14 @@ std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
   const std::optional<uint16_t> port =
       authority->port && !authority->port->empty() ? ParsePort(*authority->port) : kHttp;
   if (!port) return Malformed("a URL whose port is no number from 1 to 65535");
-  ask.host = authority->host;
-  ask.port = *port;
-  const std::optional<HostName> host = HostName::Parse(ask.host);
+  request.host = authority->host;
+  request.port = *port;
+  const std::optional<HostName> host = HostName::Parse(request.host);
   if (!host) return std::nullopt;  // refused later by the check of all hosts
   const std::string name = Bracketed(*host);
-  ask.head = ForwardedHead(head, ask,
-                           ask.port == kHttp ? name : name + ":" + std::to_string(ask.port), path);
+  request.head =
+      ForwardedHead(head, request,
+                    request.port == kHttp ? name : name + ":" + std::to_string(request.port), path);
   return std::nullopt;
 }
 
@@ -144,14 +147,15 @@ std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
 
 std::variant<HttpProxyRequest, HttpRejection> ReadHttpProxyRequest(
     const http::request_header<>& head) {
-  HttpProxyRequest ask;
+  HttpProxyRequest request;
   if (head.version() != 11 && head.version() != 10) return Malformed("a version other than HTTP/1");
   if (!IsPrintableAscii(View(head.target()))) return Malformed("a URL that is not printable ASCII");
   if (head.count(field::host) > 1) return Malformed("more than one Host");
-  if (auto rejection = ReadFraming(head, ask)) return *rejection;
+  if (auto rejection = ReadFraming(head, request)) return *rejection;
   const bool connect = head.method() == http::verb::connect;
-  if (auto rejection = connect ? ReadTunnel(head, ask) : ReadForward(head, ask)) return *rejection;
-  return ask;
+  if (auto rejection = connect ? ReadTunnel(head, request) : ReadForward(head, request))
+    return *rejection;
+  return request;
 }
 
 std::string HttpAnswer(unsigned status, std::string_view reason) {

@@ -20,7 +20,7 @@ using asio::ip::tcp;
 constexpr size_t kReadSize = 4 << 10;
 // A request line and headers; no SOCKS5 message is nearly as long.
 constexpr size_t kMaxHead = 32 << 10;
-constexpr std::chrono::seconds kAskTimeout{10};
+constexpr std::chrono::seconds kRequestTimeout{10};
 // Closing immediately would reset the connection while the guest still sends, and discard the
 // answer that it has not read yet.
 constexpr std::chrono::seconds kLinger{2};
@@ -57,8 +57,8 @@ Session::Session(asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver
       http_(std::make_unique<http1::RequestReader>(kMaxHead)) {}
 
 void Session::Start() {
-  SetDeadline(Clock::now() + kAskTimeout);
-  ReadAsk();
+  SetDeadline(Clock::now() + kRequestTimeout);
+  ReadRequest();
 }
 
 void Session::Close() {
@@ -121,7 +121,7 @@ void Session::OnDeadline() {
 
 // --- reading the request --------------------------------------------------------------------
 
-void Session::ReadAsk() {
+void Session::ReadRequest() {
   if (std::exchange(is_reading_, true)) return;
   guest_.async_wait(Socket::wait_read, Locked([this](boost::system::error_code error) {
                       is_reading_ = false;
@@ -129,17 +129,17 @@ void Session::ReadAsk() {
                       std::array<char, kReadSize> bytes;
                       const ssize_t got =
                           recv(guest_.native_handle(), bytes.data(), bytes.size(), 0);
-                      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return ReadAsk();
+                      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return ReadRequest();
                       if (got <= 0) return Finish();
                       if (state_ == State::kLingering) {
                         discarded_ += static_cast<size_t>(got);
-                        return discarded_ > kMaxDiscarded ? Finish() : ReadAsk();
+                        return discarded_ > kMaxDiscarded ? Finish() : ReadRequest();
                       }
                       input_.append(bytes.data(), static_cast<size_t>(got));
                       OnInput();
                       // Nothing more is read until it is answered; only then is it noticed if the
                       // guest has left.
-                      if (state_ == State::kAsking || state_ == State::kLingering) ReadAsk();
+                      if (state_ == State::kReading || state_ == State::kLingering) ReadRequest();
                     }));
 }
 
@@ -157,7 +157,7 @@ void Session::TakeSocks5() {
     Answer(socks5_.TakeReply());
   }
   switch (socks5_.stage()) {
-    case Socks5Reader::Stage::kDone: return Ask(socks5_.host(), socks5_.port());
+    case Socks5Reader::Stage::kDone: return Handle(socks5_.host(), socks5_.port());
     case Socks5Reader::Stage::kFailed: return Reject(protocol_, "", socks5_.failure());
     default: return;
   }
@@ -176,12 +176,12 @@ void Session::TakeHttp() {
   }
   forward_ = std::get<HttpProxyRequest>(std::move(read));
   if (forward_.tunnel) protocol_ = Protocol::kConnect;
-  Ask(forward_.host, forward_.port);
+  Handle(forward_.host, forward_.port);
 }
 
 // --- checking it ----------------------------------------------------------------------------
 
-void Session::Ask(std::string host, uint16_t port) {
+void Session::Handle(std::string host, uint16_t port) {
   host::NetworkEvent event;
   event.host = HostForRecord(host);
   event.port = port_ = port;
@@ -195,14 +195,14 @@ void Session::Ask(std::string host, uint16_t port) {
     return Refuse({403, Socks5Code::kNotAllowed, "the host is neither a name nor an address"});
   }
   name_ = Bracketed(*name) + ":" + std::to_string(port);
-  if (std::optional<Denial> denial = Judge(*name, port)) return Refuse(*denial);
+  if (std::optional<Denial> denial = Check(*name, port)) return Refuse(*denial);
   ++run_->concurrent;
   holds_slot_ = true;
   SetDeadline(Clock::now() + run_->rules->bounds.connect_timeout);
   Resolve(*name);
 }
 
-std::optional<Session::Denial> Session::Judge(const HostName& host, uint16_t port) const {
+std::optional<Session::Denial> Session::Check(const HostName& host, uint16_t port) const {
   const EgressRules& rules = *run_->rules;
   if (!rules.allowed.Allows(host, port)) {
     return Denial{403, Socks5Code::kNotAllowed,
@@ -398,7 +398,7 @@ void Session::Linger() {
   target_.close(ignored);
   guest_.shutdown(Socket::shutdown_send, ignored);
   SetDeadline(Clock::now() + kLinger);
-  ReadAsk();
+  ReadRequest();
 }
 
 }  // namespace belljar::egress

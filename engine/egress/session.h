@@ -1,6 +1,6 @@
 // Session: one connection of a guest to the egress proxy, from its first byte to its end.
 //
-//   kAsking ──▶ kResolving ──▶ kConnecting ──▶ kRelaying ──▶ closed
+//   kReading ──▶ kResolving ──▶ kConnecting ──▶ kRelaying ──▶ closed
 //      └────────────┴───────────────┴─ refused ──▶ kLingering ──▶ closed
 //
 // Every byte from the guest is hostile. It lives as long as its RunNetwork holds it. All entry
@@ -43,7 +43,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void Close();
 
  private:
-  enum class State { kAsking, kResolving, kConnecting, kRelaying, kLingering, kClosed };
+  enum class State { kReading, kResolving, kConnecting, kRelaying, kLingering, kClosed };
   enum class Protocol { kUnknown, kHttp, kConnect, kSocks5 };
 
   // Why a guest's request is refused, in both protocols.
@@ -64,12 +64,12 @@ class Session : public std::enable_shared_from_this<Session> {
   auto Locked(Handler handler);
   void Finish();  // Close, and remove it from the run's sessions
 
-  void ReadAsk();
+  void ReadRequest();
   void OnInput();
   void TakeHttp();
   void TakeSocks5();
-  void Ask(std::string host, uint16_t port);
-  std::optional<Denial> Judge(const HostName& host, uint16_t port) const;
+  void Handle(std::string host, uint16_t port);
+  std::optional<Denial> Check(const HostName& host, uint16_t port) const;
   void Resolve(const HostName& host);
   void OnAddresses(const Addresses& addresses);
   void ConnectNext();
@@ -97,7 +97,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Socket target_;
   boost::asio::steady_timer timer_;
 
-  State state_ = State::kAsking;
+  State state_ = State::kReading;
   Clock::time_point deadline_;
   Clock::time_point armed_ = Clock::time_point::max();  // when timer_ expires
   const std::chrono::microseconds started_;

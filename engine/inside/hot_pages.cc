@@ -23,8 +23,8 @@ namespace {
 constexpr size_t kMaxMaps = 1 << 20;
 // No worker needs more than this, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
-constexpr size_t kPageSize = 4096;     // on x86-64, and on aarch64 as Debian builds it
-constexpr size_t kTogether = 2 << 20;  // a huge page
+constexpr size_t kPageSize = 4096;       // on x86-64, and on aarch64 as Debian builds it
+constexpr size_t kRegionSize = 2 << 20;  // a huge page
 
 // /proc/<pid>/pagemap, one word per page (Documentation/admin-guide/mm/pagemap.rst).
 constexpr uint64_t kPresent = uint64_t{1} << 63;
@@ -116,7 +116,7 @@ class PageMap {
 std::vector<iovec> WorthPinning(const std::vector<uintptr_t>& pages, size_t least_together) {
   std::vector<iovec> worth;
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
-    while (next < pages.size() && pages[next] / kTogether == pages[first] / kTogether) ++next;
+    while (next < pages.size() && pages[next] / kRegionSize == pages[first] / kRegionSize) ++next;
     if (next - first < least_together) continue;
     for (size_t i = first; i < next; ++i) {
       if (!worth.empty() && EndOf(worth.back()) == pages[i]) {

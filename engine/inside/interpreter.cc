@@ -60,7 +60,7 @@ struct Config : PyConfig {
   Config(const Config&) = delete;
 };
 
-core::Result<void> Judge(const PyStatus& status) {
+core::Result<void> ResultOf(const PyStatus& status) {
   if (!PyStatus_Exception(status)) return {};
   return core::MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
 }
@@ -106,9 +106,9 @@ core::Result<void> Initialize(const InterpreterOptions& options) {
   } else {
     const PyStatus named =
         PyConfig_SetBytesString(&config, &config.program_name, options.program.c_str());
-    if (core::Result<void> done = Judge(named); !done) return done;
+    if (core::Result<void> done = ResultOf(named); !done) return done;
   }
-  return Judge(Py_InitializeFromConfig(&config));
+  return ResultOf(Py_InitializeFromConfig(&config));
 }
 
 // bytes -> their offset among the artifacts, or None if there is no room left.

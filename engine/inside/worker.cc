@@ -30,12 +30,12 @@ void Signal(int socket, const core::WorkerSignal& signal) {
 }
 
 // Attaches the descriptors that only the host keeps.
-void SignalSealed(int socket, seal::OwnWord word, seal::WorkerResources resources) {
+void SignalSealed(int socket, seal::SelfReport self_report, seal::WorkerResources resources) {
   std::vector<int> descriptors;
   for (const core::UniqueFd* fd : {&resources.workspace, &resources.egress}) {
     if (*fd) descriptors.push_back(fd->get());
   }
-  const core::WorkerSignal signal{core::WorkerSignal::kSealed, 0, word};
+  const core::WorkerSignal signal{core::WorkerSignal::kSealed, 0, self_report};
   (void)core::SendMessage(socket, core::AsBytes(signal), descriptors).ok();
 }
 
@@ -108,15 +108,15 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
   SetCapture(std::move(*region), start.layout);
 
   seal::WorkerResources resources;
-  seal::OwnWord word = 0;
+  seal::SelfReport self_report = 0;
   const seal::SealFailure failure =
-      seal::SealWorker(start.plan, start.prepared, socket.get(), resources, word);
+      seal::SealWorker(start.plan, start.prepared, socket.get(), resources, self_report);
   if (failure.step != seal::SealStep::kNone) Fail(socket.get(), failure.step, failure.error_number);
   // The seal has closed it already.
   (void)capture_memory.Release();
 
   if (start.cloned && !AfterCloneInWorker()) Fail(socket.get(), seal::SealStep::kPython, 0);
-  SignalSealed(socket.get(), word, std::move(resources));
+  SignalSealed(socket.get(), self_report, std::move(resources));
 
   const ReceivedRequest request = ReceiveRequest(socket.get());
   if (!LowerLimits(start.plan, start.prepared, request.header)) {

@@ -29,7 +29,7 @@ struct OutputSink {
 // Takes over the connections to a worker's egress proxy for one run, instead of this process's own
 // proxy. Called before the guest runs; if it fails, the run fails. An empty `listener` means that
 // the workers are in this process's network namespace, and its listener is already there.
-using EgressKeeper = std::function<core::Result<void>(core::UniqueFd listener)>;
+using EgressHandler = std::function<core::Result<void>(core::UniqueFd listener)>;
 
 // Answers a call of one of the request's functions. Called on the thread that called Run, while the
 // program waits. Both texts are plain data in JSON form (plain_data.py). `arguments` comes from the

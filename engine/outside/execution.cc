@@ -119,12 +119,12 @@ core::Deadline Execution::NextCheck() const {
 
 std::optional<Execution::End> Execution::Hear() {
   switch (channel_.Move()) {
-    case WorkerChannel::Word::kNothing: return std::nullopt;
-    case WorkerChannel::Word::kDone: return End::kReported;
-    case WorkerChannel::Word::kNonsense: return End::kNonsense;
+    case WorkerChannel::Message::kNothing: return std::nullopt;
+    case WorkerChannel::Message::kDone: return End::kReported;
+    case WorkerChannel::Message::kMalformed: return End::kMalformed;
     // Treated as a death: Collect kills the worker.
-    case WorkerChannel::Word::kEnd: return End::kDied;
-    case WorkerChannel::Word::kCall: break;
+    case WorkerChannel::Message::kEnd: return End::kDied;
+    case WorkerChannel::Message::kCall: break;
   }
   Stream();  // output printed before the call comes before the call's effects
   // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
@@ -133,7 +133,7 @@ std::optional<Execution::End> Execution::Hear() {
   channel_.Answer();
   worker_.process.Resume();
   // It may have taken any time, and may have been interrupted itself.
-  interrupts_.Hurry();
+  interrupts_.CheckSoon();
   return std::nullopt;
 }
 
@@ -145,7 +145,7 @@ core::Result<Execution::End> Execution::Watch() {
     watched[0].events = channel_.events();
     const int ready = poll(watched, 3, core::PollTimeout(NextCheck()));
     if (ready < 0 && errno != EINTR) return core::SystemError("watch a worker");
-    if (ready < 0) interrupts_.Hurry();
+    if (ready < 0) interrupts_.CheckSoon();
     if (ready > 0) {
       if (watched[0].revents) {
         if (const std::optional<End> end = Hear()) return *end;
@@ -288,7 +288,7 @@ void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome
     return host::SetKilled(outcome, host::KillCause::kUnreadable,
                            "the worker's report was not readable");
   }
-  if (end == End::kNonsense) {
+  if (end == End::kMalformed) {
     return host::SetKilled(outcome, host::KillCause::kUnreadable,
                            "the worker's channel sent a malformed message");
   }

@@ -42,7 +42,7 @@ class Execution {
   Worker TakeWorker() { return std::move(worker_); }
 
  private:
-  enum class End { kReported, kDied, kNonsense, kTimeout, kCpuLimit, kCancelled };
+  enum class End { kReported, kDied, kMalformed, kTimeout, kCpuLimit, kCancelled };
 
   void StartClock();
   core::Result<void> SendRequest();

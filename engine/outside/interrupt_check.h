@@ -17,7 +17,7 @@ class InterruptCheck {
   // When the next check is due, as a poll deadline.
   core::Deadline next() const;
   // Call after EINTR, or after code that may have received a signal.
-  void Hurry();
+  void CheckSoon();
   // Checks if it is due; true: the caller wants to end the run.
   bool Interrupted();
 

@@ -62,12 +62,12 @@ host::LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceIn
   return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
 }
 
-host::LayerState PrivilegeLayer(std::string_view status, seal::OwnWord word) {
+host::LayerState PrivilegeLayer(std::string_view status, seal::SelfReport self_report) {
   std::string missing, unseen;
   const auto require = [&](bool held, const char* key, const char* what) {
     const bool shown = !Field(status, key).empty();
     if (!shown) unseen += (unseen.empty() ? "" : ", ") + std::string(what);
-    if (!(shown ? held : (word & seal::kNoPrivileges) != 0)) {
+    if (!(shown ? held : (self_report & seal::kNoPrivileges) != 0)) {
       missing += (missing.empty() ? "" : ", ") + std::string(what);
     }
   };
@@ -129,10 +129,10 @@ int FilterCount(std::string_view status) {
 }
 
 host::LayerState SeccompLayer(std::string_view status, int own_filters, int filters,
-                              seal::OwnWord word) {
+                              seal::SelfReport self_report) {
   const std::string_view mode = Field(status, "Seccomp:");
   if (Field(status, "Seccomp_filters:").empty()) {
-    const bool held = mode == "2" && (word & seal::kFilterRefuses) != 0;
+    const bool held = mode == "2" && (self_report & seal::kFilterRefuses) != 0;
     if (!held) return {"seccomp", false, "no filter of its own refuses what it has to"};
     return {"seccomp", true,
             "allow-list; filters are not counted by this kernel, the worker's own word: its own "
@@ -180,7 +180,7 @@ core::Result<OwnSeal> OwnSeal::Read() {
 }
 
 core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
-                                                        int status_fd, seal::OwnWord word,
+                                                        int status_fd, seal::SelfReport self_report,
                                                         int filters, pid_t parent) {
   const std::string folder = "/proc/" + std::to_string(pid);
   core::Result<std::string> status = core::ReadAll(status_fd, kMaxProcFile);
@@ -191,7 +191,7 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
   }
   core::Result<host::LayerState> rlimits = RlimitLayer(pid);
   if (!rlimits) return rlimits.error();
-  const bool landlock_refused = (word & seal::kLandlockRefuses) != 0;
+  const bool landlock_refused = (self_report & seal::kLandlockRefuses) != 0;
   core::Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
   // An ordinary user can only inspect processes in a user namespace it created. A worker that is in
   // none is hidden from it, and nothing is claimed then.
@@ -200,10 +200,10 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
   return std::vector<host::LayerState>{
       hidden ? host::LayerState{"namespaces", false, "shared with the host"}
              : NamespaceLayer(*namespaces, own.namespaces),
-      PrivilegeLayer(*status, word), std::move(*rlimits),
+      PrivilegeLayer(*status, self_report), std::move(*rlimits),
       host::LayerState{"landlock", landlock_refused,
                        landlock_refused ? "files, TCP, abstract sockets, signals" : "not in force"},
-      SeccompLayer(*status, own.seccomp_filters, filters, word)};
+      SeccompLayer(*status, own.seccomp_filters, filters, self_report)};
 }
 
 }  // namespace belljar::outside

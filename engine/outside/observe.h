@@ -35,7 +35,7 @@ struct OwnSeal {
 // this kernel's /proc lacks a field; the detail says so. Returns one entry per layer, in the order
 // of the seal, except the cgroup.
 core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
-                                                        int status_fd, seal::OwnWord word,
+                                                        int status_fd, seal::SelfReport self_report,
                                                         int filters = 1, pid_t parent = 0);
 
 // Whether the process is in the cgroup v2 leaf of this name.

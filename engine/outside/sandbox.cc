@@ -70,19 +70,19 @@ core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
 // For a worker without namespaces.
 core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
-  const bool needs_network = profile.egress && !options.egress_keeper;
+  const bool needs_network = profile.egress && !options.egress_handler;
   if (needs_network || (profile.workspace && !options.single_run)) {
     return core::MakeError(
         "use profile " + profile.name,
         "it gives each worker a file system or a network of its own, which takes "
         "namespaces; \"belljar doctor\" tells why there are none");
   }
-  return profile.workspace ? seal::CheckContainersWorkspace() : core::Result<void>();
+  return profile.workspace ? seal::CheckContainerWorkspace() : core::Result<void>();
 }
 
 // Whether a process could not be created or waited for, which says nothing about what the machine
 // allows.
-bool IsOfTheMoment(int error_number) {
+bool IsTemporary(int error_number) {
   return core::IsExhaustion(error_number) || error_number == EAGAIN || error_number == EINTR ||
          error_number == ECHILD;
 }
@@ -92,7 +92,7 @@ core::Result<bool> UsesNamespaces(const SandboxOptions& options) {
   if (Contains(options.without_layers, "namespaces")) return false;
   if (options.isolation == IsolationMode::kStrict) return true;
   const core::Result<void> probed = ProbeNamespaces();
-  if (!probed && IsOfTheMoment(probed.error().error_number)) return probed.error();
+  if (!probed && IsTemporary(probed.error().error_number)) return probed.error();
   return probed.ok();
 }
 
@@ -200,7 +200,7 @@ std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
 
 core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
     const SandboxOptions& options) {
-  if (!options.profile.egress || options.egress_keeper)
+  if (!options.profile.egress || options.egress_handler)
     return std::unique_ptr<egress::EgressService>();
   core::Result<egress::EgressRules> rules = egress::EgressRules::Make(options.network);
   if (!rules) return rules.error();
@@ -242,7 +242,7 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   if (!started) return started.error();
   auto backend = std::make_unique<LocalBackend>(std::move(*started), ModeName(options.isolation),
                                                 LanguageName(options.language),
-                                                std::move(*egress_service), options.egress_keeper);
+                                                std::move(*egress_service), options.egress_handler);
   return Over(std::move(options), std::move(backend));
 }
 

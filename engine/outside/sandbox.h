@@ -53,7 +53,7 @@ struct SandboxOptions {
   host::NetworkPolicy network;  // for a profile with an egress proxy
   // If set, `network` is ignored, and a profile with an egress proxy does not need namespaces. For
   // processes that have a network namespace to themselves, as in a container.
-  EgressKeeper egress_keeper;
+  EgressHandler egress_handler;
   // A single run, whose worker is the zygote itself instead of a clone. Uses half the memory; for
   // callers that open a sandbox per run anyway (container/inside). A second Run fails, and `spares`
   // is ignored.
@@ -69,7 +69,7 @@ struct SandboxOptions {
 std::vector<std::string> RequiredLayers(const SandboxOptions& options);
 
 // Starts the service for the egress proxies of its runs, configured by `network`. Null if the
-// profile has none, or if `egress_keeper` is set. An error names the invalid entry.
+// profile has none, or if `egress_handler` is set. An error names the invalid entry.
 core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
     const SandboxOptions& options);
 

@@ -66,7 +66,7 @@ SparePool::~SparePool() {
   wake_.Raise();
   if (keeper_.joinable()) keeper_.join();
   std::unique_lock lock(mutex_);
-  takers_.AwaitLeft(lock);
+  takers_.AwaitEmpty(lock);
 }
 
 core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& run) {
@@ -78,7 +78,7 @@ core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& 
     retired_.push_back(std::move(worker));
   }
   if (closing_) return core::MakeError(kTake, "the sandbox is closing");
-  if (HasHadItsRun()) return core::MakeError(kTake, kOnlyOne);
+  if (IsUsedUp()) return core::MakeError(kTake, kOnlyOne);
   // The error still applies until the next attempt.
   if (failure_ && core::Clock::now() < failure_until_) return *failure_;
   wake_.Raise();  // more takers than spares: the keeper starts more
@@ -114,10 +114,9 @@ void SparePool::Deliver(Worker worker) {
 
 core::Result<void> SparePool::WaitForSpare(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline,
-                      [&] { return !ready_.empty() || failure_ || HasHadItsRun(); });
+  changed_.wait_until(lock, deadline, [&] { return !ready_.empty() || failure_ || IsUsedUp(); });
   if (!ready_.empty()) return {};
-  if (HasHadItsRun()) return core::MakeError("wait for a worker", kOnlyOne);
+  if (IsUsedUp()) return core::MakeError("wait for a worker", kOnlyOne);
   if (failure_) return *failure_;
   return core::SystemErrorOf(ETIMEDOUT, "wait for a worker", "none became ready in time");
 }
@@ -173,7 +172,7 @@ void SparePool::Keep() {
 }
 
 // Requires mutex_.
-bool SparePool::HasHadItsRun() const {
+bool SparePool::IsUsedUp() const {
   return options_.zygote.single_run && has_spawned_ && ready_.empty();
 }
 

@@ -113,7 +113,7 @@ class SparePool {
   core::Result<PendingWorker> PreparePendingWorker(core::UniqueFd& socket) const;
   core::Result<void> RequestOne();
   core::Result<void> BecomeOnly();
-  bool HasHadItsRun() const;
+  bool IsUsedUp() const;
   bool IsComplete() const;
   void ReceiveRequested();
   void SettleRequests();

@@ -84,7 +84,7 @@ class TakerQueue {
 
   // Waits until all woken callers have left Take. For the pool's destructor, after FailAll, when no
   // further calls can come.
-  void AwaitLeft(std::unique_lock<std::mutex>& lock) {
+  void AwaitEmpty(std::unique_lock<std::mutex>& lock) {
     left_.wait(lock, [this] { return inside_ == 0; });
   }
 

@@ -25,26 +25,26 @@ class WorkerChannel {
   WorkerChannel(int socket, const host::Request& request, const FunctionCall& call)
       : socket_(socket), calls_(request, call) {}
 
-  enum class Word {
-    kNothing,   // incomplete
-    kCall,      // a complete call, for Answer()
-    kDone,      // claimed by the worker; verified by the report
-    kNonsense,  // malformed; nothing after it counts
-    kEnd,       // the worker is dying, or has closed the channel
+  enum class Message {
+    kNothing,    // incomplete
+    kCall,       // a complete call, for Answer()
+    kDone,       // claimed by the worker; verified by the report
+    kMalformed,  // nothing after it counts
+    kEnd,        // the worker is dying, or has closed the channel
   };
 
   // The poll events for the socket.
   short events() const;
   // Reads and writes as much as possible without blocking.
-  Word Move();
+  Message Move();
   // After kCall: calls the function, on this thread. The answer, if any, is sent by the next
   // Move().
   void Answer();
 
  private:
-  Word Send();
-  Word Receive();
-  Word Judge();
+  Message Send();
+  Message Receive();
+  Message Parse();
   std::string_view CalledName() const;
 
   const int socket_;

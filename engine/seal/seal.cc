@@ -189,7 +189,7 @@ SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepar
                                 WorkerResources& resources) {
   if (plan.workspace) {
     resources.workspace = plan.namespaces ? MountWorkspace(*plan.workspace, prepared.covered)
-                                          : EnterContainersWorkspace();
+                                          : EnterContainerWorkspace();
     if (!resources.workspace) return {SealStep::kWorkspace, errno};
   }
   // Without a network namespace of its own, something else already listens as the egress proxy.
@@ -238,7 +238,7 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
 }
 
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
-                       WorkerResources& resources, OwnWord& word) {
+                       WorkerResources& resources, SelfReport& self_report) {
   // The parent is the host's own spawning thread (CLONE_PARENT), so the worker dies with the host.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
   if (SealFailure failure = OpenWorkerResources(plan, prepared, resources);
@@ -255,11 +255,11 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
     return {SealStep::kDescriptors, errno};
   }
   // Checked here: the filter refuses prctl.
-  word = HasNoPrivileges() ? kNoPrivileges : 0;
+  self_report = HasNoPrivileges() ? kNoPrivileges : 0;
   const bool refused_before = IsCloneRefused();
   if (plan.seccomp && !InstallFilter(plan.filter)) return {SealStep::kSeccomp, errno};
-  if (!refused_before && IsCloneRefused()) word |= kFilterRefuses;
-  if (LandlockRefusesRoot()) word |= kLandlockRefuses;
+  if (!refused_before && IsCloneRefused()) self_report |= kFilterRefuses;
+  if (LandlockRefusesRoot()) self_report |= kLandlockRefuses;
   return {};
 }
 

@@ -53,7 +53,7 @@ struct SealPlan {
   std::vector<core::PathRule> paths;  // readable trees; nothing else is visible
   core::Limits ceiling;               // the maximum that any request of this zygote may ask for
   // Resources of each worker, which require the namespaces. Without them, a workspace is what a
-  // container has mounted for its single run (CheckContainersWorkspace).
+  // container has mounted for its single run (CheckContainerWorkspace).
   std::optional<core::WorkspaceRule> workspace;
   std::optional<core::EgressListener> egress;
   // Each is installed last in its process. Workers inherit the zygote's filter, and their own can
@@ -102,15 +102,16 @@ struct SealFailure {
 // What a worker finds out about its own seal while it still runs only our code. Needed for what no
 // kernel shows from outside (Landlock), and for what some do not show (/proc of gVisor of 2022 has
 // neither no_new_privs nor the number of filters). A bit set.
-using OwnWord = uint32_t;
-inline constexpr OwnWord kLandlockRefuses = 1;  // listing the root directory (LandlockRefusesRoot)
-inline constexpr OwnWord kNoPrivileges = 2;     // HasNoPrivileges
-inline constexpr OwnWord kFilterRefuses = 4;    // refuses a call that was allowed before the filter
+using SelfReport = uint32_t;
+inline constexpr SelfReport kLandlockRefuses = 1;  // LandlockRefusesRoot
+inline constexpr SelfReport kNoPrivileges = 2;     // HasNoPrivileges
+// The filter refuses a call that was allowed before it.
+inline constexpr SelfReport kFilterRefuses = 4;
 
 // Opens the resources of the calling worker and applies layers 2 to 6 to it. It keeps only the
 // descriptors 0, 1, 2 (all /dev/null), `kept_fd` and its resources, which are for the host.
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
-                       WorkerResources& resources, OwnWord& word);
+                       WorkerResources& resources, SelfReport& self_report);
 
 // True if Landlock refuses what no other layer would: listing the root directory.
 bool LandlockRefusesRoot();

@@ -78,7 +78,7 @@ bool BringLoopbackUp(int socket) {
   return ioctl(socket, SIOCSIFFLAGS, &request) == 0;
 }
 
-core::Result<void> CheckContainersFolder(const std::string& path) {
+core::Result<void> CheckContainerFolder(const std::string& path) {
   const auto fault = [&](const char* what) {
     return core::MakeError(
         "use " + path + " as a workspace",
@@ -121,14 +121,14 @@ core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
   return core::UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-core::UniqueFd EnterContainersWorkspace() {
+core::UniqueFd EnterContainerWorkspace() {
   if (chdir(core::kWorkspacePath) != 0) return {};
   return core::UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-core::Result<void> CheckContainersWorkspace() {
+core::Result<void> CheckContainerWorkspace() {
   for (const char* path : {core::kWorkspacePath, core::kTemporaryPath}) {
-    if (core::Result<void> checked = CheckContainersFolder(path); !checked) return checked;
+    if (core::Result<void> checked = CheckContainerFolder(path); !checked) return checked;
   }
   return {};
 }

@@ -36,10 +36,10 @@ core::UniqueFd OpenEgress(const core::EgressListener& rule);
 // Host, in a container: checks that /workspace and /tmp meet the requirements of a workspace
 // without namespaces: each its own tmpfs, bounded, empty and writable. The error names what is
 // wrong.
-core::Result<void> CheckContainersWorkspace();
+core::Result<void> CheckContainerWorkspace();
 
 // Worker; an empty descriptor sets errno. Like MountWorkspace, with the existing mounts.
-core::UniqueFd EnterContainersWorkspace();
+core::UniqueFd EnterContainerWorkspace();
 
 }  // namespace belljar::seal
 

@@ -124,7 +124,7 @@ TEST(TakerQueue, AFailureReachesAllAndTheyAreWaitedFor) {
   {
     std::unique_lock lock(pool.mutex);
     pool.takers.FailAll(core::MakeError("take an item", "closing"));
-    pool.takers.AwaitLeft(lock);
+    pool.takers.AwaitEmpty(lock);
   }
   for (auto& taker : takers) {
     const core::Result<Item> item = taker.get();

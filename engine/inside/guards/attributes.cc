@@ -134,7 +134,7 @@ PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyOb
   // Checked like setattr(), but executed by the base class's own method: GuardedSet would call the
   // guest's override again.
   PyObject* name = args[0];
-  const NameKind kind = Judge(name);
+  const NameKind kind = Classify(name);
   if (kind == NameKind::kError) return nullptr;
   const bool own = PyType_Check(target) ? IsGuestClass(AsType(target))
                                         : IsGuestClass(Py_TYPE(target)) || IsGuestFunction(target);
@@ -201,7 +201,7 @@ PyObject* MakeSetter(PyObject* target, PyObject* name, bool deletes) {
 // dataclass stores any name).
 bool IsShownOfClass(PyObject* name, PyObject* value) {
   if (!PyUnicode_CheckExact(name)) return false;
-  switch (Judge(name)) {
+  switch (Classify(name)) {
     case NameKind::kPublic:
     case NameKind::kPrivate:
     case NameKind::kNativeDunder: return true;
@@ -363,7 +363,7 @@ PyObject* Get(PyObject* target, PyObject* name) {
   if (PyModule_Check(target) && PyUnicode_CheckExact(name)) {
     return Refuse("BJ301", target, name, "is of a real module; import the module by its name");
   }
-  switch (Judge(name)) {
+  switch (Classify(name)) {
     case NameKind::kPublic:
     case NameKind::kNativeDunder: return Sealed(target, name, PyObject_GetAttr(target, name));
     case NameKind::kPrivate:
@@ -382,12 +382,12 @@ PyObject* Get(PyObject* target, PyObject* name) {
 }  // namespace
 
 PyObject* GuardedGet(PyObject* target, PyObject* name) {
-  const Asking now;
+  const NameLoadScope now;
   return Get(target, name);
 }
 
 int GuardedSet(PyObject* target, PyObject* name, PyObject* value) {
-  const NameKind kind = Judge(name);
+  const NameKind kind = Classify(name);
   if (kind != NameKind::kError && ForbiddenOnMetaclass(target, name)) {
     return RefuseStore(target, name, "may not be set on a metaclass");
   }

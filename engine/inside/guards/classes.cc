@@ -191,10 +191,10 @@ bool MakesClasses(PyCodeObject* code) {
 
 // Which frames count as the host's after the guest began: none, any frame of unhardened packages,
 // or only frames that create classes themselves.
-enum class Trust { kNobody, kFrames, kClassMakers };
+enum class Trust { kNone, kFrames, kClassMakers };
 
 bool IsTrusted(PyFrameObject* frame, PyObject* globals, Trust trust) {
-  if (trust == Trust::kNobody || IsClassMachinery(globals)) return false;
+  if (trust == Trust::kNone || IsClassMachinery(globals)) return false;
   if (trust == Trust::kFrames || !state.guest_began) return true;
   PyCodeObject* code = PyFrame_GetCode(frame);
   const bool makes = MakesClasses(code);
@@ -313,7 +313,7 @@ bool CarriesGuest(PyTypeObject* metatype, PyObject* args) {
 
 PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   if (!state.frozen || PyTuple_GET_SIZE(args) != 3) return original_new(metatype, args, kwargs);
-  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kClassMakers);
+  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNone : Trust::kClassMakers);
   if (by_host && !(state.guest_began && CarriesGuest(metatype, args))) {
     // A module may be imported while a guest's class is being created.
     const int outer = std::exchange(creating, 0);
@@ -448,10 +448,10 @@ bool InGuestFrame() {
 }
 
 bool RequestedByGuest() {
-  return !MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kFrames);
+  return !MadeByHost(state.strict_classes ? Trust::kNone : Trust::kFrames);
 }
 
-bool CalledByGuest() { return !MadeByHost(Trust::kNobody); }
+bool CalledByGuest() { return !MadeByHost(Trust::kNone); }
 
 bool IsGuestFunction(PyObject* object) {
   if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
@@ -466,7 +466,7 @@ PyObject* CheckMatchArgs(PyObject* value) {
   }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
     PyObject* name = PyTuple_GET_ITEM(value, i);
-    const NameKind kind = Judge(name);
+    const NameKind kind = Classify(name);
     if (kind == NameKind::kError) return nullptr;
     // A class pattern loads the attribute natively from anything that passes isinstance().
     if (kind == NameKind::kPrivate) return PyTuple_GetSlice(value, 0, i);

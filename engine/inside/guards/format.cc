@@ -31,7 +31,7 @@ bool CheckFieldName(PyObject* field) {
     }
     PyObject* name = PyTuple_GET_ITEM(part, 1);
     const NameKind kind =
-        PyTuple_GET_ITEM(part, 0) == Py_True ? Judge(name) : NameKind::kPublic;  // else an item
+        PyTuple_GET_ITEM(part, 0) == Py_True ? Classify(name) : NameKind::kPublic;  // else an item
     if (kind == NameKind::kError) {
       fine = false;
     } else if (kind != NameKind::kPublic && kind != NameKind::kNativeDunder) {
@@ -89,7 +89,7 @@ bool CheckFormat(PyObject* self) {
 
 PyObject* Format(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!CheckFormat(self)) return nullptr;
-  const Asking now;
+  const NameLoadScope now;
   auto* method = reinterpret_cast<PyMethodDescrObject*>(original_format)->d_method;
   return reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void*>(method->ml_meth))(
       self, args, kwargs);
@@ -97,7 +97,7 @@ PyObject* Format(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* FormatMap(PyObject* self, PyObject* mapping) {
   if (!CheckFormat(self)) return nullptr;
-  const Asking now;
+  const NameLoadScope now;
   return reinterpret_cast<PyMethodDescrObject*>(original_format_map)
       ->d_method->ml_meth(self, mapping);
 }

@@ -102,7 +102,7 @@ PyObject* Allocate(PyTypeObject* type, vectorcallfunc call, PyObject* names, PyO
 
 // Checked now to raise the error early; object and name are checked together at each call.
 bool CheckName(PyObject* name) {
-  const NameKind kind = Judge(name);
+  const NameKind kind = Classify(name);
   if (kind == NameKind::kRefused) {
     PyErr_Format(PyExc_AttributeError, "[%s] attribute %R belongs to the interpreter",
                  RuleOfRefused(name), name);
@@ -112,7 +112,7 @@ bool CheckName(PyObject* name) {
 
 PyObject* SplitPath(PyObject* name) {
   if (!PyUnicode_CheckExact(name)) {
-    Judge(name);  // sets the error
+    Classify(name);  // sets the error
     return nullptr;
   }
   PyObject* dot = PyUnicode_FromString(".");

@@ -71,7 +71,7 @@ enum class NameKind { kPublic, kPrivate, kNativeDunder, kGuardedDunder, kRefused
 
 // Classifies an attribute name that is only known at run time. kError: an exception is set (not an
 // exact str, or spelled in a form that NFKC would change).
-NameKind Judge(PyObject* name);
+NameKind Classify(PyObject* name);
 // The rule that would refuse such a name in source code.
 const char* RuleOfRefused(PyObject* name);
 // Sets AttributeError "[rule] ..." and returns nullptr.
@@ -95,12 +95,12 @@ bool CalledByGuest();
 bool IsGuestFunction(PyObject* object);
 
 // Held while C code, ours or CPython's, loads attributes by names from the running frame.
-class Asking {
+class NameLoadScope {
  public:
-  Asking() : outer_(state.asking) { state.asking = PyEval_GetFrame(); }
-  ~Asking() { state.asking = outer_; }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
+  NameLoadScope() : outer_(state.asking) { state.asking = PyEval_GetFrame(); }
+  ~NameLoadScope() { state.asking = outer_; }
+  NameLoadScope(const NameLoadScope&) = delete;
+  NameLoadScope& operator=(const NameLoadScope&) = delete;
 
  private:
   PyFrameObject* outer_;

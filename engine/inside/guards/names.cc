@@ -11,7 +11,7 @@ bool IsDunder(PyObject* name) {
          PyUnicode_READ_CHAR(name, length - 2) == '_';
 }
 
-NameKind Judge(PyObject* name) {
+NameKind Classify(PyObject* name) {
   if (!PyUnicode_CheckExact(name)) {
     // A str subclass could lie in startswith() and still reach the real attribute.
     PyErr_Format(PyExc_TypeError, "[BJ306] attribute name must be a plain str, not '%.200s'",

@@ -179,8 +179,8 @@ TEST(ContainerImage, OneOfAnother) {
   EXPECT_THAT(error_with(image::kProfileLabel, "network"),
               HasSubstr("of profile network, not basic"));
   EXPECT_THAT(error_with(image::kVersionLabel, "\x1b[2J"), Not(HasSubstr("\x1b")));
-  tests::FakeEngine strangers(Engine({.image = Labels{}}));
-  EXPECT_THAT(ErrorOf(SelectionFor(strangers)), HasSubstr("it was not built by Belljar"));
+  tests::FakeEngine untrusted(Engine({.image = Labels{}}));
+  EXPECT_THAT(ErrorOf(SelectionFor(untrusted)), HasSubstr("it was not built by Belljar"));
 }
 
 // --- engines ----------------------------------------------------------------------------------

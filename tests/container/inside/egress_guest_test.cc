@@ -141,7 +141,7 @@ class EgressOfGuest : public testing::TestWithParam<bool> {
                               tests::SpawnedGuest::Over::kSocket, {}, tests::GuestProgram(),
                               [] { EnterContainer(GetParam()); });
     backend::GuestConnection connection(
-        guest.TakeLine(),
+        guest.TakeChannel(),
         backend::GuestTerms::Of(NetworkProfile(), "standard", name, egress_service->get()));
     if (core::Result<void> ready = connection.AwaitReady({Soon()}); !ready) return ready.error();
     request.source = Replaced(source, "PORT", std::to_string(host.port()));

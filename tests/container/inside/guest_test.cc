@@ -98,7 +98,7 @@ class Guest : public testing::Test {
     const core::Result<host::Outcome> local = sandbox->Run(request, run);
     EXPECT_TRUE(local);
 
-    backend::GuestConnection connection(guest.TakeLine(), Terms(profile, language));
+    backend::GuestConnection connection(guest.TakeChannel(), Terms(profile, language));
     const core::Result<void> ready = connection.AwaitReady({Soon()});
     EXPECT_TRUE(ready) << ready.error().ToString();
     if (!ready || !local) return {};
@@ -359,7 +359,7 @@ TEST_F(Guest, APlot) {
 
 TEST_F(Guest, ACancellationEndsTheRun) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
@@ -380,7 +380,7 @@ TEST_F(Guest, ACancellationEndsTheRun) {
 
 TEST_F(Guest, ACancellationEndsACall) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
@@ -425,7 +425,7 @@ TEST_F(Guest, ItEndsWithItsHostWhateverItDoes) {
     std::vector<pid_t> family;
     {
       backend::GuestConnection connection(
-          guest.TakeLine(), Terms(tests::BasicProfile(), outside::Language::kRestricted));
+          guest.TakeChannel(), Terms(tests::BasicProfile(), outside::Language::kRestricted));
       ASSERT_TRUE(connection.AwaitReady({Soon()}));
       family = Family(guest.pid());
       EXPECT_EQ(family.size(), 2u) << "guest, worker";
@@ -508,7 +508,7 @@ TEST_F(Guest, ItEndsWithItsHostBeforeItIsReady) {
 
 TEST_F(Guest, KilledItLeavesNothingAndTheHostIsNotified) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const std::vector<pid_t> family = Family(guest.pid());
@@ -545,7 +545,7 @@ TEST_F(Guest, WhatItsMachineCannotIsAFailureWithAReason) {
   tests::SpawnedGuest guest({"--profile", "nonesuch"});
   backend::GuestTerms terms;
   terms.profile = "nonesuch";
-  backend::GuestConnection connection(guest.TakeLine(), terms);
+  backend::GuestConnection connection(guest.TakeChannel(), terms);
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   ASSERT_FALSE(ready);
   const std::string error = ready.error().ToString();
@@ -556,7 +556,7 @@ TEST_F(Guest, WhatItsMachineCannotIsAFailureWithAReason) {
 
 TEST_F(Guest, LimitsPastTheProfilesAreAFailure) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   host::Request request = tests::MakeRequest("1");
@@ -578,7 +578,7 @@ TEST_F(Guest, InstalledBesideTheZygoteItFindsItsParts) {
   fs::create_symlink(built / "share/belljar", prefix.path() + "/share/belljar");
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted),
                             tests::SpawnedGuest::Over::kSocket, {}, libexec / "belljar-guest");
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   EXPECT_TRUE(ready) << ready.error().ToString();
@@ -705,7 +705,7 @@ TEST_F(Guest, AsTheFirstProcessItServesTheSame) {
   if (geteuid() != 0) GTEST_SKIP() << "mounting /proc takes root";
   tests::SpawnedGuest guest({"--profile", "basic"}, tests::SpawnedGuest::Over::kSocket,
                             {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"});
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   ASSERT_TRUE(ready) << ready.error().ToString();
