@@ -81,7 +81,7 @@ void ContainerBackend::ExplainEnd(const PooledContainer& container, host::Outcom
   const core::Result<engines::ContainerExit> exit =
       options_.pool.engine->Wait(container.id, kExitTimeout);
   if (!exit) {
-    outcome.error->hint = "the engine does not say why: " + exit.error().ToString();
+    outcome.error->hint = "the engine gives no reason: " + exit.error().ToString();
   } else if (exit->out_of_memory) {
     SetOutOfMemory(outcome);
   } else {

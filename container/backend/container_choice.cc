@@ -66,7 +66,8 @@ core::Result<Reached> ReachSocket(const std::vector<std::string>& sockets) {
     const bool is_there = facts.error().error_number != ENOENT;
     if (!reason || (reason->error_number == ENOENT && is_there)) reason = facts.error();
   }
-  return reason ? *reason : core::MakeError(kChoose, "this user has no socket of that engine");
+  return reason ? *reason
+                : core::MakeError(kChoose, "no socket of that engine was found for this user");
 }
 
 core::Result<Reached> Reach(const std::string& engine, const ContainerSelection& selection) {
@@ -83,7 +84,7 @@ core::Result<std::vector<std::string>> EnginesOf(const ContainerSelection& selec
   }
   if (std::ranges::find(kEngines, selection.engine) == std::end(kEngines)) {
     return core::MakeError(kChoose, core::Quoted(selection.engine) +
-                                        " is no engine: there are auto, docker, podman and runsc");
+                                        " is not an engine: choose auto, docker, podman or runsc");
   }
   return std::vector<std::string>{selection.engine};
 }
@@ -101,14 +102,13 @@ std::string HowToGetRunsc(const engines::EngineFacts& facts) {
 
 core::Result<void> CheckSelection(const ContainerSelection& selection) {
   if (selection.runtime != "auto" && selection.runtime != "runsc" && selection.runtime != "runc") {
-    return core::MakeError(
-        "choose a runtime",
-        core::Quoted(selection.runtime) + " is no runtime: there are auto, runsc and runc");
+    return core::MakeError("choose a runtime", core::Quoted(selection.runtime) +
+                                                   " is not a runtime: choose auto, runsc or runc");
   }
   if (selection.runtime == "runc" && selection.require_gvisor) {
     return core::MakeError(
         "choose a runtime",
-        "gVisor is required, and runc is not gVisor: choose runsc, or no runtime");
+        "gVisor is required, and runc is not gVisor: choose runsc, or leave the runtime out");
   }
   return {};
 }
@@ -251,7 +251,7 @@ core::Result<void> CheckTogether(const ContainerSelection& selection, const Sele
   const std::string runsc = std::string(names.engine) + "runsc";
   if (selection.require_gvisor && selection.runtime == "runc") {
     return core::MakeError(std::string(names.require_gvisor) + " and " + runc +
-                               ": runc is not gVisor; give one of them",
+                               ": runc is not gVisor; give only one of them",
                            "");
   }
   if (selection.engine == "runsc" && selection.runtime == "runc") {

@@ -109,7 +109,7 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
   if (sent || sent.error().error_number == ECANCELED) return sent;
   const bool is_late = sent.error().error_number == ETIMEDOUT;
   return core::SystemErrorOf(sent.error().error_number, "send a request to a container",
-                             is_late ? "it does not take it" : "it has ended");
+                             is_late ? "it does not read it" : "it has ended");
 }
 
 // For a guest that ended before it had the whole request. What it sent before is still there.
@@ -232,7 +232,7 @@ host::Outcome GuestConnection::Ended(const host::Request& request) {
     case End::kCancelled: host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled"); break;
     case End::kFault:
       host::SetKilled(outcome, host::KillCause::kUnreadable,
-                      "what the container answered was not readable: " + fault_);
+                      "the container sent an invalid answer: " + fault_);
       break;
     default:
       host::SetKilled(outcome, host::KillCause::kContainerEnded,

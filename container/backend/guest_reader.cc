@@ -53,7 +53,7 @@ core::Result<void> GuestReader::Take(std::string_view bytes) {
   frames_.Feed(bytes);
   while (const std::optional<wire::FrameHeader> header = frames_.Header()) {
     const size_t max_length = MaxLength(header->kind);
-    if (max_length == kNone) return Fault(wire::FrameName(header->kind) + " has no place here");
+    if (max_length == kNone) return Fault(wire::FrameName(header->kind) + " is not allowed here");
     if (header->length > max_length) return Fault(wire::FrameName(header->kind) + " is too long");
     const std::optional<wire::Frame> frame = frames_.Next();
     if (!frame) return {};
@@ -93,14 +93,14 @@ core::Result<void> GuestReader::TakeFrame(const wire::Frame& frame) {
     case wire::FrameKind::kEgressData:
     case wire::FrameKind::kEgressWindow:
     case wire::FrameKind::kEgressClose: return egress_(frame);
-    default: return Fault(wire::FrameName(frame.kind) + " has no place here");
+    default: return Fault(wire::FrameName(frame.kind) + " is not allowed here");
   }
 }
 
 core::Result<void> GuestReader::TakeOutput(const wire::Frame& frame, std::string& text) {
-  if (frame.payload.empty()) return Fault(wire::FrameName(frame.kind) + " of no bytes");
+  if (frame.payload.empty()) return Fault(wire::FrameName(frame.kind) + " without data");
   if (frame.payload.size() > bounds_.limits.output.count - text.size()) {
-    return Fault(wire::FrameName(frame.kind) + " past its limit");
+    return Fault(wire::FrameName(frame.kind) + " beyond its limit");
   }
   text += frame.payload;
   return {};
@@ -124,7 +124,7 @@ core::Result<void> GuestReader::TakeOutcome(std::string_view text) {
 }
 
 core::Result<void> GuestReader::ReadCall(std::string_view payload) {
-  if (payload.size() < sizeof(uint32_t)) return Fault("a call without a function");
+  if (payload.size() < sizeof(uint32_t)) return Fault("a call without a function name");
   const size_t name_size = wire::NumberAt(payload, 0);
   payload.remove_prefix(sizeof(uint32_t));
   if (name_size > payload.size() || !calls_->MayBe(name_size, payload.size() - name_size)) {

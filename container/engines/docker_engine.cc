@@ -37,7 +37,7 @@ core::Error WithOperation(core::Error error, const std::string& operation) {
 
 std::string AdviceOnRuntime(const std::string& runtime) {
   if (runtime.empty()) return {};
-  return "the runtime \"" + runtime + "\" has to be installed, and the engine told of it" +
+  return "the runtime \"" + runtime + "\" must be installed and configured in the engine" +
          (runtime == "runsc" ? " with --platform and --network=none (docs/containers.md)" : "");
 }
 
@@ -54,7 +54,7 @@ std::string Timestamp(std::chrono::system_clock::duration time) {
 }
 
 core::Result<void> CheckId(const std::string& id) {
-  if (!IsContainerId(id)) return core::MakeError("name a container", "not a container ID");
+  if (!IsContainerId(id)) return core::MakeError("refer to a container", "not a container ID");
   return {};
 }
 
@@ -87,11 +87,11 @@ core::Result<EngineVersion> DockerEngine::Version() {
     if (version_) return *version_;
   }
   core::Result<EngineAnswer> answer =
-      client_.Call({.operation = "ask the container engine its version",
+      client_.Call({.operation = "query the version of the container engine",
                     .target = "/version",
                     .timeout = options_.timeout});
   if (!answer) return answer.error();
-  if (answer->status != 200) return Refused("ask the container engine its version", *answer);
+  if (answer->status != 200) return Refused("query the version of the container engine", *answer);
   core::Result<EngineVersion> version = ReadVersion(answer->body);
   if (!version) return version.error();
   const std::lock_guard lock(mutex_);
@@ -124,11 +124,10 @@ core::Result<EngineFacts> DockerEngine::Check() {
     const std::lock_guard lock(mutex_);
     version_.reset();
   }
-  core::Result<EngineAnswer> answer = CallEngine({.operation = "look at the container engine",
-                                                  .target = "/info",
-                                                  .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine(
+      {.operation = "query the container engine", .target = "/info", .timeout = options_.timeout});
   if (!answer) return answer.error();
-  if (answer->status != 200) return Refused("look at the container engine", *answer);
+  if (answer->status != 200) return Refused("query the container engine", *answer);
   core::Result<EngineFacts> facts = ReadInfo(answer->body);
   if (!facts) return facts;
   core::Result<EngineVersion> version = Version();
@@ -161,8 +160,7 @@ core::Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::stri
 core::Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& progress) {
   struct stat file;
   if (fstat(tar, &file) != 0) return core::SystemError("load the image");
-  if (!S_ISREG(file.st_mode))
-    return core::MakeError("load the image", "it has to be a regular file");
+  if (!S_ISREG(file.st_mode)) return core::MakeError("load the image", "it must be a regular file");
   const auto size = static_cast<uint64_t>(file.st_size);
   core::Result<EngineCall> call = Versioned({.operation = "load the image",
                                              .method = "POST",
@@ -225,9 +223,9 @@ core::Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const 
                                                   .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) {
-    return Refused(operation, *answer,
-                   "make it and hand it to the engine: belljar image build --load docker (or "
-                   "podman)");
+    return Refused(
+        operation, *answer,
+        "build it and load it into the engine: belljar image build --load docker (or podman)");
   }
   if (answer->status != 201) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
   return ReadContainerId(answer->body);
@@ -335,7 +333,7 @@ core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, millisecon
 
 core::Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const std::string& event,
                                                   milliseconds to_come) {
-  const std::string operation = "ask how a container ended";
+  const std::string operation = "query how a container ended";
   const std::string filters =
       R"({"type":["container"],"event":[")" + event + R"("],"container":[")" + id + R"("]})";
   const auto until = std::chrono::system_clock::now().time_since_epoch() + to_come;
@@ -367,7 +365,7 @@ core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
 // next moment.
 core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
-  const std::string operation = "ask how a container ended";
+  const std::string operation = "query how a container ended";
   core::Result<EngineAnswer> state = CallEngine(
       {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
   if (!state) return state.error();

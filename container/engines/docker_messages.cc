@@ -22,15 +22,15 @@ constexpr size_t kShown = 400;
 constexpr uint64_t kPodmanProcesses = 16'384;
 
 core::Error NotUnderstood(std::string_view what) {
-  return core::MakeError("understand the container engine",
-                         "its answer is not what the Docker Engine API has: " + std::string(what));
+  return core::MakeError("parse an answer of the container engine",
+                         "its answer does not match the Docker Engine API: " + std::string(what));
 }
 
 core::Result<Json> ReadObject(std::string_view answer) {
   host::JsonReading reading = host::ReadJson(answer, kBounds);
   Json* const value = std::get_if<Json>(&reading);
   if (!value) return NotUnderstood("not JSON, or too much of it");
-  if (!value->is_object()) return NotUnderstood("no object");
+  if (!value->is_object()) return NotUnderstood("not an object");
   return std::move(*value);
 }
 
@@ -174,7 +174,7 @@ core::Result<EngineVersion> ReadVersion(std::string_view answer) {
   version.api = std::min(*newest, kNewestDockerApi);
   if (version.api < std::max(oldest, kOldestDockerApi)) {
     return core::MakeError(
-        "agree with the container engine on a version of its API",
+        "negotiate an API version with the container engine",
         version.name + " " + version.version + " speaks 1." + std::to_string(oldest) + " to 1." +
             std::to_string(*newest) + ", Belljar 1." + std::to_string(kOldestDockerApi) + " to 1." +
             std::to_string(kNewestDockerApi) +
@@ -311,7 +311,7 @@ core::Result<std::string> ReadLoaded(std::string_view answer) {
     }
   }
   while (!loaded.empty() && (loaded.back() == '\n' || loaded.back() == ' ')) loaded.pop_back();
-  if (loaded.empty()) return NotUnderstood("it does not say which image it has loaded");
+  if (loaded.empty()) return NotUnderstood("it does not say which image it loaded");
   return core::Printable(loaded);
 }
 

@@ -49,7 +49,7 @@ std::string HowToReach(int error_number) {
     case ECONNREFUSED: return "nobody listens there: the engine has stopped; start it";
     case ENOTSOCK: return "that is not a socket";
     case EAGAIN:
-    case ETIMEDOUT: return "the engine takes no connections: it hangs, or is overloaded";
+    case ETIMEDOUT: return "the engine accepts no connections: it hangs, or is overloaded";
     default: return {};
   }
 }
@@ -203,7 +203,7 @@ class Exchange {
                                  "the container engine closed the connection: it was stopped, or "
                                  "restarted; start it and try again");
     }
-    return core::MakeError(call_.operation, "what listens at " + socket_ +
+    return core::MakeError(call_.operation, "the service at " + socket_ +
                                                 " does not speak the Docker Engine API (" +
                                                 error.message() + ")");
   }
@@ -250,7 +250,7 @@ core::Result<EngineAnswer> EngineClient::Upload(
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return core::SystemError(call.operation, "reading the image");
     if (got == 0)
-      return core::MakeError(call.operation, "the image's file became shorter meanwhile");
+      return core::MakeError(call.operation, "the image's file was truncated while it was read");
     exchange.GiveTime();
     // The engine has answered early and closed: its answer is more useful than EPIPE.
     if (!exchange.SendBytes({piece.data(), static_cast<size_t>(got)})) break;

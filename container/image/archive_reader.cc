@@ -64,7 +64,7 @@ class Inspector {
           end_file();
           if (progress_) progress_(at / 2, size_);
           if (files_.size() + folders_.size() == kMaxEntries) {
-            return Fault("it has more files than one of ours");
+            return Fault("it has more files than an image built by Belljar");
           }
           if (entry.is_folder) {
             folders_.insert(entry.path);
@@ -138,7 +138,7 @@ class Inspector {
     facts.identity = config->identity;
     facts.reference = ImageReference(facts.identity);
     if (config->layer != facts.layer.digest) {
-      return Fault("its configuration and its manifest name two layers");
+      return Fault("its configuration and its manifest name different layers");
     }
     const core::Result<const FoundFile*> layer = Find(facts.layer, "layer");
     return layer ? core::Result<void>() : layer.error();
@@ -150,7 +150,7 @@ class Inspector {
                                          BlobPath(facts.layer)};
     for (const auto& [path, file] : files_) {
       if (path.starts_with(kBlobFolder) && !known.contains(path)) {
-        return Fault(core::Quoted(path) + " is no part of its image");
+        return Fault(core::Quoted(path) + " is not part of its image");
       }
     }
     return {};
@@ -170,7 +170,7 @@ class Inspector {
       const char* what = path == BlobPath(facts.config)     ? "its configuration"
                          : path == BlobPath(facts.manifest) ? "its manifest"
                                                             : path.c_str();
-      return Fault(std::string(what) + " says other things than this version of Belljar writes");
+      return Fault(std::string(what) + " differs from what this version of Belljar writes");
     }
     return {};
   }
@@ -186,7 +186,7 @@ class Inspector {
     if (layer->tar.digest != facts.layer.digest) return Fault("it changed while it was read");
     facts.listing = std::move(layer->listing);
     if (ListingDigest(facts.listing) != facts.identity.inputs) {
-      return Fault("its files are not those that its label " + std::string(kInputsLabel) +
+      return Fault("its files do not match those for which its label " + std::string(kInputsLabel) +
                    " was made for");
     }
     return {};

@@ -58,7 +58,7 @@ std::string TextAt(const nlohmann::json& json, const char* pointer) {
 core::Result<Blob> ReadDescriptor(const char* document, const nlohmann::json& json,
                                   const char* type) {
   if (TextAt(json, "/mediaType") != type) {
-    return Fault(document, "it names something else than " + std::string(type));
+    return Fault(document, "it does not name " + std::string(type));
   }
   const std::string digest = TextAt(json, "/digest");
   if (!digest.starts_with(kDigestPrefix) || !IsDigest(std::string_view(digest).substr(7))) {
@@ -180,7 +180,7 @@ core::Result<ParsedConfig> ParseConfig(std::string_view document) {
     if (!digest->starts_with(kDigestPrefix) || !IsDigest(std::string_view(*digest).substr(7))) {
       return Fault("configuration", digest == &parsed.layer
                                         ? "it does not name its layer"
-                                        : "it has none of the labels of \"belljar image build\"");
+                                        : "it has no labels of \"belljar image build\"");
     }
     digest->erase(0, 7);
   }

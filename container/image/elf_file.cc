@@ -110,7 +110,7 @@ class Reader {
                            address - segment.p_vaddr < segment.p_filesz;
       if (is_here) strings_ = Chunk(segment.p_offset + (address - segment.p_vaddr), size);
     }
-    if (size != 0 && strings_.empty()) return Damaged(path_, "its names are not in the file");
+    if (size != 0 && strings_.empty()) return Damaged(path_, "its string table is not in the file");
     return {};
   }
 

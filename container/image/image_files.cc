@@ -209,9 +209,9 @@ class Collection {
       if (core::Result<void> done = AddTree(path, ImagePath(path), wants); !done) return done;
     }
     if (request_.profile.egress && !files_.files.contains(ImagePath(kSystemRoots))) {
-      return Failure(std::string("there is no ") + kSystemRoots + ", by which profile " +
+      return Failure(std::string("there is no ") + kSystemRoots + ", with which profile " +
                      request_.profile.name +
-                     " verifies whom it talks to; on Debian, package ca-certificates has it");
+                     " verifies certificates; on Debian it is in the package ca-certificates");
     }
     return {};
   }
@@ -230,7 +230,8 @@ class Collection {
     if (!zygote) return zygote.error();
     if (!*zygote) return Failure(program + " is no program");
     files_.architecture = ArchitectureName((*zygote)->kind);
-    if (files_.architecture.empty()) return Failure("images have no name for this processor");
+    if (files_.architecture.empty())
+      return Failure("OCI images have no name for this architecture");
     core::Result<LibrarySearch> search = LibrarySearch::OfThisMachine();
     if (!search) return search.error();
     std::vector<std::string> objects;
@@ -275,7 +276,7 @@ class Collection {
           missing.needed_by == request_.guest) {
         return Failure("there is no " + what);
       }
-      files_.left_out.push_back(what + ": it is not on this machine either");
+      files_.left_out.push_back(what + ": it is not on this machine");
     }
     return {};
   }

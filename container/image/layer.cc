@@ -32,7 +32,8 @@ core::Result<void> Walk(const ImageFiles& files, const ImageProgress& progress,
     if (core::Result<void> visited = visit_folders(&path); !visited) return visited;
     core::Result<std::optional<std::string>> content = ReadContent(file);
     if (!content) return content.error();
-    if (!*content) return core::MakeError("build an image", file.source + " changed meanwhile");
+    if (!*content)
+      return core::MakeError("build an image", file.source + " changed while it was read");
     const TarEntry entry{.path = path, .is_program = file.is_program, .size = (*content)->size()};
     if (core::Result<void> visited = visit(entry, **content); !visited) return visited;
     if (progress) progress(++done, total);
@@ -98,8 +99,9 @@ core::Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const Imag
   const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> core::Result<void> {
                              end_file();
                              if (layer.listing.size() == kMaxEntries) {
-                               return core::MakeError("read an image",
-                                                      "it has more files than one of ours");
+                               return core::MakeError(
+                                   "read an image",
+                                   "it has more files than an image built by Belljar");
                              }
                              layer.listing.push_back({entry, ""});
                              if (!entry.is_folder) digest.emplace();

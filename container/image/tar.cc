@@ -127,12 +127,13 @@ std::string HeaderFault(const Header& header, const TarEntry& entry) {
     case FIFOTYPE: return "it is a pipe";
     case DIRTYPE:
     case REGTYPE: break;
-    default: return "it is of a kind that no image of ours has";
+    default: return "its type is not used in images built by Belljar";
   }
   if (GetOctal(header.mode) & 07000) return "it is setuid, setgid or sticky";
-  if (GetOctal(header.mode) & 0222) return "it can be written to";
-  if (GetOctal(header.mode) != entry.mode()) return "its permissions are none that we give";
-  if (GetOctal(header.uid) != 0 || GetOctal(header.gid) != 0) return "it is not root's";
+  if (GetOctal(header.mode) & 0222) return "it is writable";
+  if (GetOctal(header.mode) != entry.mode())
+    return "its permissions are not those that Belljar sets";
+  if (GetOctal(header.uid) != 0 || GetOctal(header.gid) != 0) return "it is not owned by root";
   if (GetOctal(header.mtime) != 0) return "it has a date";
   return "its header is damaged";
 }
@@ -152,7 +153,7 @@ class Reader {
       if (core::Result<void> read = ReadEntry(header); !read) return read.error();
     }
     if (core::Result<void> read = TakeZeros(kBlock, "its end"); !read) return read.error();
-    if (left_ != 0) return Fault("there is more behind its end");
+    if (left_ != 0) return Fault("there is data after its end");
     return TarSummary{digest_.Finish(), size};
   }
 
@@ -173,7 +174,7 @@ class Reader {
     last_ = entry.path;
     const size_t slash = entry.path.rfind('/');
     if (slash != entry.path.npos && !folders_.contains(entry.path.substr(0, slash))) {
-      return Fault(place + "the folder that it is in is not there");
+      return Fault(place + "its parent folder is missing");
     }
     if (entry.is_folder) folders_.insert(entry.path);
     if (core::Result<void> visited = visitor_.entry(entry, at_); !visited) return visited;
@@ -183,7 +184,7 @@ class Reader {
       if (core::Result<void> read = Take(piece.data(), piece.size()); !read) return read;
       if (core::Result<void> visited = visitor_.bytes(piece); !visited) return visited;
     }
-    return TakeZeros(PaddingOf(entry.size), place + "what fills its last block");
+    return TakeZeros(PaddingOf(entry.size), place + "the padding of its last block");
   }
 
   core::Result<void> TakeZeros(uint64_t count, const std::string& place) {
@@ -225,9 +226,9 @@ class Reader {
 
 std::string EntryFault(const TarEntry& entry) {
   if (const char* fault = host::PathFault(entry.path)) return fault;
-  if (!DivideAt(NameOf(entry))) return "its path is longer than a tar file has room for";
-  if (entry.is_folder && entry.size != 0) return "it is a folder with bytes of its own";
-  if (entry.size > kLargestFile) return "it is larger than a tar file has room for";
+  if (!DivideAt(NameOf(entry))) return "its path is too long for a tar file";
+  if (entry.is_folder && entry.size != 0) return "it is a folder with content";
+  if (entry.size > kLargestFile) return "it is too large for a tar file";
   return "";
 }
 
@@ -242,7 +243,8 @@ core::Result<void> TarWriter::Begin(const TarEntry& entry) {
 }
 
 core::Result<void> TarWriter::Append(std::string_view bytes) {
-  if (bytes.size() > missing_) return core::MakeError("write a tar file", "a file grew meanwhile");
+  if (bytes.size() > missing_)
+    return core::MakeError("write a tar file", "a file grew while it was read");
   missing_ -= bytes.size();
   return Write(bytes);
 }
@@ -254,7 +256,8 @@ core::Result<TarSummary> TarWriter::Finish() {
 }
 
 core::Result<void> TarWriter::Pad() {
-  if (missing_ != 0) return core::MakeError("write a tar file", "a file became shorter meanwhile");
+  if (missing_ != 0)
+    return core::MakeError("write a tar file", "a file was truncated while it was read");
   return Write(std::string(PaddingOf(written_), '\0'));
 }
 

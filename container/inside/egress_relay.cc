@@ -42,7 +42,7 @@ core::Result<void> EgressRelay::Listen(uint16_t port) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return NoEgress("bind to its loopback");
+    return NoEgress("bind to the loopback address");
   }
   if (listen(fd.get(), kBacklog) != 0) return NoEgress("listen");
   listener_ = std::move(fd);

@@ -49,11 +49,9 @@ core::Result<void> CheckIsolation(const GuestOptions& options) {
   if (options.isolation != outside::IsolationMode::kStrict) return {};
   const core::Result<void> probed = outside::ProbeNamespaces();
   if (probed) return {};
-  return core::MakeError(
-      "use isolation strict",
-      "a container leaves standard isolation to what is in it, with its own walls "
-      "around that: " +
-          probed.error().ToString());
+  return core::MakeError("use isolation strict",
+                         "this container only allows standard isolation, within its own: " +
+                             probed.error().ToString());
 }
 
 core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& options,
@@ -114,7 +112,7 @@ class OutputFrames {
 void DescribeNamespaces(host::Outcome& outcome) {
   for (host::LayerState& layer : outcome.isolation.layers) {
     if (layer.name != "namespaces" || layer.held) continue;
-    layer.detail = "none of its own: the container's walls are in their place";
+    layer.detail = "none of its own: the container's namespaces apply";
   }
 }
 
@@ -199,7 +197,7 @@ class Service {
   }
 
   core::Error Gone() const {
-    return host_.fault().value_or(core::SystemErrorOf(EPIPE, "listen to the host", "it has gone"));
+    return host_.fault().value_or(core::SystemErrorOf(EPIPE, "listen to the host", "it is gone"));
   }
 
   const GuestOptions& options_;

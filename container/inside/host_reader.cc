@@ -34,7 +34,7 @@ core::Result<void> HostReader::Take(std::string_view bytes) {
   frames_.Feed(bytes);
   while (const std::optional<wire::FrameHeader> header = frames_.Header()) {
     const size_t max_length = MaxLength(header->kind);
-    if (max_length == kNone) return Fault(wire::FrameName(header->kind) + " has no place here");
+    if (max_length == kNone) return Fault(wire::FrameName(header->kind) + " is not allowed here");
     if (header->length > max_length) return Fault(wire::FrameName(header->kind) + " is too long");
     std::optional<wire::Frame> frame = frames_.Next();
     if (!frame) return {};
@@ -51,7 +51,7 @@ core::Result<void> HostReader::TakeFrame(wire::Frame frame) {
   }
   if (wire::MaxEgressFrame(frame.kind)) return egress_(frame);
   if (frame.kind == wire::FrameKind::kAnswer) {
-    if (frame.payload.empty()) return Fault("answer of no bytes");
+    if (frame.payload.empty()) return Fault("answer without data");
     return answers_(std::move(frame.payload));
   }
   if (frame.kind == wire::FrameKind::kRequest) {

@@ -35,7 +35,7 @@ bool CountsOomKills(std::string_view events) {
 void ExplainOomKill(host::Outcome& outcome) {
   if (outcome.kill_cause != host::KillCause::kSigkill || !HasKilled()) return;
   host::SetStopped(outcome, host::Status::kMemoryLimit, "MemoryLimit",
-                   "stopped for want of memory in its container",
+                   "stopped because its container ran out of memory",
                    "use less memory at a time; files that are in memory count");
 }
 

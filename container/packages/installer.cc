@@ -156,9 +156,9 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
                    "the former");
   }
   if (kind == "no-pip") {
-    return Failure("there is no pip to run (" + core::Printable(what) +
-                   "); on Debian, package python3-pip-whl has it. Then make the installer's image "
-                   "again");
+    return Failure(
+        "there is no pip to run (" + core::Printable(what) +
+        "); on Debian it is in the package python3-pip-whl. Then rebuild the installer's image");
   }
   if (kind == "path") {
     return Failure("a package has a file that cannot be taken over: " + core::Quoted(what));
@@ -184,8 +184,7 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
   if (kind == "no-wheel") {
     return Failure("the index " + index_.shown() + " has no wheel of " + core::Quoted(what) +
                    " for Python " + host::kPythonVersion +
-                   " on this machine; another version may have one. Packages that come as source "
-                   "only are not built here");
+                   " on this machine; another version may have one. Source packages are not built");
   }
   return Failure("pip says: " + core::Printable(index_.WithoutAccount(what)));
 }

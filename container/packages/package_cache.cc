@@ -20,10 +20,9 @@ constexpr char kSiteName[] = "site";
 constexpr size_t kLargestLock = size_t{4} << 20;
 
 core::Error Damaged(const std::string& folder, const std::string& what) {
-  return core::MakeError("use the packages in " + folder,
-                         what +
-                             ". They are not run: remove that folder and ask again, and they are "
-                             "installed anew");
+  return core::MakeError(
+      "use the packages in " + folder,
+      what + ". They are not used: remove that folder and try again to reinstall them");
 }
 
 // Removed with its content, unless it was kept.
@@ -81,7 +80,7 @@ core::Result<PackageCache> PackageCache::Open(const std::string& folder) {
                            "or name a folder of this user's own");
   }
   if (access(folder.c_str(), W_OK) != 0) {
-    return core::SystemError(operation, "name a folder that this user may write to");
+    return core::SystemError(operation, "name a folder that this user can write to");
   }
   return PackageCache(folder);
 }
@@ -96,7 +95,7 @@ core::Result<std::optional<CachedPackages>> PackageCache::Find(
   core::Result<PackageLock> lock = PackageLockFromText(*text);
   if (!lock) return Damaged(folder, "lock.json: " + lock.error().detail);
   if (lock->question != question) {
-    return Damaged(folder, "lock.json is of another request");
+    return Damaged(folder, "lock.json belongs to another request");
   }
   return std::optional(CachedPackages{std::move(*lock), folder + "/" + kSiteName});
 }

@@ -11,9 +11,8 @@ namespace {
 constexpr size_t kMaxAddress = 2048;
 
 core::Error InvalidIndex(const std::string& shown, const std::string& what) {
-  return core::MakeError(
-      "package index" + (shown.empty() ? "" : " " + core::Quoted(shown)),
-      what + "; write the address that pip takes: https://index.example.org/simple");
+  return core::MakeError("package index" + (shown.empty() ? "" : " " + core::Quoted(shown)),
+                         what + "; write an address as for pip: https://index.example.org/simple");
 }
 
 }  // namespace
@@ -33,7 +32,7 @@ core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   const bool is_visible = std::all_of(address.begin(), address.end(),
                                       [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
   if (!is_visible || address.size() > kMaxAddress) {
-    return InvalidIndex("", "it has spaces, or is no address at all");
+    return InvalidIndex("", "it is not a valid address");
   }
   if (address.find_first_of("?#") != address.npos) {
     return InvalidIndex("", "it has a query or a fragment");
@@ -52,7 +51,7 @@ core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   const bool has_port = port != place.npos && place.find(']', port) == place.npos;
   const bool is_port = place.find_first_not_of("0123456789", port + 1) == place.npos;
   if (has_port && !is_port && address.find('@', slash) != address.npos) {
-    return InvalidIndex("", "what stands before its @ has a slash, which is to be written %2F");
+    return InvalidIndex("", "a slash before the @ must be written as %2F");
   }
   if (is_plain) index.trusted_host_ = place.substr(0, has_port ? port : place.npos);
 

@@ -97,7 +97,7 @@ core::Error Refusal(const std::string& text, const std::string& why) {
 core::Result<PackageRequirement> ParseRequirement(const std::string& text) {
   constexpr char kForm[] =
       "a package is a name, extras in brackets, versions: requests, requests[socks], "
-      "requests>=2.31,<3. Addresses, paths, options and markers are not taken";
+      "requests>=2.31,<3. Addresses, paths, options and markers are not allowed";
   if (text.size() > kMaxRequirement) return Refusal(text, "it is too long");
   std::string_view rest = Trimmed(text);
   const auto name_end = std::find_if_not(
@@ -162,8 +162,8 @@ core::Result<std::vector<PackageRequirement>> ParseRequirements(
         std::any_of(requirements.begin(), requirements.end(),
                     [&](const PackageRequirement& each) { return each.name == requirement->name; });
     if (is_there) {
-      return Refusal(
-          text, "it is named twice; its versions belong together: " + requirement->name + ">=1,<2");
+      return Refusal(text,
+                     "it is named twice; combine its versions: " + requirement->name + ">=1,<2");
     }
     requirements.push_back(std::move(*requirement));
   }
@@ -186,9 +186,9 @@ const char* PackagePatternFault(std::string_view pattern) {
   // "google-*": the part before the star need not be a complete name.
   if (beginning.size() < pattern.size() && IsSeparator(beginning.back()))
     beginning.remove_suffix(1);
-  return IsName(beginning) ? nullptr
-                           : "a pattern is the name of a package, or a beginning and *: requests, "
-                             "google-*, *";
+  return IsName(beginning)
+             ? nullptr
+             : "a pattern is the name of a package, or a prefix and *: requests, google-*, *";
 }
 
 }  // namespace belljar::container::packages

@@ -76,7 +76,7 @@ core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t 
     stream.avail_out = static_cast<uInt>(piece.size());
     state = inflate(&stream, Z_NO_FLUSH);
     // Z_BUF_ERROR: the input ends too early.
-    if (state != Z_OK && state != Z_STREAM_END) return Fault("what came is damaged");
+    if (state != Z_OK && state != Z_STREAM_END) return Fault("the data is damaged");
     const size_t got = piece.size() - stream.avail_out;
     size += got;
     if (size > max) return TooLarge(core::Bytes{max}.ToString() + " with their names");
@@ -84,7 +84,7 @@ core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t 
       return done.error();
     }
   }
-  if (stream.avail_in != 0) return Fault("there is more behind its end");
+  if (stream.avail_in != 0) return Fault("there is data after its end");
   return size;
 }
 

@@ -113,7 +113,7 @@ core::Result<void> Packages::CheckBase(const core::Profile& base) const {
       : parts.size() > 1 ? profiles::CombineProfiles(parts, installation_.profiles)
                          : profiles::LoadProfile(file, installation_.profiles);
   if (known && known->document == base.document) return {};
-  return core::MakeError("give packages to profile " + core::Quoted(base.name),
+  return core::MakeError("install packages for profile " + core::Quoted(base.name),
                          "it is a file of an operator's own, and packages go with profiles of this "
                          "installation");
 }

@@ -106,7 +106,8 @@ core::Result<std::string> Collect(const std::string& operation, int fd, core::De
 }
 
 core::Result<void> CheckId(const std::string& id) {
-  if (!engines::IsContainerId(id)) return core::MakeError("name a container", "not a container ID");
+  if (!engines::IsContainerId(id))
+    return core::MakeError("refer to a container", "not a container ID");
   return {};
 }
 
@@ -334,14 +335,14 @@ core::Result<engines::StartedContainer> RunscEngine::Start(const engines::Contai
   const std::string operation = "start a container";
   const auto began = core::Clock::now();
   if (!spec.runtime.empty() && spec.runtime != "runsc") {
-    return core::MakeError(operation, "runsc alone has no runtime \"" + spec.runtime + "\"");
+    return core::MakeError(operation, "standalone runsc has no runtime \"" + spec.runtime + "\"");
   }
   core::Result<std::optional<engines::EngineImage>> image = store_.Find(spec.image);
   if (!image) return image.error();
   if (!*image) {
     return core::MakeError(operation,
                            "there is no image " + core::Quoted(spec.image) +
-                               ": make it and load it: belljar image build --load runsc");
+                               ": build it and load it: belljar image build --load runsc");
   }
   engines::StartedContainer container;
   container.id = core::Hex(host::RandomBytes()) + core::Hex(host::RandomBytes());

@@ -114,8 +114,8 @@ core::Result<image::ImageFacts> UnpackImage(int tar, const std::string& root,
   if (!image) return image.error();
   if (!image->faults.empty()) {
     return Bad(image->faults.front() +
-               "; runsc by itself takes what \"belljar image build\" of this version writes and "
-               "nothing else");
+               "; standalone runsc only accepts images written by \"belljar image build\" of this "
+               "version");
   }
   return std::move(image->facts);
 }
@@ -207,7 +207,7 @@ core::Result<std::vector<std::string>> DigestsIn(const std::string& folder) {
     if (engines::IsContainerId(name)) names.push_back(std::move(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    return Failed(error, "look into " + folder);
+    return Failed(error, "read folder " + folder);
   }
   return names;
 }

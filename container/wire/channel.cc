@@ -13,7 +13,7 @@ namespace {
 core::Result<void> SetNonBlocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
-    return core::SystemError("open a line");
+    return core::SystemError("open a channel");
   return {};
 }
 
@@ -37,7 +37,7 @@ core::Result<Channel> Channel::OfPipes(core::UniqueFd in, core::UniqueFd out) {
 
 core::Result<Channel> Channel::OfSocket(core::UniqueFd socket) {
   core::UniqueFd second(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
-  if (!second) return core::SystemError("open a line");
+  if (!second) return core::SystemError("open a channel");
   return OfPipes(std::move(socket), std::move(second));
 }
 
@@ -57,7 +57,7 @@ core::Result<std::optional<std::string>> Channel::ReceiveNow() const {
     if (got >= 0) return std::optional(std::string(piece.data(), static_cast<size_t>(got)));
     if (errno == ECONNRESET) return std::optional(std::string());
     if (errno == EAGAIN) return std::optional<std::string>();
-    if (errno != EINTR) return core::SystemError("read from a line");
+    if (errno != EINTR) return core::SystemError("read from a channel");
   }
 }
 
@@ -90,7 +90,7 @@ core::Result<void> Channel::SendAll(std::span<iovec> parts, const outside::Wait&
     }
     // Closing with unread data resets the connection.
     if (sent < 0)
-      return core::SystemErrorOf(errno == ECONNRESET ? EPIPE : errno, "write to a line");
+      return core::SystemErrorOf(errno == ECONNRESET ? EPIPE : errno, "write to a channel");
     auto taken = static_cast<size_t>(sent);
     for (iovec& part : parts) {
       const size_t gone = std::min(taken, part.iov_len);
@@ -108,7 +108,7 @@ core::Result<size_t> Channel::SendNow(std::string_view frames) const {
     const ssize_t more = write(out_.get(), frames.data() + sent, frames.size() - sent);
     if (more < 0 && errno == EINTR) continue;
     if (more < 0 && errno == EAGAIN) break;
-    if (more < 0) return core::SystemError("write to a line");
+    if (more < 0) return core::SystemError("write to a channel");
     sent += static_cast<size_t>(more);
   }
   return sent;

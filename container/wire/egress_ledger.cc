@@ -48,12 +48,12 @@ core::Result<void> EgressLedger::Take(const Frame& frame) {
   const bool is_whole = kind == FrameKind::kEgressData ? frame.payload.size() > kNumberSize
                                                        : frame.payload.size() == max_length;
   if (!max_length || !is_whole || frame.payload.size() > *max_length) {
-    return Fault(kind, "of a length that it cannot have");
+    return Fault(kind, "with an invalid length");
   }
   const uint32_t number = NumberAt(frame.payload, 0);
   if (kind == FrameKind::kEgressOpen) return TakeOpen(number);
   const Place place = streams_.find(number);
-  if (place == streams_.end()) return Fault(kind, "of a stream that there is not");
+  if (place == streams_.end()) return Fault(kind, "for an unknown stream");
   const std::string_view rest = std::string_view(frame.payload).substr(kNumberSize);
   if (kind == FrameKind::kEgressData) return TakeData(place->second, rest);
   if (kind == FrameKind::kEgressWindow) return TakeWindow(place->second, NumberAt(rest, 0));
@@ -61,9 +61,9 @@ core::Result<void> EgressLedger::Take(const Frame& frame) {
 }
 
 core::Result<void> EgressLedger::TakeOpen(uint32_t number) {
-  if (side_ == Side::kGuest) return Fault(FrameKind::kEgressOpen, "is the guest's to send");
-  if (number != last_ + 1) return Fault(FrameKind::kEgressOpen, "is out of turn");
-  if (!may_open()) return Fault(FrameKind::kEgressOpen, "of more streams than there may be");
+  if (side_ == Side::kGuest) return Fault(FrameKind::kEgressOpen, "may only be sent by the guest");
+  if (number != last_ + 1) return Fault(FrameKind::kEgressOpen, "is out of order");
+  if (!may_open()) return Fault(FrameKind::kEgressOpen, "with too many streams");
   last_ = number;
   streams_.emplace(number, EgressStream());
   opened_.push_back(number);
@@ -72,7 +72,7 @@ core::Result<void> EgressLedger::TakeOpen(uint32_t number) {
 
 core::Result<void> EgressLedger::TakeData(EgressStream& stream, std::string_view bytes) {
   if (!stream.peer_sends()) return Fault(FrameKind::kEgressData, "after it was closed");
-  if (bytes.size() > stream.may_come) return Fault(FrameKind::kEgressData, "past its window");
+  if (bytes.size() > stream.may_come) return Fault(FrameKind::kEgressData, "beyond its window");
   stream.may_come -= bytes.size();
   // Sent before the peer knew that we take no more: discarded, and never granted again.
   if (stream.takes()) stream.arrived += bytes;
@@ -81,9 +81,9 @@ core::Result<void> EgressLedger::TakeData(EgressStream& stream, std::string_view
 
 core::Result<void> EgressLedger::TakeWindow(EgressStream& stream, size_t count) {
   if (!stream.peer_takes()) return Fault(FrameKind::kEgressWindow, "after it was closed");
-  if (count == 0) return Fault(FrameKind::kEgressWindow, "of no bytes");
+  if (count == 0) return Fault(FrameKind::kEgressWindow, "without data");
   if (count > kEgressWindow - stream.may_send) {
-    return Fault(FrameKind::kEgressWindow, "of more than was sent");
+    return Fault(FrameKind::kEgressWindow, "for more than was sent");
   }
   stream.may_send += count;
   return {};
@@ -91,7 +91,8 @@ core::Result<void> EgressLedger::TakeWindow(EgressStream& stream, size_t count) 
 
 core::Result<void> EgressLedger::TakeClose(Place place, uint8_t ways) {
   EgressStream& stream = place->second;
-  if (ways == 0 || (ways & ~kBothWays) != 0) return Fault(FrameKind::kEgressClose, "of no way");
+  if (ways == 0 || (ways & ~kBothWays) != 0)
+    return Fault(FrameKind::kEgressClose, "without a direction");
   if ((stream.peer_closed & ways) != 0)
     return Fault(FrameKind::kEgressClose, "after it was closed");
   stream.peer_closed |= ways;

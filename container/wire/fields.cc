@@ -20,7 +20,7 @@ std::string TextOf(const json& value, const char* key, size_t max) {
 }
 
 uint64_t NumberOf(const json& value, const char* key, uint64_t max) {
-  if (!value.is_number_unsigned()) Refuse(key, "is not a whole number from 0 on");
+  if (!value.is_number_unsigned()) Refuse(key, "is not a non-negative integer");
   if (value.get<uint64_t>() > max) Refuse(key, "is too large");
   return value.get<uint64_t>();
 }
@@ -43,7 +43,7 @@ const char* Describe(host::JsonFailure::Reason reason) {
     case host::JsonFailure::Reason::kNumber: return "it has a number out of range";
     case host::JsonFailure::Reason::kTooDeep: return "it is nested too deep";
     case host::JsonFailure::Reason::kTooMany: return "it has too many values";
-    case host::JsonFailure::Reason::kRepeatedKey: return "it has a key twice";
+    case host::JsonFailure::Reason::kRepeatedKey: return "it has a duplicate key";
   }
   abort();
 }
@@ -118,7 +118,7 @@ void CheckText(const std::string& text, const char* key, bool printable,
                const host::FieldBounds& bounds) {
   const auto check = [&](host::Words words) {
     if (!words.empty() && std::ranges::find(words, text) == words.end()) {
-      Refuse(key, "is none that there is");
+      Refuse(key, "is not a known value");
     }
   };
   check(bounds.choices);

@@ -152,7 +152,7 @@ void Fields::Rows(T& record) {
         CheckText(into, key, row.Is(host::kPrintable), row.bounds);
       } else if constexpr (host::EnumField<Type>) {
         const auto value = host::ValueNamed<Type>(Text(key, row.bounds.max));
-        if (!value) throw FormError(name + " is none that there is");
+        if (!value) throw FormError(name + " is not a known value");
         into = *value;
       } else if constexpr (std::same_as<Type, bool>) {
         into = Flag(key);

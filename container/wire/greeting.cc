@@ -46,7 +46,7 @@ std::string HelloToText(const Hello& hello) {
 core::Result<Hello> ReadHello(std::string_view text) {
   Hello hello;
   core::Result<void> read =
-      ReadForm(text, kBounds, "read a container's hello", [&](const json& form) {
+      ReadForm(text, kBounds, "parse a container's hello", [&](const json& form) {
         Fields fields(form);
         hello.protocol = static_cast<uint32_t>(fields.Number("protocol", UINT32_MAX));
         if (hello.protocol != kContainerProtocol) return;

@@ -40,7 +40,7 @@ json ReportForm(const host::Outcome& outcome) {
 void ReadReportForm(const json& form, host::Outcome& outcome) {
   if (!outside::ReadReportObject(form, outside::ReportBy::kHost, outcome) ||
       ReportForm(outcome) != form) {
-    throw FormError("its report is not one");
+    throw FormError("its report is invalid");
   }
 }
 
@@ -67,7 +67,7 @@ class ArtifactValidator {
     if (fields.Flag("taken_along")) artifact.content.emplace();
     fields.End();
     if (!outside::IsMediaType(artifact.media_type))
-      throw FormError("an artifact's media type is none");
+      throw FormError("an artifact's media type is invalid");
     if (artifact.origin == host::Artifact::Origin::kFile) {
       CheckFile(artifact);
     } else {
@@ -80,7 +80,7 @@ class ArtifactValidator {
   void CheckFile(const host::Artifact& file) {
     if (!bounds_.has_workspace) throw FormError("a profile without a workspace has left files");
     if (++files_ > outside::kMaxArtifactFiles) throw FormError("too many files");
-    if (!IsFileName(file.name)) throw FormError("a file's name is none");
+    if (!IsFileName(file.name)) throw FormError("a file's name is invalid");
     if (file.content) Spend(file.size, outside::kMaxKept, files_size_);
   }
 
@@ -88,7 +88,7 @@ class ArtifactValidator {
     if (++displays_ > outside::kMaxArtifacts) throw FormError("too many displays");
     if (!outside::IsDisplayName(display.name, kMaxDisplayName) ||
         !names_.insert(display.name).second) {
-      throw FormError("a display's name is none, or another one's");
+      throw FormError("a display's name is invalid or a duplicate");
     }
     if (!display.content) throw FormError("a display without content");
     Spend(display.size, bounds_.displays, displays_size_);
@@ -110,7 +110,7 @@ class ArtifactValidator {
 void CheckLayers(const std::vector<host::LayerState>& layers) {
   std::set<std::string_view> names;
   for (const host::LayerState& layer : layers) {
-    if (!names.insert(layer.name).second) throw FormError("a layer is there twice");
+    if (!names.insert(layer.name).second) throw FormError("a layer is duplicated");
   }
 }
 
@@ -119,7 +119,7 @@ void CheckKillCause(const host::Outcome& outcome) {
   if (outcome.kill_cause == host::KillCause::kContainerEnded ||
       (outcome.status != host::Status::kKilled &&
        outcome.kill_cause != host::KillCause::kUnknown)) {
-    throw FormError("its kill_cause is none that it can have");
+    throw FormError("its kill_cause is not allowed");
   }
 }
 

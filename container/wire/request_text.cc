@@ -77,8 +77,9 @@ core::Result<std::string> RequestToText(const host::Request& request, const Egre
   std::string text = FormText(form);
   if (text.size() > kMaxRequestText || total > kMaxRequestContent.count) {
     return core::MakeError("send a request to a container",
-                           "source, standard input, inputs and files are more than the " +
-                               kMaxRequestContent.ToString() + " that go into one; leave some out");
+                           "source, standard input, inputs and files exceed the " +
+                               kMaxRequestContent.ToString() +
+                               " limit of a container; leave some out");
   }
   return text;
 }

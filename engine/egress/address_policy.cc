@@ -34,7 +34,7 @@ struct Special {
 // IANA IPv4 Special-Purpose Address Registry, all blocks that are not globally reachable; multicast
 // by RFC 5771. 192.88.99.0/24 is the relay of 6to4 (RFC 7526), whose other end is unknown.
 constexpr Special kSpecialV4[] = {
-    {"0.0.0.0/8", "this network (RFC 791): most systems take it for themselves"},
+    {"0.0.0.0/8", "this network (RFC 791): most systems treat it as themselves"},
     {"10.0.0.0/8", "private (RFC 1918)"},
     {"100.64.0.0/10", "shared by a provider's customers (RFC 6598)"},
     {"127.0.0.0/8", "loopback (RFC 1122)"},
@@ -155,7 +155,7 @@ core::Result<AddressBlock> AddressBlock::Parse(const std::string& text) {
   for (unsigned bit = block.prefix; bit < 128; ++bit) {
     if (block.bits[bit / 8] & (0x80 >> bit % 8)) {
       return core::MakeError("",
-                             "it has bits behind its prefix: write the first address of the block");
+                             "it has bits after its prefix: write the first address of the block");
     }
   }
   return block;
@@ -191,7 +191,7 @@ std::string AddressPolicy::Violation(const ip::address& written) const {
   if (excepted) return "";
   std::string use = SpecialUse(address);
   if (!use.empty()) return "is " + use;
-  if (IsOfThisMachine(address)) return "is this machine's own";
+  if (IsOfThisMachine(address)) return "is an address of this machine";
   return "";
 }
 

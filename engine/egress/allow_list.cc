@@ -33,7 +33,7 @@ core::Result<void> ReadPorts(std::string_view text, HostPattern& pattern) {
     return {};
   }
   const std::optional<uint16_t> port = ParsePort(text);
-  if (!port) return InvalidEntry("write a port from 1 to 65535 behind the colon, or * for all");
+  if (!port) return InvalidEntry("write a port from 1 to 65535 after the colon, or * for all");
   pattern.ports = Ports::kOne;
   pattern.port = *port;
   return {};

@@ -74,7 +74,7 @@ core::Result<std::unique_ptr<EgressService>> EgressService::Start(EgressRules ru
     auto loop = std::make_unique<Loop>(std::move(lookup));
     return std::unique_ptr<EgressService>(new EgressService(std::move(rules), std::move(loop)));
   } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(), "start the network's thread");
+    return core::SystemErrorOf(error.code().value(), "start the egress proxy's thread");
   }
 }
 
@@ -84,7 +84,8 @@ core::Result<std::optional<AllowList>> Narrower(const EgressService* service,
                                                 const host::Request& request) {
   if (!request.allowed_domains) return std::optional<AllowList>();
   if (!service) {
-    return core::MakeError("narrow the allowed domains", "this profile has no network to narrow");
+    return core::MakeError("restrict the allowed domains",
+                           "this profile has no network to restrict");
   }
   core::Result<AllowList> narrower = service->rules().Narrow(*request.allowed_domains);
   if (!narrower) return narrower.error();

@@ -60,7 +60,7 @@ std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
                                          HttpProxyRequest& request) {
   const auto codings = head.count(field::transfer_encoding);
   const auto lengths = head.count(field::content_length);
-  if (codings + lengths > 1) return Malformed("more than one length of the body");
+  if (codings + lengths > 1) return Malformed("more than one body length");
   if (codings == 1) {
     if (head.version() < 11 || Lower(View(head[field::transfer_encoding])) != "chunked") {
       return Malformed("a Transfer-Encoding other than chunked");
@@ -72,7 +72,7 @@ std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), request.length);
     if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-      return Malformed("a Content-Length that is no number");
+      return Malformed("an invalid Content-Length");
     }
   }
   return std::nullopt;
@@ -118,7 +118,7 @@ std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
   std::string_view target = View(head.target());
   if (Lower(target.substr(0, kScheme.size())) != kScheme) {
     return Malformed(
-        "this is a proxy: ask for a whole URL that begins with http://, or CONNECT host:port");
+        "this is a proxy: request an absolute URL that begins with http://, or CONNECT host:port");
   }
   target.remove_prefix(kScheme.size());
   const size_t end = std::min(target.find_first_of("/?#"), target.size());
@@ -127,11 +127,11 @@ std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
   if (path.find('#') != path.npos) return Malformed("a fragment in the URL");
   const std::optional<Authority> authority = SplitAuthority(written);
   if (!authority || written.find('@') != written.npos) {
-    return Malformed("a URL whose host and port cannot be told");
+    return Malformed("a URL without a valid host and port");
   }
   const std::optional<uint16_t> port =
       authority->port && !authority->port->empty() ? ParsePort(*authority->port) : kHttp;
-  if (!port) return Malformed("a URL whose port is no number from 1 to 65535");
+  if (!port) return Malformed("a URL whose port is not from 1 to 65535");
   request.host = authority->host;
   request.port = *port;
   const std::optional<HostName> host = HostName::Parse(request.host);

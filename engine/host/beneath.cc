@@ -23,9 +23,9 @@ const char* PathFault(std::string_view path) {
   if (path.size() > kMaxPath) return "the path is longer than 1024 bytes";
   if (core::HasControls(path)) return "the name must be UTF-8 without control characters";
   for (const std::string_view part : PathParts(path)) {
-    if (part.empty()) return "a part of the path is empty";
-    if (part == "." || part == "..") return "\".\" and \"..\" are no parts of a path here";
-    if (part.size() > kMaxPathPart) return "a part of the path is longer than 255 bytes";
+    if (part.empty()) return "a component of the path is empty";
+    if (part == "." || part == "..") return "\".\" and \"..\" are not allowed in a path";
+    if (part.size() > kMaxPathPart) return "a component of the path is longer than 255 bytes";
   }
   return nullptr;
 }

@@ -83,7 +83,7 @@ size_t RequestReader::TakeHead(std::string_view input) {
     return skipped;
   }
   if (end.value_or(input.size()) > max_head_) {
-    Fail(431, "the request line and headers are longer than this server takes: send fewer");
+    Fail(431, "the request line and headers are longer than this server accepts: send fewer");
     return skipped;
   }
   if (!end) return skipped;
@@ -106,7 +106,7 @@ size_t RequestReader::TakeHead(std::string_view input) {
 void RequestReader::ReadBody(uint64_t max_body) {
   parser_->body_limit(max_body);
   if (content_length().value_or(0) > max_body) {
-    Fail(413, "the body is longer than this server takes: send less");
+    Fail(413, "the body is longer than this server accepts: send less");
     return;
   }
   parser_->eager(true);
@@ -120,7 +120,7 @@ size_t RequestReader::TakeBody(std::string_view input) {
   boost::beast::error_code error;
   size_t used = parser_->put(boost::asio::buffer(input.data(), input.size()), error);
   if (error == http::error::body_limit || error == http::error::buffer_overflow) {
-    Fail(413, "the body is longer than this server takes: send less");
+    Fail(413, "the body is longer than this server accepts: send less");
   } else if (error && error != http::error::need_more) {
     Fail(400,
          "the body is not a well-formed chunked body: each chunk is its size in hexadecimal, "

@@ -33,7 +33,7 @@ void SetReturnValue(ucontext_t* context, long value) {
 uint64_t SecondArgument(const ucontext_t* context) { return context->uc_mcontext.regs[1]; }
 uint64_t ThirdArgument(const ucontext_t* context) { return context->uc_mcontext.regs[2]; }
 #else
-#error "belljar knows x86-64 and aarch64"
+#error "belljar supports x86-64 and aarch64"
 #endif
 
 // Answers F_GETLK. The kernel's answer would reveal other workers, which have the library's files

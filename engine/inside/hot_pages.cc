@@ -189,7 +189,7 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
   size_t total = 0;
   for (const iovec& part : pages) total += part.iov_len;
   if (total > kMaxPinnedBytes) {
-    return core::MakeError("pin hot pages", "a clone writes to more than is worth pinning");
+    return core::MakeError("pin hot pages", "a clone writes to more pages than is worth pinning");
   }
   return Pin(pages);
 }

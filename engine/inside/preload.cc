@@ -43,7 +43,7 @@ bool CheckPython() {
   if (IsOurPython(version())) return true;
   fprintf(stderr,
           "this installation of Belljar is for CPython " BELLJAR_PYTHON_MINOR
-          ", and its interpreter is %.*s; install Belljar into an environment of that one",
+          ", and its interpreter is %.*s; install Belljar into an environment of that version",
           static_cast<int>(strcspn(version(), " ")), version());
   return false;
 }

@@ -280,13 +280,13 @@ void Execution::Explain(End end, const core::ExitReport& exit, host::Outcome& ou
 void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome& outcome) {
   if (exit.signal == SIGSYS) {
     outcome.security_events.push_back(
-        {"seccomp", "killed", "a system call of the hostile list", 1});
+        {"seccomp", "killed", "a system call on the hostile list", 1});
     return host::SetKilled(outcome, host::KillCause::kSystemCall,
                            "killed for a hostile system call");
   }
   if (end == End::kReported) {
     return host::SetKilled(outcome, host::KillCause::kUnreadable,
-                           "the worker's report was not readable");
+                           "the worker's report was invalid");
   }
   if (end == End::kMalformed) {
     return host::SetKilled(outcome, host::KillCause::kUnreadable,
@@ -294,15 +294,15 @@ void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome
   }
   if (exit.exit_code >= 0) {
     return host::SetKilled(outcome, host::KillCause::kExit,
-                           "the process ended itself with code " + std::to_string(exit.exit_code));
+                           "the process exited with code " + std::to_string(exit.exit_code));
   }
   if (!exit.known) {
     return host::SetKilled(outcome, host::KillCause::kUnknown, "ended for an unknown reason");
   }
-  host::SetKilled(outcome,
-                  exit.signal == SIGKILL ? host::KillCause::kSigkill : host::KillCause::kSignal,
-                  "killed by " + SignalName(exit.signal),
-                  exit.signal == SIGSEGV ? "often a recursion too deep for the C stack" : "");
+  host::SetKilled(
+      outcome, exit.signal == SIGKILL ? host::KillCause::kSigkill : host::KillCause::kSignal,
+      "killed by " + SignalName(exit.signal),
+      exit.signal == SIGSEGV ? "often caused by recursion too deep for the C stack" : "");
 }
 
 }  // namespace belljar::outside

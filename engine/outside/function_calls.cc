@@ -67,8 +67,8 @@ std::string FunctionCalls::Answer(std::string_view name, std::string_view argume
   std::string answer = call_(name, arguments);
   const core::Bytes max = request_.limits.result;
   if (answer.size() <= max.count) return answer;
-  return Refusal("ValueError", std::string(name) + "(): its answer takes more than the " +
-                                   max.ToString() + " that a result may");
+  return Refusal("ValueError", std::string(name) + "(): its answer exceeds the " + max.ToString() +
+                                   " limit of a result");
 }
 
 size_t FunctionCalls::MaxCall(const core::Limits& limits) {

@@ -45,7 +45,7 @@ MachineCheck CheckVersion() {
           Need::kAlways,
           major > 5 || (major == 5 && minor >= 13),
           std::string("Linux ") + system.release + ", " + system.machine,
-          "5.13 has all the calls that the seal is made of; 6.7 and 6.12 add to Landlock",
+          "5.13 has all system calls that the seal needs; 6.7 and 6.12 add to Landlock",
           "use a kernel of 5.13 or later"};
 }
 
@@ -70,7 +70,7 @@ std::string NamespaceAdvice() {
   }
   if (advice.empty()) {
     advice =
-        "no switch of this kernel forbids them, so a container around us does: allow clone3, "
+        "no setting of this kernel forbids them, so a surrounding container does: allow clone3, "
         "unshare, mount and pivot_root in its seccomp profile, or use --isolation standard";
   }
   return advice;
@@ -101,8 +101,8 @@ MachineCheck CheckLandlock() {
           Need::kStrict,
           abi > 0,
           detail,
-          "it refuses files, TCP (Linux 6.7), abstract sockets and signals (6.12) should a "
-          "namespace slip",
+          "it refuses files, TCP (Linux 6.7), abstract sockets and signals (6.12) in case a "
+          "namespace fails",
           "needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK and \"landlock\" in the boot parameter "
           "lsm="};
 }
@@ -115,7 +115,7 @@ MachineCheck CheckSeccomp() {
       Need::kAlways,
       found,
       found ? "filters with the actions kill_process and trap" : "no filters, or none that kill",
-      "it leaves the guest only the system calls on its profile's list",
+      "it allows the guest only the system calls on its profile's list",
       "needs Linux 4.14 with CONFIG_SECCOMP_FILTER, and /proc"};
 }
 
@@ -124,10 +124,10 @@ MachineCheck CheckCgroup() {
   return {"cgroup",
           Need::kOptional,
           parent.ok(),
-          parent ? "a leaf can be made below " + *parent : parent.error().ToString(),
+          parent ? "a leaf can be created below " + *parent : parent.error().ToString(),
           "it bounds the memory and the processes of all workers together",
-          "needs cgroup v2 with memory and pids, and a group that is ours to write: systemd-run "
-          "--user --scope belljar …"};
+          "needs cgroup v2 with memory and pids, and a writable group: systemd-run --user --scope "
+          "belljar …"};
 }
 
 std::string FindProgram(const std::string& name) {
@@ -152,7 +152,7 @@ std::vector<MachineCheck> CheckKernel() {
 std::vector<MachineCheck> CheckTools() {
   const std::string bwrap = FindProgram("bwrap");
   return {{"bwrap", Need::kOptional, !bwrap.empty(), bwrap.empty() ? "not on PATH" : bwrap,
-           "the benchmark compares with it", "on Debian: apt-get install bubblewrap"}};
+           "the benchmark uses it for comparison", "on Debian: apt-get install bubblewrap"}};
 }
 
 }  // namespace belljar::outside

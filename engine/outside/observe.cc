@@ -80,7 +80,7 @@ host::LayerState PrivilegeLayer(std::string_view status, seal::SelfReport self_r
   require(uids.find("\t0\t") == std::string::npos, "Uid:", "unprivileged uid");
   if (!missing.empty()) return {"privileges", false, "missing: " + missing};
   std::string detail = "no_new_privs, no capabilities, unprivileged uid";
-  if (!unseen.empty()) detail += "; not shown by this kernel, the worker's own word: " + unseen;
+  if (!unseen.empty()) detail += "; not shown by this kernel, reported by the worker: " + unseen;
   return {"privileges", true, detail};
 }
 
@@ -133,10 +133,10 @@ host::LayerState SeccompLayer(std::string_view status, int own_filters, int filt
   const std::string_view mode = Field(status, "Seccomp:");
   if (Field(status, "Seccomp_filters:").empty()) {
     const bool held = mode == "2" && (self_report & seal::kFilterRefuses) != 0;
-    if (!held) return {"seccomp", false, "no filter of its own refuses what it has to"};
-    return {"seccomp", true,
-            "allow-list; filters are not counted by this kernel, the worker's own word: its own "
-            "refuses"};
+    if (!held) return {"seccomp", false, "it has no working filter of its own"};
+    return {
+        "seccomp", true,
+        "allow-list; this kernel does not count filters, reported by the worker: its own refuses"};
   }
   const int added = FilterCount(status) - own_filters;
   if (mode == "2" && added >= filters) return {"seccomp", true, "allow-list"};

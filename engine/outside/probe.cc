@@ -46,10 +46,9 @@ core::Result<void> ProbeNamespaces() {
   // not see it.
   const pid_t pid = core::CloneProcess(arguments);
   if (pid < 0) {
-    return core::SystemError(
-        "clone into new namespaces",
-        "see user.max_user_namespaces, kernel.unprivileged_userns_clone, AppArmor, "
-        "and the seccomp profile of a container around us");
+    return core::SystemError("clone into new namespaces",
+                             "see user.max_user_namespaces, kernel.unprivileged_userns_clone, "
+                             "AppArmor, and the seccomp profile of a surrounding container");
   }
   if (pid == 0) {
     close(pipe_write.Release());
@@ -64,7 +63,7 @@ core::Result<void> ProbeNamespaces() {
   // If another reaper took the child, nothing is known; a zygote that may not mount will report it.
   if (!exit.known || exit.exit_code == 0) return {};
   return core::SystemErrorOf(RefusedBy(exit), "mount in new namespaces",
-                             "a container around us may forbid it, and gVisor always does");
+                             "a surrounding container may forbid it, and gVisor always does");
 }
 
 }  // namespace belljar::outside

@@ -38,7 +38,7 @@ int Count(const json& value) {
 // A text or number would be iterated as a list of itself.
 const json& List(const json& value, size_t max) {
   if (!value.is_array()) throw std::runtime_error("not a list");
-  if (value.size() > max) throw std::runtime_error("too long a list");
+  if (value.size() > max) throw std::runtime_error("list too long");
   return value;
 }
 
@@ -123,12 +123,12 @@ host::Artifact ReadArtifact(const json& object, std::string_view bytes) {
   const json& offset = object.at("offset");
   const json& size = object.at("size");
   if (!offset.is_number_unsigned() || !size.is_number_unsigned()) {
-    throw std::runtime_error("not a place");
+    throw std::runtime_error("not an offset");
   }
   const auto from = offset.get<uint64_t>();
   artifact.size = size.get<uint64_t>();
   if (from > bytes.size() || artifact.size > bytes.size() - from) {
-    throw std::runtime_error("outside of the artifacts");
+    throw std::runtime_error("outside the artifacts");
   }
   artifact.content = std::string(bytes.substr(from, artifact.size));
   artifact.sha256 = host::Sha256(*artifact.content);
@@ -145,7 +145,7 @@ void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& ou
     // Overlapping parts would multiply the amount of data.
     if (total > bytes.size()) throw std::runtime_error("larger than all of them");
     for (const host::Artifact& other : outcome.artifacts) {
-      if (other.name == artifact.name) throw std::runtime_error("two of one name");
+      if (other.name == artifact.name) throw std::runtime_error("two with the same name");
     }
     outcome.artifacts.push_back(std::move(artifact));
   }

@@ -72,10 +72,9 @@ core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
   const bool needs_network = profile.egress && !options.egress_handler;
   if (needs_network || (profile.workspace && !options.single_run)) {
-    return core::MakeError(
-        "use profile " + profile.name,
-        "it gives each worker a file system or a network of its own, which takes "
-        "namespaces; \"belljar doctor\" tells why there are none");
+    return core::MakeError("use profile " + profile.name,
+                           "it gives each worker its own file system or network, which requires "
+                           "namespaces; \"belljar doctor\" shows why there are none");
   }
   return profile.workspace ? seal::CheckContainerWorkspace() : core::Result<void>();
 }
@@ -99,7 +98,7 @@ core::Result<bool> UsesNamespaces(const SandboxOptions& options) {
 core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   for (const std::string& layer : options.without_layers) {
     if (std::find(std::begin(kLayers), std::end(kLayers), layer) == std::end(kLayers)) {
-      return core::MakeError("leave out layer \"" + layer + "\"",
+      return core::MakeError("omit layer \"" + layer + "\"",
                              "the layers are namespaces, privileges, rlimits, landlock, seccomp");
     }
   }
@@ -276,7 +275,7 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
   if (core::Result<void> checked = Check(request); !checked) return checked.error();
   if (!request.functions.empty() && !options.call) {
-    return core::MakeError("take functions", "nothing answers their calls");
+    return core::MakeError("take functions", "nothing handles their calls");
   }
   core::Result<host::Outcome> outcome = backend_->Run(request, options);
   if (outcome) outcome->execution_id = NewExecutionId();

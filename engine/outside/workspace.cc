@@ -77,8 +77,8 @@ class Tree {
       if (files_.contains(parent)) return core::Quoted(parent) + " is a file, not a directory";
       directories_.insert(parent);
     }
-    if (directories_.contains(path)) return "it is a directory of another file";
-    if (!files_.insert(path).second) return "it is given twice; each file needs a path of its own";
+    if (directories_.contains(path)) return "another file uses it as a directory";
+    if (!files_.insert(path).second) return "it is given twice; each file needs its own path";
     return {};
   }
 
@@ -122,8 +122,8 @@ Directory ReadDirectory(core::UniqueFd fd) {
 
 bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
-// Makes a file or directory accessible, without following a symbolic link. Only the owner may change
-// permissions, which is us (GuestIdentity).
+// Makes a file or directory accessible, without following a symbolic link. Only the owner may
+// change permissions, which is us (GuestIdentity).
 bool Unlock(int workspace, const char* path) {
   const core::UniqueFd found = host::OpenBeneath(workspace, path, O_PATH);
   struct stat status;
@@ -207,8 +207,8 @@ class Collection {
     add(special_, "FIFO, socket or device", "FIFOs, sockets or devices");
     add(too_long_, "entry whose path is too long", "entries whose paths are too long");
     add(unreadable_, "entry that could not be read", "entries that could not be read");
-    add(over_, "file more than are listed", "files more than are listed");
-    if (stopped_) note += (note.empty() ? "" : "; ") + std::string("there are more entries still");
+    add(over_, "file beyond the maximum listed", "files beyond the maximum listed");
+    if (stopped_) note += (note.empty() ? "" : "; ") + std::string("there are more entries");
     return note;
   }
 
@@ -298,7 +298,7 @@ class Collection {
       const char* known = MediaTypeOfName(path);
       artifact.media_type = known ? known : "application/octet-stream";
       artifact.note += (artifact.note.empty() ? "" : "; ") + std::string("not taken along: ") +
-                       "the files are more than " + kMaxKept.ToString() + " in all";
+                       "the files exceed " + kMaxKept.ToString() + " in all";
       return artifact;
     }
     std::string content = ReadUpTo(fd, size);
@@ -345,9 +345,8 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
                               const core::Profile& profile) {
   if (files.empty()) return {};
   if (!profile.workspace) {
-    return core::MakeError(
-        "files",
-        "profile " + profile.name + " has no workspace to put them in; the profile filesystem has");
+    return core::MakeError("files", "profile " + profile.name +
+                                        " has no workspace for them; the profile filesystem has");
   }
   const core::WorkspaceRule& workspace = *profile.workspace;
   Tree tree;
@@ -357,15 +356,15 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
     if (std::string what = tree.Add(file.path); !what.empty()) return FileError(file.path, what);
     size += (file.content.size() + kPage - 1) / kPage * kPage;
     if (size > workspace.size.count) {
-      return FileError(file.path, "with it the files are more than the " +
-                                      workspace.size.ToString() + " that the workspace holds");
+      return FileError(file.path, "with it the files exceed the " + workspace.size.ToString() +
+                                      " that the workspace holds");
     }
   }
   // The workspace's root needs an inode too.
   if (tree.size() + 1 > workspace.inodes) {
-    return core::MakeError(
-        "files", std::to_string(tree.size()) + " files and directories are more than the " +
-                     std::to_string(workspace.inodes - 1) + " that the workspace holds");
+    return core::MakeError("files",
+                           std::to_string(tree.size()) + " files and directories exceed the " +
+                               std::to_string(workspace.inodes - 1) + " that the workspace holds");
   }
   return {};
 }

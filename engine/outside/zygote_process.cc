@@ -159,7 +159,7 @@ uint64_t NamespaceFlags(const ZygoteOptions& options) {
 
 std::string Advice(int error_number) {
   if (error_number == EPERM || error_number == ENOSPC || error_number == EINVAL) {
-    return "this machine does not allow user namespaces here; \"belljar doctor\" tells more, and "
+    return "this machine does not allow user namespaces here; \"belljar doctor\" shows more, and "
            "--isolation standard runs without them";
   }
   return "";
@@ -241,13 +241,13 @@ core::Result<void> ZygoteProcess::FinishStart() {
                               ? "it called exit(" + std::to_string(exit.exit_code) + ")"
                               : "it was killed";
   return core::MakeError("start zygote",
-                         how + " without a word; a module that it loads may do that");
+                         how + " without a message; a module that it loads may have caused that");
 }
 
 core::Error ZygoteProcess::AbandonStart(std::chrono::milliseconds after) {
   process_.Destroy();
-  std::string detail = "it was not up after " + core::FormatDuration(after) +
-                       ", and was killed; a module that it loads may wait for something";
+  std::string detail = "it was not ready after " + core::FormatDuration(after) +
+                       ", and was killed; a module that it loads may be waiting for something";
   if (const std::string said = Errors(); !said.empty()) detail += "; it wrote: " + said;
   return core::MakeError("start zygote", std::move(detail));
 }
@@ -288,8 +288,8 @@ core::Result<core::Process> ZygoteProcess::ReceiveWorker() {
   if (reply.error_number != 0) return core::SystemErrorOf(reply.error_number, kCloneRefused);
   if (message->descriptors.size() != 1)
     return core::MakeError("spawn worker",
-                           "this kernel gives no pidfd (gVisor of 2022): only a single run "
-                           "can be had here, as in a container of belljar's");
+                           "this kernel has no pidfds (gVisor of 2022): only a single run is "
+                           "possible here, as in a container of Belljar");
   return core::Process(reply.pid, std::move(message->descriptors[0]), reaper_);
 }
 

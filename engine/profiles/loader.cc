@@ -544,12 +544,13 @@ class ProfileReader {
     const std::string name = Get<std::string>(root, "name");
     const bool tier = root.contains("extends");
     if (tier) {
-      if (depth == kMaxDepth) throw Malformed(root, "it extends itself, or is too many deep");
+      if (depth == kMaxDepth)
+        throw Malformed(root, "it extends itself, or the chain of extends is too long");
       AddNamed(Get<std::string>(root, "extends"), depth + 1);
       profile_.tiers.push_back(name);
     }
     const bool first = document_.is_null();
-    if (!first && !tier) throw Malformed(root, "it does not add to another profile: \"extends\"");
+    if (!first && !tier) throw Malformed(root, "it does not extend another profile: \"extends\"");
     Read(root, first);
     if (first) {
       document_ = document;

@@ -82,14 +82,14 @@ core::Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
   core::Result<std::string> cgroup = core::ReadFile(cgroup_file, kMaxFile);
   if (!cgroup) return cgroup.error();
   const std::string own = OwnCgroup(*cgroup);
-  if (own.empty()) return core::MakeError(kOperation, "this process is in no cgroup v2");
+  if (own.empty()) return core::MakeError(kOperation, "this process is not in a cgroup v2");
   const std::string parent = own == "/" ? mount : mount + fs::path(own).parent_path().string();
   core::Result<std::string> handed_on =
       core::ReadFile(parent + "/cgroup.subtree_control", kMaxFile);
   if (!handed_on) return handed_on.error();
   if (!HasWord(*handed_on, "memory") || !HasWord(*handed_on, "pids")) {
     return core::MakeError(kOperation,
-                           parent + " does not hand the memory and pids controllers on");
+                           parent + " does not delegate the memory and pids controllers");
   }
   // Moving a process requires write access to cgroup.procs of the common ancestor (cgroups(7)).
   if (access(parent.c_str(), W_OK) != 0 || access((parent + "/cgroup.procs").c_str(), W_OK) != 0) {

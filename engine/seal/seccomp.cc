@@ -32,7 +32,8 @@ core::Result<void> Check(int returned, const std::string& operation) {
 core::Result<int> Resolve(const std::string& name) {
   const int number = seccomp_syscall_resolve_name(name.c_str());
   if (number == __NR_SCMP_ERROR) {
-    return core::MakeError("compile seccomp filter", "no system call is named \"" + name + "\"");
+    return core::MakeError("compile seccomp filter",
+                           "there is no system call named \"" + name + "\"");
   }
   return number;
 }

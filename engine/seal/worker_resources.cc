@@ -80,22 +80,21 @@ bool BringLoopbackUp(int socket) {
 
 core::Result<void> CheckContainerFolder(const std::string& path) {
   const auto fault = [&](const char* what) {
-    return core::MakeError(
-        "use " + path + " as a workspace",
-        std::string(what) + "; the container has to mount a tmpfs of its own there");
+    return core::MakeError("use " + path + " as a workspace",
+                           std::string(what) + "; the container must mount a separate tmpfs there");
   };
   const core::UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return core::SystemError("open " + path, "the container has to mount a tmpfs there");
+  if (!folder) return core::SystemError("open " + path, "the container must mount a tmpfs there");
   struct stat status, root;
   struct statfs system;
   if (fstat(folder.get(), &status) != 0 || stat("/", &root) != 0 ||
       fstatfs(folder.get(), &system) != 0) {
     return core::SystemError("look at " + path);
   }
-  if (system.f_type != TMPFS_MAGIC) return fault("it is no memory");
-  if (status.st_dev == root.st_dev) return fault("it is a part of the root");
-  if (system.f_blocks == 0) return fault("it has no size");
-  if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) return fault("it is not ours to write");
+  if (system.f_type != TMPFS_MAGIC) return fault("it is not a tmpfs");
+  if (status.st_dev == root.st_dev) return fault("it is part of the root file system");
+  if (system.f_blocks == 0) return fault("it has no size limit");
+  if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) return fault("it is not writable");
   if (!IsEmpty(folder.get())) return fault("it is not empty");
   return {};
 }

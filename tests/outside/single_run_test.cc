@@ -199,7 +199,7 @@ TEST(SingleRun, AWorkspaceThatNothingHasMountedIsRefused) {
   options.profile = *ProfileCatalogue::Open()->Choose("filesystem");
   const auto sandbox = Sandbox::Open(std::move(options));
   ASSERT_FALSE(sandbox);
-  EXPECT_NE(sandbox.error().ToString().find("has to mount a tmpfs"), std::string::npos)
+  EXPECT_NE(sandbox.error().ToString().find("must mount a tmpfs"), std::string::npos)
       << sandbox.error().ToString();
 }
 

@@ -157,7 +157,7 @@ TEST(ZygoteStart, ThatHangsIsKilledAndAnErrorThatSaysSo) {
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().operation, "start zygote");
   EXPECT_EQ(worker.error().error_number, 0) << "waiting longer does not help";
-  EXPECT_NE(worker.error().detail.find("not up after"), std::string::npos)
+  EXPECT_NE(worker.error().detail.find("not ready after"), std::string::npos)
       << worker.error().ToString();
   EXPECT_EQ(pool->zygote_starts_failed(), 1u);
   zygote.Hang(false);

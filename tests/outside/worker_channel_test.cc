@@ -196,7 +196,7 @@ TEST_F(WorkerChannelTest, AnAnswerThatIsTooLargeIsSaidToBe) {
   answer_ = "{\"value\":\"" + std::string(1000, 'x') + "\"}";
   Say(Call("lookup", kEmptyCall));
   ASSERT_EQ(Hear(), Message::kCall);
-  EXPECT_NE(Answered().find("lookup(): its answer takes more than the 1000"), std::string::npos);
+  EXPECT_NE(Answered().find("lookup(): its answer exceeds the 1000"), std::string::npos);
 }
 
 // It holds nobody up: what does not fit waits for poll, and the run's other ends are looked at.

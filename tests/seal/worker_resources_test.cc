@@ -192,7 +192,7 @@ TEST_F(WorkerResourcesTest, WithoutNamespacesThereIsNoSuchProfile) {
     options.without_layers = {"namespaces"};
     const auto sandbox = outside::Sandbox::Open(std::move(options));
     ASSERT_FALSE(sandbox);
-    EXPECT_NE(sandbox.error().ToString().find("takes namespaces"), std::string::npos);
+    EXPECT_NE(sandbox.error().ToString().find("requires namespaces"), std::string::npos);
   }
 }
 

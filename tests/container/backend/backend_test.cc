@@ -148,7 +148,7 @@ TEST_F(ContainerRuns, ACallThatMayNotBeCostsNoContainer) {
   request.allowed_domains = {"example.org"};  // of a profile without a network
   const core::Result<host::Outcome> outcome = backend_->Run(request, {});
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().ToString().find("no network to narrow"), std::string::npos);
+  EXPECT_NE(outcome.error().ToString().find("no network to restrict"), std::string::npos);
   EXPECT_EQ(engine_->starts(), 0u);
 }
 

@@ -135,7 +135,7 @@ TEST(ContainerRuntime, SelectionesThatCannotBe) {
   tests::FakeEngine engine(Engine({}));
   ContainerSelection selection = SelectionFor(engine);
   selection.runtime = "kata";
-  EXPECT_THAT(ErrorOf(selection), HasSubstr("there are auto, runsc and runc"));
+  EXPECT_THAT(ErrorOf(selection), HasSubstr("choose auto, runsc or runc"));
   selection.runtime = "runc";
   selection.require_gvisor = true;
   EXPECT_THAT(ErrorOf(selection), HasSubstr("runc is not gVisor"));
@@ -188,7 +188,7 @@ TEST(ContainerImage, OneOfAnother) {
 TEST(ContainerEngineChoice, ANameThatIsNone) {
   ContainerSelection selection;
   selection.engine = "lxc";
-  EXPECT_THAT(ErrorOf(selection), HasSubstr("there are auto, docker, podman and runsc"));
+  EXPECT_THAT(ErrorOf(selection), HasSubstr("choose auto, docker, podman or runsc"));
 }
 
 TEST(ContainerEngineChoice, ASocketThatIsMissing) {
