@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kTimeout{30};
 constexpr std::string_view kRight = "\"result\":4";
 
 [[noreturn]] void Exit(const std::string& why) {
@@ -234,7 +234,7 @@ void StdioClient::Call() {
 }
 
 HttpClient::HttpClient(const ServerProcess& server) : request_(HttpRequest(server)) {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kTimeout;
   while (!IsReady(server)) {
     if (Clock::now() > deadline) Exit("the server does not become ready");
     std::this_thread::sleep_for(std::chrono::microseconds(500));

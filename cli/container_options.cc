@@ -55,7 +55,7 @@ core::Result<std::optional<container::backend::ContainerOptions>> ResolveContain
     return checked.error();
   // A run that is the only one waits for its own container, and keeps no other waiting.
   options.spares = 0;
-  options.most = 1;
+  options.max_containers = 1;
   return std::optional<container::backend::ContainerOptions>(std::move(options));
 }
 

@@ -24,7 +24,7 @@ bool Cancellation::is_cancelled() const {
 
 namespace {
 
-thread_local int t_flights = 0;
+thread_local int t_pending_calls = 0;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Engine::Engine(Opened opened, Defaults defaults)
 
 bool Engine::is_of_this_process() const { return getpid() == process_; }
 
-Engine::Flight::Flight(Engine& engine, const Cancellation* cancellation)
+Engine::PendingCall::PendingCall(Engine& engine, const Cancellation* cancellation)
     : engine_(engine), cancellation_(cancellation) {
   const std::lock_guard lock(engine_.mutex_);
   if (!cancellation_) {
@@ -44,26 +44,26 @@ Engine::Flight::Flight(Engine& engine, const Cancellation* cancellation)
     cancellation_ = own_.get();
   }
   if (engine_.is_closing_) return;
-  record_ = engine_.flights_.insert(engine_.flights_.end(), cancellation_);
+  record_ = engine_.pending_calls_.insert(engine_.pending_calls_.end(), cancellation_);
   has_begun_ = true;
-  ++t_flights;
+  ++t_pending_calls;
 }
 
-Engine::Flight::~Flight() {
+Engine::PendingCall::~PendingCall() {
   if (!has_begun_) return;
-  --t_flights;
+  --t_pending_calls;
   // A child that was made from within a callback: the mutex may be held by a thread that is not
   // here.
   if (!engine_.is_of_this_process()) return;
   const std::lock_guard lock(engine_.mutex_);
-  engine_.flights_.erase(record_);
-  engine_.landed_.notify_all();
+  engine_.pending_calls_.erase(record_);
+  engine_.call_ended_.notify_all();
   if (own_ && !own_->is_cancelled()) engine_.cancellations_.push_back(std::move(own_));
 }
 
 core::Result<host::Outcome> Engine::Run(const host::Request& request, outside::RunOptions options,
-                                        const Flight& flight) const {
-  options.cancel_fd = flight.cancellation().fd();
+                                        const PendingCall& call) const {
+  options.cancel_fd = call.cancellation().fd();
   core::Result<host::Outcome> outcome = opened_.sandbox->Run(request, options);
   if (outcome && outcome->container) outcome->container->packages = opened_.packages;
   return outcome;
@@ -78,21 +78,21 @@ outside::Backend::Counters Engine::counters() const {
   return opened_.sandbox ? opened_.sandbox->counters() : outside::Backend::Counters();
 }
 
-bool Engine::IsWithinRun() { return t_flights > 0; }
+bool Engine::IsWithinRun() { return t_pending_calls > 0; }
 
 bool Engine::Close(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
   is_closing_ = true;
-  for (const Cancellation* const flight : flights_) flight->Cancel();
-  if (!landed_.wait_until(lock, deadline, [&] { return flights_.empty(); })) return false;
+  for (const Cancellation* const cancellation : pending_calls_) cancellation->Cancel();
+  if (!call_ended_.wait_until(lock, deadline, [&] { return pending_calls_.empty(); })) return false;
   // Of two that close, one ends the workers, which takes a while, and the other waits for it.
   std::unique_ptr<outside::Sandbox> sandbox = std::move(opened_.sandbox);
-  if (!sandbox) return landed_.wait_until(lock, deadline, [&] { return is_closed_; });
+  if (!sandbox) return call_ended_.wait_until(lock, deadline, [&] { return is_closed_; });
   lock.unlock();
   sandbox.reset();
   lock.lock();
   is_closed_ = true;
-  landed_.notify_all();
+  call_ended_.notify_all();
   return true;
 }
 

@@ -2,8 +2,8 @@
 // as an interpreter does. Nothing here knows Python; all of it is called without the GIL, but for
 // what says otherwise.
 //
-//   Engine engine(*Open(*Choose(catalogue, open_request)), usual);
-//   if (Engine::Flight flight(engine, nullptr); flight) engine.Run(request, {}, flight);
+//   Engine engine(*Open(*Choose(catalogue, open_request)), defaults);
+//   if (Engine::PendingCall call(engine, nullptr); call) engine.Run(request, {}, call);
 //
 // A child that fork made has the memory of an engine and neither its threads nor its workers: there
 // it is left alone, never used and never destroyed.
@@ -61,15 +61,15 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool is_of_this_process() const;
   const core::Profile& profile() const { return opened_.profile; }
 
-  // One run, from before it is asked for until nothing of it is left on its thread: what Close
-  // waits for. Empty where the engine is closed.
-  class Flight {
+  // One run, from before it is requested until nothing of it is left on its thread. Close waits
+  // for it. False if the engine is closed.
+  class PendingCall {
    public:
     // `cancellation` is borrowed; null: one of the engine's, for a run that only the engine and its
     // callbacks cancel.
-    Flight(Engine& engine, const Cancellation* cancellation);
-    Flight(const Flight&) = delete;
-    ~Flight();
+    PendingCall(Engine& engine, const Cancellation* cancellation);
+    PendingCall(const PendingCall&) = delete;
+    ~PendingCall();
     explicit operator bool() const { return has_begun_; }
     const Cancellation& cancellation() const { return *cancellation_; }
 
@@ -81,9 +81,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::list<const Cancellation*>::iterator record_;
   };
 
-  // The first two within a flight. Run sets the cancellation's descriptor in `options`.
+  // The first two within a pending call. Run sets the cancellation's descriptor in `options`.
   core::Result<host::Outcome> Run(const host::Request& request, outside::RunOptions options,
-                                  const Flight& flight) const;
+                                  const PendingCall& call) const;
   core::Result<void> WaitForSpare(core::Deadline deadline) const;
   outside::Backend::Counters counters() const;
 
@@ -100,9 +100,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Defaults defaults_;
 
   mutable std::mutex mutex_;
-  std::condition_variable landed_;
-  std::list<const Cancellation*> flights_;
-  // That no flight has, and nobody has used: as many as there were flights at a time.
+  std::condition_variable call_ended_;
+  std::list<const Cancellation*> pending_calls_;
+  // Unused and owned by no pending call; as many as there were calls at a time.
   std::vector<std::unique_ptr<const Cancellation>> cancellations_;
   bool is_closing_ = false;
   bool is_closed_ = false;

@@ -37,7 +37,7 @@ namespace py = pybind11;
 
 // How long the interpreter's end waits for runs that it has killed. Only a callback that does not
 // return can take longer.
-constexpr std::chrono::seconds kPatienceAtExit{10};
+constexpr std::chrono::seconds kExitTimeout{10};
 constexpr std::chrono::milliseconds kSignalCheck{50};
 
 // Where the package says that the rest of Belljar is.
@@ -107,9 +107,8 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
 
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
-  // A callback, or a handler of a signal in the midst of a run, waits for nobody: its own run is to
-  // land, or one whose callback closes this one's engine. Whoever drops the engine last ends the
-  // workers.
+  // A callback, or a signal handler during a run, must not wait: its own run has to end first, or
+  // one whose callback closes this engine. Whoever drops the engine last ends the workers.
   if (Engine::IsWithinRun()) {
     WithoutGil([&] { engine.Close(core::Clock::now()); });
     return;
@@ -124,7 +123,7 @@ void CloseEngine(Engine& engine) {
 // our frames before Python takes itself apart.
 void CloseAll() {
   IsEnding() = true;
-  const core::Deadline deadline = core::Clock::now() + kPatienceAtExit;
+  const core::Deadline deadline = core::Clock::now() + kExitTimeout;
   std::vector<std::shared_ptr<Engine>> engines;  // a thread may drop its own meanwhile
   for (Engine* const engine : Engines()) engines.push_back(engine->shared_from_this());
   for (const std::shared_ptr<Engine>& engine : engines) {

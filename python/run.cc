@@ -134,15 +134,15 @@ using MakeObject = py::object (*)(const host::Outcome&);
 py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
                   const Cancellation* cancellation, bool watches_signals) {
   CheckProcess(engine);
-  const Engine::Flight flight(engine, cancellation);
-  if (!flight) throw IsClosed();
+  const Engine::PendingCall call(engine, cancellation);
+  if (!call) throw IsClosed();
   const RunRequest requested = RunRequestFrom(options, engine);
-  Callbacks callbacks(requested, flight.cancellation(), watches_signals);
+  Callbacks callbacks(requested, call.cancellation(), watches_signals);
   // Ending the worker and making the next one take the processors that the result is made on: they
   // come after it.
   auto deferred = std::make_unique<host::DeferredTasks>();
   const core::Result<host::Outcome> outcome = WithoutGil(
-      [&] { return engine.Run(requested.request, callbacks.Options(deferred.get()), flight); });
+      [&] { return engine.Run(requested.request, callbacks.Options(deferred.get()), call); });
   if (!engine.is_of_this_process()) (void)deferred.release();  // the parent's to do
   CheckProcess(engine);
   callbacks.Finish();
@@ -165,8 +165,8 @@ py::object Validate(Engine& engine, const py::dict& requested, bool watches_sign
 
 bool WaitUntilReady(Engine& engine, double seconds) {
   CheckProcess(engine);
-  const Engine::Flight flight(engine, nullptr);
-  if (!flight) throw IsClosed();
+  const Engine::PendingCall call(engine, nullptr);
+  if (!call) throw IsClosed();
   // A day at most: more does not fit what the clock counts in.
   const auto time = std::chrono::duration<double>(std::min(seconds, 86'400.0));
   const core::Deadline deadline =
@@ -177,7 +177,7 @@ bool WaitUntilReady(Engine& engine, double seconds) {
     if (ready) return true;
     if (ready.error().error_number != ETIMEDOUT) throw HostFailure{ready.error()};
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (flight.cancellation().is_cancelled()) throw IsClosed();
+    if (call.cancellation().is_cancelled()) throw IsClosed();
     if (core::Clock::now() >= deadline) return false;
   }
 }

@@ -54,7 +54,7 @@ void RaiseDescriptorLimit() {
 size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kMin = 16;
   const ExecutionConfig& execution = config.execution;
-  const size_t containers = config.container.enabled ? config.container.most : 0;
+  const size_t containers = config.container.enabled ? config.container.max_containers : 0;
   const size_t workers = running + (execution.spares + containers) *
                                        (execution.profiles.size() + execution.combinations);
   const size_t kept = kOfServer + kOfWorker * workers + kOfWaiting * execution.waiting;

@@ -7,14 +7,14 @@
 namespace belljar::cli::validate {
 namespace {
 
-// What is done sooner needs none.
-constexpr std::chrono::seconds kPatience{1};
+// Shorter runs show no progress.
+constexpr std::chrono::seconds kDelay{1};
 constexpr std::chrono::milliseconds kInterval{100};
 
 }  // namespace
 
 Progress::Progress(size_t files, bool wanted)
-    : files_(files), shows_(wanted && isatty(STDERR_FILENO)), next_(Clock::now() + kPatience) {}
+    : files_(files), shows_(wanted && isatty(STDERR_FILENO)), next_(Clock::now() + kDelay) {}
 
 void Progress::Step() {
   ++done_;

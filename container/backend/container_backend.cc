@@ -10,12 +10,12 @@
 namespace belljar::container::backend {
 namespace {
 
-// For the engine to say how a container has ended that is gone already.
+// For the engine to report how a container that is already gone has ended.
 constexpr std::chrono::seconds kExitTimeout{5};
-// Containers that died between being taken and being sent a request.
+// Containers that died between being taken and receiving a request.
 constexpr int kMaxDeadInARow = 3;
 
-// Nothing of the program has run: the guest has not had the whole of the request.
+// The program has not run: the guest has not received the whole request.
 bool HasDiedBefore(const core::Result<host::Outcome>& outcome) {
   return !outcome && outcome.error().error_number == EPIPE;
 }
@@ -36,7 +36,7 @@ core::Result<std::unique_ptr<ContainerBackend>> ContainerBackend::Start(
 
 core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
                                                   const outside::RunOptions& options) {
-  // The caller's mistake costs no container.
+  // An error of the caller must not cost a container.
   const core::Result<std::optional<egress::AllowList>> narrower =
       egress::Narrower(options_.egress_service.get(), request);
   if (!narrower) return narrower.error();
@@ -65,7 +65,8 @@ core::Result<host::Outcome> ContainerBackend::RunIn(const PooledContainer& conta
   if (container.guest->end() == GuestConnection::End::kClosed) {
     ExplainEnd(container, *outcome);
   } else if (outcome->kill_cause == host::KillCause::kSigkill) {
-    // Of a worker, which the kernel may have chosen to kill for the memory of all.
+    // For a worker, which the kernel may have killed because the container as a whole ran out of
+    // memory.
     const core::Result<bool> out_of_memory = options_.pool.engine->RanOutOfMemory(container.id);
     if (out_of_memory && *out_of_memory) SetOutOfMemory(*outcome);
   }
@@ -75,12 +76,12 @@ core::Result<host::Outcome> ContainerBackend::RunIn(const PooledContainer& conta
   return outcome;
 }
 
-// The guest has not said it, but the engine knows.
+// The guest could not report it, but the engine knows.
 void ContainerBackend::ExplainEnd(const PooledContainer& container, host::Outcome& outcome) const {
   const core::Result<engines::ContainerExit> exit =
       options_.pool.engine->Wait(container.id, kExitTimeout);
   if (!exit) {
-    outcome.error->hint = "the engine does not say why: " + exit.error().ToString();
+    outcome.error->hint = "the engine gives no reason: " + exit.error().ToString();
   } else if (exit->out_of_memory) {
     SetOutOfMemory(outcome);
   } else {

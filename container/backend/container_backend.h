@@ -1,6 +1,6 @@
-// ContainerBackend: runs each request in a container of its own, which is destroyed with the run.
+// ContainerBackend: runs each request in its own container, which is destroyed after the run.
 //
-//   caller ──request──▶ ContainerPool: a container that waits, else one that is started for it
+//   caller ──request──▶ ContainerPool: a waiting container, else one started for the request
 //          ──request──▶ GuestConnection ──▶ belljar-guest in the container: the engine itself
 //          ◀──outcome── with what only the host knows: which container, and why it ended
 #ifndef BELLJAR_CONTAINER_BACKEND_CONTAINER_BACKEND_H_
@@ -20,13 +20,13 @@ namespace belljar::container::backend {
 struct ContainerBackendOptions {
   ContainerPoolOptions pool;
   host::ContainerReport report;  // engine, runtime, image: the same in every outcome
-  // Of a profile with an egress proxy, else null: the one of pool.terms.
+  // If the profile has an egress proxy, else null: the service in pool.terms.
   std::shared_ptr<egress::EgressService> egress_service;
 };
 
 class ContainerBackend : public outside::Backend {
  public:
-  // Precondition of its end: no run is under way, and what Afterwards was given is done.
+  // Precondition of its destruction: no run is in progress, and the deferred tasks have run.
   static core::Result<std::unique_ptr<ContainerBackend>> Start(ContainerBackendOptions options);
 
   core::Result<host::Outcome> Run(const host::Request& request,

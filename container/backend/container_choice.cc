@@ -20,14 +20,14 @@ namespace {
 constexpr char kChoose[] = "choose a container engine";
 constexpr const char* kEngines[] = {"docker", "podman", "runsc"};
 
-// One that has answered.
+// An engine that has answered.
 struct Reached {
   std::shared_ptr<engines::ContainerEngine> engine;
   engines::EngineFacts facts;
   std::string place;  // its socket or folder
 };
 
-// As --load names it.
+// As in --load.
 std::string LoaderOf(const engines::EngineFacts& facts) {
   if (facts.name == "runsc") return "runsc";
   return facts.name == "Podman Engine" ? "podman" : "docker";
@@ -55,7 +55,7 @@ core::Result<Reached> ReachRunsc(const ContainerSelection& selection) {
   return Reached{std::move(engine), std::move(*facts), folder};
 }
 
-// The first that answers; else the reason of the first that is there, or of the first.
+// The first that answers; otherwise the error of the first that exists, or of the first one.
 core::Result<Reached> ReachSocket(const std::vector<std::string>& sockets) {
   std::optional<core::Error> reason;
   for (const std::string& socket : sockets) {
@@ -66,7 +66,8 @@ core::Result<Reached> ReachSocket(const std::vector<std::string>& sockets) {
     const bool is_there = facts.error().error_number != ENOENT;
     if (!reason || (reason->error_number == ENOENT && is_there)) reason = facts.error();
   }
-  return reason ? *reason : core::MakeError(kChoose, "this user has no socket of that engine");
+  return reason ? *reason
+                : core::MakeError(kChoose, "no socket of that engine was found for this user");
 }
 
 core::Result<Reached> Reach(const std::string& engine, const ContainerSelection& selection) {
@@ -83,7 +84,7 @@ core::Result<std::vector<std::string>> EnginesOf(const ContainerSelection& selec
   }
   if (std::ranges::find(kEngines, selection.engine) == std::end(kEngines)) {
     return core::MakeError(kChoose, core::Quoted(selection.engine) +
-                                        " is no engine: there are auto, docker, podman and runsc");
+                                        " is not an engine: choose auto, docker, podman or runsc");
   }
   return std::vector<std::string>{selection.engine};
 }
@@ -101,14 +102,13 @@ std::string HowToGetRunsc(const engines::EngineFacts& facts) {
 
 core::Result<void> CheckSelection(const ContainerSelection& selection) {
   if (selection.runtime != "auto" && selection.runtime != "runsc" && selection.runtime != "runc") {
-    return core::MakeError(
-        "choose a runtime",
-        core::Quoted(selection.runtime) + " is no runtime: there are auto, runsc and runc");
+    return core::MakeError("choose a runtime", core::Quoted(selection.runtime) +
+                                                   " is not a runtime: choose auto, runsc or runc");
   }
   if (selection.runtime == "runc" && selection.require_gvisor) {
     return core::MakeError(
         "choose a runtime",
-        "gVisor is required, and runc is not gVisor: choose runsc, or no runtime");
+        "gVisor is required, and runc is not gVisor: choose runsc, or leave the runtime out");
   }
   return {};
 }
@@ -126,7 +126,7 @@ core::Result<std::string> ChooseRuntime(const ContainerSelection& selection,
                                "runsc is not available (" + has_which +
                                "): " + HowToGetRunsc(facts));
   }
-  // Podman's crun does what runc does, and is named for what it is.
+  // Podman's crun is equivalent to runc, and is reported by its own name.
   for (const char* const name : {"runc", "crun"}) {
     if (has(name)) return std::string(name);
   }
@@ -210,13 +210,13 @@ core::Error AllOf(std::vector<core::Error> reasons) {
   return core::MakeError(kChoose, text);
 }
 
-// Of the engines that answer, the first that `choose` takes.
+// Of the engines that answer, the first that `choose` accepts.
 template <typename Choice, typename Choose>
 core::Result<Choice> FirstOf(const ContainerSelection& selection, const Choose& choose) {
   if (core::Result<void> checked = CheckSelection(selection); !checked) return checked.error();
   core::Result<std::vector<std::string>> engines = EnginesOf(selection);
   if (!engines) return engines.error();
-  // Of engines that are not there nothing is said where one is that only lacks something.
+  // If an engine is present and only lacks something, absent engines are not mentioned.
   std::vector<core::Error> absent;
   std::vector<core::Error> lacking;
   for (const std::string& engine : *engines) {
@@ -251,7 +251,7 @@ core::Result<void> CheckTogether(const ContainerSelection& selection, const Sele
   const std::string runsc = std::string(names.engine) + "runsc";
   if (selection.require_gvisor && selection.runtime == "runc") {
     return core::MakeError(std::string(names.require_gvisor) + " and " + runc +
-                               ": runc is not gVisor; give one of them",
+                               ": runc is not gVisor; give only one of them",
                            "");
   }
   if (selection.engine == "runsc" && selection.runtime == "runc") {
@@ -303,7 +303,7 @@ core::Result<EngineChoice> ChooseEngine(const ContainerSelection& selection) {
 std::vector<EngineCheck> CheckEngines(const ContainerSelection& selection) {
   std::vector<EngineCheck> checks;
   for (const char* const engine : kEngines) {
-    // A socket that was named is of the engine that was named, or of Docker.
+    // A given socket belongs to the selected engine, or to Docker.
     ContainerSelection of_this = selection;
     if (engine != selection.engine &&
         !(selection.engine == "auto" && engine == std::string("docker"))) {

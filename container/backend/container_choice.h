@@ -1,4 +1,4 @@
-// Which engine, runtime and image a container run takes on this machine.
+// Chooses engine, runtime and image for container runs on this machine.
 //
 //   Result<ContainerChoice> choice = ChooseContainer({.runtime = "runsc"}, profile);
 //   if (!choice) return choice.error();           // names what is missing and what to do
@@ -16,18 +16,18 @@
 namespace belljar::container::backend {
 
 struct ContainerSelection {
-  // "auto": the first of Docker, Podman and runsc alone that is here; "docker", "podman", "runsc".
+  // "auto": the first available of Docker, Podman and standalone runsc; "docker", "podman",
+  // "runsc".
   std::string engine = "auto";
-  std::string socket;  // of Docker or Podman; empty: where they usually listen
-  std::string runtime =
-      "auto";                   // "auto": runsc where the engine has it, else runc; "runsc"; "runc"
-  bool require_gvisor = false;  // refuse every other runtime
-  // A reference or an id; empty: that of this version for the profile (ImageReference).
+  std::string socket;            // of Docker or Podman; empty: the default locations
+  std::string runtime = "auto";  // "auto": runsc if the engine has it, else runc; "runsc"; "runc"
+  bool require_gvisor = false;   // refuse all other runtimes
+  // A reference or an id; empty: the one of this version for the profile (ImageReference).
   std::string image;
-  std::string folder;  // of runsc alone: images and state; empty: a place of this user's
+  std::string folder;  // of standalone runsc: images and state; empty: the user's default
 };
 
-// How the parts of a selection are spelled where they were given, up to their values: "--engine ".
+// How the parts of a selection were spelled by the user, up to their values: "--engine ".
 struct SelectionNames {
   const char* engine;
   const char* socket;
@@ -35,48 +35,48 @@ struct SelectionNames {
   const char* require_gvisor;
 };
 
-// Whether its parts go together. The error is the user's.
+// Checks that its parts are compatible. The error is the user's.
 core::Result<void> CheckTogether(const ContainerSelection& selection, const SelectionNames& names);
 
 struct ContainerChoice {
   std::shared_ptr<engines::ContainerEngine> engine;
   engines::EngineFacts facts;
-  std::string runtime;  // "runsc", "runc": as results name it
+  std::string runtime;  // "runsc", "runc": as named in results
   engines::EngineImage image;
 };
 
-// As far as it can be chosen before there is an image.
+// The choice that can be made before there is an image.
 struct EngineChoice {
   std::shared_ptr<engines::ContainerEngine> engine;
   engines::EngineFacts facts;
-  std::string name;     // as ContainerSelection::engine has it: "docker"
+  std::string name;     // as in ContainerSelection::engine: "docker"
   std::string runtime;  // "runsc", "runc"
 };
 
-// One engine that was looked for, for `belljar doctor`.
+// The check of one engine, for `belljar doctor`.
 struct EngineCheck {
   std::string engine;  // "docker", "podman", "runsc"
   bool found = false;
-  std::string detail;  // what it is and which runtimes it has; why it is not, and what to do
+  std::string detail;  // what it is and its runtimes; or why it is not available, and what to do
 };
 
-// Of "memory", "processes", "cpu" what the engine limits for no container: one without root may
-// not. A program's own limits are held by its worker all the same.
+// Those of "memory", "processes", "cpu" that the engine cannot limit for any container, as for one
+// without root. The worker enforces a program's own limits in any case.
 std::vector<std::string> NotLimitedBy(const engines::EngineFacts& facts);
 
-// Where Docker ("docker") or Podman ("podman") usually listens for this user, in the order in which
-// to ask; where DOCKER_HOST says which, for "docker" that one and no other.
+// The default sockets of Docker ("docker") or Podman ("podman") for this user, in the order to try.
+// If DOCKER_HOST is set, only that one for "docker".
 std::vector<std::string> DefaultSocketsOf(const std::string& engine);
 
-// The image has to be there, of this version, profile and Python, or the error says how to make it.
+// The image must exist for this version, profile and Python; otherwise the error says how to build
+// it.
 core::Result<ContainerChoice> ChooseContainer(const ContainerSelection& selection,
                                               const core::Profile& profile);
 
-// The first engine that has what the selection asks for, whatever images it has: for whoever is
-// about to load one.
+// The first engine that satisfies the selection, whatever images it has. For loading an image.
 core::Result<EngineChoice> ChooseEngine(const ContainerSelection& selection);
 
-// All of them, whatever the selection prefers; asks each once. Looks for no image.
+// All engines, whatever the selection prefers; checks each once. Does not look for images.
 std::vector<EngineCheck> CheckEngines(const ContainerSelection& selection);
 
 }  // namespace belljar::container::backend

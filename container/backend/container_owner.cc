@@ -17,7 +17,7 @@ namespace belljar::container::backend {
 namespace {
 
 constexpr size_t kStatSize = 4096;
-// Longer than an engine takes to start one that is created.
+// Longer than an engine takes to start a created container.
 constexpr std::chrono::minutes kMaxStarting{10};
 
 template <typename Number>
@@ -40,15 +40,15 @@ core::Result<std::string> PidNamespace() {
   return std::to_string(file.st_ino);
 }
 
-// Since boot, in the kernel's ticks: field 22 of /proc/PID/stat. nullopt: it has ended, though
-// perhaps nobody has reaped it. An error: it cannot be looked at.
+// In the kernel's clock ticks since boot: field 22 of /proc/PID/stat. nullopt: it has ended, though
+// it may not be reaped yet. An error: it cannot be inspected.
 core::Result<std::optional<std::string>> StartTimeOf(std::string_view pid) {
   core::Result<std::string> stat = core::ReadFile("/proc/" + std::string(pid) + "/stat", kStatSize);
   if (!stat && (stat.error().error_number == ENOENT || stat.error().error_number == ESRCH)) {
     return std::optional<std::string>();
   }
   if (!stat) return stat.error();
-  // The name before it may hold anything.
+  // The process name before it may contain anything.
   const size_t name_end = stat->rfind(") ");
   if (name_end == stat->npos)
     return core::MakeError("look at process " + std::string(pid), "no name");
@@ -113,7 +113,7 @@ OwnerState StateOfOwner(std::string_view owner) {
   if (parts.size() != 4 || !NumberOf<pid_t>(parts[2]) || !boot || !pid_namespace) {
     return OwnerState::kUnknown;
   }
-  // Of another boot, or of another machine that shares the engine: neither can be looked at.
+  // From another boot, or another machine that shares the engine: it cannot be inspected.
   if (parts[0] != *boot || parts[1] != *pid_namespace) return OwnerState::kUnknown;
   const core::Result<std::optional<std::string>> started = StartTimeOf(parts[2]);
   if (!started) return OwnerState::kUnknown;

@@ -1,5 +1,5 @@
-// Whose a container is: an instance of Belljar by name, and the process that started it. By its
-// labels, which are all that is left of it where that process has been killed.
+// The owner of a container: an instance of Belljar by name, and the process that started it. Stored
+// in labels, since nothing else is left if that process was killed.
 #ifndef BELLJAR_CONTAINER_BACKEND_CONTAINER_OWNER_H_
 #define BELLJAR_CONTAINER_BACKEND_CONTAINER_OWNER_H_
 
@@ -18,26 +18,25 @@ inline constexpr char kInstanceLabel[] = "belljar.instance";
 inline constexpr char kOwnerLabel[] = "belljar.owner";
 inline constexpr char kCreatedLabel[] = "belljar.created";  // seconds since 1970
 
-// One for this user and this installation.
+// The default for this user and this installation.
 std::string DefaultInstance(const outside::Installation& installation);
 
-// This process, so that no other one is ever taken for it: "BOOT/PID NAMESPACE/PID/START TIME".
+// Identifies this process uniquely: "BOOT/PID NAMESPACE/PID/START TIME".
 core::Result<std::string> OwnerOfThisProcess();
 
 enum class OwnerState {
   kLiving,
   kDead,
-  kUnknown,  // in another PID namespace of this machine, whose processes are not seen here; or
-             // /proc does not say
+  kUnknown,  // in another PID namespace (invisible here), or /proc does not say
 };
 OwnerState StateOfOwner(std::string_view owner);
 
-// Of a container that is created now.
+// For a container that is created now.
 core::Result<std::map<std::string, std::string>> OwnerLabels(const std::string& instance);
 
-// Removes the containers of `instance` whose owner is dead; returns how many. One whose owner is
-// not to be seen from here goes once it does not run any more, which it does not without its owner.
-// One that cannot be removed is left to the next time.
+// Removes the containers of `instance` whose owner is dead; returns how many. If the owner is not
+// visible from here, a container is removed once it has stopped, which it does when its owner ends.
+// One that cannot be removed is left for the next time.
 core::Result<size_t> RemoveOrphans(engines::ContainerEngine& engine, const std::string& instance);
 
 }  // namespace belljar::container::backend

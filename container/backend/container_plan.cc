@@ -8,20 +8,20 @@
 namespace belljar::container::backend {
 namespace {
 
-// The guest, the zygote with its interpreter, the worker's copy of it, gVisor's own kernel.
+// Guest, zygote with its interpreter, the worker's copy of it, gVisor's own kernel.
 constexpr core::Bytes kInterpreter = core::Bytes::Mebi(256);
-// On top of it where the interpreter has loaded numpy, pandas and their like.
+// In addition, if the interpreter has loaded numpy, pandas and the like.
 constexpr core::Bytes kPackages = core::Bytes::Mebi(512);
-// Findings, traceback and variables, beside the result.
+// In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReport = core::Bytes::Mebi(1);
-// Of a profile in which programs have no files: for libraries that want one.
+// In a profile without files for programs: for libraries that need a temporary file.
 constexpr core::Bytes kPlainTemporary = core::Bytes::Mebi(16);
-// The program's, and the guest's that carries its output meanwhile.
+// One for the program, and one for the guest, which forwards its output.
 constexpr double kProcessors = 2;
-// Init, guest, zygote and worker with their threads, and those that a profile allows.
+// Init, guest, zygote and worker with their threads, and the processes that a profile allows.
 constexpr uint64_t kOwnProcesses = 64;
-// gVisor's threads are counted too: its kernel's, and with ptrace one process for each of the
-// sandbox's threads.
+// gVisor's threads count too: its kernel's, and with ptrace one process for each thread of the
+// sandbox.
 constexpr uint64_t kGvisorProcesses = 256;
 
 std::vector<engines::ContainerFolder> Folders(const core::Profile& profile) {
@@ -33,15 +33,15 @@ std::vector<engines::ContainerFolder> Folders(const core::Profile& profile) {
 }  // namespace
 
 core::Bytes MemoryOfContainer(const core::Profile& profile) {
-  const core::Limits& most = profile.maximum_limits;
-  const uint64_t left_behind = 2 * most.output.count + most.result.count + kReport.count +
-                               profile.artifacts.count + most.source.count;
+  const core::Limits& maximum = profile.maximum_limits;
+  const uint64_t left_behind = 2 * maximum.output.count + maximum.result.count + kReport.count +
+                               profile.artifacts.count + maximum.source.count;
   uint64_t folders = 0;
   for (const engines::ContainerFolder& folder : Folders(profile)) folders += folder.size.count;
-  // Files that come with the request or go with the outcome.
+  // Files sent with the request or the outcome.
   const uint64_t carried = profile.workspace ? 2 * profile.workspace->size.count : 0;
   const uint64_t own = kInterpreter.count + (profile.packages.empty() ? 0 : kPackages.count);
-  return {most.memory.count + 2 * left_behind + folders + carried + own};
+  return {maximum.memory.count + 2 * left_behind + folders + carried + own};
 }
 
 engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::Profile& profile,
@@ -60,7 +60,7 @@ engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::
   spec.folders = Folders(profile);
   spec.leaves_nothing = true;
   spec.memory = memory.value_or(MemoryOfContainer(profile));
-  // An engine refuses more than the machine has.
+  // An engine refuses more CPUs than the machine has.
   spec.cpus = std::clamp<double>(std::thread::hardware_concurrency(), 1, kProcessors);
   spec.pids = profile.maximum_limits.processes + (is_gvisor ? kGvisorProcesses : kOwnProcesses);
   return spec;

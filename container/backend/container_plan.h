@@ -1,4 +1,4 @@
-// What a container of a profile is given: its command, and how much it may use of the machine.
+// The configuration of a container for a profile: its command and its resource limits.
 #ifndef BELLJAR_CONTAINER_BACKEND_CONTAINER_PLAN_H_
 #define BELLJAR_CONTAINER_BACKEND_CONTAINER_PLAN_H_
 
@@ -13,12 +13,12 @@
 
 namespace belljar::container::backend {
 
-// Of everything in it, so that a run which asks for the most that the profile gives is never ended
-// for what the engine itself takes: the program's memory; twice what it may leave behind (where it
-// is put, and the guest's copy); the folders, full; the interpreter, the guest, and gVisor.
+// For the whole container, so that a run that uses the profile's maximum is never killed because of
+// the engine's own memory: the program's memory; twice the output that it may produce (the original
+// and the guest's copy); the folders, full; the interpreter, the guest, and gVisor.
 core::Bytes MemoryOfContainer(const core::Profile& profile);
 
-// Without labels. `memory`: nullopt where the rule above counts.
+// Without labels. `memory`: nullopt for MemoryOfContainer.
 engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::Profile& profile,
                                      const GuestTerms& terms, std::optional<core::Bytes> memory);
 

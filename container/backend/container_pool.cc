@@ -14,25 +14,25 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Engines do not start more of them in less time, and each wants a processor.
+// Engines do not start more containers in parallel any faster, and each start needs a CPU.
 constexpr size_t kCrew = 4;
-// One failure may be a moment of the engine's.
+// A single failure may be temporary.
 constexpr int kFailuresToGiveUp = 2;
 constexpr std::chrono::seconds kRemoveAgain{5};
-// A start beside a run is one more for the same processors, and the run is what somebody waits for:
-// a short one is over before its container is replaced.
+// A start competes for the CPU with a run that somebody waits for: a short run ends before its
+// container is replaced.
 constexpr milliseconds kRefillDelay{30};
 constexpr size_t kShownErrors = 400;  // bytes
 constexpr char kStart[] = "start a pool of containers";
 constexpr char kTake[] = "take a container";
 
-// A guest that waits has nothing to say: what is readable is its end, or what no guest says.
+// A waiting guest sends nothing: readable means that it has ended or misbehaves.
 bool IsWaiting(const PooledContainer& container) {
   pollfd channel{container.guest->fd(), POLLIN, 0};
   return poll(&channel, 1, 0) == 0;
 }
 
-// What the guest, its runtime or the engine has written to standard error.
+// Adds what the guest, its runtime or the engine has written to standard error.
 core::Error WithErrors(core::Error error, const engines::StartedContainer& container) {
   const std::string said = container.errors ? container.errors() : std::string();
   if (said.empty()) return error;
@@ -62,10 +62,10 @@ core::Result<std::unique_ptr<ContainerPool>> ContainerPool::Start(ContainerPoolO
   return pool;
 }
 
-// Not a boost::asio::thread_pool: where it can start only some of its threads, its constructor
-// waits for them for ever.
+// Not a boost::asio::thread_pool: if it can start only some of its threads, its constructor waits
+// for them forever.
 core::Result<void> ContainerPool::StartThreads() {
-  for (size_t i = 0; i < std::min(kCrew, options_.most); ++i) {
+  for (size_t i = 0; i < std::min(kCrew, options_.max_containers); ++i) {
     core::Result<std::thread> thread = outside::StartThread(kStart, [this] { work_.run(); });
     if (!thread) return thread.error();
     crew_.push_back(std::move(*thread));
@@ -86,16 +86,16 @@ ContainerPool::~ContainerPool() {
   WakeKeeper();
   changed_.notify_all();
   if (keeper_.joinable()) keeper_.join();
-  more_work_.reset();  // they end once all has been done
+  more_work_.reset();  // they end once all work is done
   for (std::thread& thread : crew_) thread.join();
   std::vector<std::string> left;
   {
     std::unique_lock lock(mutex_);
-    takers_.AwaitLeft(lock);
+    takers_.AwaitEmpty(lock);
     changed_.wait(lock, [&] { return inside_ == 0; });
     left = not_removed_;
   }
-  // The last try; then they are the next one's to remove. An engine that hangs does so for each.
+  // The last attempt; the next instance removes what is left. A hanging engine delays each attempt.
   for (const std::string& id : left) {
     const core::Result<void> removed = options_.engine->Remove(id);
     if (!removed && removed.error().error_number == ETIMEDOUT) break;
@@ -108,7 +108,7 @@ core::Result<PooledContainer> ContainerPool::Take(const outside::Wait& wait) {
   std::unique_lock lock(mutex_);
   if (std::optional<PooledContainer> waiting = TakeWaiting()) return std::move(*waiting);
   if (closing_) return core::MakeError(kTake, "the sandbox is closing");
-  // The reason is as good as new until the next attempt.
+  // The error still applies until the next attempt.
   if (failure_ && !start_backoff_.IsOver(core::Clock::now())) return *failure_;
   WakeKeeper();
   return takers_.Take(lock, wait, kTake, [this] { return WhyNoneInTime(); });
@@ -126,15 +126,15 @@ std::optional<PooledContainer> ContainerPool::TakeWaiting() {
       container.warm = true;
       return container;
     }
-    // Killed while it waited: no caller's concern.
+    // Killed while it waited; callers are not affected.
     RemoveLater(std::move(container.id));
   }
   return std::nullopt;
 }
 
 std::string ContainerPool::WhyNoneInTime() const {
-  if (in_use_ + removing_ < options_.most) return "none became ready in time";
-  return "all " + std::to_string(options_.most) +
+  if (in_use_ + removing_ < options_.max_containers) return "none became ready in time";
+  return "all " + std::to_string(options_.max_containers) +
          " allowed containers are in use: try again later, or allow more";
 }
 
@@ -174,7 +174,7 @@ void ContainerPool::Keep() {
     {
       const std::lock_guard lock(mutex_);
       if (closing_) break;
-      // One for all: what is not yet due to one of them must not be over to another.
+      // One timestamp for all checks, so that they agree on what is due.
       const core::Deadline now = core::Clock::now();
       RetireDead();
       RemoveAgain(now);
@@ -203,12 +203,13 @@ void ContainerPool::RetireDead() {
 
 size_t ContainerPool::Missing(core::Deadline now) const {
   const size_t all = ready_.size() + starting_ + in_use_ + removing_;
-  if (all >= options_.most || !start_backoff_.IsOver(now)) return 0;
+  if (all >= options_.max_containers || !start_backoff_.IsOver(now)) return 0;
   const size_t wanted =
       takers_.size() + (now >= refill_at_ || !takers_.empty() ? options_.spares : 0);
   const size_t coming = ready_.size() + starting_;
-  const size_t missing = std::min(wanted > coming ? wanted - coming : 0, options_.most - all);
-  // After a failure one at a time, until it is known that it was only that.
+  const size_t missing =
+      std::min(wanted > coming ? wanted - coming : 0, options_.max_containers - all);
+  // After a failure one at a time, until one has succeeded.
   return failures_in_a_row_ == 0 ? missing : std::min<size_t>(missing, starting_ == 0 ? 1 : 0);
 }
 
@@ -226,7 +227,7 @@ void ContainerPool::RemoveAgain(core::Deadline now) {
 
 std::vector<pollfd> ContainerPool::Watched() const {
   std::vector<pollfd> watched = {{wake_.fd(), POLLIN, 0}};
-  // One that is taken meanwhile wakes the keeper by what it says, and nothing comes of it.
+  // One that is taken in the meantime may wake the keeper by its messages, which is harmless.
   for (const PooledContainer& container : ready_) {
     watched.push_back({container.guest->fd(), POLLIN, 0});
   }
@@ -244,7 +245,7 @@ core::Deadline ContainerPool::NextAttempt(core::Deadline now) const {
 
 void ContainerPool::WakeKeeper() const { wake_.Raise(); }
 
-// --- the crew -------------------------------------------------------------------------------
+// --- the starter threads --------------------------------------------------------------------
 
 void ContainerPool::StartOne() {
   core::Result<PooledContainer> container = StartContainer();
@@ -280,7 +281,7 @@ core::Result<PooledContainer> ContainerPool::StartContainer() {
   core::Result<PooledContainer> ready = AwaitReady(std::move(*started), began);
   if (ready) return ready;
   Remove(id);
-  // Where the engine itself has gone, that is the reason to tell.
+  // If the engine itself is gone, that is the error to report.
   const core::Result<engines::EngineFacts> engine = options_.engine->Check();
   return engine ? ready.error() : engine.error();
 }
@@ -319,7 +320,7 @@ void ContainerPool::StartFailed(const core::Error& error) {
   start_backoff_.Fail(core::Clock::now());
   if (++failures_in_a_row_ < kFailuresToGiveUp) return;
   failure_ = error;
-  // To whoever waits for a container it would say that waiting longer helps.
+  // ETIMEDOUT would tell a waiting taker that waiting longer might help.
   if (error.error_number == ETIMEDOUT) failure_->error_number = 0;
   takers_.FailAll(error);
   changed_.notify_all();

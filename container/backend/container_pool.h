@@ -1,13 +1,12 @@
-// ContainerPool: started containers, each with a guest that has said that its worker waits. One
-// execution each.
+// ContainerPool: started containers, each with a guest whose worker is ready. One execution each.
 //
 //   Result<std::unique_ptr<ContainerPool>> pool = ContainerPool::Start(options);
-//   Result<PooledContainer> container = (*pool)->Take(wait);   // any thread; at once where one
-//   waits … container->guest->Run(…) …
+//   Result<PooledContainer> container = (*pool)->Take(wait);   // any thread; at once if one waits
+//   … container->guest->Run(…) …
 //   (*pool)->Retire(std::move(*container));                    // removed off the caller's path
 //
-// A keeper thread decides what is to be started and watches those that wait; a few others speak to
-// the engine, which takes its time. Takers are served in the order in which they came.
+// A keeper thread decides what to start and watches the waiting containers; a few other threads
+// call the engine, which is slow. Takers are served in order.
 #ifndef BELLJAR_CONTAINER_BACKEND_CONTAINER_POOL_H_
 #define BELLJAR_CONTAINER_BACKEND_CONTAINER_POOL_H_
 
@@ -42,39 +41,39 @@ namespace belljar::container::backend {
 
 struct ContainerPoolOptions {
   std::shared_ptr<engines::ContainerEngine> engine;
-  engines::ContainerSpec spec;  // of each; its labels are the pool's
-  GuestTerms terms;             // what each guest has to be
+  engines::ContainerSpec spec;  // for every container; the pool adds labels
+  GuestTerms terms;             // requirements on every guest
   std::string instance;         // container_owner.h
   size_t spares = 1;
-  size_t most = 8;  // at least 1; those that wait, run and are being removed
-  // From the engine's answer until a worker waits. The guest itself gives up after two minutes.
+  size_t max_containers = 8;  // at least 1; waiting, running and being removed
+  // From the engine's reply until a worker is ready. The guest itself gives up after two minutes.
   std::chrono::milliseconds ready_timeout{150'000};
 };
 
 struct PooledContainer {
   std::string id;
   std::unique_ptr<GuestConnection> guest;
-  std::chrono::microseconds started_in{0};  // from its creation until a worker waited
-  bool warm = false;                        // it was waiting when it was asked for
+  std::chrono::microseconds started_in{0};  // from its creation until a worker was ready
+  bool warm = false;                        // it was already waiting when it was requested
 };
 
 class ContainerPool {
  public:
-  // Returns before the first container is ready. Fails where the keeper or the crew cannot be
-  // started: no thread, no descriptor to wake them by.
+  // Returns before the first container is ready. Fails if a thread cannot be started or no
+  // descriptor is left for its event.
   static core::Result<std::unique_ptr<ContainerPool>> Start(ContainerPoolOptions options);
   ContainerPool(const ContainerPool&) = delete;
-  // Blocks until its containers are removed, or the engine has failed to. Precondition: all that
-  // were taken have been retired.
+  // Blocks until its containers are removed, or the engine has failed to remove them. Precondition:
+  // all taken containers have been retired.
   ~ContainerPool();
 
-  // ECANCELED as Wait has it; ETIMEDOUT where there is none in time; else why none can be started.
+  // ECANCELED as in Wait; ETIMEDOUT if none is ready in time; else why none can be started.
   core::Result<PooledContainer> Take(const outside::Wait& wait);
 
   // Any thread. Further output is discarded.
   void Retire(PooledContainer container);
 
-  // Until one waits, without taking it. Fails like Take. The pool outlives the call.
+  // Waits until one is ready, without taking it. Fails like Take. The pool must outlive the call.
   core::Result<void> WaitForSpare(core::Deadline deadline);
 
   outside::Backend::Counters counters() const;
@@ -83,7 +82,7 @@ class ContainerPool {
   ContainerPool(ContainerPoolOptions options, outside::Event wake, outside::Event close);
   core::Result<void> StartThreads();
 
-  // The keeper's.
+  // On the keeper thread.
   void Keep();
   void RetireDead();
   void StartMissing(core::Deadline now);
@@ -98,7 +97,7 @@ class ContainerPool {
   core::Result<PooledContainer> AwaitReady(engines::StartedContainer started, core::Deadline began);
   void Remove(const std::string& id);
 
-  // Under the mutex.
+  // Requires the mutex.
   std::optional<PooledContainer> TakeWaiting();
   void Deliver(PooledContainer container);
   void StartFailed(const core::Error& error);
@@ -108,8 +107,8 @@ class ContainerPool {
   void WakeKeeper() const;
 
   const ContainerPoolOptions options_;
-  const outside::Event wake_;   // something has changed for the keeper
-  const outside::Event close_;  // those that are starting are not wanted any more
+  const outside::Event wake_;   // the keeper has something to do
+  const outside::Event close_;  // containers that are still starting are no longer needed
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -119,16 +118,16 @@ class ContainerPool {
   size_t in_use_ = 0;
   size_t removing_ = 0;
   size_t inside_ = 0;                     // callers of WaitForSpare
-  std::vector<std::string> not_removed_;  // for when the engine is there again
+  std::vector<std::string> not_removed_;  // to retry when the engine is reachable again
   core::Deadline next_removal_{};
   int failures_in_a_row_ = 0;
-  std::optional<core::Error> failure_;  // why there are none; cleared by the next good one
+  std::optional<core::Error> failure_;  // why there are none; cleared by the next success
   outside::Backoff start_backoff_{std::chrono::milliseconds(200), std::chrono::seconds(5)};
   core::Deadline refill_at_{};
   uint64_t started_ = 0;
   bool closing_ = false;
 
-  boost::asio::io_context work_;  // the crew's
+  boost::asio::io_context work_;  // for the crew
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>>
       more_work_;
   std::vector<std::thread> crew_;

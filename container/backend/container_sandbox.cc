@@ -60,8 +60,8 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenContainerSandbox(
   backend.pool.spec = PlanContainer(choice, sandbox.profile, backend.pool.terms, options.memory);
   backend.pool.engine = std::move(choice.engine);
   backend.pool.instance = std::move(*instance);
-  backend.pool.most = std::max<size_t>(options.most, 1);
-  backend.pool.spares = std::min(options.spares, backend.pool.most);
+  backend.pool.max_containers = std::max<size_t>(options.max_containers, 1);
+  backend.pool.spares = std::min(options.spares, backend.pool.max_containers);
   core::Result<std::unique_ptr<ContainerBackend>> started =
       ContainerBackend::Start(std::move(backend));
   if (!started) return started.error();

@@ -1,4 +1,4 @@
-// A Sandbox whose runs are in containers: the engine's facade over ContainerBackend.
+// A Sandbox that runs in containers: the engine's facade over ContainerBackend.
 //
 //   ContainerOptions options{.selection = {.runtime = "runsc"}, .spares = 1};
 //   Result<std::unique_ptr<Sandbox>> sandbox = OpenContainerSandbox(sandbox_options, options);
@@ -23,24 +23,24 @@ struct ContainerOptions {
   ContainerSelection selection;
   // Started containers that wait, each with a loaded interpreter; 0: every run starts its own.
   size_t spares = 1;
-  // Containers that there may be at the same time, those that wait included; a run that would need
-  // one more waits, as long as its RunOptions::queue_timeout lets it.
-  size_t most = 8;
-  // Of everything in one container; nullopt: what the profile's largest run needs
-  // (MemoryOfContainer). With less the kernel ends larger runs, as memory_limit.
+  // Maximum number of containers at a time, including waiting ones. A run that needs one more
+  // waits, up to its RunOptions::queue_timeout.
+  size_t max_containers = 8;
+  // For the whole container; nullopt: enough for the profile's largest run (MemoryOfContainer).
+  // With less, the kernel ends larger runs with memory_limit.
   std::optional<core::Bytes> memory;
-  // Whose containers these are: of those with the same name whose owner is no more, Open removes
-  // all. Empty: one for this user and installation.
+  // The owner's name: Open removes containers with the same name whose owner is dead. Empty: a
+  // default for this user and installation.
   std::string instance;
 };
 
-// Asks the engine, removes what an earlier crash has left, and begins to start spares; returns
-// before the first is ready. Of `sandbox` counts what the guest does: profile, isolation, language,
-// network.
+// Checks the engine, removes leftovers of an earlier crash, and begins to start spares; returns
+// before the first is ready. Of `sandbox` only what concerns the guest is used: profile, isolation,
+// language, network.
 core::Result<std::unique_ptr<outside::Sandbox>> OpenContainerSandbox(
     outside::SandboxOptions sandbox, ContainerOptions options);
 
-// The same where it has been chosen already; the selection of `options` is not looked at.
+// The same with a choice already made; the selection of `options` is ignored.
 core::Result<std::unique_ptr<outside::Sandbox>> OpenContainerSandbox(
     outside::SandboxOptions sandbox, ContainerOptions options, ContainerChoice choice);
 

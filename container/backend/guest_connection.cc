@@ -9,11 +9,11 @@
 namespace belljar::container::backend {
 namespace {
 
-// Between telling a guest to end and ending it.
+// Between asking a guest to end and killing it.
 constexpr std::chrono::seconds kCancelGrace{2};
 
-// Places in what is watched; the cancellation is the first.
-constexpr size_t kLineIn = 1;
+// Indexes into the watched descriptors; the cancellation comes first.
+constexpr size_t kChannelIn = 1;
 constexpr size_t kOfEgress = 3;
 
 wire::Hello Expected(const GuestTerms& terms) {
@@ -65,8 +65,8 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(egress),
                   &*calls_);
   if (core::Result<void> sent = SendRequest(request, wait); !sent) {
-    if (sent.error().error_number == EPIPE && HasSaidWhy()) return *reader_->failure();
-    // Cancelled before it had begun; anything else is the machine's.
+    if (sent.error().error_number == EPIPE && HasReportedEnd()) return *reader_->failure();
+    // Cancelled before it began; any other error is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
     end_ = End::kCancelled;
     return Ended(request);
@@ -76,7 +76,7 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   if (end_ == End::kFailure) return *reader_->failure();
   if (options.sink_gets_the_rest) Stream(options);
   host::Outcome outcome = end_ == End::kOutcome ? std::move(reader_->outcome()) : Ended(request);
-  // It cannot have taken longer than it did.
+  // Bounded by the measured time.
   const auto spent =
       std::chrono::duration_cast<std::chrono::microseconds>(core::Clock::now() - start);
   if (end_ != End::kOutcome) outcome.usage.wall_time = spent;
@@ -109,11 +109,11 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
   if (sent || sent.error().error_number == ECANCELED) return sent;
   const bool is_late = sent.error().error_number == ETIMEDOUT;
   return core::SystemErrorOf(sent.error().error_number, "send a request to a container",
-                             is_late ? "it does not take it" : "it has ended");
+                             is_late ? "it does not read it" : "it has ended");
 }
 
-// Of one that has ended before it had the whole request. What it sent by then is still there.
-bool GuestConnection::HasSaidWhy() {
+// For a guest that ended before it had the whole request. What it sent before is still there.
+bool GuestConnection::HasReportedEnd() {
   std::optional<End> end;
   for (;;) {
     const core::Result<std::optional<std::string>> bytes = channel_.ReceiveNow();
@@ -132,20 +132,20 @@ GuestConnection::End GuestConnection::Watch(outside::Wait wait,
   for (;;) {
     const core::Result<void> came = AwaitAny(wait);
     if (came) {
-      const bool has_come = watched_[kLineIn].revents != 0;
+      const bool has_come = watched_[kChannelIn].revents != 0;
       if (const std::optional<End> end = has_come ? Read() : std::nullopt) return *end;
       if (has_come) Stream(options);
       if (egress_) egress_->Move(std::span(watched_).subspan(kOfEgress), outbox_);
-      // Nothing is called for a run that is over, so no guest has its time made longer again and
+      // No functions are called for a run that is over, so a guest cannot extend its time again and
       // again.
       if (!cancelled && core::Clock::now() < last_call && AnswerCall()) {
-        interrupts.Hurry();
-        // What the guest has said meanwhile may be the outcome, and wants its way out.
+        interrupts.CheckSoon();
+        // A message that has arrived in the meantime may be the outcome, which must still be read.
         wait.deadline = std::max(wait.deadline, core::Clock::now() + terms_.grace);
       }
     } else if (came.error().error_number == ECANCELED) {
       cancelled = true;
-      // One that cannot be told is ended all the same.
+      // A guest that cannot be told is killed anyway.
       wait = {std::min(wait.deadline, core::Clock::now() + kCancelGrace)};
       outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kCancel, 0);
     } else if (came.error().error_number == ETIMEDOUT) {
@@ -154,7 +154,7 @@ GuestConnection::End GuestConnection::Watch(outside::Wait wait,
       return End::kClosed;
     }
     Flush();
-    // One that never stops sending.
+    // It never stops sending.
     if (core::Clock::now() >= wait.deadline) return cancelled ? End::kCancelled : End::kTimeout;
   }
 }
@@ -167,20 +167,20 @@ core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait) {
   return outside::WaitForAny(watched_, wait);
 }
 
-// May take any time; the guest's clock goes on, and its word is still there afterwards. False:
-// there is no call.
+// May take any time; the guest's clock keeps running, and its messages are kept. False: there is no
+// call.
 bool GuestConnection::AnswerCall() {
   const std::optional<GuestReader::Call> call = reader_->TakeCall();
   if (!call) return false;
   const std::string answer = calls_->Answer(call->name, call->arguments);
-  // Without one the guest waits to be cancelled.
+  // Without an answer the guest waits to be cancelled.
   if (answer.empty()) return true;
   outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer.size()) + answer;
   answering_ = outbox_.size();
   return true;
 }
 
-// One that takes nothing any more may still have sent its outcome.
+// A guest that no longer reads may still have sent its outcome.
 void GuestConnection::Flush() {
   const core::Result<size_t> sent = channel_.SendNow(outbox_);
   const size_t gone = sent ? *sent : outbox_.size();
@@ -216,7 +216,7 @@ void GuestConnection::Stream(const outside::RunOptions& options) {
   pass(outcome.stderr_stream.text, streamed_stderr_, options.sink->on_stderr);
 }
 
-// What there is to say when the guest has not said it. Its outputs are kept as far as they came.
+// The outcome if the guest has not sent one. Its output is kept as far as it arrived.
 host::Outcome GuestConnection::Ended(const host::Request& request) {
   host::Outcome outcome;
   outcome.limits = request.limits;
@@ -232,7 +232,7 @@ host::Outcome GuestConnection::Ended(const host::Request& request) {
     case End::kCancelled: host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled"); break;
     case End::kFault:
       host::SetKilled(outcome, host::KillCause::kUnreadable,
-                      "what the container answered was not readable: " + fault_);
+                      "the container sent an invalid answer: " + fault_);
       break;
     default:
       host::SetKilled(outcome, host::KillCause::kContainerEnded,

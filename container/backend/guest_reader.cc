@@ -8,7 +8,7 @@
 namespace belljar::container::backend {
 namespace {
 
-// No frame of this kind has a place here.
+// No frame of this kind is allowed here.
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 core::Error Fault(const std::string& what) {
@@ -38,7 +38,7 @@ size_t GuestReader::MaxLength(wire::FrameKind kind) const {
         return may_call ? sizeof(uint32_t) + outside::FunctionCalls::MaxCall(bounds_.limits)
                         : kNone;
       }
-      if (const auto longest = wire::MaxEgressFrame(kind)) return egress_ ? *longest : kNone;
+      if (const auto max_length = wire::MaxEgressFrame(kind)) return egress_ ? *max_length : kNone;
       return kind == wire::FrameKind::kStandardOutput || kind == wire::FrameKind::kStandardError
                  ? wire::kFramePiece
                  : kNone;
@@ -52,9 +52,9 @@ size_t GuestReader::MaxLength(wire::FrameKind kind) const {
 core::Result<void> GuestReader::Take(std::string_view bytes) {
   frames_.Feed(bytes);
   while (const std::optional<wire::FrameHeader> header = frames_.Header()) {
-    const size_t longest = MaxLength(header->kind);
-    if (longest == kNone) return Fault(wire::FrameName(header->kind) + " has no place here");
-    if (header->length > longest) return Fault(wire::FrameName(header->kind) + " is too long");
+    const size_t max_length = MaxLength(header->kind);
+    if (max_length == kNone) return Fault(wire::FrameName(header->kind) + " is not allowed here");
+    if (header->length > max_length) return Fault(wire::FrameName(header->kind) + " is too long");
     const std::optional<wire::Frame> frame = frames_.Next();
     if (!frame) return {};
     if (core::Result<void> taken = TakeFrame(*frame); !taken) return taken;
@@ -93,21 +93,21 @@ core::Result<void> GuestReader::TakeFrame(const wire::Frame& frame) {
     case wire::FrameKind::kEgressData:
     case wire::FrameKind::kEgressWindow:
     case wire::FrameKind::kEgressClose: return egress_(frame);
-    default: return Fault(wire::FrameName(frame.kind) + " has no place here");
+    default: return Fault(wire::FrameName(frame.kind) + " is not allowed here");
   }
 }
 
 core::Result<void> GuestReader::TakeOutput(const wire::Frame& frame, std::string& text) {
-  if (frame.payload.empty()) return Fault(wire::FrameName(frame.kind) + " of no bytes");
+  if (frame.payload.empty()) return Fault(wire::FrameName(frame.kind) + " without data");
   if (frame.payload.size() > bounds_.limits.output.count - text.size()) {
-    return Fault(wire::FrameName(frame.kind) + " past its limit");
+    return Fault(wire::FrameName(frame.kind) + " beyond its limit");
   }
   text += frame.payload;
   return {};
 }
 
 core::Result<void> GuestReader::TakeOutcome(std::string_view text) {
-  // Apart, so that a refused one leaves nothing.
+  // Parsed separately, so that a refused outcome leaves nothing.
   host::Outcome read;
   read.limits = bounds_.limits;
   wire::Content content;
@@ -115,7 +115,8 @@ core::Result<void> GuestReader::TakeOutcome(std::string_view text) {
     return done;
   read.stdout_stream.text = std::move(outcome_.stdout_stream.text);
   read.stderr_stream.text = std::move(outcome_.stderr_stream.text);
-  outcome_ = std::move(read);  // what the content is for lies behind pointers that move along
+  outcome_ =
+      std::move(read);  // the pointers to the content's destinations stay valid after the move
   content_ = std::move(content);
   stage_ = Stage::kContent;
   EndWhenComplete();
@@ -123,7 +124,7 @@ core::Result<void> GuestReader::TakeOutcome(std::string_view text) {
 }
 
 core::Result<void> GuestReader::ReadCall(std::string_view payload) {
-  if (payload.size() < sizeof(uint32_t)) return Fault("a call without a function");
+  if (payload.size() < sizeof(uint32_t)) return Fault("a call without a function name");
   const size_t name_size = wire::NumberAt(payload, 0);
   payload.remove_prefix(sizeof(uint32_t));
   if (name_size > payload.size() || !calls_->MayBe(name_size, payload.size() - name_size)) {

@@ -1,19 +1,18 @@
-// GuestReader: what the host reads of a guest, strictly: in its order, within its bounds. No
-// descriptor and no clock: bytes go in, an outcome comes out or a fault.
+// GuestReader: the strict parser for what a guest sends, with fixed order and bounds. Without
+// descriptors and clock: bytes go in, an outcome or a fault comes out.
 //
 //   GuestReader reader(expected);
-//   reader.Take(bytes) …                     until stage() is kWaiting: a worker waits
-//   reader.Expect(bounds);                   the request is on its way
+//   reader.Take(bytes) …                     until stage() is kWaiting: a worker is ready
+//   reader.Expect(bounds);                   the request is being sent
 //   reader.Take(bytes) …                     until it is kEnded
 //   if (reader.failure()) …                  its machine failed; else outcome()
 //
-// The frames of an egress proxy are handed on, where there is one, while the request runs; who
-// takes them judges them (EgressLedger). A call of a function, where there are any, waits in here
-// to be made (TakeCall), and until it is answered there is no other.
+// Frames of the egress proxy are passed on, if there is one, while the request runs; the receiver
+// validates them (EgressLedger). A function call, if the request has functions, is kept until
+// TakeCall, and there can be no other before it is answered.
 //
-// What it keeps at most: one frame, one call, the outputs as far as the limits go, what is
-// displayed as far as the profile goes, and of files what is ever taken along
-// (engine/outside/workspace.h).
+// It stores at most: one frame, one call, the outputs within the limits, displayed artifacts within
+// the profile's bound, and files up to the maximum that is collected (engine/outside/workspace.h).
 #ifndef BELLJAR_CONTAINER_BACKEND_GUEST_READER_H_
 #define BELLJAR_CONTAINER_BACKEND_GUEST_READER_H_
 
@@ -36,12 +35,12 @@ namespace belljar::container::backend {
 class GuestReader {
  public:
   enum class Stage {
-    kGreeting,   // hello is to come
-    kPreparing,  // ready is
-    kWaiting,    // nothing is, until a request has been sent
-    kRunning,    // output, calls, and the outcome
-    kContent,    // what the outcome's artifacts hold
-    kEnded,      // nothing is any more
+    kGreeting,   // expects hello
+    kPreparing,  // expects ready
+    kWaiting,    // expects nothing until a request has been sent
+    kRunning,    // expects output, calls, and the outcome
+    kContent,    // expects the content of the outcome's artifacts
+    kEnded,      // expects nothing more
   };
 
   explicit GuestReader(wire::Hello expected) : expected_(std::move(expected)) {}
@@ -50,29 +49,29 @@ class GuestReader {
   // An error is a fault.
   using EgressFrames = std::function<core::Result<void>(const wire::Frame&)>;
 
-  // Precondition: kWaiting, or kPreparing for a guest that gets its request ahead of its being
-  // ready. `egress`, called by Take; empty: there is none. `calls` is borrowed; null: there are
-  // none.
+  // Precondition: kWaiting, or kPreparing for a guest that gets its request before it is ready.
+  // `egress` is called by Take; empty: no proxy. `calls` is borrowed; null: no functions.
   void Expect(wire::OutcomeBounds bounds, EgressFrames egress = {},
               const outside::FunctionCalls* calls = nullptr);
 
-  // Bytes as they came. After an error, which says what was wrong with them, there is nothing more
-  // to read: what has been taken of the outputs until then stays.
+  // Takes received bytes. After an error, which says what was wrong with them, nothing more can be
+  // read; the outputs received before are kept.
   core::Result<void> Take(std::string_view bytes);
 
-  // Of a function of the request's, with arguments of bounded size, and nothing known of them.
+  // A call of one of the request's functions, with arguments of bounded size but otherwise
+  // unchecked.
   struct Call {
     std::string name;
     std::string arguments;
   };
-  // One that has come since the last was answered, once.
+  // The call that has arrived since the last one was answered; returned once.
   std::optional<Call> TakeCall() { return std::exchange(call_, std::nullopt); }
-  // All of its answer has been sent: there may be another.
+  // The whole answer has been sent: another call may follow.
   void Answered() { is_called_ = false; }
 
   Stage stage() const { return stage_; }
   const std::optional<core::Error>& failure() const { return failure_; }
-  // Whole in kEnded without a failure; its outputs grow before that.
+  // Complete in kEnded without a failure; its outputs grow before that.
   host::Outcome& outcome() { return outcome_; }
 
  private:
@@ -91,7 +90,7 @@ class GuestReader {
   EgressFrames egress_;
   const outside::FunctionCalls* calls_ = nullptr;
   std::optional<Call> call_;
-  bool is_called_ = false;  // one has come, and has not been answered
+  bool is_called_ = false;  // a call has arrived and has not been answered
   host::Outcome outcome_;
   wire::Content content_;
   std::optional<core::Error> failure_;

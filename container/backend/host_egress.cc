@@ -11,7 +11,7 @@
 namespace belljar::container::backend {
 namespace {
 
-// Streams have numbers of 32 bits, one of which is that of the connection too many.
+// Stream numbers have 32 bits, and one is reserved for the connection beyond the maximum.
 constexpr size_t kMaxStreams = std::numeric_limits<uint32_t>::max() - 1;
 
 wire::EgressBounds BoundsOf(const egress::EgressService& service) {

@@ -17,18 +17,18 @@ namespace belljar::container::backend {
 
 class HostEgress {
  public:
-  // `narrower`: as Egress proxy has it.
+  // `narrower`: as in EgressProxy.
   HostEgress(egress::EgressService& service, std::optional<egress::AllowList> narrower);
 
-  // What the guest is told with the request.
+  // Sent to the guest with the request.
   const wire::EgressBounds& bounds() const { return bounds_; }
 
-  // As EgressTraffic has them.
+  // As in EgressTraffic.
   core::Result<void> Take(const wire::Frame& frame) { return traffic_.Take(frame); }
   void Watch(bool reads, std::vector<pollfd>& watched) { traffic_.Watch(reads, watched); }
   void Move(std::span<const pollfd> watched, std::string& frames);
 
-  // Cuts every connection.
+  // Closes every connection.
   egress::EgressRecord Close() { return egress_.Close(); }
 
  private:

@@ -26,8 +26,8 @@ AttachedOutput::Piece AttachedOutput::Take(std::string_view& input) {
 void AttachedOutput::ReadHeader() {
   header_size_ = 0;
   const auto [stream, a, b, c, l3, l2, l1, l0] = header_;
-  // 0 would be standard input, which nothing sends back. Daemons end a stream by 3, an error of
-  // their own: there is nothing behind it either.
+  // 0 would be standard input, which is never sent back. Daemons end a stream with 3, an error of
+  // their own; nothing follows it either.
   if ((stream != 1 && stream != 2) || (a | b | c) != 0) {
     failed_ = true;
     return;

@@ -1,5 +1,5 @@
-// What comes out of an attached container, as the Engine API mixes it: pieces of standard output
-// and standard error, each behind eight bytes {stream, 0, 0, 0, length of four bytes, big-endian}.
+// The output of an attached container, multiplexed by the Engine API: pieces of standard output and
+// standard error, each after eight bytes {stream, 0, 0, 0, length of four bytes, big-endian}.
 #ifndef BELLJAR_CONTAINER_ENGINES_ATTACHED_OUTPUT_H_
 #define BELLJAR_CONTAINER_ENGINES_ATTACHED_OUTPUT_H_
 
@@ -10,19 +10,19 @@
 
 namespace belljar::container::engines {
 
-// Tells the streams apart. Holds no bytes but those of a header.
+// Separates the streams. Buffers only the bytes of a header.
 class AttachedOutput {
  public:
   enum class Stream { kNone, kStdout, kStderr };
   struct Piece {
-    Stream stream = Stream::kNone;  // kNone: `input` was used up without one
+    Stream stream = Stream::kNone;  // kNone: `input` was consumed without a piece
     std::string_view bytes;         // within `input`
   };
 
-  // Takes the next piece off the front of `input`. kNone: all of it is used up, or failed().
+  // Takes the next piece from the front of `input`. kNone: all of it is consumed, or failed().
   Piece Take(std::string_view& input);
 
-  // What came is not that format. Nothing more can be told apart.
+  // The input does not have that format; nothing more can be parsed.
   bool failed() const { return failed_; }
 
  private:
@@ -30,7 +30,7 @@ class AttachedOutput {
 
   std::array<unsigned char, 8> header_{};
   size_t header_size_ = 0;
-  uint32_t left_ = 0;  // of the piece that is under way
+  uint32_t left_ = 0;  // of the current piece
   Stream stream_ = Stream::kNone;
   bool failed_ = false;
 };

@@ -18,9 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kLongAnswer = 8 << 20;  // of a list; one container is about 1 KiB of it
-// The kernel's notice that it has killed something may come after the news of the death: about 0.1
-// s was seen.
+constexpr size_t kLongAnswer = 8 << 20;  // for a list; one container takes about 1 KiB
+// The kernel's notification of a kill may come after that of the death: about 0.1 s was observed.
 constexpr milliseconds kNoticeOfKill{500};
 
 core::Error Refused(const std::string& operation, const EngineAnswer& answer,
@@ -38,7 +37,7 @@ core::Error WithOperation(core::Error error, const std::string& operation) {
 
 std::string AdviceOnRuntime(const std::string& runtime) {
   if (runtime.empty()) return {};
-  return "the runtime \"" + runtime + "\" has to be installed, and the engine told of it" +
+  return "the runtime \"" + runtime + "\" must be installed and configured in the engine" +
          (runtime == "runsc" ? " with --platform and --network=none (docs/containers.md)" : "");
 }
 
@@ -46,7 +45,7 @@ std::string ContainerPath(const std::string& id, std::string_view rest) {
   return "/containers/" + id + std::string(rest);
 }
 
-// "1700000000.123000000": seconds and nanoseconds, as the engine's events have them.
+// "1700000000.123000000": seconds and nanoseconds, the format of the engine's events.
 std::string Timestamp(std::chrono::system_clock::duration time) {
   const auto whole = std::chrono::floor<std::chrono::seconds>(time);
   std::string nanoseconds = std::to_string(std::chrono::nanoseconds(time - whole).count());
@@ -55,7 +54,7 @@ std::string Timestamp(std::chrono::system_clock::duration time) {
 }
 
 core::Result<void> CheckId(const std::string& id) {
-  if (!IsContainerId(id)) return core::MakeError("name a container", "not a container ID");
+  if (!IsContainerId(id)) return core::MakeError("refer to a container", "not a container ID");
   return {};
 }
 
@@ -88,11 +87,11 @@ core::Result<EngineVersion> DockerEngine::Version() {
     if (version_) return *version_;
   }
   core::Result<EngineAnswer> answer =
-      client_.Call({.operation = "ask the container engine its version",
+      client_.Call({.operation = "query the version of the container engine",
                     .target = "/version",
                     .timeout = options_.timeout});
   if (!answer) return answer.error();
-  if (answer->status != 200) return Refused("ask the container engine its version", *answer);
+  if (answer->status != 200) return Refused("query the version of the container engine", *answer);
   core::Result<EngineVersion> version = ReadVersion(answer->body);
   if (!version) return version.error();
   const std::lock_guard lock(mutex_);
@@ -107,11 +106,11 @@ core::Result<EngineCall> DockerEngine::Versioned(EngineCall call) {
   return call;
 }
 
-core::Result<EngineAnswer> DockerEngine::Ask(EngineCall call) {
+core::Result<EngineAnswer> DockerEngine::CallEngine(EngineCall call) {
   core::Result<EngineCall> versioned = Versioned(std::move(call));
   if (!versioned) return versioned.error();
   core::Result<EngineAnswer> answer = client_.Call(*versioned);
-  // It may be another one when it is back.
+  // It may be another engine when it is back.
   if (!answer) {
     const std::lock_guard lock(mutex_);
     version_.reset();
@@ -125,11 +124,10 @@ core::Result<EngineFacts> DockerEngine::Check() {
     const std::lock_guard lock(mutex_);
     version_.reset();
   }
-  core::Result<EngineAnswer> answer = Ask({.operation = "look at the container engine",
-                                           .target = "/info",
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine(
+      {.operation = "query the container engine", .target = "/info", .timeout = options_.timeout});
   if (!answer) return answer.error();
-  if (answer->status != 200) return Refused("look at the container engine", *answer);
+  if (answer->status != 200) return Refused("query the container engine", *answer);
   core::Result<EngineFacts> facts = ReadInfo(answer->body);
   if (!facts) return facts;
   core::Result<EngineVersion> version = Version();
@@ -137,8 +135,8 @@ core::Result<EngineFacts> DockerEngine::Check() {
   facts->name = version->name;
   facts->version = version->version;
   facts->api_version = "1." + std::to_string(version->api);
-  // Podman's service lists every runtime that it was configured with, there or not, and takes no
-  // notice of which one a container asks for (4.3).
+  // Podman's service lists every configured runtime, installed or not, and ignores which one a
+  // container asks for (4.3).
   if (version->is_podman) facts->runtimes = {facts->default_runtime};
   return facts;
 }
@@ -148,9 +146,9 @@ core::Result<EngineFacts> DockerEngine::Check() {
 core::Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::string& reference) {
   const std::string operation = "look for the image " + reference;
   core::Result<EngineAnswer> answer =
-      Ask({.operation = operation,
-           .target = "/images/" + PercentEncode(reference) + "/json",
-           .timeout = options_.timeout});
+      CallEngine({.operation = operation,
+                  .target = "/images/" + PercentEncode(reference) + "/json",
+                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) return std::optional<EngineImage>();
   if (answer->status != 200) return Refused(operation, *answer);
@@ -162,8 +160,7 @@ core::Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::stri
 core::Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& progress) {
   struct stat file;
   if (fstat(tar, &file) != 0) return core::SystemError("load the image");
-  if (!S_ISREG(file.st_mode))
-    return core::MakeError("load the image", "it has to be a regular file");
+  if (!S_ISREG(file.st_mode)) return core::MakeError("load the image", "it must be a regular file");
   const auto size = static_cast<uint64_t>(file.st_size);
   core::Result<EngineCall> call = Versioned({.operation = "load the image",
                                              .method = "POST",
@@ -180,16 +177,16 @@ core::Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& p
 
 core::Result<void> DockerEngine::RemoveImage(const std::string& reference) {
   const std::string operation = "remove the image " + reference;
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "DELETE",
-                                           .target = "/images/" + PercentEncode(reference),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "DELETE",
+                                                  .target = "/images/" + PercentEncode(reference),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 200 && answer->status != 404) return Refused(operation, *answer);
   return {};
 }
 
-// --- a container's life ---------------------------------------------------------------------
+// --- container lifecycle --------------------------------------------------------------------
 
 core::Result<void> DockerEngine::CheckRuntime(const std::string& runtime) {
   core::Result<EngineVersion> version = Version();
@@ -219,16 +216,16 @@ core::Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const 
   if (core::Result<void> checked = CheckRuntime(spec.runtime); !checked) return checked.error();
   core::Result<EngineVersion> version = Version();
   if (!version) return WithOperation(version.error(), operation);
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "POST",
-                                           .target = "/containers/create?name=" + name,
-                                           .body = CreateBody(spec, version->is_podman),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "POST",
+                                                  .target = "/containers/create?name=" + name,
+                                                  .body = CreateBody(spec, version->is_podman),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) {
-    return Refused(operation, *answer,
-                   "make it and hand it to the engine: belljar image build --load docker (or "
-                   "podman)");
+    return Refused(
+        operation, *answer,
+        "build it and load it into the engine: belljar image build --load docker (or podman)");
   }
   if (answer->status != 201) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
   return ReadContainerId(answer->body);
@@ -254,10 +251,10 @@ core::Result<OutputPump::Streams> DockerEngine::Attach(const std::string& id,
 
 core::Result<void> DockerEngine::StartCreated(const std::string& id, const ContainerSpec& spec) {
   const std::string operation = "start a container";
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "POST",
-                                           .target = ContainerPath(id, "/start"),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "POST",
+                                                  .target = ContainerPath(id, "/start"),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
   if (answer->status != 204) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
   return {};
@@ -266,7 +263,8 @@ core::Result<void> DockerEngine::StartCreated(const std::string& id, const Conta
 core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
   const auto began = core::Clock::now();
   StartedContainer container;
-  // Known before there is an id: an engine that was asked and has not answered may have created it.
+  // Chosen before there is an id: an engine that did not reply may still have created the
+  // container.
   const std::string name = "belljar-" + core::Hex(host::RandomBytes());
   const auto give_up = [&](const core::Error& error) {
     if (!RemoveNamed(name)) {
@@ -286,7 +284,7 @@ core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
   if (core::Result<void> started = StartCreated(container.id, spec); !started) {
     return give_up(started.error());
   }
-  // It is there again.
+  // The engine is reachable again.
   RemoveLeft();
   container.output = std::move(streams->output);
   container.errors = [errors = std::move(streams->errors)] { return errors->Text(); };
@@ -298,12 +296,13 @@ core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
 core::Result<void> DockerEngine::Kill(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid;
   const std::string operation = "kill a container";
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "POST",
-                                           .target = ContainerPath(id, "/kill?signal=KILL"),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "POST",
+                                                  .target = ContainerPath(id, "/kill?signal=KILL"),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
-  // 404: it is not there; 409: it does not run, which Podman calls a failure of its own (500).
+  // 404: it does not exist; 409: it is not running, which Podman reports as a failure of its own
+  // (500).
   const bool is_done = answer->status == 204 || answer->status == 404 || answer->status == 409 ||
                        answer->body.find("container state improper") != std::string::npos;
   if (!is_done) return Refused(operation, *answer);
@@ -314,10 +313,10 @@ core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, millisecon
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
   const std::string operation = "wait for a container";
   core::Result<EngineAnswer> answer =
-      Ask({.operation = operation,
-           .method = "POST",
-           .target = ContainerPath(id, "/wait?condition=not-running"),
-           .timeout = timeout});
+      CallEngine({.operation = operation,
+                  .method = "POST",
+                  .target = ContainerPath(id, "/wait?condition=not-running"),
+                  .timeout = timeout});
   if (!answer) return answer.error();
   if (answer->status == 404) return EndInEvents(id);
   if (answer->status != 200) return Refused(operation, *answer);
@@ -334,17 +333,17 @@ core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, millisecon
 
 core::Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const std::string& event,
                                                   milliseconds to_come) {
-  const std::string operation = "ask how a container ended";
+  const std::string operation = "query how a container ended";
   const std::string filters =
       R"({"type":["container"],"event":[")" + event + R"("],"container":[")" + id + R"("]})";
   const auto until = std::chrono::system_clock::now().time_since_epoch() + to_come;
-  return Ask(
+  return CallEngine(
       {.operation = operation,
        .target = "/events?since=1&until=" + Timestamp(until) + "&filters=" + PercentEncode(filters),
        .timeout = options_.timeout});
 }
 
-// Of one that is removed already. The engine keeps the last few hundred events.
+// For a container that has been removed. The engine keeps the last few hundred events.
 core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
   const std::string operation = "wait for a container";
   core::Result<EngineAnswer> events = EventsOf(id, "die", milliseconds(0));
@@ -361,13 +360,13 @@ core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
   return exit;
 }
 
-// The state knows of it only where the kernel's notice came before the end (containerd reads the
-// two from different places), so the engine's events are asked too: those that were, and those to
-// come for a moment.
+// The state only has it if the kernel's notification came before the end (containerd reads the two
+// from different places). So this also asks for the engine's events, past ones and those of the
+// next moment.
 core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
-  const std::string operation = "ask how a container ended";
-  core::Result<EngineAnswer> state = Ask(
+  const std::string operation = "query how a container ended";
+  core::Result<EngineAnswer> state = CallEngine(
       {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
   if (!state) return state.error();
   if (state->status == 200) {
@@ -378,18 +377,18 @@ core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   }
   core::Result<EngineAnswer> events = EventsOf(id, "oom", kNoticeOfKill);
   if (!events) return events.error();
-  // An engine without such events (Podman) has known before.
+  // An engine without such events (Podman) reports it in the state.
   return events->status == 200 && events->body.find_first_not_of(" \r\n") != std::string::npos;
 }
 
 core::Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label,
                                                               const std::string& value) {
   const std::string operation = "list containers";
-  core::Result<EngineAnswer> answer =
-      Ask({.operation = operation,
-           .target = "/containers/json?all=1&filters=" + PercentEncode(LabelFilter(label, value)),
-           .timeout = options_.timeout,
-           .max_answer = kLongAnswer});
+  core::Result<EngineAnswer> answer = CallEngine(
+      {.operation = operation,
+       .target = "/containers/json?all=1&filters=" + PercentEncode(LabelFilter(label, value)),
+       .timeout = options_.timeout,
+       .max_answer = kLongAnswer});
   if (!answer) return answer.error();
   if (answer->status != 200) return Refused(operation, *answer);
   return ReadContainers(answer->body);
@@ -413,12 +412,12 @@ void DockerEngine::RemoveLeft() {
 
 core::Result<void> DockerEngine::RemoveNamed(const std::string& name) {
   const std::string operation = "remove a container";
-  core::Result<EngineAnswer> answer = Ask({.operation = operation,
-                                           .method = "DELETE",
-                                           .target = ContainerPath(name, "?force=1&v=1"),
-                                           .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
+                                                  .method = "DELETE",
+                                                  .target = ContainerPath(name, "?force=1&v=1"),
+                                                  .timeout = options_.timeout});
   if (!answer) return answer.error();
-  // 200: Podman; 404: it is not there; 409: somebody else is removing it.
+  // 200: Podman; 404: it does not exist; 409: something else is removing it.
   const unsigned status = answer->status;
   if (status != 204 && status != 200 && status != 404 && status != 409) {
     return Refused(operation, *answer);

@@ -1,5 +1,5 @@
-// DockerEngine: the Docker Engine, and Podman's service of the same API, over their Unix socket. No
-// docker command, no shell.
+// DockerEngine: the Docker Engine, and Podman's service with the same API, over their Unix socket.
+// No docker command, no shell.
 #ifndef BELLJAR_CONTAINER_ENGINES_DOCKER_ENGINE_H_
 #define BELLJAR_CONTAINER_ENGINES_DOCKER_ENGINE_H_
 
@@ -18,18 +18,18 @@ namespace belljar::container::engines {
 
 struct DockerEngineOptions {
   std::string socket = "/var/run/docker.sock";
-  // How long the engine may take for one answer. Starting is the slowest: some 0.3 s for runc and
-  // 0.5 s for runsc on an idle machine, many times that on one that is full.
+  // Timeout for one answer of the engine. Starting is the slowest: some 0.3 s for runc and 0.5 s
+  // for runsc on an idle machine, many times that on a busy one.
   std::chrono::milliseconds timeout{30'000};
 };
 
-// Where engines listen for this user, in the order in which to ask: DOCKER_HOST where it names a
-// Unix socket, Docker's, rootless Docker's, Podman's of this user, Podman's of root.
+// The engine sockets for this user, in the order to try: DOCKER_HOST if it names a Unix socket,
+// Docker's, rootless Docker's, the user's Podman, root's Podman.
 std::vector<std::string> DefaultEngineSockets();
 
 class DockerEngine : public ContainerEngine {
  public:
-  // Asks nothing yet.
+  // Sends nothing yet.
   explicit DockerEngine(DockerEngineOptions options);
 
   core::Result<EngineFacts> Check() override;
@@ -46,10 +46,10 @@ class DockerEngine : public ContainerEngine {
   core::Result<void> Remove(const std::string& id) override;
 
  private:
-  // The call with "/v1.N" before its target.
+  // The call with "/v1.N" prepended to its target.
   core::Result<EngineCall> Versioned(EngineCall call);
   core::Result<EngineVersion> Version();
-  core::Result<EngineAnswer> Ask(EngineCall call);
+  core::Result<EngineAnswer> CallEngine(EngineCall call);
   core::Result<void> CheckRuntime(const std::string& runtime);
   core::Result<std::string> Create(const ContainerSpec& spec, const std::string& name);
   core::Result<OutputPump::Streams> Attach(const std::string& id, core::UniqueFd& input);
@@ -65,8 +65,8 @@ class DockerEngine : public ContainerEngine {
   OutputPump pump_;
   std::mutex mutex_;
   std::optional<EngineVersion> version_;
-  std::string podman_runtime_;  // the only one of a Podman; empty: not asked yet
-  // Names of containers that did not start and could not be removed: no id of theirs is known.
+  std::string podman_runtime_;  // the only one of a Podman; empty: not known yet
+  // Names of containers that did not start and could not be removed: their ids are unknown.
   std::vector<std::string> left_;
 };
 

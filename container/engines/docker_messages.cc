@@ -16,25 +16,25 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr host::JsonBounds kBounds{.depth = 32, .values = 50'000};
-// Some forty for each container, and they have to be listed in order to be removed.
+// Some forty values per container; the list is needed to remove them.
 constexpr host::JsonBounds kListBounds{.depth = 32, .values = 500'000};
 constexpr size_t kShown = 400;
 constexpr uint64_t kPodmanProcesses = 16'384;
 
 core::Error NotUnderstood(std::string_view what) {
-  return core::MakeError("understand the container engine",
-                         "its answer is not what the Docker Engine API has: " + std::string(what));
+  return core::MakeError("parse an answer of the container engine",
+                         "its answer does not match the Docker Engine API: " + std::string(what));
 }
 
 core::Result<Json> ReadObject(std::string_view answer) {
   host::JsonReading reading = host::ReadJson(answer, kBounds);
   Json* const value = std::get_if<Json>(&reading);
   if (!value) return NotUnderstood("not JSON, or too much of it");
-  if (!value->is_object()) return NotUnderstood("no object");
+  if (!value->is_object()) return NotUnderstood("not an object");
   return std::move(*value);
 }
 
-// The member where it is there and has that type; else null.
+// The member if it exists and has that type; else null.
 const Json* Member(const Json& object, const char* name, Json::value_t type) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(name);
@@ -67,7 +67,7 @@ std::string Shown(std::string_view text) {
   return shown;
 }
 
-// N of "1.N".
+// N in "1.N".
 std::optional<int> MinorOf(std::string_view version) {
   constexpr std::string_view kMajor = "1.";
   if (!version.starts_with(kMajor)) return std::nullopt;
@@ -83,15 +83,15 @@ std::string FolderOptions(const ContainerFolder& folder) {
          ",mode=1777,size=" + std::to_string(folder.size.count);
 }
 
-// The same soft and hard.
+// Soft and hard limit are the same.
 Json ResourceLimit(const char* name, uint64_t value) {
   return {{"Name", name}, {"Soft", value}, {"Hard", value}};
 }
 
 Json HostConfig(const ContainerSpec& spec, bool for_podman) {
   Json limits = {ResourceLimit("nofile", spec.open_files), ResourceLimit("core", 0)};
-  // Podman otherwise asks for 1048576, which a service without CAP_SYS_RESOURCE cannot give.
-  // Counted for the user on this machine, so far more than one container may have by `pids`.
+  // By default Podman requests 1048576, which a service without CAP_SYS_RESOURCE cannot set. It is
+  // counted per user on this machine, so it is far more than `pids` allows one container.
   if (for_podman) limits.push_back(ResourceLimit("nproc", kPodmanProcesses));
   Json security = Json::array({"no-new-privileges:true"});
   if (!spec.seccomp.empty()) security.push_back("seccomp=" + spec.seccomp);
@@ -107,19 +107,19 @@ Json HostConfig(const ContainerSpec& spec, bool for_podman) {
       {"CapDrop", {"ALL"}},
       {"SecurityOpt", std::move(security)},
       {"Tmpfs", std::move(folders)},
-      // Both are the memory and the swap together: none of the latter.
+      // Both set to the same value: memory and swap together, so no swap.
       {"Memory", spec.memory.count},
       {"MemorySwap", spec.memory.count},
       {"PidsLimit", spec.pids},
       {"NanoCpus", static_cast<int64_t>(std::llround(spec.cpus * 1e9))},
-      // What the guest prints is nothing to keep, and without a log there is none to fill the disk.
+      // The guest's output need not be kept, and without a log none can fill the disk.
       {"LogConfig", {{"Type", "none"}}},
       {"RestartPolicy", {{"Name", "no"}}},
       // Podman's events do not say afterwards how it ended.
       {"AutoRemove", spec.leaves_nothing && !for_podman},
       {"Ulimits", std::move(limits)},
   };
-  // Docker otherwise writes the machine's name servers and search domains into resolv.conf.
+  // Otherwise Docker writes the machine's name servers and search domains into resolv.conf.
   if (!for_podman) host["Dns"] = {"127.0.0.1"};
   if (!for_podman) host["DnsSearch"] = {"."};
   if (!spec.runtime.empty()) host["Runtime"] = spec.runtime;
@@ -142,7 +142,7 @@ std::string CreateBody(const ContainerSpec& spec, bool for_podman) {
       {"NetworkDisabled", true},
       {"Tty", false},
       {"OpenStdin", true},
-      // The end of what is attached is the end of standard input.
+      // Standard input ends when the attached client does.
       {"StdinOnce", true},
       {"AttachStdin", true},
       {"AttachStdout", true},
@@ -174,7 +174,7 @@ core::Result<EngineVersion> ReadVersion(std::string_view answer) {
   version.api = std::min(*newest, kNewestDockerApi);
   if (version.api < std::max(oldest, kOldestDockerApi)) {
     return core::MakeError(
-        "agree with the container engine on a version of its API",
+        "negotiate an API version with the container engine",
         version.name + " " + version.version + " speaks 1." + std::to_string(oldest) + " to 1." +
             std::to_string(*newest) + ", Belljar 1." + std::to_string(kOldestDockerApi) + " to 1." +
             std::to_string(kNewestDockerApi) +
@@ -263,7 +263,7 @@ core::Result<EngineImage> ReadImage(std::string_view answer) {
   if (!object) return object.error();
   EngineImage image;
   image.id = Text(*object, "Id");
-  // Podman's own API has the digits alone.
+  // Podman's own API omits the prefix.
   if (IsContainerId(image.id)) image.id.insert(0, "sha256:");
   if (!image.id.starts_with("sha256:") || !IsContainerId(std::string_view(image.id).substr(7))) {
     return NotUnderstood("not an image ID");
@@ -311,14 +311,14 @@ core::Result<std::string> ReadLoaded(std::string_view answer) {
     }
   }
   while (!loaded.empty() && (loaded.back() == '\n' || loaded.back() == ' ')) loaded.pop_back();
-  if (loaded.empty()) return NotUnderstood("it does not say which image it has loaded");
+  if (loaded.empty()) return NotUnderstood("it does not say which image it loaded");
   return core::Printable(loaded);
 }
 
 std::string ReadRefusal(std::string_view answer) {
   const core::Result<Json> object = ReadObject(answer);
   std::string message = object ? Text(*object, "message") : std::string();
-  // Podman has its reason there.
+  // Podman puts its reason there.
   if (object && message.empty()) message = Text(*object, "cause");
   return message.empty() ? "no reason given" : Shown(message);
 }

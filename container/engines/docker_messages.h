@@ -1,7 +1,7 @@
-// What is said to a Docker Engine or Podman, and what is made of their answers. Pure; any thread.
+// Builds requests for a Docker Engine or Podman, and parses their answers. Pure; any thread.
 //
-// A daemon is root on this machine and still not believed: its answers are bounded, read strictly,
-// and what is shown of them is printable.
+// A daemon is root on this machine, but is not trusted: its answers are bounded, parsed strictly,
+// and made printable before they are shown.
 #ifndef BELLJAR_CONTAINER_ENGINES_DOCKER_MESSAGES_H_
 #define BELLJAR_CONTAINER_ENGINES_DOCKER_MESSAGES_H_
 
@@ -15,51 +15,52 @@
 
 namespace belljar::container::engines {
 
-// The versions of the API whose meaning this was written for: Docker 19.03 and Podman 3 have the
-// first, and newer engines go on speaking the last.
+// The API versions that this was written for. Docker 19.03 and Podman 3 support the oldest, and
+// later engines still support the newest.
 inline constexpr int kOldestDockerApi = 40;  // 1.40
 inline constexpr int kNewestDockerApi = 44;  // 1.44
 
 // The body of POST /containers/create.
 std::string CreateBody(const ContainerSpec& spec, bool for_podman = false);
 
-// {"label":["name=value"]}, as the query parameter `filters` has it.
+// {"label":["name=value"]}, the query parameter `filters`.
 std::string LabelFilter(const std::string& label, const std::string& value);
 
 struct EngineVersion {
   std::string name;
   std::string version;
   bool is_podman = false;
-  int api = 0;  // the newest 1.N that both speak
+  int api = 0;  // the newest 1.N that both support
 };
-// Of GET /version. Fails where there is no version that both speak.
+// Parses GET /version. Fails if there is no version that both support.
 core::Result<EngineVersion> ReadVersion(std::string_view answer);
 
-// Of GET /info: everything but name, version and API.
+// Parses GET /info: everything except name, version and API.
 core::Result<EngineFacts> ReadInfo(std::string_view answer);
 
-// Of POST /containers/create: 64 hexadecimal digits.
+// Parses POST /containers/create: 64 hexadecimal digits.
 core::Result<std::string> ReadContainerId(std::string_view answer);
 
-// Of POST /containers/ID/wait.
+// Parses POST /containers/ID/wait.
 core::Result<int> ReadExitCode(std::string_view answer);
 
-// The exit code in the first "die" of GET /events.
+// The exit code in the first "die" event of GET /events.
 core::Result<int> ReadExitEvent(std::string_view answer);
 
-// Of GET /containers/ID/json: State.OOMKilled.
+// Parses GET /containers/ID/json: State.OOMKilled.
 core::Result<bool> ReadOutOfMemory(std::string_view answer);
 
-// Of GET /images/NAME/json.
+// Parses GET /images/NAME/json.
 core::Result<EngineImage> ReadImage(std::string_view answer);
 
-// Of GET /containers/json.
+// Parses GET /containers/json.
 core::Result<std::vector<ListedContainer>> ReadContainers(std::string_view answer);
 
-// Of POST /images/load: a stream of objects, one a line. What the engine calls the image.
+// Parses POST /images/load: a stream of objects, one per line. Returns the engine's name for the
+// image.
 core::Result<std::string> ReadLoaded(std::string_view answer);
 
-// What an error answer says: its "message", printable, at most 400 bytes of it.
+// The "message" of an error answer, printable, at most 400 bytes of it.
 std::string ReadRefusal(std::string_view answer);
 
 bool IsContainerId(std::string_view text);

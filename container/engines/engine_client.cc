@@ -49,7 +49,7 @@ std::string HowToReach(int error_number) {
     case ECONNREFUSED: return "nobody listens there: the engine has stopped; start it";
     case ENOTSOCK: return "that is not a socket";
     case EAGAIN:
-    case ETIMEDOUT: return "the engine takes no connections: it hangs, or is overloaded";
+    case ETIMEDOUT: return "the engine accepts no connections: it hangs, or is overloaded";
     default: return {};
   }
 }
@@ -59,8 +59,8 @@ core::Error CannotReach(const std::string& socket, int error_number) {
                              HowToReach(error_number));
 }
 
-// By hand: Asio opens sockets without close-on-exec. Connecting to a Unix socket never is under
-// way: it is done, refused, or there is no room in the queue for now.
+// By hand, since Asio opens sockets without close-on-exec. Connecting to a Unix socket is never in
+// progress: it succeeds, is refused, or the queue is currently full.
 core::Result<core::UniqueFd> Connect(const std::string& path, core::Deadline deadline) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -84,12 +84,12 @@ std::string Seconds(milliseconds time) {
          " s";
 }
 
-// One connection, used step by step: each step is asynchronous only in order to have an end.
+// One connection. Each step is asynchronous only to have a deadline.
 class Exchange {
  public:
   Exchange(const EngineCall& call, const std::string& socket) : call_(call), socket_(socket) {}
 
-  // Asio throws where no descriptor is left for a reactor of its own, which each of these has.
+  // Asio throws if no descriptor is left for the reactor that each of these has.
   static core::Result<std::unique_ptr<Exchange>> Open(const EngineCall& call,
                                                       const std::string& socket) {
     try {
@@ -156,7 +156,7 @@ class Exchange {
     return EngineAnswer{parser_.get().result_int(), std::move(parser_.get().body())};
   }
 
-  // Of a connection that has become a raw stream.
+  // For a connection that has become a raw stream.
   core::Result<core::UniqueFd> TakeSocket() {
     if (buffer_.size() > 0) {
       return core::MakeError(call_.operation,
@@ -203,7 +203,7 @@ class Exchange {
                                  "the container engine closed the connection: it was stopped, or "
                                  "restarted; start it and try again");
     }
-    return core::MakeError(call_.operation, "what listens at " + socket_ +
+    return core::MakeError(call_.operation, "the service at " + socket_ +
                                                 " does not speak the Docker Engine API (" +
                                                 error.message() + ")");
   }
@@ -250,9 +250,9 @@ core::Result<EngineAnswer> EngineClient::Upload(
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return core::SystemError(call.operation, "reading the image");
     if (got == 0)
-      return core::MakeError(call.operation, "the image's file became shorter meanwhile");
+      return core::MakeError(call.operation, "the image's file was truncated while it was read");
     exchange.GiveTime();
-    // An engine that has seen enough answers and closes: what it says is worth more than EPIPE.
+    // The engine has answered early and closed: its answer is more useful than EPIPE.
     if (!exchange.SendBytes({piece.data(), static_cast<size_t>(got)})) break;
     sent += static_cast<uint64_t>(got);
     if (progress) progress(sent);
@@ -273,7 +273,7 @@ core::Result<core::UniqueFd> EngineClient::Upgrade(const EngineCall& call,
   if (core::Result<void> sent = exchange.Send(request); !sent) return sent.error();
   core::Result<unsigned> status = exchange.ReadHead();
   if (!status) return status.error();
-  // Engines that do not know the header answer 200 and mean the same.
+  // Engines that do not know the header answer 200, which means the same.
   if (*status == 101 || *status == 200) return exchange.TakeSocket();
   core::Result<EngineAnswer> answer = exchange.ReadAnswer();
   if (!answer) return answer.error();

@@ -1,6 +1,6 @@
-// EngineClient: HTTP to a container engine over its Unix socket. A connection for each call: on a
-// Unix socket that costs some 50 µs, and no call can then be hurt by what another one left behind.
-// Any thread, many calls at once; each ends by its deadline.
+// EngineClient: HTTP to a container engine over its Unix socket. One connection per call: on a Unix
+// socket that costs some 50 µs, and no call is affected by the state left by another. Any thread,
+// concurrently; each call ends by its deadline.
 #ifndef BELLJAR_CONTAINER_ENGINES_ENGINE_CLIENT_H_
 #define BELLJAR_CONTAINER_ENGINES_ENGINE_CLIENT_H_
 
@@ -22,7 +22,7 @@ struct EngineCall {
   std::string target;  // "/v1.41/containers/json?all=1"
   std::string body;    // JSON; empty: none
   std::chrono::milliseconds timeout{10'000};
-  size_t max_answer = 1 << 20;  // bytes; a longer one is an error
+  size_t max_answer = 1 << 20;  // in bytes; a longer one is an error
 };
 
 struct EngineAnswer {
@@ -36,24 +36,24 @@ class EngineClient {
 
   const std::string& socket() const { return socket_; }
 
-  // Any status is an answer. Errors say what to do: the socket is missing, may not be used, nobody
-  // listens, the engine went away in between.
+  // Any status is an answer. Errors say what to do: the socket is missing or not accessible, nobody
+  // listens, or the engine closed the connection.
   core::Result<EngineAnswer> Call(const EngineCall& call) const;
 
-  // The same with the `size` bytes that `file` has from its beginning for a body. `call.timeout` is
-  // then how long the engine may take for any one piece of it, and for the answer.
+  // The same with the first `size` bytes of `file` as the body. `call.timeout` is then the timeout
+  // for each piece of it, and for the answer.
   core::Result<EngineAnswer> Upload(const EngineCall& call, int file, uint64_t size,
                                     const std::function<void(uint64_t sent)>& progress) const;
 
-  // Makes a raw stream of the connection (Upgrade: tcp). `refusal`: what the engine answered
-  // instead; the descriptor is then empty.
+  // Turns the connection into a raw stream (Upgrade: tcp). `refusal`: the engine's answer if it did
+  // not upgrade; the descriptor is then empty.
   core::Result<core::UniqueFd> Upgrade(const EngineCall& call, EngineAnswer& refusal) const;
 
  private:
   const std::string socket_;
 };
 
-// "probe:1" as a part of a path or of a query.
+// "probe:1" as a component of a path or query.
 std::string PercentEncode(std::string_view text);
 
 }  // namespace belljar::container::engines

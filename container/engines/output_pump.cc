@@ -37,10 +37,10 @@ std::string StreamTail::Text() const {
   return text_;
 }
 
-// Lives as long as one of its operations is under way: until either end is closed.
+// Lives as long as one of its operations is pending: until either end is closed.
 class OutputPump::Session : public std::enable_shared_from_this<Session> {
  public:
-  // Throws what Asio does where descriptors or memory have run out.
+  // Throws like Asio if descriptors or memory have run out.
   Session(asio::io_context& io, core::UniqueFd attached, core::UniqueFd output,
           std::shared_ptr<StreamTail> errors)
       : attached_(io), output_(io), errors_(std::move(errors)) {
@@ -84,8 +84,8 @@ class OutputPump::Session : public std::enable_shared_from_this<Session> {
     }
   }
 
-  // A reader that is gone is seen at once, not when the container next says something: with this
-  // the daemon lets go of the container's input too. A reader never writes.
+  // Detects a closed reader immediately, not only at the container's next output, so that the
+  // daemon releases the container's input too. A reader never writes.
   void WatchReader() {
     output_.async_wait(Socket::wait_read,
                        [self = shared_from_this()](boost::system::error_code) { self->Close(); });
@@ -104,7 +104,7 @@ class OutputPump::Session : public std::enable_shared_from_this<Session> {
   const std::shared_ptr<StreamTail> errors_;
   AttachedOutput streams_;
   std::array<char, kReadSize> buffer_;
-  std::string_view left_;  // of the buffer
+  std::string_view left_;  // part of the buffer
 };
 
 OutputPump::OutputPump() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}

@@ -1,7 +1,7 @@
-// OutputPump: carries what attached containers say to whoever started them: standard output to a
-// socket of its own, the end of standard error to a tail that is kept. One thread for all
-// containers of an engine. What the reader does not take is not read: the container then blocks,
-// not the pump.
+// OutputPump: forwards the output of attached containers to whoever started them: standard output
+// to a separate socket, the end of standard error to a buffer. One thread for all containers of an
+// engine. If the reader does not read, neither does the pump: the container then blocks, not the
+// pump.
 #ifndef BELLJAR_CONTAINER_ENGINES_OUTPUT_PUMP_H_
 #define BELLJAR_CONTAINER_ENGINES_OUTPUT_PUMP_H_
 
@@ -41,7 +41,7 @@ class OutputPump {
     core::UniqueFd output;
     std::shared_ptr<StreamTail> errors;
   };
-  // `attached`: a stream socket as the Engine API leaves it after an upgrade.
+  // `attached`: a stream socket after an upgrade by the Engine API.
   core::Result<Streams> Add(core::UniqueFd attached);
 
  private:

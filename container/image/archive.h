@@ -1,5 +1,5 @@
-// An image as one file: a tar with an OCI image layout and docker's list beside it, which docker
-// load, podman load and skopeo take.
+// An image as one file: a tar with an OCI image layout and docker's manifest, which docker load,
+// podman load and skopeo accept.
 #ifndef BELLJAR_CONTAINER_IMAGE_ARCHIVE_H_
 #define BELLJAR_CONTAINER_IMAGE_ARCHIVE_H_
 
@@ -15,38 +15,39 @@
 
 namespace belljar::container::image {
 
-// What an archive has, as far as it could be read.
+// The facts about an archive, as far as it could be read.
 struct ImageFacts {
   ImageIdentity identity;
   std::string reference;  // ImageReference
-  Blob manifest;          // its digest is the image's
-  Blob config;            // its digest is what docker calls the image's id
+  Blob manifest;          // its digest is that of the image
+  Blob config;            // its digest is docker's image id
   Blob layer;
   ImageListing listing;
 };
 
-// How many bytes of files each part has.
+// The total size of the files of each part.
 std::map<ImagePart, uint64_t> BytesByPart(const ImageListing& listing);
 
-// `identity` without the digest of the inputs, which is found here. `path` has all of it or is as
-// it was before.
+// `identity` without the digest of the inputs, which is computed here. `path` is either written
+// completely or left unchanged.
 core::Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity identity,
                                     const std::string& path, const ImageProgress& progress);
 
 struct ImageInspection {
   ImageFacts facts;
-  std::vector<std::string> faults;  // what is wrong with it; with any, the facts are what it claims
+  std::vector<std::string>
+      faults;  // what is wrong with it; if not empty, the facts are only claims
 };
 
-// Reads all of the archive, which anybody may have written. An error is this machine's.
+// Reads the whole archive, which is untrusted. An error is this machine's.
 core::Result<ImageInspection> InspectImage(const std::string& path, const ImageProgress& progress);
-// The same of `file`, a regular one, whatever its position. `unpack` is told what the layer has,
-// before all of that is judged: with any fault, or an error, it is to be thrown away.
+// The same for the regular file `file`, whatever its position. `unpack` receives the layer's
+// entries before the whole layer has been checked: after any fault or error, discard what it made.
 core::Result<ImageInspection> InspectImage(int file, const ImageProgress& progress,
                                            const TarVisitor& unpack);
 
-// What of the image is otherwise than "belljar image build" would make it here and now, a sentence
-// each. `here` is the identity and the listing of this installation.
+// The differences to what "belljar image build" would produce here and now, one sentence each.
+// `here` is the identity and the listing of this installation.
 std::vector<std::string> CompareImage(const ImageFacts& image, const ImageIdentity& identity,
                                       const ImageListing& here);
 

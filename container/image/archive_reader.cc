@@ -14,9 +14,9 @@
 namespace belljar::container::image {
 namespace {
 
-// Of a document; the layer is larger, and is not held.
+// For a document; the layer is larger and is not kept in memory.
 constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
-// Ours has eight, of them two folders; each may be held.
+// Ours has eight, two of them folders; each may be kept in memory.
 constexpr size_t kMaxArchiveEntries = 64;
 constexpr size_t kNamedDifferences = 10;
 
@@ -24,20 +24,20 @@ struct FoundFile {
   uint64_t at = 0;
   uint64_t size = 0;
   std::string digest;
-  std::string text;  // of a small one
+  std::string text;  // content of a small file
 };
 
-// One pass over an archive, judged from the index down to the layer's files.
+// One pass over an archive, checked from the index down to the layer's files.
 class Inspector {
  public:
   Inspector(int fd, uint64_t size, const ImageProgress& progress, const TarVisitor& unpack)
       : fd_(fd), size_(size), progress_(progress), unpack_(unpack) {}
 
-  // Faults are found in this order; each makes the next ones meaningless.
+  // In this order, since each fault makes the following checks meaningless.
   core::Result<ImageInspection> Inspect() {
     for (const auto step :
-         {&Inspector::ReadEntries, &Inspector::JudgeNames, &Inspector::ReadDocuments,
-          &Inspector::JudgeBlobs, &Inspector::JudgeLists, &Inspector::JudgeLayer}) {
+         {&Inspector::ReadEntries, &Inspector::CheckNames, &Inspector::ReadDocuments,
+          &Inspector::CheckBlobs, &Inspector::CheckLists, &Inspector::CheckLayer}) {
       if (core::Result<void> done = (this->*step)(); !done) {
         if (done.error().error_number != 0) return done.error();
         inspection_.faults.push_back(done.error().ToString());
@@ -64,7 +64,7 @@ class Inspector {
           end_file();
           if (progress_) progress_(at / 2, size_);
           if (files_.size() + folders_.size() == kMaxArchiveEntries) {
-            return Fault("it has more files than one of ours");
+            return Fault("it has more files than an image built by Belljar");
           }
           if (entry.is_folder) {
             folders_.insert(entry.path);
@@ -85,8 +85,8 @@ class Inspector {
     return read ? core::Result<void>() : read.error();
   }
 
-  // Nothing but what an archive of ours has, so that nothing else is loaded along with it.
-  core::Result<void> JudgeNames() {
+  // Only what our archives contain, so that nothing else is loaded along with it.
+  core::Result<void> CheckNames() {
     for (const char* name : {kIndexName, kLayoutName, kDockerName}) {
       if (!files_.contains(name)) return Fault("there is no " + std::string(name));
     }
@@ -109,7 +109,7 @@ class Inspector {
     return {};
   }
 
-  // The file with that digest and size; the size in a descriptor may be another than the file's.
+  // The file with that digest and size; the size in a descriptor may differ from that of the file.
   core::Result<const FoundFile*> Find(const Blob& blob, const std::string& what) {
     const auto found = files_.find(BlobPath(blob));
     if (found == files_.end()) return Fault("its " + what + " is not there: " + BlobPath(blob));
@@ -138,26 +138,26 @@ class Inspector {
     facts.identity = config->identity;
     facts.reference = ImageReference(facts.identity);
     if (config->layer != facts.layer.digest) {
-      return Fault("its configuration and its manifest name two layers");
+      return Fault("its configuration and its manifest name different layers");
     }
     const core::Result<const FoundFile*> layer = Find(facts.layer, "layer");
     return layer ? core::Result<void>() : layer.error();
   }
 
-  core::Result<void> JudgeBlobs() {
+  core::Result<void> CheckBlobs() {
     const ImageFacts& facts = inspection_.facts;
     const std::set<std::string> known = {BlobPath(facts.manifest), BlobPath(facts.config),
                                          BlobPath(facts.layer)};
     for (const auto& [path, file] : files_) {
       if (path.starts_with(kBlobFolder) && !known.contains(path)) {
-        return Fault(core::Quoted(path) + " is no part of its image");
+        return Fault(core::Quoted(path) + " is not part of its image");
       }
     }
     return {};
   }
 
-  // What engines are told beside the manifest follows from it, to the byte.
-  core::Result<void> JudgeLists() {
+  // The other documents for engines follow from the manifest, byte for byte.
+  core::Result<void> CheckLists() {
     const ImageFacts& facts = inspection_.facts;
     const std::map<std::string, std::string> right = {
         {kIndexName, IndexDocument(facts.identity, facts.manifest)},
@@ -170,12 +170,12 @@ class Inspector {
       const char* what = path == BlobPath(facts.config)     ? "its configuration"
                          : path == BlobPath(facts.manifest) ? "its manifest"
                                                             : path.c_str();
-      return Fault(std::string(what) + " says other things than this version of Belljar writes");
+      return Fault(std::string(what) + " differs from what this version of Belljar writes");
     }
     return {};
   }
 
-  core::Result<void> JudgeLayer() {
+  core::Result<void> CheckLayer() {
     ImageFacts& facts = inspection_.facts;
     const FoundFile& file = files_[BlobPath(facts.layer)];
     const auto progress = [&](uint64_t done, uint64_t) {
@@ -186,7 +186,7 @@ class Inspector {
     if (layer->tar.digest != facts.layer.digest) return Fault("it changed while it was read");
     facts.listing = std::move(layer->listing);
     if (ListingDigest(facts.listing) != facts.identity.inputs) {
-      return Fault("its files are not those that its label " + std::string(kInputsLabel) +
+      return Fault("its files do not match those for which its label " + std::string(kInputsLabel) +
                    " was made for");
     }
     return {};

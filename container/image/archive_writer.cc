@@ -19,13 +19,13 @@ namespace {
 
 constexpr size_t kCopyPiece = size_t{1} << 20;
 
-// A file beside `path` that takes its place when it is complete, or goes away.
+// A temporary file next to `path` that replaces it when complete, or is removed.
 class Scratch {
  public:
   static core::Result<Scratch> Create(const std::string& path) {
     std::string name = path + "." + core::Hex(host::RandomBytes());
-    // Not mkostemp: with its mode the umask would have to be asked for, which takes setting it, for
-    // all threads of a server.
+    // Not mkostemp: applying its mode would require the umask, which can only be read by setting
+    // it, for all threads of a server.
     core::UniqueFd fd(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!fd) return core::SystemError("make a file beside " + core::Quoted(path));
     return Scratch(std::move(fd), std::move(name));
@@ -70,7 +70,7 @@ core::Result<void> CopyInto(TarWriter& writer, int from) {
 core::Result<void> WriteArchive(const std::map<std::string, std::string>& documents,
                                 const Blob& layer, int layer_fd, int fd) {
   TarWriter writer(fd);
-  // The layer is too large to be held as the documents are; an empty text stands for it.
+  // The layer is too large to keep in memory like the documents; null stands for it.
   std::map<std::string, const std::string*> entries = {{BlobPath(layer), nullptr}};
   for (const auto& [path, text] : documents) entries[path] = &text;
   for (std::string folder : {"blobs", kBlobFolder}) {
@@ -87,7 +87,7 @@ core::Result<void> WriteArchive(const std::map<std::string, std::string>& docume
   return end ? core::Result<void>() : end.error();
 }
 
-// The writer of tars knows no path.
+// The tar writer does not know the path.
 core::Error AtPath(core::Error error, const std::string& path) {
   if (error.error_number == 0) return error;
   error.operation += ", for " + core::Quoted(path);
@@ -113,7 +113,7 @@ core::Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity ident
   if (fs::exists(path, code) && !fs::is_regular_file(path, code)) {
     return core::MakeError("write " + core::Quoted(path), "it is there, and no file");
   }
-  // The digest of the layer stands before it in the archive.
+  // The layer's digest precedes it in the archive.
   core::Result<Scratch> layer_file = Scratch::Create(path);
   if (!layer_file) return layer_file.error();
   core::Result<Layer> layer = WriteLayer(files, layer_file->fd(), progress);

@@ -8,14 +8,14 @@
 namespace belljar::container::image {
 namespace {
 
-// PEP 552: magic number, flags, and then either the source's time and size or its hash; numbers of
-// 32 bits, the lowest byte first.
+// PEP 552: magic number, flags, and then either the source's time and size or its hash; 32-bit
+// numbers, little-endian.
 constexpr size_t kPycHeaderSize = 16;
 constexpr size_t kFlagsAt = 4;
 constexpr size_t kTimeAt = 8;
 constexpr size_t kSizeAt = 12;
 constexpr uint32_t kByTime = 0;
-constexpr uint32_t kUnchecked = 1;  // by hash, which is not looked at
+constexpr uint32_t kUnchecked = 1;  // by hash, without checking it
 
 uint32_t Read(std::string_view bytes, size_t at) {
   uint32_t number = 0;
@@ -37,7 +37,7 @@ std::optional<std::string> UncheckedByteCode(std::string byte_code, const Source
   if (byte_code.size() < kPycHeaderSize) return std::nullopt;
   const uint32_t flags = Read(byte_code, kFlagsAt);
   if (flags == kUnchecked) return byte_code;
-  // By hash and checked: whether it is of this source, only the interpreter can tell.
+  // By checked hash: only the interpreter can tell whether it matches the source.
   if (flags != kByTime) return std::nullopt;
   if (Read(byte_code, kTimeAt) != source.modified || Read(byte_code, kSizeAt) != source.size) {
     return std::nullopt;

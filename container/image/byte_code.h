@@ -1,4 +1,4 @@
-// Python's byte code files, made independent of the times of files.
+// Makes Python's byte code files independent of file times.
 #ifndef BELLJAR_CONTAINER_IMAGE_BYTE_CODE_H_
 #define BELLJAR_CONTAINER_IMAGE_BYTE_CODE_H_
 
@@ -13,13 +13,14 @@ struct SourceStamp {
   uint32_t size = 0;      // bytes, likewise
 };
 
-// "cpython-311": the part of its name by which the interpreter of kPythonVersion knows its own.
+// "cpython-311": the part of its name that marks it as belonging to the interpreter of
+// kPythonVersion.
 std::string CacheTag();
 
-// `byte_code` marked as what the interpreter takes without a look at the source (PEP 552,
-// "unchecked"): in an image every file has the same time, and code that seems to be of another
-// source would be compiled again at every start. Nothing: it is not of the source with that stamp,
-// or no byte code.
+// `byte_code`, marked so that the interpreter uses it without checking the source (PEP 552,
+// "unchecked"): in an image every file has the same time, and byte code that does not match its
+// source would be compiled again at every start. nullopt: it does not belong to the source with
+// that stamp, or is not byte code.
 std::optional<std::string> UncheckedByteCode(std::string byte_code, const SourceStamp& source);
 
 }  // namespace belljar::container::image

@@ -16,12 +16,12 @@ using Json = nlohmann::ordered_json;
 constexpr char kIndexType[] = "application/vnd.oci.image.index.v1+json";
 constexpr char kManifestType[] = "application/vnd.oci.image.manifest.v1+json";
 constexpr char kConfigType[] = "application/vnd.oci.image.config.v1+json";
-// Not compressed: it goes to an engine of the same machine, which would unpack it at once; its
-// digest is that of the tar, and depends on no version of a compressor.
+// Not compressed: an engine on the same machine would unpack it immediately, and its digest is that
+// of the tar, independent of a compressor's version.
 constexpr char kLayerType[] = "application/vnd.oci.image.layer.v1.tar";
 
 constexpr char kDigestPrefix[] = "sha256:";
-// The time of a build would be another input.
+// The build time would be an additional input.
 constexpr char kDate[] = "1970-01-01T00:00:00Z";
 constexpr host::JsonBounds kBounds{.depth = 16, .values = 10'000};
 
@@ -43,7 +43,7 @@ core::Result<nlohmann::json> Parse(const char* document, std::string_view text) 
   return std::move(std::get<nlohmann::json>(reading));
 }
 
-// The value at `pointer`, null where there is none.
+// The value at `pointer`; null if there is none.
 const nlohmann::json& At(const nlohmann::json& json, const char* pointer) {
   static const nlohmann::json kNull;
   const nlohmann::json::json_pointer place(pointer);
@@ -58,7 +58,7 @@ std::string TextAt(const nlohmann::json& json, const char* pointer) {
 core::Result<Blob> ReadDescriptor(const char* document, const nlohmann::json& json,
                                   const char* type) {
   if (TextAt(json, "/mediaType") != type) {
-    return Fault(document, "it names something else than " + std::string(type));
+    return Fault(document, "it does not name " + std::string(type));
   }
   const std::string digest = TextAt(json, "/digest");
   if (!digest.starts_with(kDigestPrefix) || !IsDigest(std::string_view(digest).substr(7))) {
@@ -123,7 +123,7 @@ std::string ManifestDocument(const Blob& config, const Blob& layer) {
 std::string IndexDocument(const ImageIdentity& identity, const Blob& manifest) {
   Json descriptor = Descriptor(kManifestType, manifest);
   descriptor["platform"] = {{"architecture", identity.architecture}, {"os", "linux"}};
-  // Podman and skopeo read the first, containerd the second.
+  // Podman and skopeo use the first, containerd the second.
   descriptor["annotations"] = {
       {"org.opencontainers.image.ref.name", ImageReference(identity)},
       {"io.containerd.image.name", "docker.io/library/" + ImageReference(identity)}};
@@ -180,7 +180,7 @@ core::Result<ParsedConfig> ParseConfig(std::string_view document) {
     if (!digest->starts_with(kDigestPrefix) || !IsDigest(std::string_view(*digest).substr(7))) {
       return Fault("configuration", digest == &parsed.layer
                                         ? "it does not name its layer"
-                                        : "it has none of the labels of \"belljar image build\"");
+                                        : "it has no labels of \"belljar image build\"");
     }
     digest->erase(0, 7);
   }

@@ -1,4 +1,4 @@
-// The JSON documents of an image: the OCI image layout's, and docker's list of an archive.
+// The JSON documents of an image: the OCI image layout, and docker's manifest.json.
 // https://github.com/opencontainers/image-spec
 #ifndef BELLJAR_CONTAINER_IMAGE_DOCUMENTS_H_
 #define BELLJAR_CONTAINER_IMAGE_DOCUMENTS_H_
@@ -12,12 +12,12 @@
 
 namespace belljar::container::image {
 
-inline constexpr char kIndexName[] = "index.json";      // OCI: which images there are
-inline constexpr char kLayoutName[] = "oci-layout";     // OCI: that this is a layout
-inline constexpr char kDockerName[] = "manifest.json";  // docker load, also before version 25
+inline constexpr char kIndexName[] = "index.json";      // OCI: the list of images
+inline constexpr char kLayoutName[] = "oci-layout";     // OCI: marks the layout
+inline constexpr char kDockerName[] = "manifest.json";  // for docker load, also before version 25
 inline constexpr char kBlobFolder[] = "blobs/sha256";
 
-// What the labels say.
+// The information in the labels.
 struct ImageIdentity {
   std::string version;  // of Belljar
   std::string profile;  // "data-science+network"
@@ -28,7 +28,7 @@ struct ImageIdentity {
   bool operator==(const ImageIdentity&) const = default;
 };
 
-// Names of the labels, for whoever asks an engine about an image.
+// Names of the labels, for querying an engine about an image.
 inline constexpr char kVersionLabel[] = "belljar.version";
 inline constexpr char kProfileLabel[] = "belljar.profile";
 inline constexpr char kPythonLabel[] = "belljar.python";
@@ -37,7 +37,8 @@ inline constexpr char kInputsLabel[] = "belljar.inputs";
 // All labels of an image, by name.
 std::map<std::string, std::string> ImageLabels(const ImageIdentity& identity);
 
-// What an engine calls it: "belljar:0.1.0-data-science_network" (a tag has no plus sign).
+// The engine's name for it: "belljar:0.1.0-data-science_network" (a tag cannot contain a plus
+// sign).
 std::string ImageReference(const ImageIdentity& identity);
 
 struct Blob {
@@ -54,7 +55,7 @@ std::string IndexDocument(const ImageIdentity& identity, const Blob& manifest);
 std::string DockerDocument(const ImageIdentity& identity, const Blob& config, const Blob& layer);
 std::string LayoutDocument();
 
-// What they say, of strangers' documents too. An error says what is wrong with one.
+// Parsers for the documents, which are untrusted. An error says what is wrong.
 core::Result<Blob> ParseIndex(std::string_view document);
 struct ParsedManifest {
   Blob config;

@@ -24,7 +24,7 @@ core::Error Damaged(const std::string& path, const std::string& what) {
   return core::MakeError("read the shared libraries that " + path + " needs", what);
 }
 
-// "a:b" in parts; an empty part means the current folder to the linker, and nothing to us.
+// Splits "a:b"; an empty part means the current folder to the linker, and is ignored here.
 std::vector<std::string> SplitFolders(std::string_view text) {
   std::vector<std::string> folders;
   for (size_t from = 0; from <= text.size();) {
@@ -35,7 +35,7 @@ std::vector<std::string> SplitFolders(std::string_view text) {
   return folders;
 }
 
-// One file's segments, and the dynamic section that they lead to.
+// A file's segments, and the dynamic section that they refer to.
 class ElfReader {
  public:
   ElfReader(Elf* elf, const std::string& path) : elf_(elf), path_(path) {}
@@ -65,7 +65,7 @@ class ElfReader {
   }
 
  private:
-  // Empty where the file has no such bytes.
+  // Empty if the file has no such bytes.
   std::string Chunk(uint64_t offset, uint64_t size) {
     const Elf_Data* data =
         elf_getdata_rawchunk(elf_, static_cast<int64_t>(offset), size, ELF_T_BYTE);
@@ -97,7 +97,7 @@ class ElfReader {
     return {};
   }
 
-  // The table of names is given by its address in memory: the segment that is loaded there has it.
+  // The string table is given by its memory address; it is in the segment loaded there.
   core::Result<void> ReadStrings(const std::vector<GElf_Dyn>& entries) {
     uint64_t address = 0;
     uint64_t size = 0;
@@ -110,7 +110,7 @@ class ElfReader {
                            address - segment.p_vaddr < segment.p_filesz;
       if (is_here) strings_ = Chunk(segment.p_offset + (address - segment.p_vaddr), size);
     }
-    if (size != 0 && strings_.empty()) return Damaged(path_, "its names are not in the file");
+    if (size != 0 && strings_.empty()) return Damaged(path_, "its string table is not in the file");
     return {};
   }
 
@@ -126,7 +126,7 @@ class ElfReader {
 core::Result<std::optional<ElfFile>> ReadElfFile(const std::string& path) {
   core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return core::SystemError("open " + path);
-  // libelf takes an archive of objects for its own kind too, and reads much of any file to tell.
+  // libelf also accepts archives of objects, and reads much of a file to determine its type.
   char magic[SELFMAG] = {};
   if (pread(fd.get(), magic, sizeof magic, 0) != sizeof magic ||
       memcmp(magic, ELFMAG, SELFMAG) != 0) {

@@ -1,5 +1,5 @@
-// What a program or shared library asks of the dynamic linker, as the linker reads it: by program
-// headers, which a stripped file has too.
+// What a program or shared library requires of the dynamic linker, read as the linker does: from
+// program headers, which a stripped file has too.
 #ifndef BELLJAR_CONTAINER_IMAGE_ELF_FILE_H_
 #define BELLJAR_CONTAINER_IMAGE_ELF_FILE_H_
 
@@ -11,7 +11,7 @@
 
 namespace belljar::container::image {
 
-// Only files of one kind are loaded together.
+// Only files of the same kind can be loaded together.
 struct ElfKind {
   int elf_class = 0;  // ELFCLASS64
   int machine = 0;    // EM_X86_64
@@ -23,19 +23,19 @@ struct ElfFile {
   ElfKind kind;
   std::string interpreter;          // PT_INTERP; empty: a library
   std::vector<std::string> needed;  // DT_NEEDED, in order
-  // Folders as they are written, "$ORIGIN" and all. DT_RPATH counts where there is no DT_RUNPATH.
+  // Folders as written, including "$ORIGIN". DT_RPATH only applies without DT_RUNPATH.
   std::vector<std::string> rpath;
   std::vector<std::string> runpath;
 };
 
-// Nothing: it is no ELF file. An error: it cannot be read, or is one and damaged.
+// nullopt: not an ELF file. An error: it cannot be read, or is a damaged ELF file.
 core::Result<std::optional<ElfFile>> ReadElfFile(const std::string& path);
 
-// A program's bytes without what is never loaded: sections for debuggers, the table of sections. It
-// runs as before. Whatever is no 64-bit ELF file of this machine's byte order comes back as it is.
+// A program without what is never loaded: debug sections, the section table. It behaves the same.
+// Anything but a 64-bit ELF file of this machine's byte order is returned unchanged.
 std::string WithoutDebugSections(std::string program);
 
-// As OCI images name it: "amd64"; empty for one that they have no name for.
+// The name in OCI images: "amd64"; empty if there is none.
 std::string ArchitectureName(const ElfKind& kind);
 
 }  // namespace belljar::container::image

@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMaxFile = size_t{1} << 30;
-// Of an interpreter of its own: where the environment has it; of all others that of the build.
+// The environment's, if an interpreter of its own is used; otherwise that of the build.
 std::string StandardLibraryOf(const outside::Installation& installation) {
   return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
 }
 
-// The program that a zygote is, whatever is loaded into it.
+// The program that a zygote executes, whatever is loaded into it.
 const std::string& ZygoteProgram(const outside::Installation& installation) {
   return installation.interpreter.empty() ? installation.zygote : installation.interpreter;
 }
@@ -38,30 +38,30 @@ std::string PythonName() { return fs::path(BELLJAR_PYTHON_STDLIB).filename(); }
 constexpr char kTimeZones[] = "/usr/share/zoneinfo";
 constexpr char kCertificates[] = "/etc/ssl/certs";
 constexpr char kSystemRoots[] = "/etc/ssl/certs/ca-certificates.crt";
-// Where links of kCertificates lead to, of which an image has none.
+// The targets of links in kCertificates; an image has no links.
 constexpr std::string_view kSourcesOfCertificates[] = {"/usr/share/ca-certificates",
                                                        "/usr/local/share/ca-certificates"};
 
-// What a runtime mounts something at.
-// Not /tmp: runc until 1.1 gives a tmpfs the mode of the folder that it covers, whatever mode is
-// asked for, and here all are nobody's to write. Where there is none a runtime makes one.
+// Mount points for runtimes. Not /tmp: runc before 1.1 gives a tmpfs the mode of the folder that it
+// covers, whatever mode is requested, and these folders are not writable. If it is missing, a
+// runtime creates it.
 constexpr const char* kEmptyFolders[] = {"dev", "etc", "proc", "sys"};
 
-// Libraries that glibc loads by name when it needs them: this one to end a thread.
+// Libraries that glibc loads by name on demand: this one to end a thread.
 constexpr const char* kLoadedByName[] = {"libgcc_s.so.1"};
 
 std::string Below(const std::string& folder, const std::string& path) {
   return folder.empty() ? path : folder + "/" + path;
 }
 
-// "usr/lib" of "/usr/lib".
+// "usr/lib" from "/usr/lib".
 std::string ImagePath(const std::string& path) {
   const std::string normal = fs::path(path).lexically_normal();
   const size_t first = normal.find_first_not_of('/');
   return first == normal.npos ? "" : normal.substr(first);
 }
 
-// Whether `path` is `root` or in it. Both are real paths.
+// Whether `path` is `root` or below it. Both are real paths.
 bool IsWithin(const fs::path& path, const fs::path& root) {
   const auto [end, ignored] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
   return end == root.end();
@@ -105,7 +105,7 @@ class Collection {
     if (from.interpreter.empty()) {
       programs.push_back({Below(kImagePrefix, kZygoteProgram), from.zygote});
     } else {
-      // The interpreter stays where it is, for it looks for its library from there.
+      // The interpreter keeps its path, since it finds its library from there.
       const fs::path folder = fs::path(from.zygote).parent_path();
       programs.push_back({ImagePath(from.interpreter), from.interpreter});
       programs.push_back({Below(kImagePrefix, kZygoteModule), from.zygote});
@@ -181,7 +181,7 @@ class Collection {
         if (WantsOfPackages(entry)) AddWithByteCode(Below(target, entry), source);
         continue;
       }
-      // By its whole path: what is wanted depends on the package that it is in.
+      // By the whole path, since the selection depends on the package that contains it.
       const Selection wants = [&](const std::string& path) {
         return WantsOfPackages(Below(entry, path));
       };
@@ -191,7 +191,7 @@ class Collection {
     return {};
   }
 
-  // What the profile lets a worker read.
+  // What the profile allows a worker to read.
   core::Result<void> AddPaths() {
     for (const core::PathRule& rule : request_.profile.paths) {
       const bool is_library = rule.path == "{stdlib}";
@@ -209,9 +209,9 @@ class Collection {
       if (core::Result<void> done = AddTree(path, ImagePath(path), wants); !done) return done;
     }
     if (request_.profile.egress && !files_.files.contains(ImagePath(kSystemRoots))) {
-      return Failure(std::string("there is no ") + kSystemRoots + ", by which profile " +
+      return Failure(std::string("there is no ") + kSystemRoots + ", with which profile " +
                      request_.profile.name +
-                     " verifies whom it talks to; on Debian, package ca-certificates has it");
+                     " verifies certificates; on Debian it is in the package ca-certificates");
     }
     return {};
   }
@@ -223,14 +223,15 @@ class Collection {
     return {};
   }
 
-  // Where ld.so looks without a cache: beside libc, which each build of it has built in.
+  // Where ld.so looks without a cache: next to libc, a path built into each libc.
   core::Result<void> AddLibraries() {
     const std::string& program = ZygoteProgram(request_.installation);
     core::Result<std::optional<ElfFile>> zygote = ReadElfFile(program);
     if (!zygote) return zygote.error();
     if (!*zygote) return Failure(program + " is no program");
     files_.architecture = ArchitectureName((*zygote)->kind);
-    if (files_.architecture.empty()) return Failure("images have no name for this processor");
+    if (files_.architecture.empty())
+      return Failure("OCI images have no name for this architecture");
     core::Result<LibrarySearch> search = LibrarySearch::OfThisMachine();
     if (!search) return search.error();
     std::vector<std::string> objects;
@@ -239,25 +240,25 @@ class Collection {
           file.form == ImageFile::Form::kCopy || file.form == ImageFile::Form::kProgram;
       if (is_copy) objects.push_back(file.source);
     }
-    std::vector<std::string> strangers;
+    std::vector<std::string> untrusted;
     for (const auto& [set, path] : request_.package_paths) {
       std::error_code code;
-      strangers.push_back(fs::canonical(path, code));
+      untrusted.push_back(fs::canonical(path, code));
       if (code) return core::SystemErrorOf(code.value(), "build an image: open " + path);
     }
-    core::Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, strangers);
+    core::Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, untrusted);
     if (!linked) return linked.error();
     for (const char* name : kLoadedByName) {
       const std::string path = search->Find(name, **zygote, program, {});
       if (!path.empty()) linked->paths[name] = path;
     }
-    if (core::Result<void> judged = JudgeMissing(*linked); !judged) return judged;
+    if (core::Result<void> judged = CheckMissing(*linked); !judged) return judged;
     const auto libc = linked->paths.find("libc.so.6");
     if (libc == linked->paths.end()) return Failure("the zygote is not linked with glibc");
     const std::string folder = ImagePath(fs::path(libc->second).parent_path());
     const std::string& linker = (*zygote)->interpreter;
     for (const auto& [name, path] : linked->paths) {
-      // Libraries name the linker too; it is at one place only, which programs name.
+      // Libraries name the linker too; it is only needed at the path that programs name.
       if (name == fs::path(linker).filename()) continue;
       Add(Below(folder, fs::path(name).filename()), path);
     }
@@ -265,9 +266,9 @@ class Collection {
     return {};
   }
 
-  // A program that lacks a library does not start. An extension module that does cannot be imported
+  // A program without a library does not start. An extension module without one cannot be imported
   // on this machine either.
-  core::Result<void> JudgeMissing(const LinkedLibraries& linked) {
+  core::Result<void> CheckMissing(const LinkedLibraries& linked) {
     for (const MissingLibrary& missing : linked.missing) {
       const std::string what = missing.name + ", which " + missing.needed_by + " needs";
       if (missing.needed_by == request_.installation.zygote ||
@@ -275,13 +276,13 @@ class Collection {
           missing.needed_by == request_.guest) {
         return Failure("there is no " + what);
       }
-      files_.left_out.push_back(what + ": it is not on this machine either");
+      files_.left_out.push_back(what + ": it is not on this machine");
     }
     return {};
   }
 
-  // All that `wants` of the folder `source`, and of links those that stay within it, as what they
-  // lead to: an image has none, so that none leads anywhere.
+  // All files in the folder `source` that `wants` selects. Links that stay within it are replaced
+  // by their targets: an image has no links, so none can lead elsewhere.
   core::Result<void> AddTree(const std::string& source, const std::string& target,
                              const Selection& wants) {
     std::error_code code;
@@ -304,7 +305,7 @@ class Collection {
       if (entries->is_symlink(code)) {
         const fs::path real = fs::canonical(from, code);
         const bool stays = !code && IsWithin(real, root) && fs::is_regular_file(real, code);
-        code.clear();  // a link to nothing is none of ours
+        code.clear();  // a dangling link is skipped
         if (stays) AddWithByteCode(Below(target, path), real);
         left_out += !stays;
       } else if (entries->is_directory(code)) {
@@ -327,7 +328,7 @@ class Collection {
     const std::string name = source.stem().string() + "." + CacheTag() + ".pyc";
     const fs::path byte_code = source.parent_path() / "__pycache__" / name;
     ImageFile file{ImageFile::Form::kByteCode, byte_code, source, false};
-    // What is missing, or is of another state of the source, is compiled by every zygote anew.
+    // If it is missing or belongs to another version of the source, every zygote compiles it again.
     const core::Result<std::optional<std::string>> content = ReadContent(file);
     if (!content || !*content) return;
     const fs::path place = fs::path(target).parent_path() / "__pycache__" / name;

@@ -1,4 +1,4 @@
-// Where a finished image goes: the store of an engine of this machine.
+// Loads a finished image into an engine of this machine.
 #ifndef BELLJAR_CONTAINER_IMAGE_IMAGE_LOADER_H_
 #define BELLJAR_CONTAINER_IMAGE_IMAGE_LOADER_H_
 
@@ -10,13 +10,13 @@
 
 namespace belljar::container::image {
 
-// Gives the archive at `path` to one engine. An error names what to do: the engine is not running,
-// its socket is not ours to use.
+// Loads the archive at `path` into one engine. An error says what to do: the engine is not running,
+// its socket is not accessible.
 using ImageLoader =
     std::function<core::Result<void>(const std::string& path, const ImageProgress& progress)>;
 
 struct NamedImageLoader {
-  std::string engine;  // as --load has it: "docker"
+  std::string engine;  // as in --load: "docker"
   ImageLoader load;
 };
 

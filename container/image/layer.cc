@@ -8,13 +8,13 @@
 namespace belljar::container::image {
 namespace {
 
-// Ours have some ten thousand; with the most packages ten times that. Each is held, and a
-// stranger's could have as many as its file has blocks.
+// Ours have some ten thousand; with all packages ten times that. Each is kept in memory, and an
+// untrusted archive could have as many as its file has blocks.
 constexpr size_t kMaxLayerEntries = 1'000'000;
 
 using Visitor = std::function<core::Result<void>(const TarEntry&, const std::string& content)>;
 
-// All files and folders, in order of their paths.
+// All files and folders, sorted by path.
 core::Result<void> Walk(const ImageFiles& files, const ImageProgress& progress,
                         const Visitor& visit) {
   const uint64_t total = files.files.size();
@@ -32,7 +32,8 @@ core::Result<void> Walk(const ImageFiles& files, const ImageProgress& progress,
     if (core::Result<void> visited = visit_folders(&path); !visited) return visited;
     core::Result<std::optional<std::string>> content = ReadContent(file);
     if (!content) return content.error();
-    if (!*content) return core::MakeError("build an image", file.source + " changed meanwhile");
+    if (!*content)
+      return core::MakeError("build an image", file.source + " changed while it was read");
     const TarEntry entry{.path = path, .is_program = file.is_program, .size = (*content)->size()};
     if (core::Result<void> visited = visit(entry, **content); !visited) return visited;
     if (progress) progress(++done, total);
@@ -50,7 +51,7 @@ bool ListedEntry::operator==(const ListedEntry& other) const {
 
 std::string ListingDigest(const ImageListing& listing) {
   host::Sha256Stream digest;
-  // No part of a line has a zero byte or a newline in it: paths have no control characters.
+  // No field contains a zero byte or a newline: paths have no control characters.
   for (const ListedEntry& each : listing) {
     digest.Add(each.entry.path + '\0' + std::to_string(each.entry.mode()) + '\0' +
                std::to_string(each.entry.size) + '\0' + each.digest + '\n');
@@ -90,7 +91,7 @@ core::Result<ImageListing> ListFiles(const ImageFiles& files, const ImageProgres
 core::Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const ImageProgress& progress,
                               const TarVisitor& also) {
   Layer layer;
-  std::optional<host::Sha256Stream> digest;  // of the file that is being read
+  std::optional<host::Sha256Stream> digest;  // of the current file
   const auto end_file = [&] {
     if (digest) layer.listing.back().digest = digest->Finish();
     digest.reset();
@@ -98,8 +99,9 @@ core::Result<Layer> ReadLayer(int fd, uint64_t offset, uint64_t size, const Imag
   const TarVisitor visitor{.entry = [&](const TarEntry& entry, uint64_t at) -> core::Result<void> {
                              end_file();
                              if (layer.listing.size() == kMaxLayerEntries) {
-                               return core::MakeError("read an image",
-                                                      "it has more files than one of ours");
+                               return core::MakeError(
+                                   "read an image",
+                                   "it has more files than an image built by Belljar");
                              }
                              layer.listing.push_back({entry, ""});
                              if (!entry.is_folder) digest.emplace();

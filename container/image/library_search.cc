@@ -15,8 +15,8 @@ namespace {
 constexpr char kCachePath[] = "/etc/ld.so.cache";
 constexpr size_t kMaxCache = size_t{64} << 20;
 
-// What the linkers of distributions have built in; with several architectures' folders on one
-// machine, the kind of a file tells.
+// Built into the linkers of distributions. If a machine has folders of several architectures, the
+// files' kind decides.
 const char* const kDefaultFolders[] = {
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -47,13 +47,13 @@ std::string Canonical(const std::string& path) {
   return code ? path : real.string();
 }
 
-// Whether `path`, which has no ".." in it, is in `folder`.
+// Whether `path`, which contains no "..", is below `folder`.
 bool IsIn(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-// Else a package could have files of this machine put into its image: what it leads to would be
-// taken along, wherever that is.
+// Otherwise a package could get arbitrary files of this machine copied into its image by naming
+// their path.
 void Confine(ElfFile& object, const std::string& path, const std::string& folder) {
   for (std::vector<std::string>* led : {&object.rpath, &object.runpath}) {
     *led = ExpandFolders(*led, path);
@@ -71,8 +71,8 @@ std::vector<std::string> ExpandFolders(const std::vector<std::string>& folders,
   for (std::string folder : folders) {
     ReplaceAll(folder, "$ORIGIN", origin);
     ReplaceAll(folder, "${ORIGIN}", origin);
-    // $LIB and $PLATFORM differ by distribution and processor; nothing that is meant to be moved
-    // has them.
+    // $LIB and $PLATFORM depend on distribution and processor; relocatable software does not use
+    // them.
     if (folder.find('$') == folder.npos) expanded.push_back(fs::path(folder).lexically_normal());
   }
   return expanded;
@@ -81,7 +81,7 @@ std::vector<std::string> ExpandFolders(const std::vector<std::string>& folders,
 core::Result<LibrarySearch> LibrarySearch::OfThisMachine() {
   std::vector<std::string> folders(std::begin(kDefaultFolders), std::end(kDefaultFolders));
   std::error_code code;
-  // Not every system has one.
+  // Not every system has a cache.
   if (!fs::exists(kCachePath, code)) return LibrarySearch(LoaderCache(), std::move(folders));
   const core::Result<std::string> bytes = core::ReadFile(kCachePath, kMaxCache);
   if (!bytes) return bytes.error();
@@ -115,7 +115,7 @@ std::string LibrarySearch::Find(const std::string& name, const ElfFile& object,
 
 core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
                                                   const LibrarySearch& search,
-                                                  const std::vector<std::string>& strangers) {
+                                                  const std::vector<std::string>& untrusted) {
   struct Object {
     std::string path;
     std::vector<std::string> inherited;
@@ -133,7 +133,7 @@ core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>
     core::Result<std::optional<ElfFile>> file = ReadElfFile(object.path);
     if (!file) return file.error();
     if (!*file) continue;
-    for (const std::string& folder : strangers) {
+    for (const std::string& folder : untrusted) {
       if (IsIn(Canonical(object.path), folder)) Confine(**file, object.path, folder);
     }
     std::vector<std::string> inherited = ExpandFolders((*file)->rpath, object.path);
@@ -149,7 +149,7 @@ core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>
       if (seen.insert(real).second) waiting.push_back({path, inherited});
     }
   }
-  // Libraries of a wheel may rely on what loads them: a name that is loaded already is not
+  // Libraries of a wheel may rely on what loads them: a name that is already loaded is not
   // searched.
   std::erase_if(linked.missing,
                 [&](const MissingLibrary& missing) { return found.contains(missing.name); });

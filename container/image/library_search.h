@@ -1,5 +1,5 @@
-// The shared libraries that programs and extension modules need, found as ld.so finds them
-// (ld.so(8)): DT_RPATH, DT_RUNPATH, its cache, the usual folders. LD_LIBRARY_PATH is no part of an
+// The shared libraries that programs and extension modules need, found as ld.so does (ld.so(8)):
+// DT_RPATH, DT_RUNPATH, its cache, the default folders. LD_LIBRARY_PATH is not part of an
 // installation.
 #ifndef BELLJAR_CONTAINER_IMAGE_LIBRARY_SEARCH_H_
 #define BELLJAR_CONTAINER_IMAGE_LIBRARY_SEARCH_H_
@@ -21,8 +21,8 @@ class LibrarySearch {
 
   static core::Result<LibrarySearch> OfThisMachine();
 
-  // The file that `object`, which is at `path`, gets for `name`; empty: none. `inherited` are the
-  // folders of DT_RPATH of what loaded it.
+  // The file that `object` at `path` gets for `name`; empty: none. `inherited` are the DT_RPATH
+  // folders of what loaded it.
   std::string Find(const std::string& name, const ElfFile& object, const std::string& path,
                    const std::vector<std::string>& inherited) const;
 
@@ -31,7 +31,7 @@ class LibrarySearch {
   std::vector<std::string> folders_;
 };
 
-// Folders of DT_RPATH or DT_RUNPATH of the file at `path`, with its own in place of $ORIGIN.
+// The folders of DT_RPATH or DT_RUNPATH of the file at `path`, with $ORIGIN replaced.
 std::vector<std::string> ExpandFolders(const std::vector<std::string>& folders,
                                        const std::string& path);
 
@@ -41,16 +41,17 @@ struct MissingLibrary {
 };
 
 struct LinkedLibraries {
-  std::map<std::string, std::string> paths;  // name that is asked for -> file
+  std::map<std::string, std::string> paths;  // requested name -> file
   std::vector<MissingLibrary> missing;
 };
 
-// What `objects` (paths; whatever is no ELF file is passed over) need, and what that needs, but for
-// files that `objects` has itself. `strangers` are real paths of folders: objects in one get what
-// is in that folder, and this machine's libraries by name, but nothing that they name by a path.
+// The libraries that `objects` (paths; files that are not ELF are skipped) need, recursively,
+// except files that are among `objects`. `strangers` are real paths of untrusted folders: objects
+// in one get files in that folder, and this machine's libraries by name, but nothing that they name
+// by path.
 core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,
                                                   const LibrarySearch& search,
-                                                  const std::vector<std::string>& strangers = {});
+                                                  const std::vector<std::string>& untrusted = {});
 
 }  // namespace belljar::container::image
 

@@ -18,8 +18,8 @@ constexpr size_t kNameAt = 4;
 constexpr size_t kPathAt = 8;
 constexpr size_t kCapabilitiesAt = 16;
 
-// The older part: a magic of 12 bytes with its padding, a count, and entries of three numbers. What
-// follows it is aligned as the entries of the newer part are.
+// The older format: a padded magic of 12 bytes, a count, and entries of three numbers. What follows
+// is aligned like the entries of the newer format.
 constexpr size_t kOldHeaderSize = 16;
 constexpr size_t kOldEntrySize = 12;
 constexpr size_t kAlignment = 8;
@@ -31,7 +31,7 @@ Number Read(std::string_view bytes, size_t at) {
   return number;
 }
 
-// Offsets are from the beginning of the newer part.
+// Offsets are relative to the start of the newer part.
 std::optional<std::string> TextAt(std::string_view bytes, uint32_t at) {
   if (at >= bytes.size()) return std::nullopt;
   const size_t end = bytes.find('\0', at);

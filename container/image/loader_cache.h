@@ -1,4 +1,4 @@
-// /etc/ld.so.cache: which file the dynamic linker takes for the name of a library.
+// /etc/ld.so.cache: the dynamic linker's index from library names to files.
 #ifndef BELLJAR_CONTAINER_IMAGE_LOADER_CACHE_H_
 #define BELLJAR_CONTAINER_IMAGE_LOADER_CACHE_H_
 
@@ -13,15 +13,15 @@ namespace belljar::container::image {
 
 class LoaderCache {
  public:
-  // An empty one: each name is searched for in the usual folders.
+  // An empty cache: each name is searched for in the default folders.
   LoaderCache() = default;
 
-  // The format of glibc 2.2 and later, alone or behind the older one. An error: it is another, or
-  // damaged.
+  // Reads the format of glibc 2.2 and later, alone or after the older one. An error: it has another
+  // format, or is damaged.
   static core::Result<LoaderCache> Parse(std::string_view bytes);
 
-  // The linker's order; of several kinds (32-bit too) where there are. Builds for newer processors
-  // (glibc-hwcaps) are not among them: an image is to run on others too.
+  // In the linker's order; may be of several kinds (also 32-bit). Builds for newer processors
+  // (glibc-hwcaps) are left out: an image must also run on others.
   const std::vector<std::string>& Find(const std::string& name) const;
 
  private:

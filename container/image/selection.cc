@@ -9,38 +9,38 @@
 namespace belljar::container::image {
 namespace {
 
-// Of the standard library, whole folders and single modules, by their paths.
-constexpr std::string_view kNotOfStandardLibrary[] = {
-    // Tests of Python itself, and what only they use.
+// Folders and modules of the standard library, by path.
+constexpr std::string_view kExcludedModules[] = {
+    // Python's own tests, and what only they use.
     "test", "__phello__", "__hello__.py", "_testcapi", "ctypes/test", "distutils/tests",
     "lib2to3/tests", "sqlite3/test", "tkinter/test", "unittest/test",
-    // They talk to a person, by a screen or a terminal; there is none.
+    // They need a screen or a terminal, which a container does not have.
     "idlelib", "tkinter", "turtle.py", "turtledemo", "curses", "antigravity.py", "this.py",
     "pydoc_data", "lib-dynload/_tkinter", "lib-dynload/_curses", "lib-dynload/_curses_panel",
     "lib-dynload/readline", "lib-dynload/ossaudiodev",
-    // They install, build or make environments; nothing is ever installed in a container.
+    // They install, build or create environments; nothing is ever installed in a container.
     "ensurepip", "venv", "lib2to3", "EXTERNALLY-MANAGED", "sitecustomize.py",
-    // Removed from later Pythons, or with libraries of their own that nobody here needs: NIS brings
+    // Removed from later Python versions, or with dependencies that nobody needs here: NIS pulls in
     // Kerberos, dbm Berkeley DB, crypt the system's password hashes.
     "lib-dynload/nis", "lib-dynload/_dbm", "lib-dynload/_gdbm", "lib-dynload/_crypt"};
 
 // For building extension modules, with the interpreter's static library: 70 MB on Debian.
 constexpr std::string_view kBuildFolder = "config-";
 
-// Extension modules of Python's own tests.
+// Extension modules for Python's own tests.
 constexpr std::string_view kTestExtensions[] = {"lib-dynload/_test", "lib-dynload/_xxtest",
                                                 "lib-dynload/_ctypes_test", "lib-dynload/xx"};
 
-// Sources of C and Cython, stubs for type checkers, static libraries, launchers for another system.
+// C and Cython sources, stubs for type checkers, static libraries, launchers for another system.
 constexpr std::string_view kNotToImport[] = {".a",   ".c",   ".cmake", ".cpp", ".exe",
                                              ".h",   ".hpp", ".la",    ".o",   ".pc",
                                              ".pth", ".pxd", ".pxi",   ".pyi", ".pyx"};
 
-// Of a package's metadata: how and from where it was installed, which differs by machine.
-constexpr std::string_view kInstallersNotes[] = {"RECORD", "INSTALLER", "REQUESTED",
-                                                 "direct_url.json"};
+// Package metadata about how and from where it was installed, which differs between machines.
+constexpr std::string_view kInstallerMetadata[] = {"RECORD", "INSTALLER", "REQUESTED",
+                                                   "direct_url.json"};
 
-// They install packages, or are of an environment and not of a package.
+// They install packages, or belong to an environment and not to a package.
 constexpr std::string_view kInstallers[] = {"pip",           "setuptools",      "wheel",
                                             "pkg_resources", "_distutils_hack", "bin"};
 
@@ -55,7 +55,8 @@ bool IsAny(std::string_view text, const auto& words) {
   return std::find(std::begin(words), std::end(words), text) != std::end(words);
 }
 
-// "math.cpython-39-x86_64-linux-gnu.so", or of the interpreter's debug build, "-311d-": of another.
+// Whether it is for another Python: "math.cpython-39-x86_64-linux-gnu.so", or "-311d-" for a debug
+// build.
 bool IsOfAnotherPython(std::string_view name) {
   const size_t tag = name.find(".cpython-");
   return tag != name.npos && name.ends_with(".so") &&
@@ -63,7 +64,7 @@ bool IsOfAnotherPython(std::string_view name) {
          name.substr(tag + 1) != CacheTag() + ".so";
 }
 
-// "lib-dynload/nis" of "lib-dynload/nis.cpython-311-x86_64-linux-gnu.so"; others as they are.
+// "lib-dynload/nis" from "lib-dynload/nis.cpython-311-x86_64-linux-gnu.so"; others unchanged.
 std::string_view ModulePath(std::string_view path) {
   if (!path.ends_with(".so")) return path;
   const size_t from = path.rfind('/') + 1;
@@ -73,9 +74,9 @@ std::string_view ModulePath(std::string_view path) {
 }  // namespace
 
 bool WantsOfStandardLibrary(const std::string& path) {
-  return !IsAny(ModulePath(path), kNotOfStandardLibrary) && !path.starts_with(kBuildFolder) &&
+  return !IsAny(ModulePath(path), kExcludedModules) && !path.starts_with(kBuildFolder) &&
          !StartsWithAny(path, kTestExtensions) && !IsOfAnotherPython(LastPart(path)) &&
-         // Those of distributors stand in dist-packages.
+         // Distributions use dist-packages.
          path != "site-packages" && path != "dist-packages";
 }
 
@@ -84,15 +85,15 @@ bool WantsOfPackages(const std::string& path) {
   const std::string_view top = std::string_view(path).substr(0, path.find('/'));
   const size_t dot = name.rfind('.');
   if (dot != name.npos && IsAny(name.substr(dot), kNotToImport)) return false;
-  if (top.ends_with(".dist-info") && name != top && IsAny(name, kInstallersNotes)) return false;
+  if (top.ends_with(".dist-info") && name != top && IsAny(name, kInstallerMetadata)) return false;
   if (IsAny(top.substr(0, top.find('-')), kInstallers)) return false;
-  // A package that is called so itself is one.
+  // Unless the package itself has that name.
   if ((name == "tests" || name == "test") && name != top) return false;
   return !IsOfAnotherPython(name);
 }
 
 bool WantsOfTimeZones(const std::string& path) {
-  // The same once more, with leap seconds or as another name of the first; and the machine's own.
+  // Duplicates, with leap seconds or under another name; and the machine's own zone.
   return path != "posix" && path != "right" && path != "localtime" && path != "posixrules";
 }
 

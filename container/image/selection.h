@@ -1,4 +1,4 @@
-// Which files of a tree go into an image.
+// Selects which files of a tree go into an image.
 #ifndef BELLJAR_CONTAINER_IMAGE_SELECTION_H_
 #define BELLJAR_CONTAINER_IMAGE_SELECTION_H_
 
@@ -6,17 +6,17 @@
 
 namespace belljar::container::image {
 
-// Each is asked for folders and files by their paths below the tree's root; a folder that is not
-// wanted is not looked into. Byte code is chosen with its source and never asked for.
+// Each is called with paths of folders and files below the tree's root; a folder that is not
+// selected is not searched. Byte code follows its source and is never passed.
 
-// Python's own library: what no guest and no package of a profile gets to is left out.
+// Python's own library, without what no guest and no package of a profile uses.
 bool WantsOfStandardLibrary(const std::string& path);
-// Installed packages: what they need when they are imported.
+// Installed packages: what they need when imported.
 bool WantsOfPackages(const std::string& path);
 // Time zones: each once, in the form that zoneinfo reads.
 bool WantsOfTimeZones(const std::string& path);
-// Certificate authorities: all in the one file that libraries are told of. The others are links,
-// and a machine may have certificates of its own beside them.
+// Certificate authorities: only the single bundle that libraries are configured to use. The other
+// files are links, and a machine may have its own certificates among them.
 bool WantsOfCertificates(const std::string& path);
 bool WantsAll(const std::string& path);
 

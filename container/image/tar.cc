@@ -20,7 +20,7 @@ constexpr size_t kBlock = 512;
 constexpr size_t kReadPiece = size_t{256} << 10;
 constexpr uint64_t kMaxTarFile = (uint64_t{1} << 33) - 1;  // eleven octal digits
 
-// POSIX.1-1988 ustar, as pax(1) has it.
+// POSIX.1-1988 ustar, as in pax(1).
 struct Header {
   char name[100];
   char mode[8];
@@ -64,8 +64,8 @@ std::string GetText(const char (&field)[N]) {
 
 std::string NameOf(const TarEntry& entry) { return entry.path + (entry.is_folder ? "/" : ""); }
 
-// A longer name is in two fields, divided at a slash: at the first that leaves enough for the
-// second. Nothing: there is none.
+// A longer name is split at a slash into two fields: at the first one that leaves a short enough
+// rest. nullopt: there is none.
 std::optional<size_t> DivideAt(const std::string& name) {
   if (name.size() <= sizeof(Header::name)) return 0;
   const size_t slash = name.find('/', name.size() - sizeof(Header::name) - 1);
@@ -93,7 +93,8 @@ Header Encode(const TarEntry& entry) {
   memcpy(header.version, TVERSION, TVERSLEN);
   PutOctal(header.major, 0);
   PutOctal(header.minor, 0);
-  // The sum of all bytes, its own field taken for spaces; six digits, a zero byte and a space.
+  // The sum of all bytes, with the checksum field taken as spaces; six digits, a zero byte and a
+  // space.
   memset(header.checksum, ' ', sizeof header.checksum);
   const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
   uint64_t sum = std::accumulate(bytes, bytes + sizeof header, uint64_t{0});
@@ -102,7 +103,7 @@ Header Encode(const TarEntry& entry) {
   return header;
 }
 
-// What it seems to say. Whether it says that in the one right way, encoding it again tells.
+// What it appears to contain. Encoding it again shows whether it is in canonical form.
 TarEntry Decode(const Header& header) {
   TarEntry entry;
   const std::string prefix = GetText(header.prefix);
@@ -116,7 +117,7 @@ TarEntry Decode(const Header& header) {
 
 uint64_t PaddingOf(uint64_t size) { return (kBlock - size % kBlock) % kBlock; }
 
-// Precondition: what is wrong with `header`, which `entry` was made of, is not its name.
+// Precondition: `entry` was decoded from `header`, and its name is not what is wrong.
 std::string HeaderFault(const Header& header, const TarEntry& entry) {
   switch (header.type) {
     case LNKTYPE: return "it is a hard link";
@@ -126,12 +127,13 @@ std::string HeaderFault(const Header& header, const TarEntry& entry) {
     case FIFOTYPE: return "it is a pipe";
     case DIRTYPE:
     case REGTYPE: break;
-    default: return "it is of a kind that no image of ours has";
+    default: return "its type is not used in images built by Belljar";
   }
   if (GetOctal(header.mode) & 07000) return "it is setuid, setgid or sticky";
-  if (GetOctal(header.mode) & 0222) return "it can be written to";
-  if (GetOctal(header.mode) != entry.mode()) return "its permissions are none that we give";
-  if (GetOctal(header.uid) != 0 || GetOctal(header.gid) != 0) return "it is not root's";
+  if (GetOctal(header.mode) & 0222) return "it is writable";
+  if (GetOctal(header.mode) != entry.mode())
+    return "its permissions are not those that Belljar sets";
+  if (GetOctal(header.uid) != 0 || GetOctal(header.gid) != 0) return "it is not owned by root";
   if (GetOctal(header.mtime) != 0) return "it has a date";
   return "its header is damaged";
 }
@@ -151,7 +153,7 @@ class TarReader {
       if (core::Result<void> read = ReadEntry(header); !read) return read.error();
     }
     if (core::Result<void> read = TakeZeros(kBlock, "its end"); !read) return read.error();
-    if (left_ != 0) return Fault("there is more behind its end");
+    if (left_ != 0) return Fault("there is data after its end");
     return TarSummary{digest_.Finish(), size};
   }
 
@@ -172,17 +174,17 @@ class TarReader {
     last_ = entry.path;
     const size_t slash = entry.path.rfind('/');
     if (slash != entry.path.npos && !folders_.contains(entry.path.substr(0, slash))) {
-      return Fault(place + "the folder that it is in is not there");
+      return Fault(place + "its parent folder is missing");
     }
     if (entry.is_folder) folders_.insert(entry.path);
-    if (core::Result<void> told = visitor_.entry(entry, at_); !told) return told;
+    if (core::Result<void> visited = visitor_.entry(entry, at_); !visited) return visited;
     std::string piece;
     for (uint64_t left = entry.size; left > 0; left -= piece.size()) {
       piece.resize(std::min<uint64_t>(left, kReadPiece));
       if (core::Result<void> read = Take(piece.data(), piece.size()); !read) return read;
-      if (core::Result<void> told = visitor_.bytes(piece); !told) return told;
+      if (core::Result<void> visited = visitor_.bytes(piece); !visited) return visited;
     }
-    return TakeZeros(PaddingOf(entry.size), place + "what fills its last block");
+    return TakeZeros(PaddingOf(entry.size), place + "the padding of its last block");
   }
 
   core::Result<void> TakeZeros(uint64_t count, const std::string& place) {
@@ -224,9 +226,9 @@ class TarReader {
 
 std::string EntryFault(const TarEntry& entry) {
   if (const char* fault = host::PathFault(entry.path)) return fault;
-  if (!DivideAt(NameOf(entry))) return "its path is longer than a tar file has room for";
-  if (entry.is_folder && entry.size != 0) return "it is a folder with bytes of its own";
-  if (entry.size > kMaxTarFile) return "it is larger than a tar file has room for";
+  if (!DivideAt(NameOf(entry))) return "its path is too long for a tar file";
+  if (entry.is_folder && entry.size != 0) return "it is a folder with content";
+  if (entry.size > kMaxTarFile) return "it is too large for a tar file";
   return "";
 }
 
@@ -241,7 +243,8 @@ core::Result<void> TarWriter::Begin(const TarEntry& entry) {
 }
 
 core::Result<void> TarWriter::Append(std::string_view bytes) {
-  if (bytes.size() > missing_) return core::MakeError("write a tar file", "a file grew meanwhile");
+  if (bytes.size() > missing_)
+    return core::MakeError("write a tar file", "a file grew while it was read");
   missing_ -= bytes.size();
   return Write(bytes);
 }
@@ -253,7 +256,8 @@ core::Result<TarSummary> TarWriter::Finish() {
 }
 
 core::Result<void> TarWriter::Pad() {
-  if (missing_ != 0) return core::MakeError("write a tar file", "a file became shorter meanwhile");
+  if (missing_ != 0)
+    return core::MakeError("write a tar file", "a file was truncated while it was read");
   return Write(std::string(PaddingOf(written_), '\0'));
 }
 

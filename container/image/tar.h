@@ -1,11 +1,10 @@
-// Tar files of one form: folders and plain files of root's, in order of their paths, dated 1970,
-// nobody's to write. Each list of entries has exactly one such file, so that what is the same has
-// the same digest, and the reader can ask that every byte is as the writer puts it: none is left in
-// which something could be hidden, and no two programs that unpack it can disagree on what is
-// there.
+// Tar files in one canonical form: folders and regular files owned by root, sorted by path, dated
+// 1970, not writable. Each list of entries has exactly one such file. So equal content has an equal
+// digest, and the reader can require every byte to be as the writer would write it: nothing can be
+// hidden, and no two unpackers can disagree about the content.
 //
-// Ours, not a library's: a digest would depend on its version, and what unpacks tars of all kinds
-// brings parsers of all kinds. The form is POSIX ustar, which everything reads.
+// Our own implementation: with a library, the digest would depend on its version, and a general tar
+// library brings many parsers. The form is POSIX ustar, which everything reads.
 #ifndef BELLJAR_CONTAINER_IMAGE_TAR_H_
 #define BELLJAR_CONTAINER_IMAGE_TAR_H_
 
@@ -20,15 +19,15 @@
 namespace belljar::container::image {
 
 struct TarEntry {
-  std::string path;  // relative, '/' between its parts, none at its end
+  std::string path;  // relative, '/' between components, none at the end
   bool is_folder = false;
-  bool is_program = false;  // may be executed
+  bool is_program = false;  // executable
   uint64_t size = 0;        // of a file
 
   unsigned mode() const { return is_folder || is_program ? 0555 : 0444; }
 };
 
-// What is wrong with the entry as one of such a tar; empty: nothing.
+// Why the entry is not allowed in such a tar; empty: it is.
 std::string EntryFault(const TarEntry& entry);
 
 struct TarSummary {
@@ -36,13 +35,13 @@ struct TarSummary {
   uint64_t size = 0;
 };
 
-// Writes to a descriptor, from where that stands.
+// Writes to a descriptor, from its current position.
 class TarWriter {
  public:
   explicit TarWriter(int fd) : fd_(fd) {}
 
-  // Preconditions: entries come in order of their paths, a folder before what is in it, and of a
-  // file then all of its bytes, by any number of Append.
+  // Preconditions: entries are sorted by path, a folder comes before its content, and a file is
+  // followed by all of its bytes, in any number of Append calls.
   core::Result<void> Begin(const TarEntry& entry);
   core::Result<void> Append(std::string_view bytes);
   core::Result<TarSummary> Finish();
@@ -54,18 +53,18 @@ class TarWriter {
   int fd_;
   host::Sha256Stream digest_;
   uint64_t written_ = 0;
-  uint64_t missing_ = 0;  // of the file that was begun
+  uint64_t missing_ = 0;  // of the current file
 };
 
-// What a reader is told, in order. An error of theirs ends the reading, and is its error.
+// Callbacks for a reader, called in order. An error of theirs ends the reading, and is returned.
 struct TarVisitor {
-  // `at`: where in the file its bytes are.
+  // `at`: the offset of its content in the file.
   std::function<core::Result<void>(const TarEntry&, uint64_t at)> entry;
   std::function<core::Result<void>(std::string_view)> bytes;  // the next piece of that entry
 };
 
-// Reads the `size` bytes of `fd` from `offset`, whatever its position. An error with an errno is
-// this machine's; without one it says what of the file is not as TarWriter writes it.
+// Reads `size` bytes of `fd` from `offset`, whatever its position. An error with an errno is this
+// machine's; without one it says how the file differs from what TarWriter writes.
 core::Result<TarSummary> ReadTar(int fd, uint64_t offset, uint64_t size, const TarVisitor& visitor);
 
 }  // namespace belljar::container::image

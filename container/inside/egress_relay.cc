@@ -15,13 +15,13 @@
 namespace belljar::container::inside {
 namespace {
 
-// A host that reads nothing for so long has stopped being one.
+// A host that reads nothing for this long is gone.
 constexpr std::chrono::seconds kSendTimeout{20};
-// Out of descriptors, say: the connection waits in the kernel's queue meanwhile.
+// For example if out of descriptors; the connection waits in the kernel's queue.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr int kBacklog = 64;
 
-// Places in what is watched.
+// Indexes into the watched descriptors.
 constexpr size_t kListener = 1;
 constexpr size_t kOfTraffic = 2;
 
@@ -34,7 +34,7 @@ core::Error NoEgress(const char* what) {
 core::Result<void> EgressRelay::Listen(uint16_t port) {
   core::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return NoEgress("socket");
-  // A run that used the port before may not have left it yet.
+  // An earlier run may not have released the port yet.
   const int on = 1;
   (void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
@@ -42,7 +42,7 @@ core::Result<void> EgressRelay::Listen(uint16_t port) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return NoEgress("bind to its loopback");
+    return NoEgress("bind to the loopback address");
   }
   if (listen(fd.get(), kBacklog) != 0) return NoEgress("listen");
   listener_ = std::move(fd);
@@ -54,7 +54,7 @@ core::Result<void> EgressRelay::Start(core::UniqueFd listener) {
   if (bounds_.at_a_time == 0 || !listener_) {
     return core::MakeError("open the egress proxy of a container", "the host has allowed none");
   }
-  // A connection that was there and has gone again must not make accept wait.
+  // A connection that has been reset again must not block accept.
   const int flags = fcntl(listener_.get(), F_GETFL);
   if (flags < 0 || fcntl(listener_.get(), F_SETFL, flags | O_NONBLOCK) != 0)
     return NoEgress("fcntl");
@@ -98,7 +98,7 @@ core::Result<void> EgressRelay::Take(const wire::Frame& frame) {
   if (!traffic_)
     return core::MakeError("read from the host", wire::FrameName(frame.kind) + " before a run");
   core::Result<void> taken = traffic_->Take(frame);
-  // Only where somebody will look: an answer to what was cut by the end is nobody's.
+  // Not after Stop: nobody would handle it.
   if (taken && !stopped_) eventfd_write(wake_.get(), 1);
   return taken;
 }
@@ -116,7 +116,7 @@ void EgressRelay::Run() {
     }
     const std::string frames = MoveAll();
     if (frames.empty()) continue;
-    // Without a host there is nothing to relay; whoever listens to it sees that too.
+    // Without a host there is nothing to relay; the listener thread notices it too.
     if (!channel_.SendFrames(frames, {core::Clock::now() + kSendTimeout})) break;
   }
   listener_.Reset();
@@ -129,7 +129,7 @@ void EgressRelay::Await() {
     watched_ = {{wake_.get(), POLLIN, 0}, {accepts ? listener_.get() : -1, POLLIN, 0}};
     if (!held_) traffic_->Watch(true, watched_);
   }
-  // Whatever it says is looked at again.
+  // The result does not matter: everything is checked again.
   (void)poll(watched_.data(), watched_.size(),
              pauses_ ? static_cast<int>(kAcceptPause.count()) : -1);
 }
@@ -147,8 +147,8 @@ void EgressRelay::AcceptAll(std::string& frames) {
   while (traffic_->ledger().may_open()) {
     core::UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
-      // Never again at once, whatever it is: an error that stays would keep this lock for ever, and
-      // with it the end of the run.
+      // Pause after any other error: a persistent one would hold this lock forever and block the
+      // end of the run.
       pauses_ = errno != EAGAIN && errno != EWOULDBLOCK;
       return;
     }
@@ -156,7 +156,7 @@ void EgressRelay::AcceptAll(std::string& frames) {
     (void)setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     traffic_->Open(std::move(fd), frames);
   }
-  // The host's record says that it was one too many; the next ones are refused.
+  // The host's record shows that this one exceeded the maximum; further ones are refused.
   if (traffic_->ledger().has_opened_all()) listener_.Reset();
 }
 

@@ -1,11 +1,11 @@
-// EgressRelay: the guest's side of an egress proxy: a thread that accepts what the worker connects
-// to its egress proxy and moves it over the channel, while the request runs. What is allowed is the
-// host's to say.
+// EgressRelay: the guest's side of an egress proxy: a thread that accepts the worker's connections
+// to its egress proxy and forwards them over the channel, while the request runs. The host decides
+// what is allowed.
 //
 //   worker ──▶ 127.0.0.1:1080 ──▶ EgressRelay ──frames──▶ host: HostEgress ──▶ engine/egress
 //
-// The listener is in the container's own network namespace, which has nothing but its loopback; or,
-// where a worker has one of its own in there, in that one.
+// The listener is in the container's own network namespace, which only has a loopback; or in the
+// worker's own, if it has one in the container.
 #ifndef BELLJAR_CONTAINER_INSIDE_EGRESS_RELAY_H_
 #define BELLJAR_CONTAINER_INSIDE_EGRESS_RELAY_H_
 
@@ -32,22 +32,22 @@ class EgressRelay {
   EgressRelay(const EgressRelay&) = delete;
   ~EgressRelay() { Stop(); }
 
-  // From now on the worker can connect; it is accepted once there is a run.
+  // From now on the worker can connect; connections are accepted once there is a run.
   core::Result<void> Listen(uint16_t port);
 
-  // Before Start: what the host allows the run.
+  // Before Start: what the host allows for the run.
   void Allow(const wire::EgressBounds& bounds) { bounds_ = bounds; }
   // Begins to accept. `listener`: the worker's own; empty: that of Listen. Once.
   core::Result<void> Start(core::UniqueFd listener);
-  // Every connection is cut; what is still under way is lost.
+  // Closes every connection; data in transit is lost.
   void Stop();
 
-  // Between the two nothing is sent: the host takes nothing while it is in a call of a function.
-  // Blocks until what is on its way is out.
+  // Between Hold and GoOn nothing is sent: the host does not read during a function call. Hold
+  // blocks until what is being sent is out.
   void Hold();
   void GoOn();
 
-  // What the host says of a stream. Any thread; an error is a fault.
+  // A frame of the host about a stream. Any thread; an error is a fault.
   core::Result<void> Take(const wire::Frame& frame);
 
  private:
@@ -58,17 +58,17 @@ class EgressRelay {
 
   const wire::Channel& channel_;
   core::UniqueFd listener_;
-  core::UniqueFd wake_;  // an event: there is something new, or an end
+  core::UniqueFd wake_;  // an event: there is something to do, or the end
   wire::EgressBounds bounds_;
 
-  std::mutex sending_;  // held while frames are on their way; before the other
+  std::mutex sending_;  // held while frames are being sent; locked before the other mutex
   std::mutex mutex_;
   std::optional<wire::EgressTraffic> traffic_;
   bool stopped_ = false;
   bool held_ = false;
 
-  std::vector<pollfd> watched_;  // the thread's own, as all from here on
-  bool pauses_ = false;          // nothing could be accepted, and more may wait
+  std::vector<pollfd> watched_;  // from here on used only by the thread
+  bool pauses_ = false;          // nothing could be accepted, and more may be waiting
   std::thread thread_;
 };
 

@@ -22,15 +22,15 @@
 namespace belljar::container::inside {
 namespace {
 
-// A host that reads nothing for so long has stopped being one.
+// A host that reads nothing for this long is gone.
 constexpr std::chrono::seconds kReportTimeout{20};
 constexpr std::chrono::milliseconds kGoneCheck{50};
-// Bringing up an interpreter, with packages, on a busy machine.
+// To start an interpreter, with packages, on a busy machine.
 constexpr std::chrono::seconds kReadyTimeout{120};
 
 outside::Wait Sending() { return {core::Clock::now() + kReportTimeout}; }
-// One that is in a call reads nothing for as long as that takes; that it has gone is seen all the
-// same.
+// A host does not read while it is in a function call, however long that takes; if it has gone,
+// that is noticed anyway.
 outside::Wait SendingTo(const HostListener& host) {
   return host.owes_answer() ? outside::Wait() : Sending();
 }
@@ -44,16 +44,14 @@ wire::Hello Greeting(const GuestOptions& options) {
           options.language == outside::Language::kFull ? "full" : "restricted"};
 }
 
-// Strict isolation takes a private root, which containers do not let anybody mount.
+// Strict isolation needs a private root, and containers may not mount one.
 core::Result<void> CheckIsolation(const GuestOptions& options) {
   if (options.isolation != outside::IsolationMode::kStrict) return {};
   const core::Result<void> probed = outside::ProbeNamespaces();
   if (probed) return {};
-  return core::MakeError(
-      "use isolation strict",
-      "a container leaves standard isolation to what is in it, with its own walls "
-      "around that: " +
-          probed.error().ToString());
+  return core::MakeError("use isolation strict",
+                         "this container only allows standard isolation, within its own: " +
+                             probed.error().ToString());
 }
 
 core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& options,
@@ -66,7 +64,7 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& 
   outside::SandboxOptions sandbox;
   if (profile->egress) {
     if (core::Result<void> open = egress.Listen(profile->egress->port); !open) return open.error();
-    sandbox.egress_keeper = [&egress](core::UniqueFd listener) {
+    sandbox.egress_handler = [&egress](core::UniqueFd listener) {
       return egress.Start(std::move(listener));
     };
   }
@@ -78,7 +76,7 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& 
   return outside::Sandbox::Open(std::move(sandbox));
 }
 
-// Output as it comes, in frames. Once one could not be sent, there is nobody to send to.
+// Sends output in frames as it arrives. Once one could not be sent, the rest is discarded.
 class OutputFrames {
  public:
   OutputFrames(const wire::Channel& channel, const HostListener& host)
@@ -110,11 +108,11 @@ class OutputFrames {
   core::Result<void> sent_;
 };
 
-// The engine calls whatever is around it the host.
-void NameTheWalls(host::Outcome& outcome) {
+// The engine calls its surroundings the host; here that is the container.
+void DescribeNamespaces(host::Outcome& outcome) {
   for (host::LayerState& layer : outcome.isolation.layers) {
     if (layer.name != "namespaces" || layer.held) continue;
-    layer.detail = "none of its own: the container's walls are in their place";
+    layer.detail = "none of its own: the container's namespaces apply";
   }
 }
 
@@ -128,7 +126,7 @@ core::Result<void> SendOutcome(const wire::Channel& channel, const HostListener&
   return sent;
 }
 
-// The error is one to tell the host, if it is still there.
+// Its errors are for the host, if it is still there.
 class Service {
  public:
   Service(const GuestOptions& options, const wire::Channel& channel, EgressRelay& egress,
@@ -143,8 +141,8 @@ class Service {
     if (!sandbox) return sandbox.error();
     RehearseAnswering();
     if (core::Result<void> ready = AwaitSpare(**sandbox); !ready) return ready;
-    if (core::Result<void> told = channel_.Send(wire::FrameKind::kReady, {}, Sending()); !told)
-      return told;
+    if (core::Result<void> sent = channel_.Send(wire::FrameKind::kReady, {}, Sending()); !sent)
+      return sent;
     const std::optional<host::Request> request = host_.AwaitRequest();
     if (!request) return Gone();
     return Run(**sandbox, *request);
@@ -167,7 +165,7 @@ class Service {
     outside::RunOptions run;
     run.sink = &output.sink();
     run.cancel_fd = host_.cancel_fd();
-    // The engine's own clock begins a little later, and is the one that ends the run.
+    // The engine's own clock starts slightly later, and ends the run.
     const core::Deadline end = core::Clock::now() + request.limits.timeout;
     if (!request.functions.empty()) {
       run.call = [this, end](std::string_view name, std::string_view arguments) {
@@ -176,16 +174,15 @@ class Service {
     }
     egress_.Allow(host_.egress_bounds());
     core::Result<host::Outcome> outcome = sandbox.Run(request, run);
-    egress_.Stop();  // nothing comes after an outcome
+    egress_.Stop();  // nothing may follow an outcome
     if (!outcome) return outcome.error();
-    NameTheWalls(*outcome);
+    DescribeNamespaces(*outcome);
     if (!output.sent()) return output.sent();
     ExplainOomKill(*outcome);
     return SendOutcome(channel_, host_, *outcome);
   }
 
-  // Without an answer the channel stays the host's: nothing but outputs and the outcome goes over
-  // it.
+  // If no answer came, the host still owes one: only outputs and the outcome are sent.
   std::string Call(std::string_view name, std::string_view arguments, core::Deadline end) const {
     std::string call;
     wire::AppendNumber(call, static_cast<uint32_t>(name.size()));
@@ -200,7 +197,7 @@ class Service {
   }
 
   core::Error Gone() const {
-    return host_.fault().value_or(core::SystemErrorOf(EPIPE, "listen to the host", "it has gone"));
+    return host_.fault().value_or(core::SystemErrorOf(EPIPE, "listen to the host", "it is gone"));
   }
 
   const GuestOptions& options_;
@@ -217,10 +214,10 @@ int ServeHost(const GuestOptions& options, wire::Channel channel) {
   const core::Result<void> served =
       host ? Service(options, channel, egress, **host).Serve() : core::Result<void>(host.error());
   if (served || (host && (*host)->gone() && !(*host)->fault())) return kGuestDone;
-  const core::Result<void> told =
+  const core::Result<void> sent =
       channel.Send(wire::FrameKind::kFailure, wire::FailureToText(served.error()), Sending());
-  // The listener may not have seen yet that there is nobody left.
-  return !told && told.error().error_number == EPIPE ? kGuestDone : kGuestFailed;
+  // The listener may not have noticed yet that the host is gone.
+  return !sent && sent.error().error_number == EPIPE ? kGuestDone : kGuestFailed;
 }
 
 }  // namespace belljar::container::inside

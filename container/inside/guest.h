@@ -2,8 +2,8 @@
 //
 //   host ──▶ container (PID 1) ──▶ belljar-guest ──▶ zygote ──▶ worker: the program
 //
-// It is the engine as on any machine, with all the layers that the container leaves to it, and a
-// line in place of a caller. Nothing in it is trusted by the host once the program runs.
+// It is the engine as on any machine, with all layers that the container allows, and a channel in
+// place of a caller. The host trusts nothing in it once the program runs.
 #ifndef BELLJAR_CONTAINER_INSIDE_GUEST_H_
 #define BELLJAR_CONTAINER_INSIDE_GUEST_H_
 
@@ -22,10 +22,10 @@ struct GuestOptions {
 
 // Exit codes of the program.
 inline constexpr int kGuestDone = 0;     // the outcome has been sent, or the host has gone
-inline constexpr int kGuestMisused = 2;  // its arguments, or no line to speak over
+inline constexpr int kGuestMisused = 2;  // invalid arguments, or no channel
 inline constexpr int kGuestFailed = 5;   // a failure has been sent
 
-// Blocks until all of it is over; the exit code.
+// Blocks until everything is done; returns the exit code.
 int ServeHost(const GuestOptions& options, wire::Channel channel);
 
 }  // namespace belljar::container::inside

@@ -22,28 +22,28 @@ namespace belljar::container::inside {
 
 class HostListener {
  public:
-  // Both are borrowed; `egress` gets what the host says of its streams.
+  // Both are borrowed; `egress` receives the host's frames about streams.
   static core::Result<std::unique_ptr<HostListener>> Start(const wire::Channel& channel,
                                                            EgressRelay& egress);
   ~HostListener();
 
-  // Blocks. nullopt: the host has gone, or what it sent was no request (fault).
+  // Blocks. nullopt: the host has gone, or sent something other than a request (fault).
   std::optional<host::Request> AwaitRequest();
-  // After it: what came with it.
+  // After AwaitRequest: what came with the request.
   wire::EgressBounds egress_bounds() const;
 
-  // Before a call is sent, for whose answer there is a place then.
+  // Call before sending a call, so that its answer is accepted.
   void ExpectAnswer();
-  // Blocks. nullopt: it has not come by then, or the host has cancelled or gone.
+  // Blocks. nullopt: it has not arrived in time, or the host has cancelled or gone.
   std::optional<std::string> AwaitAnswer(core::Deadline deadline);
-  // It is in a call, for as long as that takes, and reads nothing meanwhile.
+  // The host is in a function call, however long that takes, and does not read.
   bool owes_answer() const;
 
-  // The host has cancelled or gone: readable, and stays so.
+  // Readable once the host has cancelled or gone, and stays so.
   int cancel_fd() const { return cancel_.get(); }
-  // Nothing more will come, and nobody reads what is sent.
+  // Nothing more will arrive, and nobody reads what is sent.
   bool gone() const;
-  // Why it is gone, where that is not because the channel was closed.
+  // Why it is gone, if not because the channel was closed.
   std::optional<core::Error> fault() const;
 
  private:
@@ -56,7 +56,7 @@ class HostListener {
   const wire::Channel& channel_;
   const core::UniqueFd cancel_;
   const core::UniqueFd stop_;
-  HostReader reader_;  // the thread's own
+  HostReader reader_;  // used only by the thread
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

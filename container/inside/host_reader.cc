@@ -9,7 +9,7 @@
 namespace belljar::container::inside {
 namespace {
 
-// No frame of this kind has a place here.
+// No frame of this kind is allowed here.
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 core::Error Fault(const std::string& what) { return core::MakeError("read from the host", what); }
@@ -22,7 +22,8 @@ size_t HostReader::MaxLength(wire::FrameKind kind) const {
     case Stage::kContent: return kind == wire::FrameKind::kContent ? wire::kFramePiece : kNone;
     case Stage::kRunning:
       if (kind == wire::FrameKind::kCancel) return 0;
-      if (kind == wire::FrameKind::kAnswer) return longest_answer_ > 0 ? longest_answer_ : kNone;
+      if (kind == wire::FrameKind::kAnswer)
+        return max_answer_length_ > 0 ? max_answer_length_ : kNone;
       [[fallthrough]];
     case Stage::kCancelled: return egress_ ? wire::MaxEgressFrame(kind).value_or(kNone) : kNone;
   }
@@ -32,9 +33,9 @@ size_t HostReader::MaxLength(wire::FrameKind kind) const {
 core::Result<void> HostReader::Take(std::string_view bytes) {
   frames_.Feed(bytes);
   while (const std::optional<wire::FrameHeader> header = frames_.Header()) {
-    const size_t longest = MaxLength(header->kind);
-    if (longest == kNone) return Fault(wire::FrameName(header->kind) + " has no place here");
-    if (header->length > longest) return Fault(wire::FrameName(header->kind) + " is too long");
+    const size_t max_length = MaxLength(header->kind);
+    if (max_length == kNone) return Fault(wire::FrameName(header->kind) + " is not allowed here");
+    if (header->length > max_length) return Fault(wire::FrameName(header->kind) + " is too long");
     std::optional<wire::Frame> frame = frames_.Next();
     if (!frame) return {};
     if (core::Result<void> taken = TakeFrame(std::move(*frame)); !taken) return taken;
@@ -50,7 +51,7 @@ core::Result<void> HostReader::TakeFrame(wire::Frame frame) {
   }
   if (wire::MaxEgressFrame(frame.kind)) return egress_(frame);
   if (frame.kind == wire::FrameKind::kAnswer) {
-    if (frame.payload.empty()) return Fault("answer of no bytes");
+    if (frame.payload.empty()) return Fault("answer without data");
     return answers_(std::move(frame.payload));
   }
   if (frame.kind == wire::FrameKind::kRequest) {
@@ -58,7 +59,7 @@ core::Result<void> HostReader::TakeFrame(wire::Frame frame) {
         wire::ReadRequestText(frame.payload, request_, egress_bounds_, content_);
     if (!read) return read;
     if (answers_ && !request_.functions.empty()) {
-      longest_answer_ = outside::FunctionCalls::MaxAnswer(request_.limits);
+      max_answer_length_ = outside::FunctionCalls::MaxAnswer(request_.limits);
     }
   } else if (frame.payload.empty() || !content_.Take(frame.payload)) {
     return Fault("content is not what was announced");

@@ -1,5 +1,5 @@
-// HostReader: what the guest reads of its host. The host is trusted, its bytes are judged all the
-// same: half a request that is run for a whole one would be a wrong answer.
+// HostReader: parses what the host sends to the guest. The host is trusted, but its bytes are
+// checked anyway: running half a request would produce a wrong answer.
 #ifndef BELLJAR_CONTAINER_INSIDE_HOST_READER_H_
 #define BELLJAR_CONTAINER_INSIDE_HOST_READER_H_
 
@@ -21,20 +21,20 @@ class HostReader {
   HostReader() = default;
   HostReader(const HostReader&) = delete;
 
-  // Before the first request is taken. An error is a fault; empty: there is no egress proxy.
+  // Set before the first Take. An error is a fault; empty: no egress proxy.
   using EgressFrames = std::function<core::Result<void>(const wire::Frame&)>;
   void TakeEgressBy(EgressFrames egress) { egress_ = std::move(egress); }
-  // The same of answers, which come only where the request has functions.
+  // The same for answers, which only come if the request has functions.
   using Answers = std::function<core::Result<void>(std::string answer)>;
   void TakeAnswersBy(Answers answers) { answers_ = std::move(answers); }
 
-  // Bytes as they came. After an error there is nothing more to read.
+  // Takes received bytes. After an error nothing more can be read.
   core::Result<void> Take(std::string_view bytes);
 
   bool has_request() const { return stage_ == Stage::kRunning || stage_ == Stage::kCancelled; }
-  // Once has_request; once.
+  // Once has_request, and only once.
   host::Request TakeRequest() { return std::move(request_); }
-  // What came with it.
+  // What came with the request.
   const wire::EgressBounds& egress_bounds() const { return egress_bounds_; }
   bool cancelled() const { return stage_ == Stage::kCancelled; }
 
@@ -51,7 +51,7 @@ class HostReader {
   wire::Content content_;
   EgressFrames egress_;
   Answers answers_;
-  size_t longest_answer_ = 0;  // 0: nothing can have been asked
+  size_t max_answer_length_ = 0;  // 0: no call can have been made
 };
 
 }  // namespace belljar::container::inside

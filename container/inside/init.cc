@@ -15,12 +15,12 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
-// As shells show it.
+// As shells report it.
 int ExitCodeOf(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// Ends with the child; everything else that has ended is only reaped.
+// Ends with the child; other processes that end are only reaped.
 void ReapAll(pid_t child) {
   int status = 0;
   for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -29,7 +29,7 @@ void ReapAll(pid_t child) {
 }
 
 [[noreturn]] void Attend(pid_t child, const sigset_t& signals) {
-  // The channel is the child's: its end is to be seen at the other side when the child has ended.
+  // The channel belongs to the child: the other side must see its end when the child has ended.
   close(STDIN_FILENO);
   close(STDOUT_FILENO);
   for (;;) {
@@ -46,7 +46,7 @@ void ReapAll(pid_t child) {
 
 void BecomeInitIfFirst() {
   if (getpid() != 1) return;
-  // Blocked before there is a child: none of its signals is missed.
+  // Blocked before there is a child, so that none of its signals is missed.
   sigset_t signals, before;
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);

@@ -1,9 +1,9 @@
-// belljar-guest: the engine in a container, for one run of the Belljar outside of it.
+// belljar-guest: the engine in a container, for one run of the Belljar outside.
 //
 //   belljar-guest [--profile NAME] [--isolation standard|strict] [--language restricted|full]
 //
-// Its standard input and output are the channel to the host (container/wire/frame.h); people start
-// `belljar run --container`.
+// Its standard input and output are the channel to the host (container/wire/frame.h). Users run
+// `belljar run --container` instead.
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ constexpr char kUsage[] =
     "It serves one run to the Belljar that started it, over standard input and output; people\n"
     "start: belljar run --container\n";
 
-// False: it is no option, or none of its values.
+// False: an unknown option or value.
 bool TakeOption(std::string_view name, std::string_view value, GuestOptions& options) {
   if (name == "--profile") {
     options.profile = value;
@@ -55,9 +55,9 @@ std::optional<GuestOptions> ParseOptions(int count, char** arguments) {
   return options;
 }
 
-// Standard input and output become the channel's alone: whatever else writes to them, a library's
-// message say, would be frames to the host.
-core::Result<wire::Channel> TakeLine() {
+// Reserves standard input and output for the channel: anything else written to them, such as a
+// library's message, would be taken for frames.
+core::Result<wire::Channel> TakeChannel() {
   core::UniqueFd in(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   core::UniqueFd out(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!in || !out) return core::SystemError("take standard input and output");
@@ -77,9 +77,9 @@ int Main(int count, char** arguments) {
   }
   BecomeInitIfFirst();
   signal(SIGPIPE, SIG_IGN);
-  // One heap for the few threads there are: what one of them has touched is warm for all.
+  // One heap for all threads: memory that one of them has touched is warm for the others.
   mallopt(M_ARENA_MAX, 1);
-  core::Result<wire::Channel> channel = TakeLine();
+  core::Result<wire::Channel> channel = TakeChannel();
   if (!channel) {
     fprintf(stderr, "belljar-guest: %s\n", channel.error().ToString().c_str());
     return kGuestMisused;

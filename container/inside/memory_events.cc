@@ -8,7 +8,7 @@
 namespace belljar::container::inside {
 namespace {
 
-// cgroup v2, then v1 (the latter counts since Linux 4.13).
+// cgroup v2, then v1 (which counts since Linux 4.13).
 constexpr const char* kEvents[] = {"/sys/fs/cgroup/memory.events",
                                    "/sys/fs/cgroup/memory/memory.oom_control"};
 constexpr size_t kMaxEvents = 4096;
@@ -35,7 +35,7 @@ bool CountsOomKills(std::string_view events) {
 void ExplainOomKill(host::Outcome& outcome) {
   if (outcome.kill_cause != host::KillCause::kSigkill || !HasKilled()) return;
   host::SetStopped(outcome, host::Status::kMemoryLimit, "MemoryLimit",
-                   "stopped for want of memory in its container",
+                   "stopped because its container ran out of memory",
                    "use less memory at a time; files that are in memory count");
 }
 

@@ -1,5 +1,5 @@
-// Whether the kernel has ended something in this container for want of memory: as its control group
-// shows it, where the runtime shows the control group.
+// Whether the kernel has killed something in this container for lack of memory, according to its
+// control group, if the runtime shows it.
 #ifndef BELLJAR_CONTAINER_INSIDE_MEMORY_EVENTS_H_
 #define BELLJAR_CONTAINER_INSIDE_MEMORY_EVENTS_H_
 
@@ -9,11 +9,11 @@
 
 namespace belljar::container::inside {
 
-// Of memory.events or memory.oom_control: whether "oom_kill" is more than none.
+// From memory.events or memory.oom_control: whether "oom_kill" is above zero.
 bool CountsOomKills(std::string_view events);
 
-// A worker that the kernel killed for the memory of all is a memory limit, not a kill without a
-// reason. The container lives on, so its engine may not know.
+// If the kernel killed a worker because the container ran out of memory, that is a memory limit,
+// not an unexplained kill. The container itself survives, so its engine may not know.
 void ExplainOomKill(host::Outcome& outcome);
 
 }  // namespace belljar::container::inside

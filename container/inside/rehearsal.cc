@@ -20,15 +20,15 @@ namespace {
 
 constexpr std::chrono::seconds kLongEnough{5};
 
-// As runner.py writes them, with a part of each kind.
+// As written by runner.py, with one item of each kind.
 constexpr char kReport[] =
     R"({"status":"exception","exit_code":3,"has_result":true,"result":[1,2.5,"x"],)"
     R"("result_repr":"[1, 2.5, 'x']","variables":["a"],"error":{"type":"ValueError","message":"no",)"
     R"("line":4,"column":5,"end_line":4,"end_column":9,"traceback":"Traceback","hint":null},)"
     R"("findings":[],"truncated":[]})";
 
-// The host's and the guest's end at once.
-core::Result<wire::Channel> LineToOurselves() {
+// Both ends of a channel.
+core::Result<wire::Channel> LoopbackChannel() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return core::SystemError("pipe");
   return wire::Channel::OfPipes(core::UniqueFd(ends[0]), core::UniqueFd(ends[1]));
@@ -37,34 +37,34 @@ core::Result<wire::Channel> LineToOurselves() {
 }  // namespace
 
 void RehearseListening() {
-  core::Result<wire::Channel> line = LineToOurselves();
-  if (!line) return;
+  core::Result<wire::Channel> channel = LoopbackChannel();
+  if (!channel) return;
   const outside::Wait wait{core::Clock::now() + kLongEnough};
   host::Request request;
   request.source = "print('hello')\n6 * 7";
   const core::Result<std::string> text = wire::RequestToText(request);
-  if (!text || !line->Send(wire::FrameKind::kRequest, *text, wait)) return;
+  if (!text || !channel->Send(wire::FrameKind::kRequest, *text, wait)) return;
   for (const std::string_view part : wire::RequestContent(request)) {
-    if (!line->SendContent(part, wait)) return;
+    if (!channel->SendContent(part, wait)) return;
   }
   HostReader reader;
   while (!reader.has_request()) {
-    const core::Result<std::string> bytes = line->Receive(wait);
+    const core::Result<std::string> bytes = channel->Receive(wait);
     if (!bytes || bytes->empty() || !reader.Take(*bytes)) return;
   }
   const host::Request taken = reader.TakeRequest();
 }
 
 void RehearseAnswering() {
-  core::Result<wire::Channel> line = LineToOurselves();
-  if (!line) return;
+  core::Result<wire::Channel> channel = LoopbackChannel();
+  if (!channel) return;
   host::Outcome outcome;
   (void)outside::ReadReport(kReport, outcome);
   outcome.stdout_stream.text = "hello\n";
   outcome.isolation.layers = {{"namespaces", false, "none"}, {"seccomp", true, "allow-list"}};
   const outside::Wait wait{core::Clock::now() + kLongEnough};
-  (void)line->Send(wire::FrameKind::kStandardOutput, outcome.stdout_stream.text, wait).ok();
-  (void)line->Send(wire::FrameKind::kOutcome, wire::OutcomeToText(outcome), wait).ok();
+  (void)channel->Send(wire::FrameKind::kStandardOutput, outcome.stdout_stream.text, wait).ok();
+  (void)channel->Send(wire::FrameKind::kOutcome, wire::OutcomeToText(outcome), wait).ok();
 }
 
 }  // namespace belljar::container::inside

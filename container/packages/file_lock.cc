@@ -11,8 +11,8 @@
 namespace belljar::container::packages {
 namespace {
 
-// How often to look: flock itself can be given up by a signal only.
-constexpr int kLook = 100;  // milliseconds
+// Polling interval: flock itself can only be interrupted by a signal.
+constexpr int kPollInterval = 100;  // milliseconds
 
 }  // namespace
 
@@ -29,7 +29,7 @@ core::Result<core::UniqueFd> LockFile(const std::string& path, const LockWait& w
           "another process is installing the same packages; try again later");
     }
     pollfd cancelled{.fd = wait.cancel_fd, .events = POLLIN, .revents = 0};
-    if (poll(&cancelled, 1, std::min(kLook, core::PollTimeout(wait.deadline))) > 0) {
+    if (poll(&cancelled, 1, std::min(kPollInterval, core::PollTimeout(wait.deadline))) > 0) {
       return core::SystemErrorOf(ECANCELED, "wait for the packages");
     }
   }

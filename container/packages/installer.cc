@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kInstall[] = "install packages";
-constexpr char kArchiveName[] = "packages.tar.z";  // as install.py has it
+constexpr char kArchiveName[] = "packages.tar.z";  // as in install.py
 constexpr size_t kLargestProgram = size_t{1} << 20;
 constexpr size_t kMaxFault = 1000;
 constexpr std::chrono::seconds kConnectTimeout{15};
@@ -31,7 +31,7 @@ std::string InstallerFile(const outside::Installation& installation, const char*
 
 core::Error Failure(const std::string& what) { return core::MakeError(kInstall, what); }
 
-// What install.py says, as far as it is of that form.
+// The answer of install.py, as far as it has that form.
 struct Answer {
   std::string fault;  // empty: none
   std::string what;
@@ -86,7 +86,7 @@ core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installati
   options.profile = std::move(*profile);
   options.language = outside::Language::kFull;
   options.network = index.network();
-  // Wheels are compressed, and some of them are fetched only to be looked at.
+  // Wheels are compressed, and some of them are only fetched to be inspected.
   options.network.bounds.received = core::Bytes{2 * bounds.tree.size.count};
   options.spares = 1;
   return options;
@@ -119,7 +119,7 @@ core::Result<PackageLock> Installer::Install(const PackageQuestion& question,
   const core::Result<host::Outcome> outcome = run_(*request, {.cancel_fd = cancel_fd});
   if (!outcome) {
     const core::Error& error = outcome.error();
-    std::string operation = kInstall;  // gcc 12 misreads the bounds of `kInstall + std::string`
+    std::string operation = kInstall;  // gcc 12 gives a false warning for `kInstall + std::string`
     operation.append(": ").append(error.operation);
     return core::SystemErrorOf(error.error_number, operation, error.detail);
   }
@@ -146,8 +146,8 @@ core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
       .question = question, .packages = std::move(answer.packages), .tree = std::move(*tree)};
 }
 
-// `kind` and `what` are the guest's, the connections the egress proxy's: where nobody was reached,
-// pip only says that there is no such package.
+// `kind` and `what` come from the guest, the connections from the egress proxy: if no host was
+// reached, pip only says that there is no such package.
 core::Error Installer::Explain(const std::string& kind, const std::string& what,
                                const host::Outcome& outcome) const {
   if (kind == "space") {
@@ -156,9 +156,9 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
                    "the former");
   }
   if (kind == "no-pip") {
-    return Failure("there is no pip to run (" + core::Printable(what) +
-                   "); on Debian, package python3-pip-whl has it. Then make the installer's image "
-                   "again");
+    return Failure(
+        "there is no pip to run (" + core::Printable(what) +
+        "); on Debian it is in the package python3-pip-whl. Then rebuild the installer's image");
   }
   if (kind == "path") {
     return Failure("a package has a file that cannot be taken over: " + core::Quoted(what));
@@ -184,8 +184,7 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
   if (kind == "no-wheel") {
     return Failure("the index " + index_.shown() + " has no wheel of " + core::Quoted(what) +
                    " for Python " + host::kPythonVersion +
-                   " on this machine; another version may have one. Packages that come as source "
-                   "only are not built here");
+                   " on this machine; another version may have one. Source packages are not built");
   }
   return Failure("pip says: " + core::Printable(index_.WithoutAccount(what)));
 }

@@ -1,14 +1,14 @@
-// Installer: packages from an index into a folder, by pip.
+// Installer: installs packages from an index into a folder, with pip.
 //
 //   host                                         container of profile "installer"
-//   requirements, judged ──── standard input ──▶ install.py: pip, in the worker's own interpreter
+//   requirements, checked ─── standard input ──▶ install.py: pip, in the worker's own interpreter
 //   proxy: the index and its hosts ◀──── HTTP ─── which has no other way out
-//   the archive, judged ◀────────── artifact ─── /workspace/packages.tar.z
-//   the list, judged ◀──────────────── result ── names, versions, files, SHA-256
+//   the archive, checked ◀───────── artifact ─── /workspace/packages.tar.z
+//   the list, checked ◀─────────────── result ── names, versions, files, SHA-256
 //
-// The installer is a run like any other: sealed, bounded, alone in its container, and gone with it.
-// Nothing of a package is run there, since only wheels are taken; but pip reads what strangers
-// wrote, so what comes back is what a hostile guest may have made.
+// The installer is a run like any other: sealed, bounded, alone in its container, and removed with
+// it. No package code runs there, since only wheels are accepted; but pip parses untrusted files,
+// so everything that comes back is treated as made by a hostile guest.
 #ifndef BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_
 #define BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_
 
@@ -30,14 +30,14 @@
 namespace belljar::container::packages {
 
 struct InstallBounds {
-  std::chrono::milliseconds timeout{300'000};  // of pip and all that it fetches
+  std::chrono::milliseconds timeout{300'000};  // for pip, including all downloads
   TreeBounds tree;
 };
 
-// Where the profile of installers is in an installation: a file, as of an operator's own profile.
+// The path of the installer's profile in an installation, used like an operator's own profile file.
 std::string InstallerProfileFile(const outside::Installation& installation);
 
-// What a sandbox for installers is opened with.
+// Options for an installer's sandbox.
 core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installation& installation,
                                                        const PackageIndex& index,
                                                        const InstallBounds& bounds);
@@ -53,8 +53,8 @@ class Installer {
             InstallBounds bounds, Run run)
       : installation_(installation), index_(index), bounds_(bounds), run_(std::move(run)) {}
 
-  // Into `site`, an empty folder, what `question` asks for. An error says what to do, and leaves
-  // the folder's content to the caller.
+  // Installs what `question` asks for into `site`, an empty folder. An error says what to do, and
+  // leaves the folder's content to the caller.
   core::Result<PackageLock> Install(const PackageQuestion& question, const std::string& site,
                                     int cancel_fd) const;
 

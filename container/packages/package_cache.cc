@@ -20,13 +20,12 @@ constexpr char kSiteName[] = "site";
 constexpr size_t kLargestLock = size_t{4} << 20;
 
 core::Error Damaged(const std::string& folder, const std::string& what) {
-  return core::MakeError("use the packages in " + folder,
-                         what +
-                             ". They are not run: remove that folder and ask again, and they are "
-                             "installed anew");
+  return core::MakeError(
+      "use the packages in " + folder,
+      what + ". They are not used: remove that folder and try again to reinstall them");
 }
 
-// Removed with all that is in it, unless it was kept.
+// Removed with its content, unless it was kept.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(std::string path) : path_(std::move(path)) {}
@@ -81,7 +80,7 @@ core::Result<PackageCache> PackageCache::Open(const std::string& folder) {
                            "or name a folder of this user's own");
   }
   if (access(folder.c_str(), W_OK) != 0) {
-    return core::SystemError(operation, "name a folder that this user may write to");
+    return core::SystemError(operation, "name a folder that this user can write to");
   }
   return PackageCache(folder);
 }
@@ -96,7 +95,7 @@ core::Result<std::optional<CachedPackages>> PackageCache::Find(
   core::Result<PackageLock> lock = PackageLockFromText(*text);
   if (!lock) return Damaged(folder, "lock.json: " + lock.error().detail);
   if (lock->question != question) {
-    return Damaged(folder, "lock.json is of another request");
+    return Damaged(folder, "lock.json belongs to another request");
   }
   return std::optional(CachedPackages{std::move(*lock), folder + "/" + kSiteName});
 }
@@ -109,7 +108,7 @@ core::Result<CachedPackages> PackageCache::Get(const PackageQuestion& question,
   const core::Result<core::UniqueFd> lock =
       LockFile(folder_ + "/" + question.Key() + ".lock", wait);
   if (!lock) return lock.error();
-  found = Find(question);  // of whoever was waited for
+  found = Find(question);  // made by the previous lock holder
   if (!found) return found.error();
   if (*found) return std::move(**found);
   return Make(question, fill);
@@ -120,7 +119,7 @@ core::Result<CachedPackages> PackageCache::Make(const PackageQuestion& question,
   const std::string folder = folder_ + "/" + question.Key();
   const std::string making = folder + ".new";
   std::error_code code;
-  fs::remove_all(making, code);  // what a crash has left: the lock is ours
+  fs::remove_all(making, code);  // left by a crash: we hold the lock
   UnfinishedFolder unfinished(making);
   const std::string site = making + "/" + kSiteName;
   if (mkdir(making.c_str(), 0700) != 0) return core::SystemError("make " + making);

@@ -1,13 +1,13 @@
-// The cache of installed packages: one folder for each request, by the digest of what decides its
-// answer (PackageQuestion::Key), made whole or not at all:
+// The cache of installed packages: one folder per request, named by the digest of everything that
+// determines its result (PackageQuestion::Key), created completely or not at all:
 //
 //   packages/<key>/lock.json   what was installed (package_lock.h)
 //   packages/<key>/site/       the tree
-//   packages/<key>.lock        held by whoever installs it: others wait and find it there
+//   packages/<key>.lock        held while installing: others wait and then find the result
 //
 //   Result<PackageCache> cache = PackageCache::Open(folder);
-//   Result<CachedPackages> packages = cache->Get(question, wait, [&](const std::string& site) { …
-//   }); Result<void> whole = CheckTree(*packages);           before the tree is used
+//   Result<CachedPackages> packages = cache->Get(question, wait, [&](const std::string& site) {…});
+//   Result<void> whole = CheckTree(*packages);           before the tree is used
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_CACHE_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGE_CACHE_H_
 
@@ -28,22 +28,22 @@ struct CachedPackages {
 
 class PackageCache {
  public:
-  // Makes the folder, for nobody but this user. An error where another user may write to it: what
-  // lies there is run.
+  // Creates the folder, accessible only to this user. An error if another user can write to it: its
+  // content is executed.
   static core::Result<PackageCache> Open(const std::string& folder);
 
-  // This user's: $XDG_CACHE_HOME/belljar/packages. Empty: there is none.
+  // The user's default: $XDG_CACHE_HOME/belljar/packages. Empty: there is none.
   static std::string DefaultFolder();
 
   const std::string& folder() const { return folder_; }
 
-  // Fills `site`, a path where an empty folder is.
+  // Fills `site`, the path of an empty folder.
   using Fill = std::function<core::Result<PackageLock>(const std::string& site)>;
 
-  // nullopt: it is not there. An error: it is, and damaged.
+  // nullopt: not cached. An error: cached, but damaged.
   core::Result<std::optional<CachedPackages>> Find(const PackageQuestion& question) const;
-  // What is there, or else what `fill` makes now: of many that ask at the same time, in whichever
-  // process, one fills. ETIMEDOUT and ECANCELED: by `wait`.
+  // The cached result, or what `fill` creates now. Of concurrent callers, in any process, only one
+  // fills. ETIMEDOUT and ECANCELED: by `wait`.
   core::Result<CachedPackages> Get(const PackageQuestion& question, const LockWait& wait,
                                    const Fill& fill) const;
 
@@ -55,7 +55,7 @@ class PackageCache {
   std::string folder_;
 };
 
-// Whether the tree is as it was installed; reads all of it.
+// Checks that the tree is unchanged since it was installed; reads all of it.
 core::Result<void> CheckTree(const CachedPackages& packages);
 
 }  // namespace belljar::container::packages

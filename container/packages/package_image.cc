@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto kNobodyLooks = [](uint64_t, uint64_t) {};
 
-// A file of its own, gone with its owner.
+// A temporary file, removed with its owner.
 class ScratchFile {
  public:
   static core::Result<ScratchFile> Create(const std::string& folder) {
@@ -70,7 +70,7 @@ core::Result<ImageMark> EnsureImage(engines::ContainerEngine& engine,
   const core::Result<core::UniqueFd> lock =
       LockFile(folder + "/" + request.profile.name + ".lock", wait);
   if (!lock) return lock.error();
-  has = HasImage(engine, mark);  // of whoever was waited for
+  has = HasImage(engine, mark);  // made by the previous lock holder
   if (!has) return has.error();
   if (*has) return mark;
   const core::Result<ScratchFile> archive = ScratchFile::Create(folder);

@@ -1,4 +1,4 @@
-// An image that is made when it is first needed: of the installer, and of each set of packages.
+// An image that is built when it is first needed: of the installer, and of each set of packages.
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_IMAGE_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGE_IMAGE_H_
 
@@ -11,20 +11,20 @@
 
 namespace belljar::container::packages {
 
-// By what an image is known again.
+// Identifies an image.
 struct ImageMark {
   std::string reference;
-  std::string inputs;  // as its label kInputsLabel has it
+  std::string inputs;  // as in its label kInputsLabel
 };
 
-// Until `engine` has the image that `request` makes here and now, of just these files: it is made
-// and loaded where the engine has none of that name, or one of other files. `folder` is where the
-// archive lies meanwhile.
+// Makes sure that `engine` has the image that `request` would produce from the current files: it is
+// built and loaded if the engine has none of that name, or one of other files. `folder` holds the
+// archive temporarily.
 core::Result<ImageMark> EnsureImage(engines::ContainerEngine& engine,
                                     const image::ImageRequest& request, const std::string& folder,
                                     const LockWait& wait);
 
-// Whether it still has it; reads no file.
+// Whether the engine still has it; reads no files.
 core::Result<bool> HasImage(engines::ContainerEngine& engine, const ImageMark& mark);
 
 }  // namespace belljar::container::packages

@@ -10,10 +10,9 @@ namespace {
 
 constexpr size_t kMaxIndexAddress = 2048;
 
-core::Error Objection(const std::string& shown, const std::string& what) {
-  return core::MakeError(
-      "package index" + (shown.empty() ? "" : " " + core::Quoted(shown)),
-      what + "; write the address that pip takes: https://index.example.org/simple");
+core::Error InvalidIndex(const std::string& shown, const std::string& what) {
+  return core::MakeError("package index" + (shown.empty() ? "" : " " + core::Quoted(shown)),
+                         what + "; write an address as for pip: https://index.example.org/simple");
 }
 
 }  // namespace
@@ -22,21 +21,21 @@ core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   PackageIndex index;
   index.address_ = source.index;
   if (source.index.empty()) {
-    return Objection("", "no index is set, and there is no default");
+    return InvalidIndex("", "no index is set, and there is no default");
   }
-  // Until it is taken apart, no message has it: it may hold a password.
+  // Not in any message before it is parsed: it may contain a password.
   const std::string_view address = source.index;
   const bool is_plain = address.starts_with("http://");
   if (!is_plain && !address.starts_with("https://")) {
-    return Objection("", "it begins neither with https:// nor with http://");
+    return InvalidIndex("", "it begins neither with https:// nor with http://");
   }
   const bool is_visible = std::all_of(address.begin(), address.end(),
                                       [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
   if (!is_visible || address.size() > kMaxIndexAddress) {
-    return Objection("", "it has spaces, or is no address at all");
+    return InvalidIndex("", "it is not a valid address");
   }
   if (address.find_first_of("?#") != address.npos) {
-    return Objection("", "it has a query or a fragment");
+    return InvalidIndex("", "it has a query or a fragment");
   }
   const size_t scheme = address.find("//") + 2;
   const size_t slash = std::min(address.find('/', scheme), address.size());
@@ -47,12 +46,12 @@ core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   const std::string place(address.substr(host, slash - host));
   index.shown_ = std::string(address.substr(0, scheme)) + std::string(address.substr(host));
   if (place.empty() || place.find('*') != place.npos)
-    return Objection(index.shown_, "it has no host");
+    return InvalidIndex(index.shown_, "it has no host");
   const size_t port = place.rfind(':');
   const bool has_port = port != place.npos && place.find(']', port) == place.npos;
   const bool is_port = place.find_first_not_of("0123456789", port + 1) == place.npos;
   if (has_port && !is_port && address.find('@', slash) != address.npos) {
-    return Objection("", "what stands before its @ has a slash, which is to be written %2F");
+    return InvalidIndex("", "a slash before the @ must be written as %2F");
   }
   if (is_plain) index.trusted_host_ = place.substr(0, has_port ? port : place.npos);
 
@@ -63,7 +62,7 @@ core::Result<PackageIndex> PackageIndex::Parse(const PackageSource& source) {
   index.network_.resolve = source.resolve;
   if (const core::Result<egress::EgressRules> rules = egress::EgressRules::Make(index.network_);
       !rules) {
-    return Objection(index.shown_, rules.error().ToString());
+    return InvalidIndex(index.shown_, rules.error().ToString());
   }
   return index;
 }

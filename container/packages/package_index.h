@@ -1,5 +1,5 @@
-// Where packages come from: one index that an operator names, and the hosts that its files come
-// from. Nothing here has a default: no installation asks anybody whom its operator has not named.
+// The source of packages: one index that the operator configures, and the hosts of its files.
+// Nothing has a default: no installation contacts a host that its operator has not named.
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_INDEX_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGE_INDEX_H_
 
@@ -11,10 +11,10 @@
 
 namespace belljar::container::packages {
 
-// As it was written.
+// As configured.
 struct PackageSource {
-  std::string index;                       // "https://index.example.org/simple", as pip takes it
-  std::vector<std::string> hosts;          // more of them: "files.example.org" (NetworkPolicy)
+  std::string index;                       // "https://index.example.org/simple", as for pip
+  std::vector<std::string> hosts;          // additional ones: "files.example.org" (NetworkPolicy)
   std::vector<std::string> allow_private;  // as in NetworkPolicy
   std::vector<std::string> resolve;        // likewise
 };
@@ -24,21 +24,21 @@ class PackageIndex {
   // An error is the operator's, and says what to write.
   static core::Result<PackageIndex> Parse(const PackageSource& source);
 
-  // For pip alone: it may hold a name and a password.
+  // Only for pip: may contain a name and a password.
   const std::string& address() const { return address_; }
-  // To be shown and recorded: without them.
+  // Without credentials, for display and records.
   const std::string& shown() const { return shown_; }
-  // `text` of pip's, in which they may stand all the same, without them.
+  // pip's output `text`, which may contain the credentials, without them.
   std::string WithoutAccount(std::string text) const;
-  // Whom pip is to trust without TLS; empty: nobody, the address is an https one.
+  // The host that pip may use without TLS; empty: none, the address uses https.
   const std::string& trusted_host() const { return trusted_host_; }
-  // Of the installer's container: to the index and the hosts of its files.
+  // For the installer's container: allows the index and the hosts of its files.
   const host::NetworkPolicy& network() const { return network_; }
 
  private:
   std::string address_;
   std::string shown_;
-  std::string account_;  // "name:password", as they are written
+  std::string account_;  // "name:password", as configured
   std::string trusted_host_;
   host::NetworkPolicy network_;
 };

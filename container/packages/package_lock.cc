@@ -22,7 +22,7 @@ bool IsDigest(std::string_view text) {
   return text.size() == kDigestSize && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-// It is shown and written as "name==version".
+// Displayed and written as "name==version".
 bool IsVersion(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -40,13 +40,13 @@ LockedPackage ReadPackage(const json& form) {
   fields.End();
   const core::Result<std::vector<PackageRequirement>> name = ParseRequirements({package.name});
   if (!name || name->front().ToString() != package.name) {
-    throw wire::FormError("name is not that of a package");
+    throw wire::FormError("name is not a package name");
   }
-  if (!IsVersion(package.version)) throw wire::FormError("version is not one");
+  if (!IsVersion(package.version)) throw wire::FormError("version is invalid");
   const bool is_wheel = package.file.ends_with(".whl") && !host::PathFault(package.file) &&
                         package.file.find('/') == package.file.npos;
   if (!is_wheel) throw wire::FormError("file is not the name of a wheel");
-  if (!IsDigest(package.sha256)) throw wire::FormError("sha256 is not one");
+  if (!IsDigest(package.sha256)) throw wire::FormError("sha256 is invalid");
   return package;
 }
 
@@ -92,9 +92,9 @@ TreeFacts ReadTreeFacts(const json& form) {
   tree.modules = fields.TextsOrNull("modules", kMaxModules, host::kMaxPath)
                      .value_or(std::vector<std::string>());
   fields.End();
-  if (!IsDigest(tree.sha256)) throw wire::FormError("sha256 of the tree is not one");
+  if (!IsDigest(tree.sha256)) throw wire::FormError("sha256 of the tree is invalid");
   if (!std::all_of(tree.modules.begin(), tree.modules.end(), IsModuleName)) {
-    throw wire::FormError("modules has what is not the name of one");
+    throw wire::FormError("modules has an invalid name");
   }
   return tree;
 }
@@ -102,7 +102,7 @@ TreeFacts ReadTreeFacts(const json& form) {
 PackageLock ReadLock(const json& form) {
   wire::Fields fields(form);
   PackageLock lock;
-  if (fields.Number("schema", kSchema) != kSchema) throw wire::FormError("schema is another");
+  if (fields.Number("schema", kSchema) != kSchema) throw wire::FormError("schema is not supported");
   lock.question = ReadQuestion(fields.Any("request"));
   lock.packages = ReadPackageList(fields.List("packages", kMaxDistributions));
   lock.tree = ReadTreeFacts(fields.Any("tree"));
@@ -124,7 +124,7 @@ std::vector<std::string> PackageLock::Names() const {
 
 std::vector<LockedPackage> ReadPackageList(const json& list) {
   if (!list.is_array() || list.empty() || list.size() > kMaxDistributions) {
-    throw wire::FormError("packages is no list of some packages");
+    throw wire::FormError("packages must be a non-empty list");
   }
   std::vector<LockedPackage> packages;
   for (const json& form : list) packages.push_back(ReadPackage(form));
@@ -133,7 +133,7 @@ std::vector<LockedPackage> ReadPackageList(const json& list) {
   const auto twice = std::adjacent_find(
       packages.begin(), packages.end(),
       [](const LockedPackage& a, const LockedPackage& b) { return a.name == b.name; });
-  if (twice != packages.end()) throw wire::FormError("packages has one twice");
+  if (twice != packages.end()) throw wire::FormError("packages has duplicates");
   return packages;
 }
 

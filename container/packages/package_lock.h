@@ -1,9 +1,9 @@
-// PackageLock: what a request for packages came to, as it is recorded beside them (lock.json): each
-// distribution with its version, its file at the index and that file's SHA-256, and the digest of
+// PackageLock: the result of a request for packages, as stored next to them (lock.json): each
+// distribution with its version, its file on the index and that file's SHA-256, and the digest of
 // the tree that they were unpacked into.
 //
-// Who may write to the cache may write a lock; it is read strictly for what is damaged, and because
-// its names go into a profile.
+// Whoever can write to the cache can write a lock. It is parsed strictly to detect damage, and
+// because its names go into a profile.
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_LOCK_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGE_LOCK_H_
 
@@ -19,41 +19,41 @@
 
 namespace belljar::container::packages {
 
-// Distributions of one set, what they depend on included.
+// Distributions in one set, including dependencies.
 inline constexpr size_t kMaxDistributions = 512;
 
 struct LockedPackage {
   std::string name;     // normalised
   std::string version;  // "2.31.0"
   std::string file;     // "requests-2.31.0-py3-none-any.whl"
-  std::string sha256;   // of that file, as pip found it; 64 digits
+  std::string sha256;   // of that file, as computed by pip; 64 digits
 
   bool operator==(const LockedPackage&) const = default;
 };
 
-// What decides which distributions a request comes to.
+// Everything that determines which distributions a request resolves to.
 struct PackageQuestion {
   std::vector<std::string> requirements;  // PackageRequirement::ToString, sorted
   std::string python;                     // "3.11.2"
   std::string architecture;               // "amd64"
-  std::string index;                      // address, without a name and password
+  std::string index;                      // address, without credentials
 
   bool operator==(const PackageQuestion&) const = default;
-  // 64 digits: the name of the answer in the cache.
+  // 64 digits: the name of the cache entry.
   std::string Key() const;
 };
 
 struct PackageLock {
   PackageQuestion question;
-  std::vector<LockedPackage> packages;  // sorted by their names
+  std::vector<LockedPackage> packages;  // sorted by name
   TreeFacts tree;
 
   bool operator==(const PackageLock&) const = default;
-  // "requests==2.31.0", in their order.
+  // "requests==2.31.0", in that order.
   std::vector<std::string> Names() const;
 };
 
-// The list of distributions as the installer gives it, which is hostile. Throws FormError
+// The installer's list of distributions, which is hostile. Throws FormError
 // (container/wire/fields.h).
 std::vector<LockedPackage> ReadPackageList(const nlohmann::json& list);
 

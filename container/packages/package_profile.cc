@@ -16,15 +16,15 @@
 namespace belljar::container::packages {
 namespace {
 
-// Of the tree's digest. Who makes a package chooses its bytes, and may look for a tree whose digest
-// begins as another's does: 128 bits are more than anybody finds, and a tag (128 characters) has
-// room for them.
+// For the tree's digest. The author of a package chooses its bytes, and could search for a tree
+// whose digest has a given beginning. 128 bits make that infeasible, and fit into a tag (128
+// characters).
 constexpr size_t kDigits = 32;
 constexpr char kBetween[] = "-packages-";
 
 std::string PackageOf(const std::string& module) { return module.substr(0, module.find('.')); }
 
-// A list of TOML, of names that need no quoting (IsModuleName).
+// A TOML list of names that need no escaping (IsModuleName).
 std::string ListOf(const auto& names) {
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
@@ -48,7 +48,7 @@ core::Result<void> WriteText(const std::string& path, const std::string& text) {
 
 std::string PackageProfileName(const std::string& base, const PackageLock& lock) {
   std::string name = base + kBetween + lock.tree.sha256.substr(0, kDigits);
-  // With a plus sign it would name several profiles.
+  // A plus sign would combine several profiles.
   std::replace(name.begin(), name.end(), '+', '_');
   return name;
 }

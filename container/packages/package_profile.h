@@ -1,6 +1,6 @@
-// The profile of a run with installed packages: one of this installation's with one set more, as a
-// file that an image can have. Its name has the digest of the packages in it, so that an image of
-// another set is never taken for it:
+// The profile of a run with installed packages: a profile of this installation with one more
+// package set, as a file that can be part of an image. Its name contains the digest of the
+// packages, so that an image with another set cannot be mistaken for it:
 //
 //   profile  basic-packages-0123456789abcdef0123456789abcdef
 //   image    belljar:0.1.0-basic-packages-0123456789abcdef0123456789abcdef
@@ -15,19 +15,20 @@
 
 namespace belljar::container::packages {
 
-// How the profile calls the set.
+// The name of the set in the profile.
 inline constexpr char kInstalledSet[] = "installed";
 
 std::string PackageProfileName(const std::string& base, const PackageLock& lock);
-// "data-science+network" of "data-science_network-packages-…"; empty: `name` is of no such form.
+// "data-science+network" from "data-science_network-packages-…"; empty: `name` does not have that
+// form.
 std::string BaseOfPackageProfile(const std::string& name);
 
-// The TOML. What the base gives of its own modules stays as it is; packages are given by all names
-// that they call public, and nobody has reviewed those.
+// The TOML. The base profile's own modules are unchanged; packages export all their public names,
+// which nobody has reviewed.
 std::string PackageProfileText(const core::Profile& base, const PackageLock& lock);
 
-// Writes it below `folder` and reads it back. Precondition: `base` is of the installation whose
-// `profiles` these are, not an operator's own file.
+// Writes it below `folder` and reads it back. Precondition: `base` is a profile of the installation
+// with the folder `profiles`, not an operator's own file.
 struct PackageProfile {
   core::Profile profile;
   std::string file;

@@ -12,11 +12,11 @@ namespace {
 constexpr size_t kMaxPackageName = 100;
 constexpr size_t kMaxExtras = 16;
 constexpr size_t kMaxSpecifiers = 16;
-// In the order in which they are tried: none after one that it begins with. Not "===": it compares
-// texts of any form.
+// In the order in which they are tried: an operator comes before its prefixes. Not "===", which
+// compares arbitrary texts.
 constexpr std::array<std::string_view, 7> kOperators = {"~=", "==", "!=", "<=", ">=", "<", ">"};
 
-// ASCII, whatever the locale.
+// ASCII, independent of the locale.
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsAlphanumeric(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -30,7 +30,7 @@ bool IsName(std::string_view text) {
          });
 }
 
-// As far as it matters here: whether it is a version at all is pip's to say (PEP 440).
+// Only checks the characters: pip decides whether it is a valid version (PEP 440).
 bool IsVersion(std::string_view text, std::string_view comparison) {
   const bool is_equality = comparison == "==" || comparison == "!=";
   if (is_equality && text.ends_with(".*")) text.remove_suffix(2);
@@ -63,7 +63,7 @@ void SortEachOnce(std::vector<std::string>& texts) {
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
 }
 
-// nullopt: `text` is no list of extras, brackets left out.
+// nullopt: `text` is not a list of extras (without brackets).
 std::optional<std::vector<std::string>> ParseExtras(std::string_view text) {
   std::vector<std::string> extras;
   for (const std::string_view extra : SplitAtCommas(text)) {
@@ -97,7 +97,7 @@ core::Error Refusal(const std::string& text, const std::string& why) {
 core::Result<PackageRequirement> ParseRequirement(const std::string& text) {
   constexpr char kForm[] =
       "a package is a name, extras in brackets, versions: requests, requests[socks], "
-      "requests>=2.31,<3. Addresses, paths, options and markers are not taken";
+      "requests>=2.31,<3. Addresses, paths, options and markers are not allowed";
   if (text.size() > kMaxRequirement) return Refusal(text, "it is too long");
   std::string_view rest = Trimmed(text);
   const auto name_end = std::find_if_not(
@@ -162,8 +162,8 @@ core::Result<std::vector<PackageRequirement>> ParseRequirements(
         std::any_of(requirements.begin(), requirements.end(),
                     [&](const PackageRequirement& each) { return each.name == requirement->name; });
     if (is_there) {
-      return Refusal(
-          text, "it is named twice; its versions belong together: " + requirement->name + ">=1,<2");
+      return Refusal(text,
+                     "it is named twice; combine its versions: " + requirement->name + ">=1,<2");
     }
     requirements.push_back(std::move(*requirement));
   }
@@ -183,12 +183,12 @@ const char* PackagePatternFault(std::string_view pattern) {
   std::string_view beginning = pattern;
   if (beginning.ends_with('*')) beginning.remove_suffix(1);
   if (beginning.empty() && beginning.size() < pattern.size()) return nullptr;  // "*": every name
-  // "google-*": what stands before the star need not be a whole name.
+  // "google-*": the part before the star need not be a complete name.
   if (beginning.size() < pattern.size() && IsSeparator(beginning.back()))
     beginning.remove_suffix(1);
-  return IsName(beginning) ? nullptr
-                           : "a pattern is the name of a package, or a beginning and *: requests, "
-                             "google-*, *";
+  return IsName(beginning)
+             ? nullptr
+             : "a pattern is the name of a package, or a prefix and *: requests, google-*, *";
 }
 
 }  // namespace belljar::container::packages

@@ -61,8 +61,8 @@ struct Inflation {
   const bool is_ready;
 };
 
-// Into `fd`, no further than `most` bytes. Returns how many there are.
-core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t most) {
+// Writes at most `max` bytes to `fd`. Returns how many.
+core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t max) {
   Inflation inflation;
   if (!inflation.is_ready) return core::SystemErrorOf(ENOMEM, kUnpack);
   z_stream& stream = inflation.stream;
@@ -75,22 +75,22 @@ core::Result<uint64_t> Decompress(std::string_view compressed, int fd, uint64_t 
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     stream.avail_out = static_cast<uInt>(piece.size());
     state = inflate(&stream, Z_NO_FLUSH);
-    // Z_BUF_ERROR: it wants more than there is, and ends too early.
-    if (state != Z_OK && state != Z_STREAM_END) return Fault("what came is damaged");
+    // Z_BUF_ERROR: the input ends too early.
+    if (state != Z_OK && state != Z_STREAM_END) return Fault("the data is damaged");
     const size_t got = piece.size() - stream.avail_out;
     size += got;
-    if (size > most) return TooLarge(core::Bytes{most}.ToString() + " with their names");
+    if (size > max) return TooLarge(core::Bytes{max}.ToString() + " with their names");
     if (core::Result<void> done = WriteAll(fd, std::string_view(piece).substr(0, got)); !done) {
       return done.error();
     }
   }
-  if (stream.avail_in != 0) return Fault("there is more behind its end");
+  if (stream.avail_in != 0) return Fault("there is data after its end");
   return size;
 }
 
 // --- writing ----------------------------------------------------------------------------------
 
-// One entry after the other, as the reader of the tar hands them over.
+// Writes one entry after the other, as received from the tar reader.
 class TreeWriter {
  public:
   TreeWriter(int root, const TreeBounds& bounds) : root_(root), bounds_(bounds) {}
@@ -132,7 +132,7 @@ class TreeWriter {
   std::vector<std::string> paths_;
 };
 
-// A file without a name on the file system of `folder`: gone with its descriptor.
+// An unnamed file on the file system of `folder`, removed with its descriptor.
 core::Result<core::UniqueFd> OpenScratch(const std::string& folder) {
   std::string path = folder + "/.unpacking-XXXXXX";
   core::UniqueFd fd(mkostemp(path.data(), O_CLOEXEC));
@@ -200,8 +200,7 @@ bool IsIdentifier(std::string_view text) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// They run tests, install, are run by an interpreter that starts, or are told of by their packages'
-// names only.
+// False for private modules, tests, installers, and what an interpreter runs at startup.
 bool IsForPrograms(std::string_view part) {
   constexpr std::array<std::string_view, 9> kNotForPrograms = {
       "conftest",      "pip",  "pkg_resources", "setup",        "setuptools",
@@ -210,7 +209,7 @@ bool IsForPrograms(std::string_view part) {
          std::find(kNotForPrograms.begin(), kNotForPrograms.end(), part) == kNotForPrograms.end();
 }
 
-// The parts of the module that a file at `path` is; nothing: it is none.
+// The components of the module in the file at `path`; nullopt: it is not a module.
 std::optional<std::vector<std::string_view>> ModuleParts(std::string_view path) {
   std::vector<std::string_view> parts = host::PathParts(path);
   std::string_view& name = parts.back();
@@ -247,7 +246,7 @@ bool IsModuleName(std::string_view name) {
 
 std::vector<std::string> ModulesOf(const std::vector<std::string>& paths) {
   std::map<size_t, std::set<std::string>> by_depth;
-  std::set<std::string_view> packages;  // at the top, with code of their own
+  std::set<std::string_view> packages;  // top-level ones with code of their own
   for (const std::string& path : paths) {
     if (path.ends_with("/__init__.py") && path.find('/') == path.rfind('/')) {
       packages.insert(std::string_view(path).substr(0, path.find('/')));
@@ -256,7 +255,7 @@ std::vector<std::string> ModulesOf(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::optional<std::vector<std::string_view>> parts = ModuleParts(path);
     if (!parts) continue;
-    // A namespace (PEP 420) has packages of several distributions in it.
+    // A namespace package (PEP 420) contains packages of several distributions.
     const size_t deepest = parts->size() > 1 && !packages.contains(parts->front()) ? 3 : 2;
     if (parts->size() <= deepest) by_depth[parts->size()].insert(Dotted(*parts));
   }
@@ -274,7 +273,7 @@ core::Result<TreeFacts> UnpackTree(std::string_view compressed, const std::strin
                                    const TreeBounds& bounds) {
   core::Result<core::UniqueFd> scratch = OpenScratch(folder);
   if (!scratch) return scratch.error();
-  // Twice: headers and the rest of the last block of each file.
+  // Doubled for the headers and the padding of each file.
   core::Result<uint64_t> size = Decompress(compressed, scratch->get(), 2 * bounds.size.count);
   if (!size) return size.error();
   const core::UniqueFd root(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -13,10 +13,10 @@
 namespace belljar::container::packages {
 namespace {
 
-// For whoever waits for an installation, and for the image that is made of it.
-constexpr std::chrono::minutes kPatience{2};
+// Time for other callers to wait for an installation and its image.
+constexpr std::chrono::minutes kLockMargin{2};
 
-// Callers choose how many sets there are.
+// Bounded, since callers choose how many sets there are.
 constexpr size_t kMaxReady = 64;
 
 std::string Machine() {
@@ -54,8 +54,8 @@ PackageQuestion Packages::QuestionOf(const std::vector<PackageRequirement>& requ
   return question;
 }
 
-LockWait Packages::Patience(int cancel_fd) const {
-  return {.deadline = core::Clock::now() + options_.bounds.timeout + kPatience,
+LockWait Packages::MakeLockWait(int cancel_fd) const {
+  return {.deadline = core::Clock::now() + options_.bounds.timeout + kLockMargin,
           .cancel_fd = cancel_fd};
 }
 
@@ -63,7 +63,7 @@ core::Result<CachedPackages> Packages::Install(const std::vector<PackageRequirem
                                                int cancel_fd) {
   const PackageQuestion question = QuestionOf(requirements);
   core::Result<CachedPackages> packages =
-      cache_.Get(question, Patience(cancel_fd),
+      cache_.Get(question, MakeLockWait(cancel_fd),
                  [&](const std::string& site) { return RunInstaller(question, site, cancel_fd); });
   return packages;
 }
@@ -73,7 +73,7 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
   core::Result<outside::SandboxOptions> sandbox =
       InstallerOptions(installation_, index_, options_.bounds);
   if (!sandbox) return sandbox.error();
-  // In a container nothing but the container need hold; what does is in the outcome.
+  // In a container only the container is required; the layers actually in force are in the outcome.
   sandbox->isolation = outside::IsolationMode::kStandard;
   const core::Result<backend::EngineChoice> choice = backend::ChooseEngine(options_.selection);
   if (!choice) return choice.error();
@@ -83,13 +83,13 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
                             .guest = image::GuestProgramPath(installation_),
                             .package_paths = {}};
   const core::Result<ImageMark> ensured =
-      EnsureImage(*choice->engine, image, cache_.folder(), Patience(cancel_fd));
+      EnsureImage(*choice->engine, image, cache_.folder(), MakeLockWait(cancel_fd));
   if (!ensured) return ensured.error();
   backend::ContainerOptions options;
   options.selection = options_.selection;
   options.selection.engine = choice->name;
   options.spares = 0;
-  options.most = 1;
+  options.max_containers = 1;
   const core::Result<std::unique_ptr<outside::Sandbox>> opened =
       backend::OpenContainerSandbox(std::move(*sandbox), std::move(options));
   if (!opened) return opened.error();
@@ -100,8 +100,8 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
   return installer.Install(question, site, cancel_fd);
 }
 
-// The profile of packages extends the base by its name: what that name stands for in this
-// installation has to be what the caller has in mind.
+// The profile of packages extends the base by name: that name must stand for the same profile in
+// this installation.
 core::Result<void> Packages::CheckBase(const core::Profile& base) const {
   std::vector<std::string> parts;
   std::istringstream names(base.name);
@@ -113,7 +113,7 @@ core::Result<void> Packages::CheckBase(const core::Profile& base) const {
       : parts.size() > 1 ? profiles::CombineProfiles(parts, installation_.profiles)
                          : profiles::LoadProfile(file, installation_.profiles);
   if (known && known->document == base.document) return {};
-  return core::MakeError("give packages to profile " + core::Quoted(base.name),
+  return core::MakeError("install packages for profile " + core::Quoted(base.name),
                          "it is a file of an operator's own, and packages go with profiles of this "
                          "installation");
 }
@@ -136,7 +136,7 @@ core::Result<PreparedPackages> Packages::Prepare(
   prepared.selection.engine = choice->name;
   const std::string name = PackageProfileName(base.name, packages->lock);
   if (std::optional<ReadyImage> ready = FindReady(name)) {
-    // Somebody may have removed it from the engine.
+    // It may have been removed from the engine.
     const core::Result<bool> has = HasImage(*choice->engine, ready->mark);
     if (!has) return has.error();
     if (*has) {
@@ -149,7 +149,7 @@ core::Result<PreparedPackages> Packages::Prepare(
   if (!made) return made.error();
   core::Result<ImageMark> ensured =
       EnsureImage(*choice->engine, ImageOfPackages(installation_, *made, *packages),
-                  cache_.folder(), Patience(cancel_fd));
+                  cache_.folder(), MakeLockWait(cancel_fd));
   if (!ensured) return ensured.error();
   const std::lock_guard lock(mutex_);
   if (ready_.size() >= kMaxReady) ready_.clear();

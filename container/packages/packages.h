@@ -1,13 +1,13 @@
-// Packages: from a list of requirements to a profile whose image is there, for runs in containers.
+// Packages: turns a list of requirements into a profile with a built image, for runs in containers.
 //
 //   Result<std::unique_ptr<Packages>> packages = Packages::Open({.source = …, .selection = …});
 //   Result<PreparedPackages> prepared = (*packages)->Prepare(base, *ParseRequirements(texts), -1);
 //   OpenContainerSandbox({.profile = prepared->profile}, {.selection = prepared->selection});
 //
 //   requirements ─▶ cache ──▶ lock, tree ─▶ profile ─▶ image ─▶ engine
-//                     └─ not there: the installer, in a container of its own
+//                     └─ not cached: the installer, in its own container
 //
-// Nothing of packages ever runs on this machine outside of a container: here they are bytes.
+// No package code ever runs on this machine outside a container: here packages are only bytes.
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGES_H_
 
@@ -36,9 +36,8 @@ struct PackagesOptions {
   std::optional<outside::Installation> installation;  // nullopt: the running program's
   PackageSource source;
   InstallBounds bounds;
-  std::string folder;  // of the cache; empty: this user's (PackageCache::DefaultFolder)
-  backend::ContainerSelection
-      selection;  // whose engine installs, and runs; the image is not looked at
+  std::string folder;  // of the cache; empty: the user's (PackageCache::DefaultFolder)
+  backend::ContainerSelection selection;  // the engine that installs and runs; the image is ignored
 };
 
 struct PreparedPackages {
@@ -49,18 +48,18 @@ struct PreparedPackages {
 
 class Packages {
  public:
-  // Asks nobody. An error is the operator's: the index, the folder.
+  // Contacts nothing. An error is the operator's: the index, the folder.
   static core::Result<std::unique_ptr<Packages>> Open(PackagesOptions options);
 
   // From the cache, or installed now. Any thread. An error says what to do, and leaves nothing.
   core::Result<CachedPackages> Install(const std::vector<PackageRequirement>& requirements,
                                        int cancel_fd);
 
-  // What an image of `base` with these packages is made of. The tree has been checked.
+  // The profile for an image of `base` with these packages. The tree has been checked.
   core::Result<PackageProfile> MakeProfile(const core::Profile& base,
                                            const CachedPackages& packages);
 
-  // Both, and the image in the engine.
+  // Both steps, and the image in the engine.
   core::Result<PreparedPackages> Prepare(const core::Profile& base,
                                          const std::vector<PackageRequirement>& requirements,
                                          int cancel_fd);
@@ -83,7 +82,7 @@ class Packages {
   core::Result<void> CheckBase(const core::Profile& base) const;
   std::optional<ReadyImage> FindReady(const std::string& name);
   PackageQuestion QuestionOf(const std::vector<PackageRequirement>& requirements) const;
-  LockWait Patience(int cancel_fd) const;
+  LockWait MakeLockWait(int cancel_fd) const;
   core::Result<PackageLock> RunInstaller(const PackageQuestion& question, const std::string& site,
                                          int cancel_fd);
 
@@ -93,12 +92,12 @@ class Packages {
   const PackageCache cache_;
 
   std::mutex mutex_;
-  // By the profile's name: what this process has seen whole in the engine. Reading all of its files
-  // again for every run would cost more than the run.
+  // By profile name: what this process has found complete in the engine. Reading all files again
+  // for every run would cost more than the run.
   std::map<std::string, ReadyImage> ready_;
 };
 
-// What a run with a set of packages is made of.
+// The input for an image with a set of packages.
 image::ImageRequest ImageOfPackages(const outside::Installation& installation,
                                     const PackageProfile& made, const CachedPackages& packages);
 

@@ -45,8 +45,7 @@ struct Streams {
   int errors;
 };
 
-// A child without a controlling terminal's signals, with those three descriptors and no others: all
-// of ours are close-on-exec.
+// A child in its own session, with only these three descriptors: all of ours are close-on-exec.
 core::Result<core::Process> Spawn(const std::string& operation,
                                   const std::vector<std::string>& command, const Streams& streams) {
   std::vector<char*> arguments;
@@ -89,7 +88,7 @@ core::Result<core::UniqueFd> OpenNull() {
   return null;
 }
 
-// All that comes out of `fd` until its end.
+// Reads `fd` until its end.
 core::Result<std::string> Collect(const std::string& operation, int fd, core::Deadline deadline) {
   std::string text;
   std::array<char, 16 << 10> buffer;
@@ -107,7 +106,8 @@ core::Result<std::string> Collect(const std::string& operation, int fd, core::De
 }
 
 core::Result<void> CheckId(const std::string& id) {
-  if (!engines::IsContainerId(id)) return core::MakeError("name a container", "not a container ID");
+  if (!engines::IsContainerId(id))
+    return core::MakeError("refer to a container", "not a container ID");
   return {};
 }
 
@@ -129,7 +129,7 @@ Json ResourceLimit(const char* type, uint64_t value) {
   return {{"type", type}, {"soft", value}, {"hard", value}};
 }
 
-// Of "runsc list --format=json": the ids of those that run.
+// Parses "runsc list --format=json": the ids of running containers.
 core::Result<std::set<std::string>> ReadRunning(std::string_view text) {
   host::JsonReading reading = host::ReadJson(text, kStateBounds);
   const Json* const list = std::get_if<Json>(&reading);
@@ -148,7 +148,7 @@ core::Result<std::set<std::string>> ReadRunning(std::string_view text) {
   return running;
 }
 
-// Removed unless a container has come of it.
+// Removed unless a container was started from it.
 class NewBundle {
  public:
   explicit NewBundle(std::string path) : path_(std::move(path)) {}
@@ -164,7 +164,7 @@ class NewBundle {
   std::string path_;
 };
 
-// What BundleConfig wrote; none of one that a crash has left half written.
+// The labels that BundleConfig wrote; none if a crash left the file incomplete.
 std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
   std::map<std::string, std::string> labels;
   core::Result<std::string> text = core::ReadFile(bundle + "/config.json", kMaxAnswer);
@@ -178,8 +178,8 @@ std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
   return labels;
 }
 
-// What a guest said on standard error, read when somebody asks: what nobody reads waits in the
-// socket, and what does not fit makes the container wait.
+// A guest's standard error, read on demand: unread data stays in the socket, and a full socket
+// blocks the container.
 class Errors {
  public:
   explicit Errors(core::UniqueFd socket) : socket_(std::move(socket)) {}
@@ -203,7 +203,7 @@ class Errors {
 
 std::string DefaultRunscFolder() {
   if (geteuid() == 0) return "/var/lib/belljar/runsc";
-  // The specification takes no notice of relative ones.
+  // The specification says to ignore relative paths.
   const char* const cache = getenv("XDG_CACHE_HOME");
   if (cache && *cache == '/') return std::string(cache) + "/belljar/runsc";
   const char* const home = getenv("HOME");
@@ -212,7 +212,7 @@ std::string DefaultRunscFolder() {
 
 std::string BundleConfig(const engines::ContainerSpec& spec, const std::string& root,
                          const std::string& id, bool rootless) {
-  // Without root runsc can be but one user outside, and is root of its own sandbox inside.
+  // Without root, runsc can only be a single user outside, and is root in its own sandbox.
   const uint32_t uid = rootless ? 0 : engines::kContainerUid;
   Json linux_part = {{"namespaces", Json::array()}};
   for (const char* const type : {"pid", "ipc", "uts", "mount", "network"}) {
@@ -277,9 +277,9 @@ std::vector<std::string> RunscEngine::Command(std::vector<std::string> arguments
   return command;
 }
 
-// What runsc prints; an error where it ends by another code than 0.
-core::Result<std::string> RunscEngine::Ask(const std::string& operation,
-                                           std::vector<std::string> arguments) const {
+// Returns runsc's output; an error if its exit code is not 0.
+core::Result<std::string> RunscEngine::RunRunsc(const std::string& operation,
+                                                std::vector<std::string> arguments) const {
   const core::Deadline deadline = core::Clock::now() + options_.timeout;
   core::Result<std::pair<core::UniqueFd, core::UniqueFd>> pipe =
       core::CreateSocketPair(SOCK_STREAM);
@@ -301,7 +301,7 @@ core::Result<std::string> RunscEngine::Ask(const std::string& operation,
 }
 
 core::Result<engines::EngineFacts> RunscEngine::Check() {
-  core::Result<std::string> text = Ask("look at runsc", {"--version"});
+  core::Result<std::string> text = RunRunsc("look at runsc", {"--version"});
   if (!text) return text.error();
   engines::EngineFacts facts;
   facts.name = "runsc";
@@ -335,14 +335,14 @@ core::Result<engines::StartedContainer> RunscEngine::Start(const engines::Contai
   const std::string operation = "start a container";
   const auto began = core::Clock::now();
   if (!spec.runtime.empty() && spec.runtime != "runsc") {
-    return core::MakeError(operation, "runsc alone has no runtime \"" + spec.runtime + "\"");
+    return core::MakeError(operation, "standalone runsc has no runtime \"" + spec.runtime + "\"");
   }
   core::Result<std::optional<engines::EngineImage>> image = store_.Find(spec.image);
   if (!image) return image.error();
   if (!*image) {
     return core::MakeError(operation,
                            "there is no image " + core::Quoted(spec.image) +
-                               ": make it and load it: belljar image build --load runsc");
+                               ": build it and load it: belljar image build --load runsc");
   }
   engines::StartedContainer container;
   container.id = core::Hex(host::RandomBytes()) + core::Hex(host::RandomBytes());
@@ -361,7 +361,7 @@ core::Result<engines::StartedContainer> RunscEngine::Start(const engines::Contai
   core::Result<std::pair<core::UniqueFd, core::UniqueFd>> errors =
       core::CreateSocketPair(SOCK_STREAM);
   if (!errors) return errors.error();
-  // A pipe: where a socket is full, gVisor's write fails with EAGAIN even for those who would wait.
+  // A pipe: on a full socket, gVisor's write fails with EAGAIN even for blocking writers.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return core::SystemError(operation);
   container.output = core::UniqueFd(ends[0]);
@@ -391,17 +391,17 @@ core::Result<void> RunscEngine::Kill(const std::string& id) {
   const std::string operation = "kill a container";
   const core::UniqueFd end = EndOf(id, true);
   if (!end) {
-    // Of an earlier host, or none at all; of the latter runsc says so, and that is as good.
-    (void)Ask(operation, {"kill", id, "KILL"});
+    // From an earlier host, or nonexistent. In the latter case runsc fails, which does not matter.
+    (void)RunRunsc(operation, {"kill", id, "KILL"});
     return {};
   }
-  // "runsc run" deletes its container when that has ended. One that is not up yet cannot be killed
-  // yet, so this is asked again.
+  // "runsc run" deletes its container when it has ended. A container that is still starting cannot
+  // be killed yet, so this is retried.
   const core::Deadline deadline = core::Clock::now() + options_.timeout;
   while (!core::WaitReadable(end.get(), core::Clock::now())) {
     if (core::Clock::now() >= deadline)
       return core::SystemErrorOf(ETIMEDOUT, operation, "it does not end");
-    (void)Ask(operation, {"kill", id, "KILL"});
+    (void)RunRunsc(operation, {"kill", id, "KILL"});
     (void)core::WaitReadable(end.get(), core::Clock::now() + kKillAgain);
   }
   return {};
@@ -417,13 +417,13 @@ core::Result<engines::ContainerExit> RunscEngine::Wait(const std::string& id,
     return core::SystemErrorOf(ended.error().error_number, operation);
   }
   siginfo_t info{};
-  // It stays to be reaped by Remove.
+  // Left for Remove to reap.
   if (waitid(P_PIDFD, static_cast<id_t>(end.get()), &info, WEXITED | WNOWAIT) != 0) {
     return core::SystemError(operation);
   }
   engines::ContainerExit exit;
   exit.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
-  // Its control group is gone with it. Nobody but the kernel kills in there, and for one reason.
+  // Its control group is already gone. Only the kernel kills in there, and only for lack of memory.
   const std::lock_guard lock(mutex_);
   const auto found = children_.find(id);
   exit.out_of_memory = exit.exit_code == 128 + SIGKILL && found != children_.end() &&
@@ -431,7 +431,7 @@ core::Result<engines::ContainerExit> RunscEngine::Wait(const std::string& id,
   return exit;
 }
 
-// The sandbox is one process to the kernel, so it is the whole of it or nothing.
+// To the kernel the sandbox is one process, so it is killed as a whole or not at all.
 core::Result<bool> RunscEngine::RanOutOfMemory(const std::string& id) {
   const core::Result<engines::ContainerExit> exit = Wait(id, milliseconds(0));
   if (exit) return exit->out_of_memory;
@@ -439,11 +439,11 @@ core::Result<bool> RunscEngine::RanOutOfMemory(const std::string& id) {
   return exit.error();
 }
 
-// Those whose bundle is there: runsc itself forgets a container as it ends.
+// Those with a bundle: runsc itself forgets a container when it ends.
 core::Result<std::vector<engines::ListedContainer>> RunscEngine::List(const std::string& label,
                                                                       const std::string& value) {
   const std::string operation = "list containers";
-  core::Result<std::string> text = Ask(operation, {"list", "--format=json"});
+  core::Result<std::string> text = RunRunsc(operation, {"list", "--format=json"});
   if (!text) return text.error();
   core::Result<std::set<std::string>> running = ReadRunning(*text);
   if (!running) return running.error();
@@ -474,13 +474,13 @@ core::Result<void> RunscEngine::Remove(const std::string& id) {
       children_.erase(found);
     }
   }
-  // "runsc run" that has exited has deleted its container; one that was killed itself (for want of
-  // memory on this machine, say) leaves runsc's state and the control groups. One of which runsc
-  // knows nothing is no failure to it.
+  // A "runsc run" that exited has deleted its container. One that was killed itself (for lack of
+  // memory on this machine, say) leaves runsc's state and the control groups. Deleting an unknown
+  // container is not an error.
   const bool has_deleted = child.process && child.process.Destroy().exit_code >= 0;
   if (!has_deleted) {
-    // Its bundle stays with it: that is how List finds it the next time.
-    core::Result<std::string> deleted = Ask(operation, {"delete", "--force", id});
+    // Its bundle is kept: that is how List finds it next time.
+    core::Result<std::string> deleted = RunRunsc(operation, {"delete", "--force", id});
     if (!deleted) return deleted.error();
   }
   std::error_code error;

@@ -1,11 +1,9 @@
-// RunscEngine: gVisor's runsc by itself, without a daemon. Each container is a child process of
-// ours
-// ("runsc run") and the sandbox below it. As root runsc puts it into a control group of its own;
-// for anybody else (rootless) there are no limits of memory, processes and CPU: EngineFacts says
-// so.
+// RunscEngine: gVisor's runsc without a daemon. Each container is a child process of ours ("runsc
+// run") with the sandbox below it. As root, runsc puts it into its own control group. For other
+// users (rootless) there are no memory, process and CPU limits; EngineFacts says so.
 //
-// A host that dies leaves containers whose input has ended. List finds them, as long as `folder` is
-// the same.
+// When a host dies, the input of its containers ends. List finds them, as long as `folder` is the
+// same.
 #ifndef BELLJAR_CONTAINER_RUNSC_RUNSC_ENGINE_H_
 #define BELLJAR_CONTAINER_RUNSC_RUNSC_ENGINE_H_
 
@@ -24,14 +22,14 @@ namespace belljar::container::runsc {
 
 struct RunscEngineOptions {
   std::string program = "runsc";  // found on PATH
-  std::string folder;             // images, bundles and runsc's own state; made when it is needed
+  std::string folder;             // images, bundles and runsc's own state; created on demand
   std::string platform = "ptrace";
-  bool rootless = false;  // everybody but root
+  bool rootless = false;  // any user except root
   std::chrono::milliseconds timeout{30'000};
 };
 
-// Where runsc alone keeps what is this user's: below the cache folder ($XDG_CACHE_HOME, ~/.cache),
-// for root /var/lib/belljar. Empty: this user has no such place.
+// The default folder of standalone runsc for this user: below the cache folder ($XDG_CACHE_HOME,
+// ~/.cache), for root /var/lib/belljar. Empty: there is none.
 std::string DefaultRunscFolder();
 
 // config.json of an OCI bundle whose root file system is `root`.
@@ -41,7 +39,7 @@ std::string BundleConfig(const engines::ContainerSpec& spec, const std::string& 
 class RunscEngine : public engines::ContainerEngine {
  public:
   explicit RunscEngine(RunscEngineOptions options);
-  // Removes what it has started and what is still there.
+  // Removes the containers that it has started and that still exist.
   ~RunscEngine() override;
 
   core::Result<engines::EngineFacts> Check() override;
@@ -49,10 +47,10 @@ class RunscEngine : public engines::ContainerEngine {
       const std::string& reference) override;
   core::Result<std::string> LoadImage(int tar, const engines::LoadProgress& progress) override;
   core::Result<void> RemoveImage(const std::string& reference) override;
-  // Returns once runsc runs, not the container: its first word says that it does.
+  // Returns once runsc runs, not the container; the guest's first message shows that it does.
   core::Result<engines::StartedContainer> Start(const engines::ContainerSpec& spec) override;
   core::Result<void> Kill(const std::string& id) override;
-  // Of containers of this engine only.
+  // Only for containers started by this engine.
   core::Result<engines::ContainerExit> Wait(const std::string& id,
                                             std::chrono::milliseconds timeout) override;
   core::Result<bool> RanOutOfMemory(const std::string& id) override;
@@ -68,9 +66,10 @@ class RunscEngine : public engines::ContainerEngine {
   };
 
   std::vector<std::string> Command(std::vector<std::string> arguments) const;
-  core::Result<std::string> Ask(const std::string& operation,
-                                std::vector<std::string> arguments) const;
-  // A copy of what becomes readable once the container has ended; empty: it is none of ours.
+  core::Result<std::string> RunRunsc(const std::string& operation,
+                                     std::vector<std::string> arguments) const;
+  // A duplicate of the descriptor that becomes readable once the container has ended; empty: not
+  // one of ours.
   core::UniqueFd EndOf(const std::string& id, bool killing);
   std::string BundleOf(const std::string& id) const;
 

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr size_t kMaxNote = 64 << 10;
-// Before the name of an image that is being unpacked or removed.
+// Prefixes the name of an image that is being unpacked or removed.
 constexpr char kUnfinished[] = ".new-";
 // Longer than either takes.
 constexpr std::chrono::hours kMaxUnfinished{24};
@@ -59,9 +59,9 @@ class NewFolder {
   const std::string path_;
 };
 
-// Writes the entries of a layer below a folder that is empty at first and nobody else's. TarVisitor
-// brings only folders and plain files, each once, none before the folder that it is in and none by
-// a path that leads out: so nothing that is there is ever followed or written over.
+// Writes the entries of a layer below a folder that is initially empty and not shared. TarVisitor
+// only delivers folders and regular files, each once, never before its parent folder and never with
+// a path that leads out. So nothing existing is followed or overwritten.
 class Unpacking {
  public:
   explicit Unpacking(int root) : root_(root) {}
@@ -72,8 +72,8 @@ class Unpacking {
   }
 
  private:
-  // Folders stay their owner's to write, as long as the image is to be removed again; a container
-  // has all of it read-only. Modes are set by themselves: the umask is not ours.
+  // Folders stay writable for their owner so that the image can be removed; containers see
+  // everything read-only. Modes are set explicitly because of the umask.
   core::Result<void> Make(const image::TarEntry& entry) {
     path_ = entry.path;
     const char* const path = path_.c_str();
@@ -96,11 +96,11 @@ class Unpacking {
   }
 
   const int root_;
-  std::string path_;  // of the entry that is being made
+  std::string path_;  // of the current entry
   core::UniqueFd file_;
 };
 
-// What is in `tar`, and all of its layer below `root`.
+// Checks `tar`, and unpacks its layer below `root`.
 core::Result<image::ImageFacts> UnpackImage(int tar, const std::string& root,
                                             const engines::LoadProgress& progress) {
   const core::UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -114,20 +114,20 @@ core::Result<image::ImageFacts> UnpackImage(int tar, const std::string& root,
   if (!image) return image.error();
   if (!image->faults.empty()) {
     return Bad(image->faults.front() +
-               "; runsc by itself takes what \"belljar image build\" of this version writes and "
-               "nothing else");
+               "; standalone runsc only accepts images written by \"belljar image build\" of this "
+               "version");
   }
   return std::move(image->facts);
 }
 
-// What is kept beside an image's files.
+// Metadata stored next to an image's files.
 struct Note {
-  std::string reference;  // empty: another image has it by now
+  std::string reference;  // empty: another image has it now
   std::map<std::string, std::string> labels;
   uint64_t size = 0;  // bytes of the layer
 };
 
-// Whoever reads it meanwhile has the old one or the new one.
+// A concurrent reader sees the old or the new version.
 core::Result<void> WriteNote(const std::string& path, const Note& note) {
   const std::string fresh = path + ".new-" + core::Hex(host::RandomBytes());
   const Json json = {{"reference", note.reference}, {"labels", note.labels}, {"size", note.size}};
@@ -140,7 +140,7 @@ core::Result<void> WriteNote(const std::string& path, const Note& note) {
   return {};
 }
 
-// Nothing: it is missing or damaged. Loading the image again fixes that.
+// nullopt: missing or damaged. Loading the image again fixes that.
 std::optional<Note> ReadNote(const std::string& path) {
   core::Result<std::string> text = core::ReadFile(path, kMaxNote);
   if (!text) return std::nullopt;
@@ -153,7 +153,7 @@ std::optional<Note> ReadNote(const std::string& path) {
   return std::nullopt;
 }
 
-// The folders of all images: each is named by the digest of its configuration.
+// The folders of all images, each named by the digest of its configuration.
 core::Result<std::vector<std::string>> ImagesIn(const std::string& folder) {
   core::Result<std::vector<std::string>> images = DigestsIn(folder);
   if (!images) return images;
@@ -161,7 +161,7 @@ core::Result<std::vector<std::string>> ImagesIn(const std::string& folder) {
   return images;
 }
 
-// What a host has left that was killed in the middle of it: up to the size of an image.
+// Left by a host that was killed during the operation; each can be as large as an image.
 void RemoveUnfinished(const std::string& folder) {
   std::vector<fs::path> left;
   std::error_code error;
@@ -182,8 +182,8 @@ void RemoveUnfinished(const std::string& folder) {
 
 std::string NoteOf(const std::string& image) { return image + "/image.json"; }
 
-// `note.reference` means `image` from now on, and no other. Those stay: a container may be running
-// from one.
+// From now on `note.reference` refers only to `image`. Older images stay: a container may be
+// running from one.
 core::Result<void> GiveReference(const std::string& image, const Note& note) {
   core::Result<std::vector<std::string>> images = ImagesIn(fs::path(image).parent_path().string());
   if (!images) return images.error();
@@ -207,12 +207,13 @@ core::Result<std::vector<std::string>> DigestsIn(const std::string& folder) {
     if (engines::IsContainerId(name)) names.push_back(std::move(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    return Failed(error, "look into " + folder);
+    return Failed(error, "read folder " + folder);
   }
   return names;
 }
 
-// By descriptor: what a stream opens is inherited by every process that is started meanwhile.
+// With a descriptor: one opened by a stream would be inherited by processes started in the
+// meantime.
 core::Result<void> WriteNewFile(const std::string& path, std::string_view text) {
   const core::UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file) return core::SystemError("make " + path);
@@ -237,7 +238,7 @@ core::Result<std::string> RunscStore::Load(int tar, const engines::LoadProgress&
   const std::string root = fresh.path() + "/root";
   fs::create_directories(root, error);
   if (error) return Failed(error, "make " + root);
-  // A container's user goes through them, whatever the umask.
+  // A container's user must be able to traverse them, whatever the umask.
   for (const std::string& made : {fresh.path(), root}) {
     if (chmod(made.c_str(), 0755) != 0) return core::SystemError("make " + made);
   }
@@ -247,7 +248,7 @@ core::Result<std::string> RunscStore::Load(int tar, const engines::LoadProgress&
   const core::Result<void> noted = WriteNote(NoteOf(fresh.path()), note);
   if (!noted) return noted.error();
   const std::string path = real + "/" + facts->config.digest;
-  // The same digest is the same content: what is there may be in use, and stays.
+  // The same digest means the same content: the existing folder may be in use, and stays.
   if (rename(fresh.path().c_str(), path.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST) {
     return core::SystemError("keep the image in " + path);
   }
@@ -273,7 +274,7 @@ core::Result<void> RunscStore::Remove(const std::string& reference) {
   core::Result<std::optional<engines::EngineImage>> image = Find(reference);
   if (!image) return image.error();
   if (!*image) return {};
-  // All of it is gone at once: of a half of it nobody would see that it is one.
+  // Removed atomically: a partial image could not be recognised as such.
   const std::string operation = "remove the image " + reference;
   const std::string path = fs::path(RootOf(**image)).parent_path().string();
   const std::string spent = folder_ + "/" + kUnfinished + core::Hex(host::RandomBytes());

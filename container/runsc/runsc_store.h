@@ -1,5 +1,5 @@
-// RunscStore: the images of the engine that has no daemon to keep them: each unpacked in a folder
-// of its own, named by the digest of its configuration.
+// RunscStore: stores the images of standalone runsc, which has no daemon for that: each unpacked in
+// its own folder, named by the digest of its configuration.
 #ifndef BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_
 #define BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_
 
@@ -13,28 +13,28 @@
 
 namespace belljar::container::runsc {
 
-// Whatever in `folder` is named by 64 hexadecimal digits, as images and containers are; nothing
-// where there is no such folder.
+// Entries of `folder` named by 64 hexadecimal digits, as images and containers are; empty if the
+// folder does not exist.
 core::Result<std::vector<std::string>> DigestsIn(const std::string& folder);
 
-// Fails where there is something already; what could not be written whole is gone again.
+// Fails if the file exists; an incomplete file is removed.
 core::Result<void> WriteNewFile(const std::string& path, std::string_view text);
 
 class RunscStore {
  public:
-  // `folder` is made when it is needed; nobody else may write there.
+  // `folder` is created on demand; no other user may write to it.
   explicit RunscStore(std::string folder) : folder_(std::move(folder)) {}
 
-  // `tar` as ContainerEngine::LoadImage has it, but only as WriteImage writes it: anything else is
+  // `tar` as in ContainerEngine::LoadImage, but only as written by WriteImage: anything else is
   // refused, and leaves nothing. Returns the image's reference.
   core::Result<std::string> Load(int tar, const engines::LoadProgress& progress);
 
-  // nullopt: it is not there.
+  // nullopt: it does not exist.
   core::Result<std::optional<engines::EngineImage>> Find(const std::string& reference) const;
 
   core::Result<void> Remove(const std::string& reference);
 
-  // Where an image's files are.
+  // The path of an image's files.
   std::string RootOf(const engines::EngineImage& image) const;
 
  private:

@@ -13,12 +13,12 @@ namespace {
 core::Result<void> SetNonBlocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
-    return core::SystemError("open a line");
+    return core::SystemError("open a channel");
   return {};
 }
 
 core::Result<void> WaitFor(int fd, short events, const outside::Wait& wait) {
-  // A cancellation first: a peer that never stops sending would outlive it.
+  // The cancellation comes first: otherwise a peer that never stops sending could delay it forever.
   pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {fd, events, 0}};
   return outside::WaitForAny(watched, wait);
 }
@@ -37,7 +37,7 @@ core::Result<Channel> Channel::OfPipes(core::UniqueFd in, core::UniqueFd out) {
 
 core::Result<Channel> Channel::OfSocket(core::UniqueFd socket) {
   core::UniqueFd second(fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
-  if (!second) return core::SystemError("open a line");
+  if (!second) return core::SystemError("open a channel");
   return OfPipes(std::move(socket), std::move(second));
 }
 
@@ -57,7 +57,7 @@ core::Result<std::optional<std::string>> Channel::ReceiveNow() const {
     if (got >= 0) return std::optional(std::string(piece.data(), static_cast<size_t>(got)));
     if (errno == ECONNRESET) return std::optional(std::string());
     if (errno == EAGAIN) return std::optional<std::string>();
-    if (errno != EINTR) return core::SystemError("read from a line");
+    if (errno != EINTR) return core::SystemError("read from a channel");
   }
 }
 
@@ -88,9 +88,9 @@ core::Result<void> Channel::SendAll(std::span<iovec> parts, const outside::Wait&
       if (core::Result<void> ready = WaitFor(out_.get(), POLLOUT, wait); !ready) return ready;
       continue;
     }
-    // A peer that has closed with something unread resets it.
+    // Closing with unread data resets the connection.
     if (sent < 0)
-      return core::SystemErrorOf(errno == ECONNRESET ? EPIPE : errno, "write to a line");
+      return core::SystemErrorOf(errno == ECONNRESET ? EPIPE : errno, "write to a channel");
     auto taken = static_cast<size_t>(sent);
     for (iovec& part : parts) {
       const size_t gone = std::min(taken, part.iov_len);
@@ -108,7 +108,7 @@ core::Result<size_t> Channel::SendNow(std::string_view frames) const {
     const ssize_t more = write(out_.get(), frames.data() + sent, frames.size() - sent);
     if (more < 0 && errno == EINTR) continue;
     if (more < 0 && errno == EAGAIN) break;
-    if (more < 0) return core::SystemError("write to a line");
+    if (more < 0) return core::SystemError("write to a channel");
     sent += static_cast<size_t>(more);
   }
   return sent;

@@ -1,5 +1,5 @@
 // Channel: the host's or the guest's end of the two streams between them: a socket, pipes, or what
-// a container engine attaches. It moves bytes and waits for them; what they mean is the readers'.
+// a container engine attaches. It moves bytes and waits for them; the readers interpret them.
 #ifndef BELLJAR_CONTAINER_WIRE_CHANNEL_H_
 #define BELLJAR_CONTAINER_WIRE_CHANNEL_H_
 
@@ -21,32 +21,32 @@
 
 namespace belljar::container::wire {
 
-// One thread may receive while others send: frames do not mix. The process ignores SIGPIPE, as all
-// of Belljar's programs do.
+// One thread may receive while others send: frames are not interleaved. The process ignores
+// SIGPIPE, as all of Belljar's programs do.
 class Channel {
  public:
-  // Both become non-blocking. One descriptor for both directions: see OfSocket.
+  // Both become non-blocking. For one descriptor in both directions, use OfSocket.
   static core::Result<Channel> OfPipes(core::UniqueFd in, core::UniqueFd out);
   static core::Result<Channel> OfSocket(core::UniqueFd socket);
 
-  // What has arrived, at most 64 KiB; waits for the first of it. Empty: the peer has closed.
+  // Received bytes, at most 64 KiB; waits for the first. Empty: the peer has closed.
   core::Result<std::string> Receive(const outside::Wait& wait) const;
-  // The same without waiting; nullopt: nothing has.
+  // The same without waiting; nullopt: nothing has arrived.
   core::Result<std::optional<std::string>> ReceiveNow() const;
   // EPIPE: the peer has closed.
   core::Result<void> Send(FrameKind kind, std::string_view payload,
                           const outside::Wait& wait) const;
-  // All of `content` in content frames; an empty one is none at all.
+  // Sends `content` in content frames; none if it is empty.
   core::Result<void> SendContent(std::string_view content, const outside::Wait& wait) const;
 
-  // Frames as they stand in bytes.
+  // Sends encoded frames.
   core::Result<void> SendFrames(std::string_view frames, const outside::Wait& wait) const;
-  // How many bytes of them it takes without waiting. For one that has no other sender.
+  // Returns how many bytes could be sent without waiting. Only if there is no other sender.
   core::Result<size_t> SendNow(std::string_view frames) const;
 
-  // Readable when something has come, or the peer has closed.
+  // Readable when data has arrived, or the peer has closed.
   int fd() const { return in_.get(); }
-  // Writable when something can be sent.
+  // Writable when data can be sent.
   int out_fd() const { return out_.get(); }
 
  private:

@@ -1,5 +1,4 @@
-// Content: the bytes that a request or an outcome has announced, into the strings that they are
-// for.
+// Content: distributes the bytes that a request or an outcome has announced to their strings.
 #ifndef BELLJAR_CONTAINER_WIRE_CONTENT_H_
 #define BELLJAR_CONTAINER_WIRE_CONTENT_H_
 
@@ -13,12 +12,12 @@ namespace belljar::container::wire {
 
 class Content {
  public:
-  // `to`, borrowed, will hold `size` bytes; in the order of the calls. Nothing is kept for them
-  // yet.
+  // `to` is borrowed and will receive `size` bytes, in the order of the calls. No memory is
+  // reserved yet.
   void Announce(std::string* to, uint64_t size);
 
   uint64_t left() const { return left_; }
-  // False, with nothing taken: more than was announced.
+  // False, and nothing is taken, if there is more than was announced.
   bool Take(std::string_view bytes);
 
  private:

@@ -8,8 +8,8 @@ namespace belljar::container::wire {
 namespace {
 
 constexpr size_t kNumberSize = 4;
-// Grants go out by quarters of a window: the peer never waits, and one frame of data is not
-// answered by one of window each time.
+// Grants are sent per quarter of a window: the peer never has to wait, and not every data frame is
+// answered by a window frame.
 constexpr size_t kWorthGranting = kEgressWindow / 4;
 
 core::Error Fault(FrameKind kind, const std::string& what) {
@@ -22,7 +22,7 @@ void AppendFrame(std::string& frames, FrameKind kind, uint32_t stream, std::stri
   frames += rest;
 }
 
-// What has gone on is dropped where it is all, or worth moving the rest.
+// Passed bytes are dropped if that is all of them, or enough to be worth moving the rest.
 void DropPassed(EgressStream& stream) {
   if (stream.passed < stream.arrived.size() && stream.passed < kEgressWindow / 2) return;
   stream.arrived.erase(0, std::exchange(stream.passed, 0));
@@ -40,20 +40,20 @@ std::optional<size_t> MaxEgressFrame(FrameKind kind) {
   }
 }
 
-// --- the peer's ---------------------------------------------------------------------------------
+// --- frames from the peer -----------------------------------------------------------------------
 
 core::Result<void> EgressLedger::Take(const Frame& frame) {
   const FrameKind kind = frame.kind;
-  const std::optional<size_t> longest = MaxEgressFrame(kind);
+  const std::optional<size_t> max_length = MaxEgressFrame(kind);
   const bool is_whole = kind == FrameKind::kEgressData ? frame.payload.size() > kNumberSize
-                                                       : frame.payload.size() == longest;
-  if (!longest || !is_whole || frame.payload.size() > *longest) {
-    return Fault(kind, "of a length that it cannot have");
+                                                       : frame.payload.size() == max_length;
+  if (!max_length || !is_whole || frame.payload.size() > *max_length) {
+    return Fault(kind, "with an invalid length");
   }
   const uint32_t number = NumberAt(frame.payload, 0);
   if (kind == FrameKind::kEgressOpen) return TakeOpen(number);
   const Place place = streams_.find(number);
-  if (place == streams_.end()) return Fault(kind, "of a stream that there is not");
+  if (place == streams_.end()) return Fault(kind, "for an unknown stream");
   const std::string_view rest = std::string_view(frame.payload).substr(kNumberSize);
   if (kind == FrameKind::kEgressData) return TakeData(place->second, rest);
   if (kind == FrameKind::kEgressWindow) return TakeWindow(place->second, NumberAt(rest, 0));
@@ -61,9 +61,9 @@ core::Result<void> EgressLedger::Take(const Frame& frame) {
 }
 
 core::Result<void> EgressLedger::TakeOpen(uint32_t number) {
-  if (side_ == Side::kGuest) return Fault(FrameKind::kEgressOpen, "is the guest's to send");
-  if (number != last_ + 1) return Fault(FrameKind::kEgressOpen, "is out of turn");
-  if (!may_open()) return Fault(FrameKind::kEgressOpen, "of more streams than there may be");
+  if (side_ == Side::kGuest) return Fault(FrameKind::kEgressOpen, "may only be sent by the guest");
+  if (number != last_ + 1) return Fault(FrameKind::kEgressOpen, "is out of order");
+  if (!may_open()) return Fault(FrameKind::kEgressOpen, "with too many streams");
   last_ = number;
   streams_.emplace(number, EgressStream());
   opened_.push_back(number);
@@ -72,18 +72,18 @@ core::Result<void> EgressLedger::TakeOpen(uint32_t number) {
 
 core::Result<void> EgressLedger::TakeData(EgressStream& stream, std::string_view bytes) {
   if (!stream.peer_sends()) return Fault(FrameKind::kEgressData, "after it was closed");
-  if (bytes.size() > stream.may_come) return Fault(FrameKind::kEgressData, "past its window");
+  if (bytes.size() > stream.may_come) return Fault(FrameKind::kEgressData, "beyond its window");
   stream.may_come -= bytes.size();
-  // Under way when we said that we take no more: it is nobody's, and never granted again.
+  // Sent before the peer knew that we take no more: discarded, and never granted again.
   if (stream.takes()) stream.arrived += bytes;
   return {};
 }
 
 core::Result<void> EgressLedger::TakeWindow(EgressStream& stream, size_t count) {
   if (!stream.peer_takes()) return Fault(FrameKind::kEgressWindow, "after it was closed");
-  if (count == 0) return Fault(FrameKind::kEgressWindow, "of no bytes");
+  if (count == 0) return Fault(FrameKind::kEgressWindow, "without data");
   if (count > kEgressWindow - stream.may_send) {
-    return Fault(FrameKind::kEgressWindow, "of more than was sent");
+    return Fault(FrameKind::kEgressWindow, "for more than was sent");
   }
   stream.may_send += count;
   return {};
@@ -91,7 +91,8 @@ core::Result<void> EgressLedger::TakeWindow(EgressStream& stream, size_t count) 
 
 core::Result<void> EgressLedger::TakeClose(Place place, uint8_t ways) {
   EgressStream& stream = place->second;
-  if (ways == 0 || (ways & ~kBothWays) != 0) return Fault(FrameKind::kEgressClose, "of no way");
+  if (ways == 0 || (ways & ~kBothWays) != 0)
+    return Fault(FrameKind::kEgressClose, "without a direction");
   if ((stream.peer_closed & ways) != 0)
     return Fault(FrameKind::kEgressClose, "after it was closed");
   stream.peer_closed |= ways;
@@ -104,7 +105,7 @@ void EgressLedger::RemoveIfOver(Place place) {
   if (stream.closed == kBothWays && stream.peer_closed == kBothWays) streams_.erase(place);
 }
 
-// --- our own ------------------------------------------------------------------------------------
+// --- our own frames -----------------------------------------------------------------------------
 
 uint32_t EgressLedger::Open(std::string& frames) {
   if (side_ != Side::kGuest || !may_open()) abort();
@@ -128,7 +129,7 @@ void EgressLedger::Pass(uint32_t number, size_t count, std::string& frames) {
   stream.passed += count;
   DropPassed(stream);
   stream.ungranted += count;
-  // One that sends no more has no use for it.
+  // A peer that sends no more needs no grants.
   if (stream.ungranted < kWorthGranting || !stream.peer_sends()) return;
   const size_t granted = std::exchange(stream.ungranted, 0);
   stream.may_come += granted;

@@ -1,17 +1,16 @@
-// EgressLedger: what one side of the channel knows of the streams through a container's egress
-// proxy, and the judge of what the other side says of them. No descriptor and no clock
-// (EgressTraffic has those).
+// EgressLedger: one side's state of the streams through a container's egress proxy, which also
+// validates the peer's frames about them. Without descriptors and clock (EgressTraffic has those).
 //
 //   guest ──open {stream}──────────▶ host    the worker has connected to its proxy
 //   both  ──data {stream, bytes}───▶ both    at most as much as the peer has granted
-//   both  ──window {stream, count}─▶ both    grants so much more: it has gone on
-//   both  ──close {stream, ways}───▶ both    of its ways: it sends no more, it takes no more
+//   both  ──window {stream, count}─▶ both    grants that much more: it has been passed on
+//   both  ──close {stream, ways}───▶ both    directions: it sends no more, it takes no more
 //
-// Each side closes both of its ways, each once; a stream is over, and its number worth nothing any
-// more, when both sides have. So whoever still holds a descriptor of it still counts it.
+// Each side closes both of its directions, each once. When both sides have, the stream is over and
+// its number invalid. So a stream counts as long as either side has a descriptor for it.
 //
-// To the host every frame is hostile. What it keeps at most: a window and a half of each stream,
-// of no more streams than it has allowed. Not for several threads.
+// To the host every frame is hostile. It stores at most one and a half windows per stream, for no
+// more streams than it has allowed. Not thread-safe.
 #ifndef BELLJAR_CONTAINER_WIRE_EGRESS_LEDGER_H_
 #define BELLJAR_CONTAINER_WIRE_EGRESS_LEDGER_H_
 
@@ -29,34 +28,34 @@
 
 namespace belljar::container::wire {
 
-// Bytes that each side may send into a new stream; never more are on the way.
+// Bytes that each side may send into a new stream; also the maximum in transit.
 inline constexpr size_t kEgressWindow = 256 * 1024;
-// The most that goes into one frame of data.
+// Maximum size of a data frame.
 inline constexpr size_t kEgressPiece = 32 * 1024;
 
 // What a host allows; a guest keeps to it.
 struct EgressBounds {
-  size_t at_a_time = 0;  // streams; 0: there is no egress proxy
-  size_t in_all = 0;     // streams; of one more the host's record says that it was one too many
+  size_t at_a_time = 0;  // concurrent streams; 0: there is no egress proxy
+  size_t in_all = 0;     // in total; one more is recorded by the host as exceeding the maximum
 };
 
-// The longest that a frame of an egress proxy's kind may be; nullopt: it is of no such kind.
+// The maximum payload of an egress frame; nullopt: another kind.
 std::optional<size_t> MaxEgressFrame(FrameKind kind);
 
-// Bits of a close frame: what its sender will not do any more.
+// Bits of a close frame: what its sender will no longer do.
 inline constexpr uint8_t kSendsNoMore = 1;
 inline constexpr uint8_t kTakesNoMore = 2;
 inline constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
 
-// One stream, as one side sees it. Only EgressLedger makes and changes one.
+// One stream, as seen by one side. Only EgressLedger creates and changes it.
 struct EgressStream {
-  uint8_t closed = 0;       // bits of what we have closed
-  uint8_t peer_closed = 0;  // … and the peer
+  uint8_t closed = 0;       // directions that we have closed
+  uint8_t peer_closed = 0;  // directions that the peer has closed
   size_t may_send = kEgressWindow;
   size_t may_come = kEgressWindow;
-  size_t ungranted = 0;  // has come and gone on, and the peer does not know yet
-  std::string arrived;   // and has not gone on
-  size_t passed = 0;     // bytes at the front of it that have
+  size_t ungranted = 0;  // passed on, but not yet granted again
+  std::string arrived;   // received, and not all passed on yet
+  size_t passed = 0;     // bytes at its front that have been passed on
 
   bool sends() const { return (closed & kSendsNoMore) == 0; }
   bool takes() const { return (closed & kTakesNoMore) == 0; }
@@ -71,25 +70,26 @@ class EgressLedger {
 
   EgressLedger(Side side, EgressBounds bounds) : side_(side), bounds_(bounds) {}
 
-  // --- the peer's ---
-  // The error is a fault: nothing the peer says is worth anything any more.
+  // --- frames from the peer --- An error is a fault: nothing more from the peer is valid.
   core::Result<void> Take(const Frame& frame);
-  // The host's: the streams that have been opened since the last call.
+  // Host only: the streams opened since the last call.
   std::vector<uint32_t> TakeOpened() { return std::exchange(opened_, {}); }
 
-  // --- our own: each appends the frames that tell the peer ---
-  // The guest's. Precondition: may_open.
+  // --- our own frames: each call appends frames for the peer --- Guest only. Precondition:
+  // may_open.
   uint32_t Open(std::string& frames);
   bool may_open() const { return streams_.size() < bounds_.at_a_time && !has_opened_all(); }
   bool has_opened_all() const { return last_ > bounds_.in_all; }
-  // Precondition: it sends, and `bytes` are 1 to the smaller of kDoorPiece and its may_send.
+  // Precondition: it sends, and the size of `bytes` is from 1 to the smaller of kEgressPiece and
+  // may_send.
   void Send(uint32_t number, std::string_view bytes, std::string& frames);
-  // So much of what was waiting has gone on. Grants as much, now or later.
+  // `count` bytes of the arrived data have been passed on. Grants as much, now or later.
   void Pass(uint32_t number, size_t count, std::string& frames);
-  // What of `ways` is closed already stays so. What waits is dropped where we take no more.
+  // Directions in `ways` that are already closed stay closed. Arrived data is dropped if we take no
+  // more.
   void Close(uint32_t number, uint8_t ways, std::string& frames);
 
-  // Those that are not over.
+  // The streams that are not over.
   const std::map<uint32_t, EgressStream>& streams() const { return streams_; }
 
  private:
@@ -104,7 +104,7 @@ class EgressLedger {
   const Side side_;
   const EgressBounds bounds_;
   std::map<uint32_t, EgressStream> streams_;
-  uint32_t last_ = 0;  // number that has been opened
+  uint32_t last_ = 0;  // number of the last opened stream
   std::vector<uint32_t> opened_;
 };
 

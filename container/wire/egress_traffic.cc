@@ -36,8 +36,9 @@ void EgressTraffic::Watch(bool reads, std::vector<pollfd>& watched) {
   for (const auto& [number, socket] : sockets_) {
     const EgressStream& stream = Stream(number);
     const short events = EventsOf(stream, reads);
-    // One that has hung up says so as long as anybody asks. Where there is still something to read
-    // nobody can take now, it is not asked; where it has been read to its end, that is the answer.
+    // poll reports a hangup even for events it was not asked for. While data is left that cannot be
+    // passed on now, the socket is not polled; once it has been read to its end, a hangup is the
+    // information we need.
     const bool is_watched = events != 0 || !stream.sends();
     watched.push_back({is_watched ? socket.get() : -1, events, 0});
     watched_.push_back(number);
@@ -45,7 +46,7 @@ void EgressTraffic::Watch(bool reads, std::vector<pollfd>& watched) {
 }
 
 void EgressTraffic::Move(std::span<const pollfd> watched, std::string& frames) {
-  // All of them, since what the peer has said meanwhile wants doing too.
+  // All of them, since frames from the peer need handling too.
   std::vector<std::pair<uint32_t, short>> turns;
   size_t at = 0;
   for (const auto& [number, socket] : sockets_) {
@@ -54,7 +55,7 @@ void EgressTraffic::Move(std::span<const pollfd> watched, std::string& frames) {
     turns.emplace_back(number, was_watched ? watched[at].revents : short{0});
   }
   if (turns.empty()) return;
-  // So that none is always the last, for which nothing may be left to send.
+  // Rotated, so that no stream is always last and finds no room left to send.
   const size_t first = ++turn_ % turns.size();
   std::rotate(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(first), turns.end());
   for (const auto& [number, revents] : turns) {
@@ -78,7 +79,7 @@ void EgressTraffic::Write(uint32_t number, short revents, std::string& frames) {
     (void)shutdown(socket, SHUT_WR);
     return Close(number, kTakesNoMore, frames);
   }
-  // Nobody is there to write to, and nobody was left to read from.
+  // Nobody is left to write to, and there was nothing left to read.
   if (!stream.sends() && (revents & (POLLHUP | POLLERR)) != 0) Close(number, kTakesNoMore, frames);
 }
 
@@ -87,7 +88,7 @@ void EgressTraffic::Read(uint32_t number, short revents, std::string& frames) {
   const int socket = sockets_.at(number).get();
   if (!stream.sends()) return;
   if (!stream.peer_takes()) {
-    // On the host the proxy hears of it here, and closes.
+    // On the host this notifies the proxy, which closes.
     (void)shutdown(socket, SHUT_RD);
     return Close(number, kSendsNoMore, frames);
   }
@@ -97,13 +98,13 @@ void EgressTraffic::Read(uint32_t number, short revents, std::string& frames) {
   const ssize_t got = recv(socket, piece.data(), room, MSG_DONTWAIT);
   if (got > 0) return ledger_.Send(number, {piece.data(), static_cast<size_t>(got)}, frames);
   if (got < 0 && Waits()) return;
-  // Where it has hung up, and not only ended its own side, nothing more can be written either.
+  // If it has hung up, instead of only shutting down its own side, nothing can be written either.
   const bool is_gone = got < 0 || ((revents & POLLHUP) != 0 && stream.Waiting().empty());
   Close(number, is_gone ? kBothWays : kSendsNoMore, frames);
 }
 
 void EgressTraffic::Close(uint32_t number, uint8_t ways, std::string& frames) {
-  // Where the peer has closed its ways too, this takes the stream out of the ledger.
+  // If the peer has closed its directions too, this removes the stream from the ledger.
   const bool is_last = (Stream(number).closed | ways) == kBothWays;
   ledger_.Close(number, ways, frames);
   if (is_last) sockets_.erase(number);

@@ -13,27 +13,27 @@ using nlohmann::json;
   throw FormError(std::string(key) + " " + what);
 }
 
-std::string TextOf(const json& value, const char* key, size_t most) {
+std::string TextOf(const json& value, const char* key, size_t max) {
   if (!value.is_string()) Refuse(key, "is not a string");
-  if (value.get_ref<const std::string&>().size() > most) Refuse(key, "is too long");
+  if (value.get_ref<const std::string&>().size() > max) Refuse(key, "is too long");
   return value.get<std::string>();
 }
 
-uint64_t NumberOf(const json& value, const char* key, uint64_t most) {
-  if (!value.is_number_unsigned()) Refuse(key, "is not a whole number from 0 on");
-  if (value.get<uint64_t>() > most) Refuse(key, "is too large");
+uint64_t NumberOf(const json& value, const char* key, uint64_t max) {
+  if (!value.is_number_unsigned()) Refuse(key, "is not a non-negative integer");
+  if (value.get<uint64_t>() > max) Refuse(key, "is too large");
   return value.get<uint64_t>();
 }
 
-const json& ListOf(const json& value, const char* key, size_t most) {
+const json& ListOf(const json& value, const char* key, size_t max) {
   if (!value.is_array()) Refuse(key, "is not a list");
-  if (value.size() > most) Refuse(key, "is too long");
+  if (value.size() > max) Refuse(key, "is too long");
   return value;
 }
 
-std::vector<std::string> TextsOf(const json& value, const char* key, size_t most, size_t bytes) {
+std::vector<std::string> TextsOf(const json& value, const char* key, size_t max, size_t bytes) {
   std::vector<std::string> texts;
-  for (const json& item : ListOf(value, key, most)) texts.push_back(TextOf(item, key, bytes));
+  for (const json& item : ListOf(value, key, max)) texts.push_back(TextOf(item, key, bytes));
   return texts;
 }
 
@@ -43,7 +43,7 @@ const char* Describe(host::JsonFailure::Reason reason) {
     case host::JsonFailure::Reason::kNumber: return "it has a number out of range";
     case host::JsonFailure::Reason::kTooDeep: return "it is nested too deep";
     case host::JsonFailure::Reason::kTooMany: return "it has too many values";
-    case host::JsonFailure::Reason::kRepeatedKey: return "it has a key twice";
+    case host::JsonFailure::Reason::kRepeatedKey: return "it has a duplicate key";
   }
   abort();
 }
@@ -61,7 +61,7 @@ const json& Fields::Any(const char* key) {
   return *found;
 }
 
-std::string Fields::Text(const char* key, size_t most) { return TextOf(Any(key), key, most); }
+std::string Fields::Text(const char* key, size_t max) { return TextOf(Any(key), key, max); }
 
 bool Fields::Flag(const char* key) {
   const json& value = Any(key);
@@ -69,25 +69,25 @@ bool Fields::Flag(const char* key) {
   return value.get<bool>();
 }
 
-uint64_t Fields::Number(const char* key, uint64_t most) { return NumberOf(Any(key), key, most); }
+uint64_t Fields::Number(const char* key, uint64_t max) { return NumberOf(Any(key), key, max); }
 
-const json& Fields::List(const char* key, size_t most) { return ListOf(Any(key), key, most); }
+const json& Fields::List(const char* key, size_t max) { return ListOf(Any(key), key, max); }
 
-std::vector<std::string> Fields::Texts(const char* key, size_t most, size_t bytes) {
-  return TextsOf(Any(key), key, most, bytes);
+std::vector<std::string> Fields::Texts(const char* key, size_t max, size_t bytes) {
+  return TextsOf(Any(key), key, max, bytes);
 }
 
-std::optional<std::vector<std::string>> Fields::TextsOrNull(const char* key, size_t most,
+std::optional<std::vector<std::string>> Fields::TextsOrNull(const char* key, size_t max,
                                                             size_t bytes) {
   const json& value = Any(key);
   if (value.is_null()) return std::nullopt;
-  return TextsOf(value, key, most, bytes);
+  return TextsOf(value, key, max, bytes);
 }
 
-std::optional<uint64_t> Fields::NumberOrNull(const char* key, uint64_t most) {
+std::optional<uint64_t> Fields::NumberOrNull(const char* key, uint64_t max) {
   const json& value = Any(key);
   if (value.is_null()) return std::nullopt;
-  return NumberOf(value, key, most);
+  return NumberOf(value, key, max);
 }
 
 void Fields::End() const {
@@ -110,7 +110,7 @@ core::Result<void> ReadForm(std::string_view text, const host::JsonBounds& bound
 
 std::string PrintableForm(const std::string& text, uint64_t max) {
   std::string printable = core::Printable(text);
-  // One byte becomes four where it is not printable.
+  // An unprintable byte becomes four.
   return printable.size() <= max ? printable : core::Printable(text.substr(0, max / 4));
 }
 
@@ -118,7 +118,7 @@ void CheckText(const std::string& text, const char* key, bool printable,
                const host::FieldBounds& bounds) {
   const auto check = [&](host::Words words) {
     if (!words.empty() && std::ranges::find(words, text) == words.end()) {
-      Refuse(key, "is none that there is");
+      Refuse(key, "is not a known value");
     }
   };
   check(bounds.choices);

@@ -1,11 +1,11 @@
-// Fields: one JSON object, read strictly: each field is of its kind and within its bounds, and
-// there is none that nobody asked for. ReadJson has refused doubled ones.
+// Fields: strict access to one JSON object: each field has the right type and is within its bounds,
+// and there are no unknown ones. ReadJson has refused duplicates.
 //
 //   Fields fields(json);
 //   hello.profile = fields.Text("profile", 200);
 //   fields.End();
 //
-// What is not so throws FormError; the readers of whole texts translate it (ReadForm).
+// Violations throw FormError; the parsers of whole texts convert it (ReadForm).
 #ifndef BELLJAR_CONTAINER_WIRE_FIELDS_H_
 #define BELLJAR_CONTAINER_WIRE_FIELDS_H_
 
@@ -36,27 +36,27 @@ class Fields {
   // Borrowed.
   explicit Fields(const nlohmann::json& object);
 
-  // Of any form; the caller judges it.
+  // Of any type; the caller checks it.
   const nlohmann::json& Any(const char* key);
-  // At most `most` bytes.
-  std::string Text(const char* key, size_t most);
+  // At most `max` bytes.
+  std::string Text(const char* key, size_t max);
   bool Flag(const char* key);
-  // A whole number from 0 to `most`; never one that was written as a fraction.
-  uint64_t Number(const char* key, uint64_t most);
-  // At most `most` items.
-  const nlohmann::json& List(const char* key, size_t most);
+  // A whole number from 0 to `max`, not written as a fraction.
+  uint64_t Number(const char* key, uint64_t max);
+  // At most `max` items.
+  const nlohmann::json& List(const char* key, size_t max);
   // Each item is a text of at most `bytes`.
-  std::vector<std::string> Texts(const char* key, size_t most, size_t bytes);
+  std::vector<std::string> Texts(const char* key, size_t max, size_t bytes);
   // null is nullopt.
-  std::optional<std::vector<std::string>> TextsOrNull(const char* key, size_t most, size_t bytes);
+  std::optional<std::vector<std::string>> TextsOrNull(const char* key, size_t max, size_t bytes);
   // null is nullopt.
-  std::optional<uint64_t> NumberOrNull(const char* key, uint64_t most);
+  std::optional<uint64_t> NumberOrNull(const char* key, uint64_t max);
 
-  // What the table of `record` says is sent with `kFlag` (engine/host/fields.h).
+  // Reads the fields of `record` that its table sends with `kFlag` (engine/host/fields.h).
   template <unsigned kFlag, host::RecordField T>
   void Rows(T& record);
 
-  // Everything has been asked for, each once.
+  // All fields have been read, each once.
   void End() const;
 
  private:
@@ -64,27 +64,26 @@ class Fields {
   size_t seen_ = 0;
 };
 
-// Parses `text` and has `read` take it in. The error is `operation` and what is wrong with the
-// text.
+// Parses `text` and passes it to `read`. The error is `operation` and what is wrong with the text.
 core::Result<void> ReadForm(std::string_view text, const host::JsonBounds& bounds,
                             const char* operation,
                             const std::function<void(const nlohmann::json&)>& read);
 
-// The fields of a record, or a list of records, as Fields::Rows reads them.
+// The fields of a record, or a list of records, as read by Fields::Rows.
 template <unsigned kFlag, typename T>
 nlohmann::json ToForm(const T& value);
 
-// UTF-8 whatever went in.
+// Always UTF-8, whatever the input.
 std::string FormText(const nlohmann::json& json);
 
-// --- by the tables ------------------------------------------------------------------------------
+// --- from the tables ----------------------------------------------------------------------------
 
-// What the outside world has named goes as people, in terminals too, may see it.
+// Names from outside are sent in printable form, as they may be displayed, also in terminals.
 std::string PrintableForm(const std::string& text, uint64_t max);
 void CheckText(const std::string& text, const char* key, bool printable,
                const host::FieldBounds& bounds);
 
-// A time goes in the units that it has.
+// A time is sent in its own units.
 template <typename T>
 std::string FormName(const char* name) {
   std::string key = host::NameWithoutUnit<T>(name);
@@ -153,7 +152,7 @@ void Fields::Rows(T& record) {
         CheckText(into, key, row.Is(host::kPrintable), row.bounds);
       } else if constexpr (host::EnumField<Type>) {
         const auto value = host::ValueNamed<Type>(Text(key, row.bounds.max));
-        if (!value) throw FormError(name + " is none that there is");
+        if (!value) throw FormError(name + " is not a known value");
         into = *value;
       } else if constexpr (std::same_as<Type, bool>) {
         into = Flag(key);

@@ -7,8 +7,8 @@
 namespace belljar::container::wire {
 namespace {
 
-constexpr uint32_t kMagic = 0x464a4c42;  // "BLJF", as it stands in the bytes
-// Taken frames are dropped from the buffer once they are so many bytes.
+constexpr uint32_t kMagic = 0x464a4c42;  // "BLJF" in byte order
+// Consumed frames are dropped from the buffer once they reach this many bytes.
 constexpr size_t kDropAt = 1024 * 1024;
 
 }  // namespace

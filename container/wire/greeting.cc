@@ -14,17 +14,17 @@ constexpr host::JsonBounds kGreetingBounds{.depth = 2, .values = 32};
 constexpr size_t kMaxName = 200;
 constexpr size_t kMaxOperation = 400;
 constexpr size_t kMaxDetail = 1000;
-constexpr uint64_t kHighestErrno = 4095;  // as the kernel's own MAX_ERRNO
+constexpr uint64_t kHighestErrno = 4095;  // the kernel's MAX_ERRNO
 constexpr char kRebuild[] = "build the image again with this Belljar: belljar image build";
 
-std::string Shortened(std::string_view text, size_t most) {
-  std::string shown = core::Printable(text.substr(0, most));
-  if (shown.size() > most)
-    shown.resize(core::CompletePrefix(std::string_view(shown).substr(0, most)));
+std::string Shortened(std::string_view text, size_t max) {
+  std::string shown = core::Printable(text.substr(0, max));
+  if (shown.size() > max)
+    shown.resize(core::CompletePrefix(std::string_view(shown).substr(0, max)));
   return shown;
 }
 
-// A version, the name of a profile: nothing that could be anything else where it is shown.
+// A version or the name of a profile: safe to display anywhere.
 std::string Name(Fields& fields, const char* key) {
   std::string name = fields.Text(key, kMaxName);
   if (name.empty() || core::Printable(name) != name)
@@ -46,7 +46,7 @@ std::string HelloToText(const Hello& hello) {
 core::Result<Hello> ReadHello(std::string_view text) {
   Hello hello;
   core::Result<void> read =
-      ReadForm(text, kGreetingBounds, "read a container's hello", [&](const json& form) {
+      ReadForm(text, kGreetingBounds, "parse a container's hello", [&](const json& form) {
         Fields fields(form);
         hello.protocol = static_cast<uint32_t>(fields.Number("protocol", UINT32_MAX));
         if (hello.protocol != kContainerProtocol) return;

@@ -1,4 +1,4 @@
-// What a guest says of itself before anything else, and how it says that its machine has failed.
+// A guest's first message about itself, and how it reports a failure of its machine.
 #ifndef BELLJAR_CONTAINER_WIRE_GREETING_H_
 #define BELLJAR_CONTAINER_WIRE_GREETING_H_
 
@@ -24,17 +24,17 @@ struct Hello {
 };
 
 std::string HelloToText(const Hello& hello);
-// Of another protocol nothing is read but its number: the error says which it is.
+// For another protocol only the number is read: the error names it.
 core::Result<Hello> ReadHello(std::string_view text);
 
-// Whether a guest is the one that was asked for. The error says what to do.
+// Checks that a guest is the requested one. The error says what to do.
 core::Result<void> CheckHello(const Hello& hello, const Hello& expected);
 
-// The host shows it to people: bounded, without control characters.
+// Displayed to users by the host: bounded, without control characters.
 std::string FailureToText(const core::Error& error);
-// Its errno is in the detail, for people to read: by the number of an error the host acts (one that
-// it was cancelled, that it is too early), and that is not a container's to say. An error that
-// could not be read is one too.
+// Its errno is only in the detail text: the host acts on the number of an error (cancelled, too
+// early), which a container must not control. A failure that could not be parsed is returned as an
+// error too.
 core::Error ReadFailure(std::string_view text);
 
 }  // namespace belljar::container::wire

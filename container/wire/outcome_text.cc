@@ -18,12 +18,12 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kOverhead = 32 * 1024 * 1024;
-// One byte of a name becomes four where it is not printable.
+// An unprintable byte of a name becomes four.
 constexpr size_t kMaxFileName = 4 * host::kMaxPath;
-// A display that has the name of a file gets another one, which is longer.
+// A displayed artifact with the name of a file is renamed, which makes it longer.
 constexpr size_t kMaxDisplayName = 2 * outside::kMaxArtifactName;
 
-// --- the worker's part: its report, as runner.py writes it --------------------------------------
+// --- the worker's part: its report, as written by runner.py -------------------------------------
 
 json ReportForm(const host::Outcome& outcome) {
   json report = ToForm<host::kInReport>(outcome);
@@ -36,17 +36,17 @@ json ReportForm(const host::Outcome& outcome) {
   return report;
 }
 
-// What was understood, written again, is what stood there: so there is nothing else in it.
+// Writing the parsed outcome again must reproduce the input: so it contains nothing else.
 void ReadReportForm(const json& form, host::Outcome& outcome) {
   if (!outside::ReadReportObject(form, outside::ReportBy::kHost, outcome) ||
       ReportForm(outcome) != form) {
-    throw FormError("its report is not one");
+    throw FormError("its report is invalid");
   }
 }
 
 // --- artifacts ----------------------------------------------------------------------------------
 
-// A path below a directory, as Printable shows one: nothing in it leads elsewhere.
+// A path below a directory in Printable form, which cannot lead elsewhere.
 bool IsFileName(std::string_view name) {
   if (name.empty() || name.size() > kMaxFileName || core::Printable(name) != name) return false;
   return std::ranges::none_of(host::PathParts(name), [](std::string_view part) {
@@ -54,10 +54,10 @@ bool IsFileName(std::string_view name) {
   });
 }
 
-// All of them together, so that thousands of small ones are not more than one may be.
-class ArtifactJudge {
+// Checks them in total, so that thousands of small ones cannot exceed the bounds.
+class ArtifactValidator {
  public:
-  explicit ArtifactJudge(const OutcomeBounds& bounds) : bounds_(bounds) {}
+  explicit ArtifactValidator(const OutcomeBounds& bounds) : bounds_(bounds) {}
 
   host::Artifact Read(const json& form) {
     Fields fields(form);
@@ -67,35 +67,35 @@ class ArtifactJudge {
     if (fields.Flag("taken_along")) artifact.content.emplace();
     fields.End();
     if (!outside::IsMediaType(artifact.media_type))
-      throw FormError("an artifact's media type is none");
+      throw FormError("an artifact's media type is invalid");
     if (artifact.origin == host::Artifact::Origin::kFile) {
-      JudgeFile(artifact);
+      CheckFile(artifact);
     } else {
-      JudgeDisplay(artifact);
+      CheckDisplay(artifact);
     }
     return artifact;
   }
 
  private:
-  void JudgeFile(const host::Artifact& file) {
+  void CheckFile(const host::Artifact& file) {
     if (!bounds_.has_workspace) throw FormError("a profile without a workspace has left files");
     if (++files_ > outside::kMaxArtifactFiles) throw FormError("too many files");
-    if (!IsFileName(file.name)) throw FormError("a file's name is none");
+    if (!IsFileName(file.name)) throw FormError("a file's name is invalid");
     if (file.content) Spend(file.size, outside::kMaxKept, files_size_);
   }
 
-  void JudgeDisplay(const host::Artifact& display) {
+  void CheckDisplay(const host::Artifact& display) {
     if (++displays_ > outside::kMaxArtifacts) throw FormError("too many displays");
     if (!outside::IsDisplayName(display.name, kMaxDisplayName) ||
         !names_.insert(display.name).second) {
-      throw FormError("a display's name is none, or another one's");
+      throw FormError("a display's name is invalid or a duplicate");
     }
     if (!display.content) throw FormError("a display without content");
     Spend(display.size, bounds_.displays, displays_size_);
   }
 
-  static void Spend(uint64_t size, core::Bytes most, uint64_t& spent) {
-    if (size > most.count - spent) throw FormError("the artifacts are too large");
+  static void Spend(uint64_t size, core::Bytes max, uint64_t& spent) {
+    if (size > max.count - spent) throw FormError("the artifacts are too large");
     spent += size;
   }
 
@@ -110,16 +110,16 @@ class ArtifactJudge {
 void CheckLayers(const std::vector<host::LayerState>& layers) {
   std::set<std::string_view> names;
   for (const host::LayerState& layer : layers) {
-    if (!names.insert(layer.name).second) throw FormError("a layer is there twice");
+    if (!names.insert(layer.name).second) throw FormError("a layer is duplicated");
   }
 }
 
-// How a container has ended only its host knows.
+// Only the host knows how a container has ended.
 void CheckKillCause(const host::Outcome& outcome) {
   if (outcome.kill_cause == host::KillCause::kContainerEnded ||
       (outcome.status != host::Status::kKilled &&
        outcome.kill_cause != host::KillCause::kUnknown)) {
-    throw FormError("its kill_cause is none that it can have");
+    throw FormError("its kill_cause is not allowed");
   }
 }
 
@@ -129,10 +129,10 @@ void Read(const json& form, const OutcomeBounds& bounds, host::Outcome& outcome)
   fields.Rows<host::kInObservation>(outcome);
   CheckKillCause(outcome);
   CheckLayers(outcome.isolation.layers);
-  ArtifactJudge judge(bounds);
+  ArtifactValidator validator(bounds);
   for (const json& item :
        fields.List("artifacts", outside::kMaxArtifactFiles + outside::kMaxArtifacts)) {
-    outcome.artifacts.push_back(judge.Read(item));
+    outcome.artifacts.push_back(validator.Read(item));
   }
   fields.End();
 }
@@ -165,7 +165,7 @@ std::vector<std::string_view> OutcomeContent(const host::Outcome& outcome) {
 
 core::Result<void> ReadOutcomeText(std::string_view text, const OutcomeBounds& bounds,
                                    host::Outcome& outcome, Content& content) {
-  // Each value of a result takes a byte of its text and a comma at least.
+  // Each value of a result takes at least one byte of its text and a comma.
   const host::JsonBounds json_bounds{
       .depth = outside::kMaxReportDepth + 1,
       .values = static_cast<size_t>(bounds.limits.result.count) / 2 + 300'000};

@@ -1,10 +1,9 @@
-// An outcome as a guest sends it: a text, and as content what the artifacts hold, one after the
-// other. Standard output and error have gone before it.
+// An outcome as sent by a guest: a text, followed by the concatenated content of its artifacts.
+// Standard output and error were sent before it.
 //
-// The text has the worker's part in the form of its report, so that one reader judges both
-// (engine/outside/report.h), and beside it what only the host of that worker can know. Of that
-// nothing is taken that the host out here knows itself: limits, isolation mode, identity, network,
-// digests.
+// The text contains the worker's part in the form of its report, so that one parser validates both
+// (engine/outside/report.h), and what only the host of that worker can know. Of the latter, nothing
+// is accepted that the outer host knows itself: limits, isolation mode, identity, network, digests.
 #ifndef BELLJAR_CONTAINER_WIRE_OUTCOME_TEXT_H_
 #define BELLJAR_CONTAINER_WIRE_OUTCOME_TEXT_H_
 
@@ -20,28 +19,27 @@
 
 namespace belljar::container::wire {
 
-// What an outcome is held to.
+// Bounds on an outcome.
 struct OutcomeBounds {
   core::Limits limits;         // of the request
-  bool has_workspace = false;  // of the profile: files can be artifacts
-  core::Bytes displays{0};     // of the profile: what is displayed, all of it
+  bool has_workspace = false;  // of the profile: whether files can be artifacts
+  core::Bytes displays{0};     // of the profile: total size of displayed artifacts
 };
 
-// Bytes: what the text may have at most. More than an honest one can: of thousands of files with
-// the longest of names.
+// Maximum size of the text in bytes. More than a legitimate one can have, with thousands of files
+// with the longest names.
 size_t MaxOutcomeText(const OutcomeBounds& bounds);
 
 std::string OutcomeToText(const host::Outcome& outcome);
-// Of each artifact that has been taken along.
+// The content of each artifact that was collected.
 std::vector<std::string_view> OutcomeContent(const host::Outcome& outcome);
 
-// `content` will fill the artifacts of `outcome`, whose list has to stay where it is; what it had
-// in standard output and error stays too. FinishOutcome once all of it is there. On an error both
-// are worth nothing.
+// `content` will fill the artifacts of `outcome`, so their list must not move; standard output and
+// error are kept. Call FinishOutcome once all content has arrived. After an error both are invalid.
 core::Result<void> ReadOutcomeText(std::string_view text, const OutcomeBounds& bounds,
                                    host::Outcome& outcome, Content& content);
 
-// Digests, and which artifacts are shown within the result.
+// Computes digests, and which artifacts are part of the result itself.
 void FinishOutcome(host::Outcome& outcome);
 
 }  // namespace belljar::container::wire

@@ -18,12 +18,12 @@ EgressBounds ReadEgressBounds(const json& form) {
   Fields fields(form);
   EgressBounds egress;
   egress.at_a_time = fields.Number("at_a_time", UINT32_MAX);
-  egress.in_all = fields.Number("in_all", UINT32_MAX - 1);  // and one that is one too many
+  egress.in_all = fields.Number("in_all", UINT32_MAX - 1);  // plus the one beyond the maximum
   fields.End();
   return egress;
 }
 
-// Sizes are announced only once their sum is known to be small.
+// Sizes are announced only after their sum has been checked.
 class ContentPlan {
  public:
   void Add(std::string* to, uint64_t size) {
@@ -40,11 +40,11 @@ class ContentPlan {
   uint64_t total_ = 0;
 };
 
-// Of the request's inputs or files: what each is called, and how large it is.
+// Parses the request's inputs or files: name and size of each.
 template <typename Part>
 void ReadParts(const json& list, std::string Part::*name, std::string Part::*content,
                std::vector<Part>& parts, ContentPlan& plan) {
-  // Not to move any more: the plan points to their contents.
+  // Must not be resized again: the plan points to their contents.
   parts.resize(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     Fields fields(list[i]);
@@ -77,8 +77,9 @@ core::Result<std::string> RequestToText(const host::Request& request, const Egre
   std::string text = FormText(form);
   if (text.size() > kMaxRequestText || total > kMaxRequestContent.count) {
     return core::MakeError("send a request to a container",
-                           "source, standard input, inputs and files are more than the " +
-                               kMaxRequestContent.ToString() + " that go into one; leave some out");
+                           "source, standard input, inputs and files exceed the " +
+                               kMaxRequestContent.ToString() +
+                               " limit of a container; leave some out");
   }
   return text;
 }

@@ -1,6 +1,6 @@
-// A request as the host sends it: a text, with what its egress proxy may do beside it, and content
-// in this order: the source, the standard input, the inputs, the files. Of functions the names
-// cross; they are called from there (frame.h).
+// A request as sent by the host: a text, which also says what its egress proxy may do, and content
+// in this order: the source, the standard input, the inputs, the files. Of functions only the names
+// are sent; calls come back from the guest (frame.h).
 #ifndef BELLJAR_CONTAINER_WIRE_REQUEST_TEXT_H_
 #define BELLJAR_CONTAINER_WIRE_REQUEST_TEXT_H_
 
@@ -18,17 +18,17 @@
 namespace belljar::container::wire {
 
 inline constexpr size_t kMaxRequestText = 16 * 1024 * 1024;
-// Source, standard input, inputs and files together: what a guest may be made to hold.
+// Source, standard input, inputs and files together: the maximum that a guest has to hold.
 inline constexpr core::Bytes kMaxRequestContent = core::Bytes::Mebi(512);
 
-// Precondition: the paths of the files are UTF-8, as CheckFiles (engine/outside/workspace.h) has
-// it. An error is a request that is too large for a container.
+// Precondition: the paths of the files are UTF-8, as ensured by CheckFiles
+// (engine/outside/workspace.h). An error means that the request is too large for a container.
 core::Result<std::string> RequestToText(const host::Request& request,
                                         const EgressBounds& egress = {});
 std::vector<std::string_view> RequestContent(const host::Request& request);
 
-// `content` will fill `request`, which has to stay where it is. What is within a profile's limits,
-// and which paths are any, is the sandbox's to judge. On an error both are worth nothing.
+// `content` will fill `request`, which must not move. The sandbox checks the profile's limits and
+// the paths. After an error both are invalid.
 core::Result<void> ReadRequestText(std::string_view text, host::Request& request,
                                    EgressBounds& egress, Content& content);
 

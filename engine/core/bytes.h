@@ -1,4 +1,4 @@
-// Bytes: an amount of memory or data with its unit in its type.
+// Bytes: an amount of memory or data, typed so that its unit is never in doubt.
 #ifndef BELLJAR_ENGINE_CORE_BYTES_H_
 #define BELLJAR_ENGINE_CORE_BYTES_H_
 
@@ -19,8 +19,7 @@ struct Bytes {
   static constexpr Bytes Kibi(uint64_t n) { return {n << 10}; }
   static constexpr Bytes Mebi(uint64_t n) { return {n << 20}; }
 
-  // "128m", "1g", "64k", "4096"; 1k = 1024. The field's usual suffixes: k, m, g, also "kb", "kib",
-  // …
+  // "128m", "1g", "64k", "4096"; 1k = 1024. Suffixes: k, m, g, and "kb", "kib", ….
   static Result<Bytes> Parse(std::string_view text);
   // The shortest exact form that Parse reads: "128m", "1000".
   std::string ToString() const;

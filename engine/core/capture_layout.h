@@ -1,9 +1,9 @@
-// The shared memory between one worker and the host: four append-only buffers, each with its
-// length word. No allocator, no mutex and no pointer lives here: a killed or hostile worker would
-// take those with it. The worker writes; the host reads, and believes nothing: every length is
-// clamped and every byte copied out before it is looked at.
+// The shared memory between one worker and the host: four append-only buffers, each with its length
+// word. It contains no allocator, mutex or pointer, which a killed or hostile worker could corrupt.
+// The worker writes; the host reads and trusts nothing: it clamps every length and copies every
+// byte out before parsing it.
 //
-// A print is a memcpy and a store, and what was printed before a SIGKILL stays.
+// A print is a memcpy and a store. Output printed before a SIGKILL is kept.
 #ifndef BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_
 #define BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_
 
@@ -25,7 +25,7 @@ struct CaptureHeader {
   std::atomic<uint64_t> report_size;
   std::atomic<uint64_t> artifacts_size;
   std::atomic<uint32_t> out_of_memory;  // set by the allocator just before it ends the worker
-  std::atomic<uint32_t> denied_count;   // system calls that the filter turned into EPERM
+  std::atomic<uint32_t> denied_count;   // system calls that the filter answered with EPERM
   struct {
     std::atomic<uint32_t> number;
     std::atomic<uint32_t> count;
@@ -33,11 +33,11 @@ struct CaptureHeader {
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// Where the buffers lie in the region. The same on both sides: made from the same sizes.
+// Offsets of the buffers in the region. Both sides compute them from the same sizes.
 struct CaptureLayout {
   Bytes output;  // capacity of stdout and of stderr
   Bytes report;
-  Bytes artifacts{0};  // one after the other; the report says where each is
+  Bytes artifacts{0};  // concatenated; the report holds their offsets
 
   static constexpr size_t kHeaderSize = 4096;
   static_assert(sizeof(CaptureHeader) <= kHeaderSize);

@@ -25,14 +25,14 @@ namespace belljar::core {
 namespace {
 
 constexpr size_t kStack = 64 << 10;
-constexpr long kLookSeconds = 1;
-// As many groups as Linux allows a process (65,536), each of ten digits and a space.
+constexpr long kCheckSeconds = 1;
+// Linux allows a process 65,536 groups, each of ten digits and a space.
 constexpr size_t kMaxStatus = 1 << 20;
-// By which what is no right, as the name or the state, may grow.
+// How much the other lines (name, state) may grow.
 constexpr size_t kSpareStatus = 4 << 10;
 
-// A system call that touches nothing of libc's: errno is a variable of the thread that made us, and
-// that thread goes on.
+// A system call that does not touch libc state: errno belongs to the thread that created us, which
+// keeps running.
 long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   long result;
   register long r10 asm("r10") = d;
@@ -50,7 +50,7 @@ long Address(T* pointer) {
   return reinterpret_cast<long>(pointer);
 }
 
-// Of the kernel; libc's has another layout.
+// The kernel's struct; libc's has another layout.
 struct KernelAction {
   void* handler = nullptr;  // SIG_DFL
   unsigned long flags = 0;
@@ -58,7 +58,7 @@ struct KernelAction {
   uint64_t mask = 0;
 };
 
-// As CloneProcess does it.
+// Like CloneProcess.
 long CloneByCall(const clone_args& arguments) {
   const long pid = Call(SYS_clone3, Address(&arguments), sizeof arguments);
   if (pid != -ENOSYS) return pid;
@@ -67,13 +67,13 @@ long CloneByCall(const clone_args& arguments) {
 }
 
 // The rights of a process that count here, as lines of /proc/PID/status (proc(5)): those that it
-// cannot take back once it has given them up. Others change for a moment, and mean nothing. The
-// fourth column of the ids, which file systems look at, can be set to any of the other three, and
-// CapEff can be raised to CapPrm. setfsuid lowers both, and this engine calls it in the thread of
-// whoever runs a program (GuestIdentity in outside/workspace.cc).
+// cannot regain once it has given them up. Others may change temporarily. The fourth id column
+// (file system id) can be set to any of the other three, and CapEff can be raised to CapPrm.
+// setfsuid lowers both, and this engine calls it in the calling thread (GuestIdentity in
+// outside/workspace.cc).
 struct RightsLine {
   std::string_view name;
-  size_t columns;  // that count; 0: all
+  size_t columns;  // number of columns that count; 0: all
 };
 constexpr RightsLine kRights[] = {{"Uid:", 3},    {"Gid:", 3},        {"Groups:", 0},
                                   {"CapInh:", 0}, {"CapPrm:", 0},     {"CapBnd:", 0},
@@ -85,7 +85,7 @@ std::string_view FirstColumns(std::string_view channel, size_t columns) {
   return channel.substr(0, end);
 }
 
-// Memory that Main need not allocate.
+// A preallocated buffer, since Main must not allocate.
 class Text {
  public:
   explicit Text(size_t capacity) : bytes_(capacity) {}
@@ -97,7 +97,7 @@ class Text {
     std::copy(more.begin(), more.end(), bytes_.data() + size_);
     size_ += more.size();
   }
-  // False where it cannot be read any more. Sets no errno.
+  // False if the file can no longer be read. Does not set errno.
   bool Read(int fd) {
     const long got =
         Call(SYS_pread64, fd, Address(bytes_.data()), static_cast<long>(bytes_.size()));
@@ -110,8 +110,7 @@ class Text {
   size_t size_ = 0;
 };
 
-// What `status`, read before, says of rights. As Main, it calls nothing that has a variable of a
-// thread.
+// Copies the lines about rights from `status`. Like Main, it uses nothing thread-local.
 void KeepRights(const Text& status, Text& rights) {
   rights.Clear();
   for (std::string_view left = status.View(); !left.empty();) {
@@ -124,7 +123,7 @@ void KeepRights(const Text& status, Text& rights) {
   }
 }
 
-// The rights of the process whose /proc/PID/status it borrows.
+// The rights of the process whose /proc/PID/status descriptor it borrows.
 class Rights {
  public:
   static Result<std::unique_ptr<Rights>> Read(int status) {
@@ -138,7 +137,7 @@ class Rights {
     return rights;
   }
 
-  // False too where nobody can say any more. As Main.
+  // Also false if they can no longer be read. Like Main.
   bool AreTheSame() {
     if (!status_text_.Read(status_) || status_text_.IsFull()) return false;
     KeepRights(status_text_, now_);
@@ -165,8 +164,8 @@ struct ChildReaper::Order {
   long result = 0;
 };
 
-// What the parent knows, by number: that its table of descriptors is the program's is what lets it
-// see a number that the program has closed.
+// The reaper's descriptors, by number. It shares the program's descriptor table, so it notices if
+// the program has closed one.
 struct ChildReaper::Channel {
   UniqueFd socket;   // the other end of orders_
   UniqueFd program;  // its pidfd, readable once it has ended
@@ -174,7 +173,7 @@ struct ChildReaper::Channel {
   std::unique_ptr<Rights> rights;
 };
 
-// In the parent: no library, no allocation, no variable of a thread.
+// Runs in the reaper: no library calls, no allocation, nothing thread-local.
 int ChildReaper::Main(void* given) {
   Channel& channel = *static_cast<Channel*>(given);
   const int socket = channel.socket.get();
@@ -182,14 +181,14 @@ int ChildReaper::Main(void* given) {
   Rights& rights = *channel.rights;
   Call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   Call(SYS_prctl, PR_SET_NAME, Address("belljar-parent"));
-  // With SIG_IGN, which it may have inherited, the kernel would reap them.
+  // With an inherited SIG_IGN the kernel would reap the children.
   const KernelAction standard;
   Call(SYS_rt_sigaction, SIGCHLD, Address(&standard), 0, sizeof standard.mask);
   for (;;) {
-    // The death signal is not sent by a program that has given up the right to, nor by one that
-    // ended before it was asked for.
+    // The death signal is not enough: a program that gave up the permission cannot send it, and the
+    // program may have ended before it was set.
     pollfd watched[] = {{socket, POLLIN, 0}, {program, POLLIN, 0}};
-    timespec second = {kLookSeconds, 0};
+    timespec second = {kCheckSeconds, 0};
     const long ready = Call(SYS_ppoll, Address(watched), 2, Address(&second));
     if (watched[1].revents || !rights.AreTheSame()) Call(SYS_exit_group, 0);
     if (ready <= 0) continue;
@@ -199,7 +198,7 @@ int ChildReaper::Main(void* given) {
     if (got != sizeof order || !order) Call(SYS_exit_group, 0);
     if (order->clone) {
       order->result = CloneByCall(*order->clone);
-      // A copy of all memory by now, in which one may do what one may after a fork.
+      // By now a copy of all memory. Only what is allowed after fork may be done.
       if (order->result == 0) (*order->child)();
     } else {
       do {
@@ -228,12 +227,12 @@ Result<std::shared_ptr<ChildReaper>> ChildReaper::Start() {
   if (!rights) return rights.error();
   channel.rights = std::move(*rights);
   parent->stack_ = std::make_unique<char[]>(kStack);
-  // It never handles a signal, which would run this process's handlers on its small stack.
+  // It must not handle signals: the program's handlers would run on its small stack.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int pidfd = -1;
-  // Without an exit signal.
+  // No exit signal.
   parent->pid_ = clone(&Main, parent->stack_.get() + kStack, CLONE_VM | CLONE_FILES | CLONE_PIDFD,
                        parent->channel_.get(), &pidfd);
   const int refused = errno;
@@ -256,19 +255,19 @@ ChildReaper::~ChildReaper() {
 
 bool ChildReaper::IsAlive() const {
   pollfd ended{ended_.get(), POLLIN, 0};
-  return !told_to_end_ && poll(&ended, 1, 0) == 0;
+  return !is_ending_ && poll(&ended, 1, 0) == 0;
 }
 
 void ChildReaper::End() const {
-  told_to_end_ = true;
+  is_ending_ = true;
   shutdown(orders_.get(), SHUT_RDWR);
 }
 
-long ChildReaper::Ask(Order& order) {
+long ChildReaper::Submit(Order& order) {
   const std::lock_guard lock(mutex_);
   Order* const sent = &order;
   if (send(orders_.get(), &sent, sizeof sent, MSG_NOSIGNAL) != sizeof sent) return -ECHILD;
-  // If somebody kills it there is no answer, and its children are another's.
+  // If the reaper is killed there is no reply, and its children are reparented.
   pollfd watched[] = {{orders_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}};
   while (poll(watched, 2, -1) < 0 && errno == EINTR) continue;
   char done;
@@ -280,7 +279,7 @@ pid_t ChildReaper::Clone(const clone_args& arguments, const std::function<void()
   Order order;
   order.clone = &arguments;
   order.child = &child;
-  const long result = Ask(order);
+  const long result = Submit(order);
   if (result >= 0) return static_cast<pid_t>(result);
   errno = static_cast<int>(-result);
   return -1;
@@ -293,7 +292,7 @@ bool ChildReaper::Reap(idtype_t type, int id, siginfo_t* info, rusage* usage) {
   order.id = id;
   order.info = info ? info : &ignored;
   order.usage = usage;
-  const long result = Ask(order);
+  const long result = Submit(order);
   if (result >= 0) return true;
   errno = static_cast<int>(-result);
   return false;

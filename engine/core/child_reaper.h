@@ -1,27 +1,27 @@
-// ChildReaper: a process between this one and its children, for a program that has children of its
-// own and waits for whichever ends (os.wait, SIGCHLD). It would reap ours, be woken by them, or
-// wait for them where it should learn that it has none; with SIGCHLD ignored, the kernel would reap
-// them.
+// ChildReaper: an intermediate process between this one and its children, for a host program that
+// waits for any of its own children (os.wait, SIGCHLD). Without it, the program would reap our
+// children, be woken by them, or block in wait() when it has no children of its own. If it ignores
+// SIGCHLD, the kernel would reap them.
 //
 //   this process ──▶ reaper: no exit signal,      ──▶ zygote, workers (CLONE_PARENT)
-//                    so wait() and SIGCHLD know nothing of it
+//                    invisible to wait() and SIGCHLD
 //
-// A child that execs gets SIGCHLD as its exit signal back, whatever it was cloned with, and clones
-// with CLONE_PARENT have that too; so there has to be somebody who never execs. He shares this
-// process's memory and descriptors, as a thread does, and has no other: he takes no memory, sees no
-// pidfd change its number, and does nothing but clone and wait, each when he is told to. Not a
-// thread, since a thread's children are those of its whole process.
+// exec resets a child's exit signal to SIGCHLD, however it was cloned, and clones with CLONE_PARENT
+// inherit that signal, so the parent must be a process that never execs. The reaper shares this
+// process's memory and descriptor table, as a thread does: it costs no memory, and pidfds keep
+// their numbers. It only clones and waits, on request. A thread would not do, because a thread's
+// children belong to its whole process.
 //
-// What shares the memory of a program has its rights for whoever can write there. So he ends, and
-// his children with him, when the program has given up rights for good since he began: a root that
-// becomes a user, capabilities, no_new_privs, another filter of seccomp. What a thread can take
-// back by itself, as setfsuid, does not count. He looks once a second, and before he does anything.
-// The next one begins with what rights there are.
+// Code that can write to this process's memory gets the reaper's rights. The reaper therefore ends,
+// and its children with it, once the program has permanently given up rights since the reaper
+// started: a root that becomes a user, dropped capabilities, no_new_privs, another seccomp filter.
+// Changes that a thread can undo itself, such as setfsuid, do not count. The reaper checks once a
+// second and before each request. Its successor starts with the rights that are left.
 //
-// Once he has ended nobody tells how his children ended. What they were doing has then failed on
-// our side, and is never an outcome of the guest's (ExitReport::reaper_ended).
+// Once the reaper has ended, nothing reports how its children ended. Their runs have then failed on
+// our side; this is never reported as an outcome of the guest (ExitReport::reaper_ended).
 //
-// x86-64 alone.
+// x86-64 only.
 #ifndef BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
 #define BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
 
@@ -44,23 +44,23 @@ namespace belljar::core {
 
 class ChildReaper {
  public:
-  // Ends with the calling thread, or this process, and its children with it by their parent-death
+  // Ends with the calling thread or this process. Its children then end too, by their parent-death
   // signals.
   static Result<std::shared_ptr<ChildReaper>> Start();
   ChildReaper(const ChildReaper&) = delete;
   ~ChildReaper();
 
   pid_t pid() const { return pid_; }
-  // False as soon as it has been told to end, since it takes no more orders.
+  // False from the moment it is asked to end: it accepts no further requests.
   bool IsAlive() const;
-  // Tells it to end, which takes no right to send it a signal. Any thread.
+  // Asks it to end. Needs no permission to signal it. Any thread.
   void End() const;
 
-  // As CloneProcess; the copy calls `child`, which does not return. Otherwise the pid, or -1 with
-  // errno: ECHILD is the parent's own end, which the system call never answers.
+  // Like CloneProcess; the copy calls `child`, which does not return. Otherwise returns the pid, or
+  // -1 with errno: ECHILD means that the reaper itself has ended; the system call never returns it.
   pid_t Clone(const clone_args& arguments, const std::function<void()>& child);
 
-  // waitid, with __WALL, for one that has ended or is about to; false sets errno. Any thread.
+  // waitid with __WALL, for a child that has ended or is about to. False sets errno. Any thread.
   bool Reap(idtype_t type, int id, siginfo_t* info, rusage* usage);
 
  private:
@@ -68,18 +68,18 @@ class ChildReaper {
   struct Channel;
   ChildReaper() = default;
   static int Main(void* channel);
-  long Ask(Order& order);
+  long Submit(Order& order);
 
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<char[]> stack_;
   UniqueFd orders_;
   UniqueFd ended_;  // its pidfd
-  mutable std::atomic<bool> told_to_end_ = false;
+  mutable std::atomic<bool> is_ending_ = false;
   pid_t pid_ = -1;
   std::mutex mutex_;  // one order at a time
 };
 
-// Of `operation`, which failed because the parent has ended.
+// The error of `operation`, which failed because the reaper has ended.
 Error ParentEnded(std::string operation);
 
 }  // namespace belljar::core

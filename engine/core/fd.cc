@@ -14,13 +14,13 @@
 namespace belljar::core {
 namespace {
 
-// A bit for each number. Words and no lock: a child of fork may read them whatever the threads of
-// its parent were doing. Higher numbers than these are closed by their owners alone.
+// One bit per descriptor number, in lock-free words: a forked child may read them in whatever state
+// the parent's threads left them. Numbers beyond these are only closed by their owners.
 constexpr size_t kBits = 64;
 constexpr size_t kNoted = 1 << 16;
 std::array<std::atomic<uint64_t>, kNoted / kBits> g_owned{};
 
-// Changed in a child of fork, before it has a second thread.
+// Changed in a forked child before it has a second thread.
 unsigned g_process = 0;
 
 bool IsNoted(int fd) { return fd >= 0 && static_cast<size_t>(fd) < kNoted; }
@@ -35,15 +35,15 @@ void UniqueFd::Note() {
 }
 
 bool UniqueFd::Forget() const {
-  // By now the number may be another owner's.
+  // The number may have another owner by now.
   if (process_ != g_process) return !IsNoted(fd_);
   if (!IsNoted(fd_)) return true;
   return (WordOf(fd_).fetch_and(~BitOf(fd_), std::memory_order_relaxed) & BitOf(fd_)) != 0;
 }
 
 void UniqueFd::Reset(int fd) {
-  // Forgotten first: afterwards the number may be another's. Linux closes the descriptor even where
-  // close() reports EINTR: never repeat it.
+  // Cleared first: after close the number may be reused. Linux closes the descriptor even if
+  // close() reports EINTR, so it must not be retried.
   if (fd_ >= 0 && Forget()) close(fd_);
   fd_ = fd;
   Note();
@@ -98,7 +98,7 @@ Result<std::string> ReadAll(int fd, size_t limit) {
   std::string content;
   size_t used = 0;
   for (;;) {
-    // One byte over the limit tells a file of exactly `limit` bytes from a longer one.
+    // One byte over the limit distinguishes a file of exactly `limit` bytes from a longer one.
     const size_t room = std::min<size_t>(std::max<size_t>(used, 4096), limit + 1 - used);
     content.resize(used + room);
     const ssize_t got = read(fd, content.data() + used, room);

@@ -1,5 +1,5 @@
-// UniqueFd: the owner of one file descriptor. Every descriptor that crosses a function boundary and
-// is owned travels in one of these; a plain int parameter is borrowed.
+// UniqueFd: owns one file descriptor. Every owned descriptor that crosses a function boundary is
+// passed as a UniqueFd; a plain int parameter is borrowed.
 #ifndef BELLJAR_ENGINE_CORE_FD_H_
 #define BELLJAR_ENGINE_CORE_FD_H_
 
@@ -39,31 +39,32 @@ class UniqueFd {
   void Reset(int fd = -1);
 
  private:
-  // All that is owned in this process, for CloseInheritedDescriptors.
+  // Track what this process owns, for CloseInheritedDescriptors.
   void Note();
-  bool Forget() const;  // false: it is not owned any more
+  bool Forget() const;  // false: no longer owned
 
   int fd_ = -1;
-  unsigned process_ = 0;  // in which it came to be owned, counted from the first by forks
+  unsigned process_ =
+      0;  // in which it came to be owned: the number of forks since the first process
 };
 
-// In a child that fork made of a process that goes on with these descriptors: closes what UniqueFds
-// own, so that the child keeps nothing alive that is the parent's. They own nothing afterwards: one
-// that is still destroyed closes no number that has become another file's. Takes no lock.
+// In a child that fork made of a process that keeps using these descriptors: closes everything that
+// UniqueFds own, so that the child does not keep the parent's resources alive. Afterwards the
+// UniqueFds own nothing, and destroying one does not close a reused number. Takes no lock.
 void CloseInheritedDescriptors();
 
-// An anonymous file of exactly `size` bytes that no holder can shrink or grow: a peer that
-// truncated it would make every reader of a mapping take SIGBUS.
+// An anonymous file of exactly `size` bytes that no holder can shrink or grow. If a peer could
+// truncate it, every reader of a mapping would get SIGBUS.
 Result<UniqueFd> CreateSealedMemory(const char* name, size_t size);
 
 // An anonymous read-only file that holds `content`.
 Result<UniqueFd> CreateMemoryFile(const char* name, std::string_view content);
 
-// All of it, with as many writes as it takes, waiting where the reader is slow. False sets errno.
+// Writes all of it, with as many writes as necessary; blocks on a slow reader. False sets errno.
 bool WriteBytes(int fd, std::string_view bytes);
 
-// The whole of a regular file, a memory file or a /proc file, but no more than `limit` bytes: past
-// it the answer is an error (EFBIG), never a part.
+// Reads a whole regular file, memory file or /proc file of at most `limit` bytes. A larger file is
+// an error (EFBIG); the content is never truncated.
 Result<std::string> ReadAll(int fd, size_t limit);
 Result<std::string> ReadFile(const std::string& path, size_t limit);
 

@@ -1,4 +1,4 @@
-// Limits: what one execution may use. Each is enforced by a kill or a drop, never by asking.
+// Limits: what one execution may use. Each is enforced by killing the worker or dropping data.
 #ifndef BELLJAR_ENGINE_CORE_LIMITS_H_
 #define BELLJAR_ENGINE_CORE_LIMITS_H_
 
@@ -16,12 +16,12 @@ namespace belljar::core {
 struct Limits {
   std::chrono::milliseconds timeout{30'000};  // wall clock, from the request being sent
   std::chrono::milliseconds cpu{30'000};      // user + system time of the worker
-  Bytes memory = Bytes::Mebi(128);            // address space beyond the waiting worker's own
-  Bytes output = Bytes::Mebi(1);              // stdout and stderr, each; the rest is dropped
+  Bytes memory = Bytes::Mebi(128);            // address space beyond that of the waiting worker
+  Bytes output = Bytes::Mebi(1);              // stdout and stderr, each; further output is dropped
   Bytes result = Bytes::Mebi(1);              // the JSON of `result`
   Bytes source = Bytes::Mebi(1);
   Bytes file_size{0};  // RLIMIT_FSIZE
-  // Content of artifacts within the result itself: of each, and of all of them.
+  // Content of artifacts that is part of the result itself: of each, and in total.
   Bytes artifact = Bytes::Mebi(1);
   Bytes artifacts = Bytes::Mebi(8);
   uint32_t open_files = 16;  // RLIMIT_NOFILE
@@ -30,7 +30,7 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// What a call or an operator asks for in place of the usual; nullopt: nothing.
+// Limits that a call or an operator sets in place of the defaults; nullopt: keep the default.
 struct RequestedLimits {
   std::optional<std::chrono::milliseconds> timeout;
   std::optional<std::chrono::milliseconds> cpu;
@@ -38,9 +38,9 @@ struct RequestedLimits {
   std::optional<Bytes> output;
 };
 
-// `usual` with what was asked for in its place. A timeout without a CPU time is both, up to what
-// `most` gives: one thread cannot use CPU time faster than the clock runs. Whether the rest is
-// within `most` is the caller's to check, who knows what the user calls it.
+// `defaults` with the requested values applied. A timeout without a CPU time sets both, with the
+// CPU time capped at `maximum`: one thread cannot use CPU time faster than the clock runs. The
+// caller checks the other values against `maximum`, since it knows their names in its interface.
 Limits WithRequested(Limits defaults, const Limits& maximum, const RequestedLimits& requested);
 
 // "30s", "500ms", "2m", "1.5" (seconds). Finite, more than zero, at most a day.

@@ -7,7 +7,7 @@ namespace {
 
 namespace ipc = boost::interprocess;
 
-// What mapped_region asks of a thing it can map.
+// The interface that mapped_region requires.
 class BorrowedMemory {
  public:
   explicit BorrowedMemory(int fd) : handle_{fd, false} {}

@@ -1,4 +1,4 @@
-// Mapping: the owner of one shared mapping of a memfd (Boost.Interprocess mapped_region).
+// Mapping: owns one shared mapping of a memfd (Boost.Interprocess mapped_region).
 #ifndef BELLJAR_ENGINE_CORE_MAPPING_H_
 #define BELLJAR_ENGINE_CORE_MAPPING_H_
 

@@ -23,8 +23,7 @@ std::chrono::microseconds Duration(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-// waitid as the kernel has it, since glibc's drops the rusage. __WALL: a clone may carry any exit
-// signal.
+// The raw waitid, since glibc's drops the rusage. __WALL: a clone may have any exit signal.
 bool AwaitEnd(idtype_t type, int id, int options, siginfo_t* info, rusage* usage) {
   long waited;
   do {
@@ -54,7 +53,7 @@ pid_t CloneProcess(const clone_args& arguments) {
 }
 
 void KillAndReap(pid_t pid, ChildReaper* reaper) {
-  // Of a parent that has gone the children have too, and their pids may be others'.
+  // When the reaper has gone, its children have too, and their pids may be reused.
   if (reaper && !reaper->IsAlive()) return;
   kill(pid, SIGKILL);
   if (reaper) {
@@ -74,12 +73,12 @@ Process::Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<ChildReaper> reaper)
 
 bool Process::HoldByPid() {
   ended_.Reset(eventfd(0, EFD_CLOEXEC));
-  // Its own, since the owner may be moved meanwhile.
+  // A duplicate, since the owner may be moved in the meantime.
   const int raised = fcntl(ended_.get(), F_DUPFD_CLOEXEC, 0);
   if (raised < 0) return false;
   try {
     waiter_ = std::thread([pid = pid_, event = UniqueFd(raised)] {
-      // An error means that there is no such child any more: it has ended then too.
+      // An error means that the child no longer exists.
       siginfo_t ignored;
       (void)AwaitEnd(P_PID, pid, WNOWAIT, &ignored, nullptr);
       eventfd_write(event.get(), 1);
@@ -113,13 +112,13 @@ bool Process::Send(int signal) const {
   if (has_pidfd()) {
     return syscall(SYS_pidfd_send_signal, ended_.get(), signal, nullptr, 0) == 0 || errno == ESRCH;
   }
-  // Ours to reap, so that the pid is the child's; after its end, somebody else in this program
-  // might have.
+  // Only we reap it, so the pid is still the child's. Once it has ended, other code in this process
+  // might have reaped it.
   return HasEnded(ended_.get()) || kill(pid_, signal) == 0 || errno == ESRCH;
 }
 
 void Process::Kill() const {
-  // A program that has given up the right to: its children's parent ends, and they with it.
+  // The program has given up the permission to kill it. Ending the reaper ends its children.
   if (!Send(SIGKILL) && reaper_) reaper_->End();
 }
 
@@ -141,8 +140,8 @@ ExitReport Process::Wait() {
   rusage usage{};
   const bool by_pidfd = has_pidfd();
   if (!by_pidfd) waiter_.join();
-  // By its pid it has ended already: another child that was given that pid is not waited for.
-  // The parent serves others too, and is not kept waiting.
+  // A child held by pid has already ended here, so a reused pid is never waited for. The reaper
+  // serves other children too and must not block.
   if (reaper_) AwaitReadable(ended_.get());
   const bool waited = reaper_    ? reaper_->Reap(P_PIDFD, ended_.get(), &info, &usage)
                       : by_pidfd ? AwaitEnd(P_PIDFD, ended_.get(), 0, &info, &usage)

@@ -1,11 +1,11 @@
-// Process: the owner of one child, held by pidfd, so that a recycled pid can never be hit.
+// Process: owns one child, held by pidfd, so that a recycled pid is never signalled.
 //
-// gVisor of 2022 has no pidfds. There the child is held by its pid, which is nobody else's until it
-// is reaped, and only the owner reaps; a thread waits for its end, in place of poll.
+// gVisor of 2022 has no pidfds. There the child is held by its pid, which cannot be reused before
+// the child is reaped, and only the owner reaps it. A thread waits for its end instead of poll.
 //
-// Its end is the end of the child: the destructor kills and reaps. In the host a Process is a
-// zygote or a worker; both are the host's own children (workers are cloned with CLONE_PARENT), or,
-// where a program around it waits for children of its own, those of a ChildReaper.
+// The destructor kills and reaps the child. In the host a Process is a zygote or a worker. Both are
+// children of the host (workers are cloned with CLONE_PARENT), or of a ChildReaper if the
+// surrounding program waits for children of its own.
 #ifndef BELLJAR_ENGINE_CORE_PROCESS_H_
 #define BELLJAR_ENGINE_CORE_PROCESS_H_
 
@@ -26,23 +26,23 @@ namespace belljar::core {
 
 class ChildReaper;
 
-// clone3, or clone where there is none: Docker's filter answers ENOSYS to clone3, whose flags a
-// filter cannot see. What clone has no room for (CLONE_CLEAR_SIGHAND, CLONE_INTO_CGROUP) is left
-// out then. Returns the child's pid, 0 in the child, or -1 with errno. Async-signal-safe.
+// clone3, or clone where clone3 is not available: Docker's filter answers clone3 with ENOSYS, since
+// a filter cannot see its flags. Features that clone cannot express (CLONE_CLEAR_SIGHAND,
+// CLONE_INTO_CGROUP) are then left out. Returns the child's pid, 0 in the child, or -1 with errno.
+// Async-signal-safe.
 pid_t CloneProcess(const clone_args& arguments);
 
-// Of a child that nobody holds: until it is reaped its pid is nobody else's. `parent` as for
-// Process.
+// For a child without an owner. Its pid is not reused before it is reaped. `reaper` as for Process.
 void KillAndReap(pid_t pid, ChildReaper* reaper);
 
-// How a child ended, as the kernel told its parent.
+// How a child ended, as reported by the kernel.
 struct ExitReport {
-  bool known = false;  // false: somebody else in this program reaped it (SIGCHLD set to SIG_IGN)
-  // Its Parent ended before it did, or at least before it could tell: then `known` is false, and
-  // the child was most likely killed by its parent-death signal.
+  bool known = false;  // false: other code in this process reaped it (SIGCHLD set to SIG_IGN)
+  // The reaper ended before the child, or before it could report. `known` is then false, and the
+  // child was most likely killed by its parent-death signal.
   bool reaper_ended = false;
-  int exit_code = -1;  // of a child that called exit; else -1
-  int signal = 0;      // that killed it; else 0
+  int exit_code = -1;  // if the child called exit; else -1
+  int signal = 0;      // that killed it, or 0
   std::chrono::microseconds cpu_time{0};
   uint64_t max_rss_bytes = 0;
 };
@@ -50,32 +50,32 @@ struct ExitReport {
 class Process {
  public:
   Process() = default;
-  // An unreaped child: of `parent`, if there is one, else of this process. Without `pidfd` it is
-  // held by its pid; where not even that can be done (no descriptor, no thread left), the child
-  // ends and the owner is empty.
+  // An unreaped child of `reaper`, or of this process if `reaper` is null. Without `pidfd` it is
+  // held by its pid. If that fails too (no descriptor or thread left), the child is killed and the
+  // Process is empty.
   Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<ChildReaper> reaper = nullptr);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
   ~Process() { Destroy(); }
 
-  // As the host's PID namespace numbers it; valid until Wait or Destroy, since the child stays a
-  // zombie until then.
+  // As numbered in the host's PID namespace. Valid until Wait or Destroy: the child stays a zombie
+  // until then.
   pid_t pid() const { return pid_; }
-  // Readable once the child has ended; borrowed, and good for nothing but waiting for that.
+  // Readable once the child has ended. Borrowed, and only for waiting.
   int ended_fd() const { return ended_.get(); }
   explicit operator bool() const { return static_cast<bool>(ended_); }
 
-  // Whose child it is, as its status names it.
+  // The child's parent, as in its /proc status.
   pid_t parent_pid() const;
 
   void Kill() const;
-  // Nothing of the child runs, until Resume. It can be killed all the same.
+  // Pause stops the child until Resume. A paused child can still be killed.
   void Pause() const;
   void Resume() const;
-  // Kill, and blocks until nothing of the child runs any more, nor of what is below it where it is
-  // the init of a PID namespace. It stays to be reaped.
+  // Kills the child and blocks until it no longer runs, nor anything below it if it is the init of
+  // a PID namespace. It still has to be reaped.
   void Stop() const;
-  // Blocks until the child has ended, and reaps it. Afterwards the owner is empty.
+  // Blocks until the child has ended, and reaps it. The Process is empty afterwards.
   ExitReport Wait();
   // Kill and Wait. Any thread.
   ExitReport Destroy();
@@ -89,9 +89,9 @@ class Process {
   bool has_pidfd() const { return !waiter_.joinable(); }
 
   pid_t pid_ = -1;
-  UniqueFd ended_;                       // the pidfd, or an eventfd that the waiter raises
-  std::shared_ptr<ChildReaper> reaper_;  // null: this process itself
-  std::thread waiter_;  // where there is no pidfd; returns once the child has ended
+  UniqueFd ended_;                       // the pidfd, or an eventfd that the waiter signals
+  std::shared_ptr<ChildReaper> reaper_;  // null: the parent is this process
+  std::thread waiter_;                   // without a pidfd; returns once the child has ended
 };
 
 }  // namespace belljar::core

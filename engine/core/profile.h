@@ -1,4 +1,4 @@
-// Profile: what code may use, as data. Read from profiles/*.toml by engine/profiles/loader.h.
+// Profile: what code may use. Read from profiles/*.toml by engine/profiles/loader.h.
 #ifndef BELLJAR_ENGINE_CORE_PROFILE_H_
 #define BELLJAR_ENGINE_CORE_PROFILE_H_
 
@@ -16,17 +16,17 @@ struct ModuleExports {
   std::vector<std::string> exports;
 };
 
-// A tree that stays readable inside the private root. "{stdlib}" stands for the embedded
-// interpreter's own library.
+// A tree that stays readable inside the private root. "{stdlib}" stands for the library of the
+// embedded interpreter.
 struct PathRule {
   std::string path;
-  bool optional = false;                  // a machine without it still starts
-  std::vector<std::string> without = {};  // folders in it that are not shown, by their names
-  std::vector<std::string> only = {};     // paths in it that are shown; none: all
+  bool optional = false;                  // may be missing on a machine
+  std::vector<std::string> without = {};  // names of folders in it that are hidden
+  std::vector<std::string> only = {};     // paths in it that are shown; empty: all
 };
 
-// What one argument of a system call has to be: (args[argument] & mask) equal to `value`, or
-// args[argument] below it.
+// A condition on one argument of a system call: (args[argument] & mask) equals `value`, or
+// args[argument] is below it.
 struct SyscallCondition {
   unsigned argument = 0;
   uint64_t mask = ~uint64_t{0};
@@ -34,15 +34,14 @@ struct SyscallCondition {
   bool below = false;
 };
 
-// One entry of a system call list. It applies where all conditions hold; the rest of that call is
+// One entry of a system call list. It applies if all conditions hold; other uses of the call are
 // denied.
 struct SyscallRule {
   std::string name;
-  std::vector<SyscallCondition> conditions;  // each of another argument
+  std::vector<SyscallCondition> conditions;  // each on a different argument
 };
 
-// Two private file systems of one worker, each of this size: its working directory and what
-// programs expect at /tmp.
+// Two private file systems of one worker, each of this size: its working directory and /tmp.
 inline constexpr char kWorkspacePath[] = "/workspace";
 inline constexpr char kTemporaryPath[] = "/tmp";
 struct WorkspaceRule {
@@ -50,36 +49,37 @@ struct WorkspaceRule {
   uint32_t inodes = 0;  // files, directories and links
 };
 
-// The one way out of a worker's own network namespace: a proxy that the host serves.
+// The only way out of a worker's own network namespace: a proxy that the host serves.
 struct EgressListener {
-  uint16_t port = 0;  // on 127.0.0.1, inside
+  uint16_t port = 0;  // on 127.0.0.1 in the namespace
 };
 
-// Packages that do not come with Belljar: a folder of their own below share/belljar/packages.
+// Packages that are not part of Belljar: a folder below share/belljar/packages.
 struct PackageSet {
-  std::string name;                  // of the folder, and of requirements/NAME.txt
-  std::vector<std::string> modules;  // each of them imported ahead; without one, none of it works
+  std::string name;                  // of the folder and of requirements/NAME.txt
+  std::vector<std::string> modules;  // all preloaded; if one is missing, the set is unusable
 };
 
 struct Profile {
-  std::string name;                // "basic", or the tiers with "+" between them
-  std::vector<std::string> tiers;  // in order, what was added to the profile that they extend
+  std::string name;                // "basic", or the tiers joined by "+"
+  std::vector<std::string> tiers;  // in order: the profiles added to the one they extend
   std::string summary;
   std::vector<std::string> attack_surface;  // what it adds for an attacker, one sentence each
   Limits default_limits;
-  Limits maximum_limits;  // a call may ask for up to these
+  Limits maximum_limits;  // the most a call may request
   std::vector<ModuleExports> modules;
   std::vector<PathRule> paths;
   std::vector<PackageSet> packages;
   std::vector<std::string> environment;  // of the zygote: "NAME=value"
   bool huge_pages = false;               // for the interpreter's heap
-  Bytes artifacts{0};  // in all, of the figures and tables that a run shows; 0: none are taken
+  Bytes artifacts{
+      0};  // total size of the figures and tables that a run displays; 0: none are collected
   std::optional<WorkspaceRule> workspace;
   std::optional<EgressListener> egress;
   std::vector<SyscallRule> allowed_syscalls;
-  std::vector<std::string> spawning_syscalls;  // the zygote's own, never a guest's
+  std::vector<std::string> spawning_syscalls;  // for the zygote, never for a guest
   std::vector<std::string> hostile_syscalls;   // kill the worker
-  std::string document;                        // the whole TOML as JSON, for the policy inside
+  std::string document;  // the whole TOML as JSON, for the policy inside the worker
 };
 
 }  // namespace belljar::core

@@ -1,10 +1,10 @@
-// Result<T>: what a function returns when our own machine can fail.
+// Result<T>: returned by functions that can fail because of our own machine.
 //
 //   Result<UniqueFd> fd = OpenProfile(path);
 //   if (!fd) return fd.error();
 //   Use(*fd);
 //
-// What the guest did is never an Error: that is an Outcome (outcome.h). A broken invariant aborts.
+// What the guest did is never an Error; it is an Outcome (outcome.h). A broken invariant aborts.
 #ifndef BELLJAR_ENGINE_CORE_RESULT_H_
 #define BELLJAR_ENGINE_CORE_RESULT_H_
 
@@ -16,7 +16,7 @@
 
 namespace belljar::core {
 
-// What our machine failed to do: the operation, the errno where a system call said no, and what the
+// A failure of our own machine: the operation, the errno if a system call failed, and what the
 // reader can do about it.
 struct Error {
   std::string operation;
@@ -27,13 +27,13 @@ struct Error {
   std::string ToString() const;
 };
 
-// Call it straight after the failing system call: it reads errno.
+// Call it directly after the failing system call: it reads errno.
 Error SystemError(std::string operation, std::string detail = {});
 Error SystemErrorOf(int error_number, std::string operation, std::string detail = {});
 Error MakeError(std::string operation, std::string detail);
 
-// An errno of a machine that is out of descriptors or memory at the moment: it says nothing of what
-// the machine allows, and asking again at once gives the same answer.
+// Whether the errno means that the machine is out of descriptors or memory at the moment. It says
+// nothing about what the machine allows, and an immediate retry fails the same way.
 bool IsExhaustion(int error_number);
 
 template <typename T>

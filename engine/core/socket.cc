@@ -73,7 +73,7 @@ Result<Message> ReceiveMessage(int fd, size_t limit) {
   Message result;
   result.bytes.resize(limit);
   iovec part{result.bytes.data(), limit};
-  // The sender's name comes too where NoteSenders has asked for it.
+  // Includes the sender's credentials after NoteSenders.
   alignas(
       cmsghdr) char control[CMSG_SPACE(kMaxDescriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
   msghdr message{};
@@ -92,7 +92,7 @@ Result<Message> ReceiveMessage(int fd, size_t limit) {
       result.descriptors.emplace_back(descriptor);
     }
   }
-  // Where no name came there was room for more descriptors.
+  // Without credentials, there was room for more descriptors.
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||
       result.descriptors.size() > kMaxDescriptors) {
     return SystemErrorOf(EMSGSIZE, "receive message");

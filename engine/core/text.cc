@@ -7,7 +7,7 @@
 namespace belljar::core {
 namespace {
 
-// Of a well-formed sequence of at most three bytes; 0: it is longer.
+// For a well-formed sequence of at most three bytes; 0 if it is longer.
 uint32_t CodePoint(std::string_view sequence) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(sequence[i]); };
   switch (sequence.size()) {
@@ -18,7 +18,7 @@ uint32_t CodePoint(std::string_view sequence) {
   }
 }
 
-// Terminals obey the C1 controls, U+0080 to U+009F, too.
+// Terminals also obey the C1 controls, U+0080 to U+009F.
 bool IsControl(std::string_view sequence) {
   if (sequence.size() > 2) return false;
   const uint32_t point = CodePoint(sequence);
@@ -67,7 +67,7 @@ std::string SafeJson(std::string json) {
   size_t copied = 0;
   for (size_t at = 0; at < json.size();) {
     const auto lead = static_cast<unsigned char>(json[at]);
-    // The only ones that such a character begins with. Between its strings JSON has line ends.
+    // The only lead bytes of such characters. Line ends between JSON strings are kept.
     if (lead != 0x7f && lead != 0xc2 && lead != 0xd8 && lead != 0xe2) {
       ++at;
       continue;
@@ -128,7 +128,7 @@ std::string Quoted(std::string_view text) {
 }
 
 size_t CompletePrefix(std::string_view text) {
-  // A character that is not finished yet is its lead byte and what follows, three bytes at most.
+  // An incomplete character is its lead byte and the bytes after it, at most three.
   for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
     if ((byte & 0xc0) == 0x80) continue;

@@ -2,15 +2,16 @@
 //
 //   host ──StartMessage (memfd with JSON)──▶ zygote ──"ready" or an error──▶ host      once
 //   host ──SpawnMessage + {socket, capture}──▶ zygote ──SpawnReply + {pidfd}──▶ host   per worker;
-//                                               a zygote for a single run answers nothing: it is
-//                                               the worker from then on
+//                                               a zygote for a single run does not reply: it
+//                                               becomes the worker
 //   host ──RequestHeader, metadata, inputs, source, stdin──▶ worker ──WorkerSignal──▶ host  once
 //   each worker ──WorkerSignal kCall, name, arguments──▶ host ──size (uint32), answer──▶ worker
-//   while it
-//                                               runs, for each call of a function of the request's
+//                                               during the run, for each call of one of the
+//                                               request's functions
 //
-// Host and zygote talk over SOCK_SEQPACKET, host and worker over SOCK_STREAM. All structures are
-// the same binary on both sides (one build, one machine); the host checks every field it receives.
+// Host and zygote talk over SOCK_SEQPACKET, host and worker over SOCK_STREAM. All structures have
+// the same binary layout on both sides (one build, one machine); the host checks every field it
+// receives.
 #ifndef BELLJAR_ENGINE_CORE_WIRE_H_
 #define BELLJAR_ENGINE_CORE_WIRE_H_
 
@@ -23,12 +24,13 @@ namespace belljar::core {
 
 // Descriptor of the control socket in a new zygote.
 inline constexpr int kZygoteControlFd = 3;
-// In one that is to be an interpreter's own program: belljar-preload.so, by whose path in /proc the
-// dynamic linker takes it. Its own may hold a space or a colon, which end a name in LD_PRELOAD.
+// In a zygote that runs as the interpreter's own program: belljar-preload.so. The dynamic linker
+// gets its /proc path, because the real path may contain a space or a colon, which separate entries
+// in LD_PRELOAD.
 inline constexpr int kZygotePreloadFd = 4;
 inline constexpr char kZygotePreload[] = "LD_PRELOAD=/proc/self/fd/4";
 
-// In answer to the start message the zygote sends one text message: this word, or what went wrong.
+// The zygote answers the start message with one text message: this word, or an error.
 inline constexpr std::string_view kZygoteReady = "ready";
 inline constexpr size_t kMaxZygoteAnswer = 16 * 1024;
 
@@ -38,15 +40,15 @@ struct SpawnMessage {
 
 struct SpawnReply {
   int32_t error_number = 0;
-  int32_t pid = 0;  // as the zygote's PID namespace numbers it: the host's own
+  int32_t pid = 0;  // in the zygote's PID namespace, which is the host's
 };
 
 struct RequestHeader {
   uint32_t magic = 0x424a5251;  // "BJRQ"
-  uint32_t metadata_size = 0;   // JSON: what the Python half needs
+  uint32_t metadata_size = 0;   // JSON for the Python half
   uint64_t inputs_size = 0;     // JSON: variable -> value
   uint64_t source_size = 0;
-  uint64_t stdin_size = 0;  // plus one; 0: no standard input was given
+  uint64_t stdin_size = 0;  // plus one; 0: no standard input
   uint64_t memory_limit = 0;
   uint64_t output_limit = 0;
   uint64_t file_size_limit = 0;
@@ -55,12 +57,12 @@ struct RequestHeader {
 
 struct WorkerSignal {
   enum Kind : uint32_t {
-    // Waiting for its request. value: what it says of its own seal (OwnWord). Beside it the
-    // descriptors of its furnishings: workspace, then egress proxy, those that the plan has.
+    // Waiting for its request. value: the worker's own report of its seal (SelfReport). Attached:
+    // the descriptors of its resources that the plan has, workspace first, then egress proxy.
     kSealed = 0x424a4f4b,
-    kFailed = 0x424a4641,  // a step of the seal failed; step and errno
+    kFailed = 0x424a4641,  // a step of the seal failed: step and errno
     kDone = 0x424a444e,    // the report is in the capture region
-    kCall = 0x424a434c,    // step: bytes of the name; value: bytes of the arguments, JSON
+    kCall = 0x424a434c,    // step: size of the name; value: size of the arguments (JSON)
   };
   uint32_t kind = 0;
   uint32_t step = 0;
@@ -68,7 +70,7 @@ struct WorkerSignal {
 };
 
 inline constexpr size_t kMaxFunctionName = 256;
-// A value nests at most 64 deep (plain_data.py), in the list or object of the arguments.
+// A value nests at most 64 levels (plain_data.py) inside the list or object of the arguments.
 inline constexpr size_t kMaxCallDepth = 72;
 
 template <typename T>

@@ -31,10 +31,10 @@ struct Special {
   const char* what;
 };
 
-// IANA IPv4 Special-Purpose Address Registry, all that is not globally reachable; multicast by
-// RFC 5771. 192.88.99.0/24 is the relay of 6to4 (RFC 7526), whose other end nobody knows.
+// IANA IPv4 Special-Purpose Address Registry, all blocks that are not globally reachable; multicast
+// by RFC 5771. 192.88.99.0/24 is the relay of 6to4 (RFC 7526), whose other end is unknown.
 constexpr Special kSpecialV4[] = {
-    {"0.0.0.0/8", "this network (RFC 791): most systems take it for themselves"},
+    {"0.0.0.0/8", "this network (RFC 791): most systems treat it as themselves"},
     {"10.0.0.0/8", "private (RFC 1918)"},
     {"100.64.0.0/10", "shared by a provider's customers (RFC 6598)"},
     {"127.0.0.0/8", "loopback (RFC 1122)"},
@@ -49,12 +49,12 @@ constexpr Special kSpecialV4[] = {
     {"203.0.113.0/24", "for documentation (RFC 5737)"},
     {"224.0.0.0/4", "multicast (RFC 5771)"},
     {"240.0.0.0/4", "reserved, or broadcast (RFC 1112)"},
-    // Azure's metadata and health service answers at this public address, from inside only.
+    // Azure's metadata and health service uses this public address, reachable only from inside.
     {"168.63.129.16/32", "a cloud's own service"},
 };
 
 // IANA IPv6 Special-Purpose Address Registry. Outside 2000::/3 nothing is global unicast (RFC
-// 4291), but the well-known prefix of NAT64, which is judged by the IPv4 address in it.
+// 4291), except the well-known prefix of NAT64, which is judged by the IPv4 address in it.
 constexpr Special kSpecialV6[] = {
     {"::/128", "unspecified (RFC 4291)"},
     {"::1/128", "loopback (RFC 4291)"},
@@ -79,7 +79,7 @@ struct SpecialBlock {
   const char* what;
 };
 
-// Of this file's own tables: they parse.
+// Only for this file's own tables, which are valid.
 AddressBlock Block(const char* text) { return *AddressBlock::Parse(text); }
 
 template <size_t N>
@@ -119,9 +119,9 @@ std::optional<ip::address> AddressOf(const sockaddr* socket_address) {
   return ip::address_v6(bits);
 }
 
-// A connection to an own public address does not leave the machine: it passes no firewall, and what
-// listens there may think that it knows its callers. Asked anew each time: addresses come and go.
-// Where they cannot be asked for, every address could be one of them.
+// A connection to one of the machine's own public addresses does not leave it: it bypasses
+// firewalls, and services may trust local callers. Checked each time, since addresses change. If
+// they cannot be listed, every address is treated as the machine's own.
 bool IsOfThisMachine(const ip::address& address) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return true;
@@ -135,11 +135,11 @@ bool IsOfThisMachine(const ip::address& address) {
 }  // namespace
 
 core::Result<AddressBlock> AddressBlock::Parse(const std::string& text) {
-  const core::Error objection =
+  const core::Error malformed =
       core::MakeError("", "write an address or a block, such as 10.1.2.3 or 10.0.0.0/8");
   const size_t slash = text.find('/');
   const std::optional<HostName> host = HostName::Parse(text.substr(0, slash));
-  if (!host || !host->address) return objection;
+  if (!host || !host->address) return malformed;
   const bool is_v4 = host->address->is_v4();
   unsigned length = is_v4 ? 32 : 128;
   if (slash != text.npos) {
@@ -147,22 +147,22 @@ core::Result<AddressBlock> AddressBlock::Parse(const std::string& text) {
     const char* last = text.data() + text.size();
     unsigned given = 0;
     const auto [end, error] = std::from_chars(first, last, given);
-    if (error != std::errc() || end != last || given > length) return objection;
+    if (error != std::errc() || end != last || given > length) return malformed;
     length = given;
   }
   AddressBlock block{BitsOf(*host->address), is_v4 ? kMappedPrefix + length : length};
-  // Bits behind the prefix are a slip of the pen: 10.1.2.3/8 is not what was meant, or more.
+  // Bits after the prefix are probably a mistake: 10.1.2.3/8 may mean less than it allows.
   for (unsigned bit = block.prefix; bit < 128; ++bit) {
     if (block.bits[bit / 8] & (0x80 >> bit % 8)) {
       return core::MakeError("",
-                             "it has bits behind its prefix: write the first address of the block");
+                             "it has bits after its prefix: write the first address of the block");
     }
   }
   return block;
 }
 
 bool AddressBlock::Contains(const ip::address& address) const {
-  // "::/0" is all of IPv6, and not IPv4 by its mapped form.
+  // "::/0" means all of IPv6, but not IPv4 in its mapped form.
   if (address.is_v4() && prefix < kMappedPrefix) return false;
   const Bits other = BitsOf(address);
   const unsigned whole = prefix / 8;
@@ -173,17 +173,17 @@ bool AddressBlock::Contains(const ip::address& address) const {
 }
 
 core::Result<AddressPolicy> AddressPolicy::Make(const std::vector<std::string>& allowed) {
-  AddressPolicy judge;
+  AddressPolicy policy;
   for (const std::string& entry : allowed) {
     core::Result<AddressBlock> block = AddressBlock::Parse(entry);
     if (!block)
       return core::MakeError("private address " + core::Quoted(entry), block.error().detail);
-    judge.allowed_.push_back(*block);
+    policy.allowed_.push_back(*block);
   }
-  return judge;
+  return policy;
 }
 
-std::string AddressPolicy::Objection(const ip::address& written) const {
+std::string AddressPolicy::Violation(const ip::address& written) const {
   const ip::address address = Unmapped(written);
   const bool excepted =
       std::any_of(allowed_.begin(), allowed_.end(),
@@ -191,7 +191,7 @@ std::string AddressPolicy::Objection(const ip::address& written) const {
   if (excepted) return "";
   std::string use = SpecialUse(address);
   if (!use.empty()) return "is " + use;
-  if (IsOfThisMachine(address)) return "is this machine's own";
+  if (IsOfThisMachine(address)) return "is an address of this machine";
   return "";
 }
 

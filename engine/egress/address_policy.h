@@ -1,8 +1,8 @@
-// AddressPolicy: whether the host may connect to an address for a guest. Only what is public: the
-// special-purpose blocks of IANA's registries (RFC 6890 and what has joined them) and this
-// machine's own addresses are refused, also where an IPv6 address holds one of IPv4. It judges what
-// a name has resolved to, straight before the connection to that very address, so a name cannot
-// change its mind in between.
+// AddressPolicy: whether the host may connect to an address for a guest. Only public addresses are
+// allowed: the special-purpose blocks of IANA's registries (RFC 6890 and later additions) and this
+// machine's own addresses are refused, also if an IPv6 address contains an IPv4 address. The check
+// applies to the resolved address, immediately before the connection to exactly that address, so a
+// change of the DNS answer cannot bypass it.
 #ifndef BELLJAR_ENGINE_EGRESS_ADDRESS_POLICY_H_
 #define BELLJAR_ENGINE_EGRESS_ADDRESS_POLICY_H_
 
@@ -31,8 +31,8 @@ class AddressPolicy {
   // entry.
   static core::Result<AddressPolicy> Make(const std::vector<std::string>& allowed);
 
-  // Why not: "is loopback"; empty: it may. Any thread.
-  std::string Objection(const boost::asio::ip::address& address) const;
+  // Why it may not, such as "is loopback"; empty: it may. Any thread.
+  std::string Violation(const boost::asio::ip::address& address) const;
 
  private:
   std::vector<AddressBlock> allowed_;

@@ -19,7 +19,7 @@ bool IsBelow(std::string_view name, std::string_view parent) {
          name[name.size() - parent.size() - 1] == '.';
 }
 
-core::Error Objection(std::string detail) { return core::MakeError("", std::move(detail)); }
+core::Error InvalidEntry(std::string detail) { return core::MakeError("", std::move(detail)); }
 
 // "2001:db8::1" without brackets is an address without a port.
 Authority Split(std::string_view text) {
@@ -33,7 +33,7 @@ core::Result<void> ReadPorts(std::string_view text, HostPattern& pattern) {
     return {};
   }
   const std::optional<uint16_t> port = ParsePort(text);
-  if (!port) return Objection("write a port from 1 to 65535 behind the colon, or * for all");
+  if (!port) return InvalidEntry("write a port from 1 to 65535 after the colon, or * for all");
   pattern.ports = Ports::kOne;
   pattern.port = *port;
   return {};
@@ -44,7 +44,7 @@ core::Result<void> ReadPorts(std::string_view text, HostPattern& pattern) {
 core::Result<HostPattern> HostPattern::Parse(std::string_view text) {
   HostPattern pattern;
   if (text.find('/') != std::string_view::npos) {
-    return Objection("write the host alone: no https://, no path, no block of addresses");
+    return InvalidEntry("write the host alone: no https://, no path, no block of addresses");
   }
   const Authority authority = Split(text);
   std::string_view name = authority.host;
@@ -61,7 +61,7 @@ core::Result<HostPattern> HostPattern::Parse(std::string_view text) {
   }
   std::optional<HostName> host = HostName::Parse(name);
   if (!host || (host->address && pattern.scope == Scope::kBelow)) {
-    return Objection(
+    return InvalidEntry(
         "write a host such as example.org, *.example.org, example.org:8443 or 192.0.2.7, and "
         "names outside ASCII in their xn-- form");
   }
@@ -71,7 +71,7 @@ core::Result<HostPattern> HostPattern::Parse(std::string_view text) {
 
 bool HostPattern::Matches(const HostName& name) const {
   switch (scope) {
-    // A name does not match an address even if it leads there, and the other way round.
+    // A name does not match an address, even if it resolves to it, and vice versa.
     case Scope::kExact: return name.text == host.text && name.address == host.address;
     case Scope::kBelow: return !name.address && IsBelow(name.text, host.text);
     case Scope::kAnyName: return !name.address;

@@ -1,10 +1,11 @@
-// AllowList: the hosts and ports that an operator lets guests reach, or a caller narrows them to.
+// AllowList: the hosts and ports that an operator allows guests to reach, or to which a caller
+// restricts a run.
 //
 //   example.org          that name, on ports 80 and 443
 //   *.example.org        every name below it, not itself
 //   example.org:8443     that port only; "example.org:*": every port
-//   192.0.2.7, [::1]     an address, where a guest writes it as one; a name never stands for it
-//   *                    every name, and no address
+//   192.0.2.7, [::1]     an address, if the guest uses it literally; names never match it
+//   *                    every name, but no address
 #ifndef BELLJAR_ENGINE_EGRESS_ALLOW_LIST_H_
 #define BELLJAR_ENGINE_EGRESS_ALLOW_LIST_H_
 
@@ -19,23 +20,23 @@
 
 namespace belljar::egress {
 
-// One line of the list.
+// One entry of the list.
 struct HostPattern {
   enum class Scope { kExact, kBelow, kAnyName };
   enum class Ports { kWeb, kOne, kAll };
 
   Scope scope = Scope::kExact;
-  HostName host;  // of kBelow what stands behind "*."; of kAnyName empty
+  HostName host;  // for kBelow what follows "*."; for kAnyName empty
   Ports ports = Ports::kWeb;
-  uint16_t port = 0;  // of kOne
+  uint16_t port = 0;  // for kOne
 
   // The error's operation is empty; its detail says what to write.
   static core::Result<HostPattern> Parse(std::string_view text);
 
   bool Matches(const HostName& name) const;
   bool Matches(uint16_t requested) const;
-  // Whether each name that `narrower` matches is one of ours, and each port that it names. Without
-  // a port it stands for those of the web that we have.
+  // Whether every name and every port that `narrower` matches is also matched by this pattern.
+  // Without a port, it stands for those of ports 80 and 443 that this pattern allows.
   bool Covers(const HostPattern& narrower) const;
 };
 
@@ -46,7 +47,7 @@ class AllowList {
   static core::Result<AllowList> Parse(const std::vector<std::string>& entries);
 
   bool Allows(const HostName& host, uint16_t port) const;
-  // The first entry of `narrower`, as it was written, that allows what this one does not.
+  // The first entry of `narrower`, as written, that allows more than this list.
   std::optional<std::string> NotCovered(const AllowList& narrower) const;
 
  private:

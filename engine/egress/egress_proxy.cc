@@ -25,9 +25,9 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// Connections that may be open beside those to hosts: asking, or being refused.
-constexpr size_t kAsking = 16;
-// Out of descriptors or memory: the connection waits in the kernel's queue meanwhile.
+// Connections that may be open in addition to those to hosts: still requesting, or being refused.
+constexpr size_t kMaxPending = 16;
+// After running out of descriptors or memory; the connection waits in the kernel's queue.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
 }  // namespace
@@ -74,17 +74,18 @@ core::Result<std::unique_ptr<EgressService>> EgressService::Start(EgressRules ru
     auto loop = std::make_unique<Loop>(std::move(lookup));
     return std::unique_ptr<EgressService>(new EgressService(std::move(rules), std::move(loop)));
   } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(), "start the network's thread");
+    return core::SystemErrorOf(error.code().value(), "start the egress proxy's thread");
   }
 }
 
-size_t EgressService::MaxOpen() const { return rules_->bounds.concurrent + kAsking; }
+size_t EgressService::MaxOpen() const { return rules_->bounds.concurrent + kMaxPending; }
 
 core::Result<std::optional<AllowList>> Narrower(const EgressService* service,
                                                 const host::Request& request) {
   if (!request.allowed_domains) return std::optional<AllowList>();
   if (!service) {
-    return core::MakeError("narrow the allowed domains", "this profile has no network to narrow");
+    return core::MakeError("restrict the allowed domains",
+                           "this profile has no network to restrict");
   }
   core::Result<AllowList> narrower = service->rules().Narrow(*request.allowed_domains);
   if (!narrower) return narrower.error();
@@ -93,7 +94,7 @@ core::Result<std::optional<AllowList>> Narrower(const EgressService* service,
 
 // --- one run --------------------------------------------------------------------------------
 
-// Accepts what comes to the listener. Its entries hold the lock of the run.
+// Accepts connections of the listener. All entry points take the run's lock.
 class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::Reception> {
  public:
   Reception(EgressService::Loop& loop, std::shared_ptr<const EgressRules> rules,
@@ -109,7 +110,7 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
     listener_.assign(tcp::v4(), fd.get(), error);
     if (error) return Note("the egress proxy could not be opened: " + error.message());
     (void)fd.Release();
-    // A connection that was there and has gone again must not make accept wait.
+    // A connection that has been reset again must not block accept.
     listener_.native_non_blocking(true, error);
     if (error) return Note("the egress proxy could not be opened: " + error.message());
     Wait();
@@ -150,8 +151,9 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
 
   void AcceptAll() {
     for (;;) {
-      if (run_->sessions.size() >= run_->rules->bounds.concurrent + kAsking) {
-        // The others wait in the kernel's queue, where they cost this process no descriptor.
+      if (run_->sessions.size() >= run_->rules->bounds.concurrent + kMaxPending) {
+        // Further connections wait in the kernel's queue, where they cost this process no
+        // descriptor.
         run_->when_one_ends = [self = shared_from_this()] { self->Wait(); };
         return;
       }
@@ -162,28 +164,28 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
         if (core::IsExhaustion(errno)) return Pause();
       }
       if (!Admit()) return Shut();
-      // Without one it was that connection's trouble: it was reset while it waited. It counts none
-      // the less, so that this ends.
+      // Without a descriptor, the connection was reset while it waited. It still counts, so that
+      // this is bounded.
       if (fd) Take(std::move(fd));
     }
   }
 
-  // Counts one more; false, and once in the record: there have been enough.
+  // Counts one more connection. False if there have been too many, which is recorded once.
   bool Admit() {
-    const size_t most = run_->rules->bounds.connections;
-    if (accepted_ < most) {
+    const size_t max = run_->rules->bounds.connections;
+    if (accepted_ < max) {
       ++accepted_;
       return true;
     }
     if (!std::exchange(noted_, true)) {
-      Note("the egress proxy is closed: more than " + std::to_string(most) +
+      Note("the egress proxy is closed: more than " + std::to_string(max) +
            " connections in one run");
     }
     return false;
   }
 
   void Take(core::UniqueFd fd) {
-    const int on = 1;  // of a socket that is not of TCP it is refused, and not needed
+    const int on = 1;  // fails on a socket that is not TCP, where it is not needed
     (void)setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     tcp::socket socket(loop_.io());
     boost::system::error_code error;

@@ -1,26 +1,24 @@
-// Egress proxy: the host's side of a worker's one way out, for one run. A proxy that speaks HTTP
-// (CONNECT, and whole URLs) and SOCKS5 at a listening socket inside the worker's network namespace,
-// and lets through what EgressRules allow.
+// EgressProxy: the host's side of a worker's only way out, for one run. A proxy that speaks HTTP
+// (CONNECT, and absolute URLs) and SOCKS5 on a listening socket inside the worker's network
+// namespace, and allows what EgressRules permit.
 //
-//   auto service = EgressService::Start(rules);           // one for a sandbox: a thread that waits
-//   Egress proxy egress proxy((*service).get(), std::move(listener), std::nullopt);
+//   auto service = EgressService::Start(rules);           // one per sandbox: a waiting thread
+//   EgressProxy proxy((*service).get(), std::move(listener), std::nullopt);
 //   … the guest runs …
-//   EgressRecord record = egress proxy.Close();                   // every connection is cut, none
-//   is left
+//   EgressRecord record = proxy.Close();                  // closes every connection
 //
-//            guest ──▶ 127.0.0.1:1080 ──▶ Session: what does it ask for?  http_proxy_request,
-//            socks5
-//                                          │  may it?                     allow_list
-//                                          │  where is that?              resolver
-//                                          │  may it go there?            address_policy
+//            guest ──▶ 127.0.0.1:1080 ──▶ Session: what is requested?  http_proxy_request, socks5
+//                                          │  is it allowed?           allow_list
+//                                          │  what is its address?     resolver
+//                                          │  is that allowed?         address_policy
 //                                          ▼
 //                                         host        both ways, bounded  pump
 //
-// A run that does not use it costs a registration with the kernel and its end. A worker that this
-// machine's kernel does not serve, in a container, has its connections brought here one by one:
+// A run that does not use it only costs registering and removing the listener. For a worker in a
+// container, which is not served by this machine's kernel, connections are passed in one by one:
 //
-//   Egress proxy egress proxy((*service).get(), std::nullopt);
-//   egress proxy.Serve(std::move(connection));                  // of MaxOpen at a time
+//   EgressProxy proxy((*service).get(), std::nullopt);
+//   proxy.Serve(std::move(connection));                   // at most MaxOpen at a time
 #ifndef BELLJAR_ENGINE_EGRESS_EGRESS_PROXY_H_
 #define BELLJAR_ENGINE_EGRESS_EGRESS_PROXY_H_
 
@@ -39,17 +37,17 @@
 
 namespace belljar::egress {
 
-// The thread that serves all egress proxies of a sandbox. Outlives them.
+// The thread that serves all egress proxies of a sandbox. Must outlive them.
 class EgressService {
  public:
-  // `lookup` finds addresses of names; tests have their own.
+  // `lookup` resolves names; replaceable for tests.
   static core::Result<std::unique_ptr<EgressService>> Start(EgressRules rules,
                                                             Lookup lookup = LookUpByHost);
   ~EgressService();
 
   const EgressRules& rules() const { return *rules_; }
-  // Connections that an egress proxy serves at a time: those to hosts, and some that ask or are
-  // refused.
+  // Connections that an egress proxy serves at a time: those to hosts, and some that are still
+  // requesting or being refused.
   size_t MaxOpen() const;
 
  private:
@@ -62,32 +60,32 @@ class EgressService {
   const std::unique_ptr<Loop> loop_;
 };
 
-// What `request` lets through of the rules of its egress proxy; nullopt: all. `service` is null
-// where there is none, and then a request that narrows it is an error, the caller's, as is one that
-// widens it.
+// The restriction that `request` puts on the rules of its egress proxy; nullopt: none. `service` is
+// null if there is no proxy. Restricting a missing proxy or widening the rules is an error of the
+// caller.
 core::Result<std::optional<AllowList>> Narrower(const EgressService* service,
                                                 const host::Request& request);
 
 struct EgressRecord {
-  std::vector<host::NetworkEvent> events;  // in the order in which they were asked for
+  std::vector<host::NetworkEvent> events;  // in the order of the requests
   uint64_t left_out = 0;
 };
 
 class EgressProxy {
  public:
-  // Serves `listener` at once. `narrower`: what the call allows of the rules; nullopt: all.
+  // Serves `listener` immediately. `narrower`: the call's restriction of the rules; nullopt: none.
   EgressProxy(EgressService& service, core::UniqueFd listener, std::optional<AllowList> narrower);
-  // One without: what it serves is brought to it.
+  // Without a listener: connections are passed to Serve.
   EgressProxy(EgressService& service, std::optional<AllowList> narrower);
   EgressProxy(const EgressProxy&) = delete;
   ~EgressProxy();
 
-  // Takes `connection`, a stream socket of any family, for an accepted one. Past the rules' bound
-  // of connections the record says so, once, and it is closed at once, as each after Close is.
-  // Those beyond MaxOpen are served too: it is for whoever brings them to wait.
+  // Serves `connection`, a stream socket of any family, as if it had been accepted. Past the rules'
+  // maximum number of connections, and after Close, it is closed immediately; the record says so
+  // once. Connections beyond MaxOpen are served too: limiting them is up to the caller.
   void Serve(core::UniqueFd connection);
 
-  // Ends all of it. A second time there is nothing to tell.
+  // Ends everything. A second call returns an empty record.
   EgressRecord Close();
 
  private:

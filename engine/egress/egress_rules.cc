@@ -9,14 +9,14 @@ namespace belljar::egress {
 namespace {
 
 core::Result<void> ReadResolved(const std::string& entry, EgressRules& rules) {
-  const core::Error objection =
+  const core::Error malformed =
       core::MakeError("address of a name " + core::Quoted(entry),
                       "write NAME=ADDRESS, such as api.example.org=192.0.2.7");
   const size_t equals = entry.find('=');
-  if (equals == entry.npos) return objection;
+  if (equals == entry.npos) return malformed;
   const std::optional<HostName> name = HostName::Parse(entry.substr(0, equals));
   const std::optional<HostName> address = HostName::Parse(entry.substr(equals + 1));
-  if (!name || name->address || !address || !address->address) return objection;
+  if (!name || name->address || !address || !address->address) return malformed;
   rules.resolved[name->text].push_back(*address->address);
   return {};
 }

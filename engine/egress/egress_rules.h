@@ -1,4 +1,4 @@
-// EgressRules: an operator's NetworkPolicy, read and judged once for all runs of a sandbox.
+// EgressRules: an operator's NetworkPolicy, parsed and validated once for all runs of a sandbox.
 #ifndef BELLJAR_ENGINE_EGRESS_EGRESS_RULES_H_
 #define BELLJAR_ENGINE_EGRESS_EGRESS_RULES_H_
 
@@ -23,8 +23,8 @@ struct EgressRules {
   // An error names the entry.
   static core::Result<EgressRules> Make(const host::NetworkPolicy& policy);
 
-  // Whether `domains` only narrows what the operator allows. An error is the caller's and names the
-  // entry that does not.
+  // Checks that `domains` only restrict what the operator allows. An error is the caller's and
+  // names the entry that does not.
   core::Result<AllowList> Narrow(const std::vector<std::string>& domains) const;
 };
 

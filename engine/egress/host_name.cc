@@ -18,7 +18,7 @@ constexpr size_t kMaxLabel = 63;
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return c >= 'a' && c <= 'z'; }
 
-// Letters, digits and hyphens, and the underscore that many names have none the less.
+// Letters, digits and hyphens, and underscores, which many names contain.
 bool IsLabel(std::string_view label) {
   if (label.empty() || label.size() > kMaxLabel) return false;
   if (label.front() == '-' || label.back() == '-') return false;
@@ -26,8 +26,8 @@ bool IsLabel(std::string_view label) {
                      [](char c) { return IsLetter(c) || IsDigit(c) || c == '-' || c == '_'; });
 }
 
-// getaddrinfo and many libraries read such an end as an IPv4 address in inet_aton's forms: with
-// fewer parts, in octal, in hexadecimal. (The URL standard, "ends in a number".)
+// getaddrinfo and many libraries parse such a name as an IPv4 address in the forms of inet_aton:
+// with fewer parts, in octal, in hexadecimal. (The URL standard, "ends in a number".)
 bool EndsInNumber(std::string_view name) {
   std::string_view last = name.substr(name.rfind('.') + 1);
   if (last.starts_with("0x")) return true;
@@ -45,7 +45,7 @@ bool IsDomain(std::string_view name) {
 }
 
 std::optional<ip::address> ParseAddress(const std::string& text) {
-  // Asio's own parser knows zones; a guest has no interface to name.
+  // Asio's parser accepts zones; a guest has no interface to name.
   if (text.find('%') != text.npos) return std::nullopt;
   boost::system::error_code error;
   const ip::address address = ip::make_address(text, error);
@@ -64,7 +64,7 @@ std::optional<HostName> HostName::Parse(std::string_view text) {
     return HostName{address->to_string(), address};
   }
   if (name.ends_with('.')) name.pop_back();
-  // inet_pton, which this is, takes four decimal parts and nothing else.
+  // Uses inet_pton, which accepts four decimal parts and nothing else.
   if (const std::optional<ip::address> address = ParseAddress(name)) {
     return HostName{address->to_string(), address};
   }

@@ -33,9 +33,9 @@ bool IsPrintableAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-HttpObjection Malformed(std::string text) { return {400, std::move(text)}; }
+HttpRejection Malformed(std::string text) { return {400, std::move(text)}; }
 
-// Of one connection, not of the request (RFC 9110, 7.6.1), or for the proxy itself.
+// Fields of a connection, not of the request (RFC 9110, 7.6.1), or for the proxy itself.
 bool IsHopByHop(const std::string& name, const std::vector<std::string>& listed) {
   static const std::vector<std::string> kNames = {"connection",        "keep-alive", "te",
                                                   "transfer-encoding", "trailer",    "upgrade",
@@ -55,42 +55,44 @@ std::vector<std::string> ListedInConnection(const http::request_header<>& head) 
   return names;
 }
 
-// How the body is delimited, in one way or not at all.
-std::optional<HttpObjection> ReadFraming(const http::request_header<>& head,
-                                         HttpProxyRequest& ask) {
+// How the body is delimited: in one way, or not at all.
+std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
+                                         HttpProxyRequest& request) {
   const auto codings = head.count(field::transfer_encoding);
   const auto lengths = head.count(field::content_length);
-  if (codings + lengths > 1) return Malformed("more than one length of the body");
+  if (codings + lengths > 1) return Malformed("more than one body length");
   if (codings == 1) {
     if (head.version() < 11 || Lower(View(head[field::transfer_encoding])) != "chunked") {
       return Malformed("a Transfer-Encoding other than chunked");
     }
-    ask.chunked = true;
+    request.chunked = true;
   }
   if (lengths == 1) {
     const std::string_view text = View(head[field::content_length]);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ask.length);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), request.length);
     if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-      return Malformed("a Content-Length that is no number");
+      return Malformed("an invalid Content-Length");
     }
   }
   return std::nullopt;
 }
 
-std::optional<HttpObjection> ReadTunnel(const http::request_header<>& head, HttpProxyRequest& ask) {
+std::optional<HttpRejection> ReadTunnel(const http::request_header<>& head,
+                                        HttpProxyRequest& request) {
   const std::optional<Authority> authority = SplitAuthority(View(head.target()));
   const std::optional<uint16_t> port =
       authority && authority->port ? ParsePort(*authority->port) : std::nullopt;
   if (!port) return Malformed("CONNECT takes host:port");
-  if (ask.chunked || ask.length > 0) return Malformed("CONNECT has no body");
-  ask.tunnel = true;
-  ask.host = authority->host;
-  ask.port = *port;
+  if (request.chunked || request.length > 0) return Malformed("CONNECT has no body");
+  request.tunnel = true;
+  request.host = authority->host;
+  request.port = *port;
   return std::nullopt;
 }
 
-// The head as the target gets it. Its Host is the one that was judged, whatever the guest wrote.
-std::string ForwardedHead(const http::request_header<>& head, const HttpProxyRequest& ask,
+// The head as sent to the target. Its Host is the one that was checked, whatever the guest wrote.
+std::string ForwardedHead(const http::request_header<>& head, const HttpProxyRequest& request,
                           std::string_view authority, std::string_view path) {
   std::string text(View(head.method_string()));
   text += ' ';
@@ -103,20 +105,20 @@ std::string ForwardedHead(const http::request_header<>& head, const HttpProxyReq
     if (name == "host" || name == "content-length" || IsHopByHop(name, listed)) continue;
     text.append(View(line.name_string())).append(": ").append(View(line.value())).append("\r\n");
   }
-  if (ask.chunked) {
+  if (request.chunked) {
     text += "Transfer-Encoding: chunked\r\n";
   } else if (head.count(field::content_length) > 0) {
-    text += "Content-Length: " + std::to_string(ask.length) + "\r\n";
+    text += "Content-Length: " + std::to_string(request.length) + "\r\n";
   }
   return text + "Connection: close\r\n\r\n";
 }
 
-std::optional<HttpObjection> ReadForward(const http::request_header<>& head,
-                                         HttpProxyRequest& ask) {
+std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
+                                         HttpProxyRequest& request) {
   std::string_view target = View(head.target());
   if (Lower(target.substr(0, kScheme.size())) != kScheme) {
     return Malformed(
-        "this is a proxy: ask for a whole URL that begins with http://, or CONNECT host:port");
+        "this is a proxy: request an absolute URL that begins with http://, or CONNECT host:port");
   }
   target.remove_prefix(kScheme.size());
   const size_t end = std::min(target.find_first_of("/?#"), target.size());
@@ -125,33 +127,35 @@ std::optional<HttpObjection> ReadForward(const http::request_header<>& head,
   if (path.find('#') != path.npos) return Malformed("a fragment in the URL");
   const std::optional<Authority> authority = SplitAuthority(written);
   if (!authority || written.find('@') != written.npos) {
-    return Malformed("a URL whose host and port cannot be told");
+    return Malformed("a URL without a valid host and port");
   }
   const std::optional<uint16_t> port =
       authority->port && !authority->port->empty() ? ParsePort(*authority->port) : kDefaultPort;
-  if (!port) return Malformed("a URL whose port is no number from 1 to 65535");
-  ask.host = authority->host;
-  ask.port = *port;
-  const std::optional<HostName> host = HostName::Parse(ask.host);
-  if (!host) return std::nullopt;  // judged, and refused, with all others
+  if (!port) return Malformed("a URL whose port is not from 1 to 65535");
+  request.host = authority->host;
+  request.port = *port;
+  const std::optional<HostName> host = HostName::Parse(request.host);
+  if (!host) return std::nullopt;  // refused later by the check of all hosts
   const std::string name = Bracketed(*host);
-  ask.head = ForwardedHead(
-      head, ask, ask.port == kDefaultPort ? name : name + ":" + std::to_string(ask.port), path);
+  request.head =
+      ForwardedHead(head, request,
+                    request.port == kDefaultPort ? name : name + ":" + std::to_string(request.port), path);
   return std::nullopt;
 }
 
 }  // namespace
 
-std::variant<HttpProxyRequest, HttpObjection> ReadHttpProxyRequest(
+std::variant<HttpProxyRequest, HttpRejection> ReadHttpProxyRequest(
     const http::request_header<>& head) {
-  HttpProxyRequest ask;
+  HttpProxyRequest request;
   if (head.version() != 11 && head.version() != 10) return Malformed("a version other than HTTP/1");
   if (!IsPrintableAscii(View(head.target()))) return Malformed("a URL that is not printable ASCII");
   if (head.count(field::host) > 1) return Malformed("more than one Host");
-  if (auto objection = ReadFraming(head, ask)) return *objection;
+  if (auto rejection = ReadFraming(head, request)) return *rejection;
   const bool connect = head.method() == http::verb::connect;
-  if (auto objection = connect ? ReadTunnel(head, ask) : ReadForward(head, ask)) return *objection;
-  return ask;
+  if (auto rejection = connect ? ReadTunnel(head, request) : ReadForward(head, request))
+    return *rejection;
+  return request;
 }
 
 std::string HttpAnswer(unsigned status, std::string_view reason) {

@@ -1,7 +1,6 @@
-// What a guest asks of the egress proxy in HTTP, and what of it goes on to the target. CONNECT
-// host:port asks for a tunnel; a request with a whole URL ("GET http://host/path") is made again
-// from what was understood of it, so that what two readers might understand differently is not
-// passed on.
+// Parses a guest's HTTP request to the egress proxy and builds what is sent to the target. CONNECT
+// host:port requests a tunnel. A request with an absolute URL ("GET http://host/path") is rebuilt
+// from its parsed parts, so that nothing is passed on that two parsers might interpret differently.
 #ifndef BELLJAR_ENGINE_EGRESS_HTTP_PROXY_REQUEST_H_
 #define BELLJAR_ENGINE_EGRESS_HTTP_PROXY_REQUEST_H_
 
@@ -18,26 +17,26 @@ namespace belljar::egress {
 
 struct HttpProxyRequest {
   bool tunnel = false;  // CONNECT
-  std::string host;     // as the guest wrote it, unjudged
+  std::string host;     // as written by the guest, unchecked
   uint16_t port = 0;
-  // Of a request to be forwarded: its head as the target gets it, and what follows.
+  // For a request to be forwarded: its head as sent to the target, and its body.
   std::string head;
   bool chunked = false;
-  uint64_t length = 0;  // of the body, where it is not chunked
+  uint64_t length = 0;  // of the body, if it is not chunked
 };
 
-// Why the egress proxy does not do what a well-formed request asks for.
-struct HttpObjection {
+// Why the egress proxy rejects a well-formed request.
+struct HttpRejection {
   unsigned status = 400;
   std::string text;
 };
 
-// `head` is well-formed, as RequestReader sees to.
-std::variant<HttpProxyRequest, HttpObjection> ReadHttpProxyRequest(
+// `head` is well-formed, as ensured by RequestReader.
+std::variant<HttpProxyRequest, HttpRejection> ReadHttpProxyRequest(
     const boost::beast::http::request_header<>& head);
 
-// The egress proxy's own answer: a reason for those who only show that, and the same as a text. The
-// connection ends with it. `reason` is printable ASCII.
+// The egress proxy's own response: a reason phrase for clients that only show that, and the same as
+// text. It ends the connection. `reason` is printable ASCII.
 std::string HttpAnswer(unsigned status, std::string_view reason);
 
 inline constexpr char kTunnelIsOpen[] = "HTTP/1.1 200 Connection established\r\n\r\n";

@@ -10,7 +10,7 @@ namespace belljar::egress {
 namespace {
 
 constexpr size_t kSmallBuffer = 16 << 10;
-// More does not make a loopback faster: what is copied should still be in the second-level cache.
+// Larger buffers do not make a loopback faster: copied data should still be in the L2 cache.
 constexpr size_t kLargeBuffer = 256 << 10;
 constexpr size_t kMovedAtATime = 2 << 20;
 
@@ -61,7 +61,7 @@ Pump::State Pump::Move() {
 }
 
 Pump::State Pump::End() {
-  // Of a body the other side knows the end.
+  // The other side knows where a body ends.
   if (!body_ && shutdown(to_, SHUT_WR) != 0) return State::kBroken;
   return State::kFinished;
 }
@@ -78,14 +78,14 @@ bool Pump::Read() {
   } while (got < 0 && errno == EINTR);
   if (got < 0) return Stop(MustWait(errno) ? State::kWantsInput : State::kBroken);
   if (got == 0) {
-    // In the middle of a body: the target must not take what came for all of it.
+    // In the middle of a body: the target must not mistake a part for all of it.
     if (body_) return Stop(State::kBroken);
     ended_ = true;
     return true;
   }
   const auto size = static_cast<size_t>(got);
   if (size > left_) return Stop(State::kOverBudget);
-  // Not before it is empty: what is to be written is a part of it.
+  // Only while the buffer is empty: pending_ points into it.
   grow_ = size == buffer_.size() && buffer_.size() < kLargeBuffer;
   if (body_) return PassBody({buffer_.data(), size});
   pending_ = {buffer_.data(), size};

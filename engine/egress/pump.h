@@ -1,5 +1,5 @@
-// Pump: moves bytes from one socket to another, in one direction, as far as both let it without
-// waiting. Knows nothing of who waits for them.
+// Pump: moves bytes from one socket to another, in one direction, as far as possible without
+// blocking. The caller does the waiting.
 //
 //   switch (pump.Move()) { case kWantsInput: wait for `from`, then Move again; … }
 #ifndef BELLJAR_ENGINE_EGRESS_PUMP_H_
@@ -21,29 +21,29 @@ class Pump {
   enum class State {
     kWantsInput,
     kWantsOutput,
-    kYields,      // it has moved a lot: others first
-    kFinished,    // `from` has ended and all of it is passed on, the end included
-    kOverBudget,  // there is more than may be moved
-    kBroken,      // an error on one of them, or a malformed body
+    kYields,      // it has moved a lot: serve others first
+    kFinished,    // `from` has ended, and everything including the end was passed on
+    kOverBudget,  // more data than may be moved
+    kBroken,      // an error on one of the sockets, or a malformed body
   };
 
-  // The sockets are borrowed and do not block. `left`: bytes that may still be moved, by this pump
-  // and others.
+  // The sockets are borrowed and non-blocking. `left`: bytes that may still be moved, shared with
+  // other pumps.
   Pump(int from, int to, uint64_t& left);
 
-  // Before the first Move. Goes first, and is not counted.
+  // Before the first Move. Sent first, and not counted.
   void Prepend(std::string_view bytes);
-  // What has come before: counted, and through the body, if there is one.
+  // Data received earlier: counted, and part of the body, if there is one.
   void Feed(std::string_view bytes);
-  // Moves no more than this body. Its end is no end of `to`: the answer is still to come.
+  // Moves only this body. At its end `to` is not shut down: the response is still to come.
   void Limit(RequestBody body) { body_ = std::move(body); }
 
   State Move();
   uint64_t moved() const { return moved_; }
 
  private:
-  bool Read();   // false: state_ says why there is nothing to write
-  bool Write();  // false: state_ says why not all is written
+  bool Read();   // false: nothing to write, see state_
+  bool Write();  // false: not everything was written, see state_
   bool PassBody(std::string_view bytes);
   void Count(size_t size);
   State End();
@@ -53,11 +53,11 @@ class Pump {
   const int to_;
   uint64_t& left_;
   std::optional<RequestBody> body_;
-  std::string held_;          // of a chunked body: read, and not yet understood
-  std::vector<char> buffer_;  // grows where much comes at a time
-  std::string unwritten_;     // through the body, or from the beginning
-  std::string_view pending_;  // to be written: of buffer_ or of unwritten_
-  bool ended_ = false;        // nothing more is read
+  std::string held_;          // chunked body: read, but not yet parsed
+  std::vector<char> buffer_;  // grows with the amount of data
+  std::string unwritten_;     // body output, or prepended bytes
+  std::string_view pending_;  // to be written; part of buffer_ or unwritten_
+  bool ended_ = false;        // nothing more will be read
   bool grow_ = false;         // the last read filled the buffer
   uint64_t moved_ = 0;
   State state_ = State::kYields;

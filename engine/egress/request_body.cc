@@ -21,7 +21,7 @@ RequestBody::RequestBody(uint64_t length)
 
 RequestBody::RequestBody(std::unique_ptr<http1::RequestReader> reader)
     : chunks_(std::move(reader)) {
-  // Its size is the budget's business.
+  // The budget limits its size.
   chunks_->ReadBody(std::numeric_limits<uint64_t>::max());
 }
 

@@ -1,5 +1,5 @@
-// RequestBody: the body of a forwarded request, so far as it goes: what comes behind it is not
-// passed on. A chunked one is taken apart and put together anew, without extensions and trailers.
+// RequestBody: the body of a forwarded request; nothing after it is passed on. A chunked body is
+// decoded and encoded again, without extensions and trailers.
 #ifndef BELLJAR_ENGINE_EGRESS_REQUEST_BODY_H_
 #define BELLJAR_ENGINE_EGRESS_REQUEST_BODY_H_
 
@@ -24,8 +24,8 @@ class RequestBody {
 
   State state() const { return state_; }
 
-  // Appends to `out` what goes on; returns how much of the front was used up. The rest must come
-  // again, before what arrives next.
+  // Appends what is to be sent to `out`; returns how many bytes were consumed from the front. The
+  // rest must be passed again, followed by what arrives next.
   size_t Take(std::string_view input, std::string& out);
 
  private:

@@ -20,13 +20,13 @@ namespace {
 
 constexpr size_t kMaxThreads = 4;
 constexpr size_t kMaxWaiting = 256;
-// A name with hundreds of addresses is tried at the first few.
+// Of a name with hundreds of addresses only the first few are tried.
 constexpr size_t kMaxAddresses = 16;
 
 }  // namespace
 
-// What the threads and the resolver share. The threads are detached and own a part of it: a program
-// that ends does not wait for a name server.
+// Shared by the threads and the resolver. The threads are detached and share ownership, so that an
+// ending program does not wait for a name server.
 struct Resolver::Shared : std::enable_shared_from_this<Resolver::Shared> {
   struct Job {
     std::string name;
@@ -90,7 +90,7 @@ struct Resolver::Shared : std::enable_shared_from_this<Resolver::Shared> {
 Addresses LookUpByHost(const std::string& name) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  // What the name is was judged before; services are numbers here.
+  // The name was validated before; services are numbers here.
   hints.ai_flags = AI_ADDRCONFIG;
   addrinfo* list = nullptr;
   const int code = getaddrinfo(name.c_str(), nullptr, &hints, &list);

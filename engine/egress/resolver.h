@@ -1,6 +1,6 @@
-// Resolver: addresses of names, by the host's own means (getaddrinfo), on threads of its own: a
-// lookup may block for many seconds. Few threads and a bounded queue, so that guests who ask for
-// what nobody answers only hold up each other.
+// Resolver: resolves names with the host's resolver (getaddrinfo), on its own threads, since a
+// lookup may block for many seconds. Few threads and a bounded queue, so that guests whose lookups
+// hang only delay each other.
 #ifndef BELLJAR_ENGINE_EGRESS_RESOLVER_H_
 #define BELLJAR_ENGINE_EGRESS_RESOLVER_H_
 
@@ -18,7 +18,7 @@ struct Addresses {
   std::string failure;                          // why there are none
 };
 
-// Blocks; any thread, several at once.
+// Blocks; any thread, concurrently.
 using Lookup = std::function<Addresses(const std::string& name)>;
 Addresses LookUpByHost(const std::string& name);
 
@@ -26,12 +26,12 @@ class Resolver {
  public:
   using Callback = std::function<void(Addresses)>;
 
-  // Callbacks run in `io`. What is under way when the resolver goes is abandoned: it is not waited
-  // for, and its callback not run.
+  // Callbacks run in `io`. Lookups that are pending when the resolver is destroyed are abandoned:
+  // nobody waits for them, and their callbacks do not run.
   Resolver(std::shared_ptr<boost::asio::io_context> io, Lookup lookup);
   ~Resolver();
 
-  // Any thread. Where too many wait the callback gets a failure at once.
+  // Any thread. If the queue is full, the callback gets a failure immediately.
   void Resolve(std::string name, Callback callback);
 
  private:

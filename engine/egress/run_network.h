@@ -1,4 +1,4 @@
-// RunNetwork: what the connections of one run share: the rules, what is left of the bounds, the
+// RunNetwork: state shared by the connections of one run: the rules, the remaining budget, the
 // record. Used by the service's thread and by the one that runs the request.
 #ifndef BELLJAR_ENGINE_EGRESS_RUN_NETWORK_H_
 #define BELLJAR_ENGINE_EGRESS_RUN_NETWORK_H_
@@ -25,7 +25,7 @@ class Session;
 struct RunNetwork {
   using Clock = std::chrono::steady_clock;
 
-  // Where the event of a connection stands; nullopt: the record was full.
+  // Index of a connection's event; nullopt: the record was full.
   using EventIndex = std::optional<size_t>;
   static constexpr size_t kMaxEvents = 200;
 
@@ -40,7 +40,7 @@ struct RunNetwork {
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
   }
 
-  // Under `mutex`, as all that follows.
+  // Requires `mutex`, like everything below.
   EventIndex Record(host::NetworkEvent event) {
     if (events.size() >= kMaxEvents) {
       ++left_out;
@@ -51,7 +51,7 @@ struct RunNetwork {
   }
 
   const std::shared_ptr<const EgressRules> rules;
-  const std::optional<AllowList> narrower;  // of this call; nullopt: it narrows nothing
+  const std::optional<AllowList> narrower;  // restriction by this call; nullopt: none
   const Clock::time_point began;
 
   std::mutex mutex;
@@ -62,7 +62,7 @@ struct RunNetwork {
   std::vector<host::NetworkEvent> events;
   uint64_t left_out = 0;
   std::set<std::shared_ptr<Session>> sessions;
-  std::function<void()> when_one_ends;  // called once, by the next session that does
+  std::function<void()> when_one_ends;  // called once, by the next session that ends
 };
 
 }  // namespace belljar::egress

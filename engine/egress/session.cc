@@ -18,11 +18,11 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr size_t kReadSize = 4 << 10;
-// A request line and headers; of SOCKS5 no message is nearly as long.
+// A request line and headers; no SOCKS5 message is nearly as long.
 constexpr size_t kMaxHead = 32 << 10;
-constexpr std::chrono::seconds kAskTimeout{10};
-// Closing at once would reset the connection while the guest still sends, and with that throw away
-// the answer in its hands.
+constexpr std::chrono::seconds kRequestTimeout{10};
+// Closing immediately would reset the connection while the guest still sends, and discard the
+// answer that it has not read yet.
 constexpr std::chrono::seconds kLinger{2};
 constexpr size_t kMaxDiscarded = 1 << 20;
 constexpr size_t kMaxCandidates = 4;
@@ -36,7 +36,7 @@ std::string Plain(const tcp::endpoint& endpoint) { return endpoint.address().to_
 
 }  // namespace
 
-// What runs as `handler`: with the run's lock, and not at all once this is closed.
+// Wraps `handler`: runs it with the run's lock, unless the session is closed.
 template <typename Handler>
 auto Session::Locked(Handler handler) {
   return [self = shared_from_this(), handler = std::move(handler)](auto&&... arguments) {
@@ -57,8 +57,8 @@ Session::Session(asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver
       http_(std::make_unique<http1::RequestReader>(kMaxHead)) {}
 
 void Session::Start() {
-  SetDeadline(Clock::now() + kAskTimeout);
-  ReadAsk();
+  SetDeadline(Clock::now() + kRequestTimeout);
+  ReadRequest();
 }
 
 void Session::Close() {
@@ -85,7 +85,7 @@ void Session::Finish() {
 
 // --- time -----------------------------------------------------------------------------------
 
-// The timer is not set anew with every byte: it looks again when the deadline has moved away.
+// The timer is not reset with every byte: it checks again when the deadline has moved.
 void Session::SetDeadline(Clock::time_point deadline) {
   deadline_ = deadline;
   if (deadline < armed_) Arm();
@@ -108,7 +108,7 @@ void Session::OnTimer() {
 void Session::OnDeadline() {
   switch (state_) {
     case State::kConnecting:
-      // This address's time is over; the next one's begins.
+      // This address timed out; try the next one.
       last_error_ = asio::error::timed_out;
       return ConnectNext();
     case State::kResolving:
@@ -119,9 +119,9 @@ void Session::OnDeadline() {
   Finish();
 }
 
-// --- what the guest asks for ----------------------------------------------------------------
+// --- reading the request --------------------------------------------------------------------
 
-void Session::ReadAsk() {
+void Session::ReadRequest() {
   if (std::exchange(is_reading_, true)) return;
   guest_.async_wait(Socket::wait_read, Locked([this](boost::system::error_code error) {
                       is_reading_ = false;
@@ -129,17 +129,17 @@ void Session::ReadAsk() {
                       std::array<char, kReadSize> bytes;
                       const ssize_t got =
                           recv(guest_.native_handle(), bytes.data(), bytes.size(), 0);
-                      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return ReadAsk();
+                      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return ReadRequest();
                       if (got <= 0) return Finish();
                       if (state_ == State::kLingering) {
                         discarded_ += static_cast<size_t>(got);
-                        return discarded_ > kMaxDiscarded ? Finish() : ReadAsk();
+                        return discarded_ > kMaxDiscarded ? Finish() : ReadRequest();
                       }
                       input_.append(bytes.data(), static_cast<size_t>(got));
                       OnInput();
-                      // Until it is answered nothing more is read: a guest that leaves is noticed
-                      // then.
-                      if (state_ == State::kAsking || state_ == State::kLingering) ReadAsk();
+                      // Nothing more is read until it is answered; only then is it noticed if the
+                      // guest has left.
+                      if (state_ == State::kReading || state_ == State::kLingering) ReadRequest();
                     }));
 }
 
@@ -157,7 +157,7 @@ void Session::TakeSocks5() {
     Answer(socks5_.TakeReply());
   }
   switch (socks5_.stage()) {
-    case Socks5Reader::Stage::kDone: return Ask(socks5_.host(), socks5_.port());
+    case Socks5Reader::Stage::kDone: return Handle(socks5_.host(), socks5_.port());
     case Socks5Reader::Stage::kFailed: return Reject(protocol_, "", socks5_.failure());
     default: return;
   }
@@ -170,18 +170,18 @@ void Session::TakeHttp() {
     return Reject(protocol_, HttpAnswer(failure.status, failure.message), failure.message);
   }
   if (http_->stage() != http1::RequestReader::Stage::kHeadRead) return;
-  std::variant<HttpProxyRequest, HttpObjection> read = ReadHttpProxyRequest(http_->head());
-  if (const auto* objection = std::get_if<HttpObjection>(&read)) {
-    return Reject(protocol_, HttpAnswer(objection->status, objection->text), objection->text);
+  std::variant<HttpProxyRequest, HttpRejection> read = ReadHttpProxyRequest(http_->head());
+  if (const auto* rejection = std::get_if<HttpRejection>(&read)) {
+    return Reject(protocol_, HttpAnswer(rejection->status, rejection->text), rejection->text);
   }
   forward_ = std::get<HttpProxyRequest>(std::move(read));
   if (forward_.tunnel) protocol_ = Protocol::kConnect;
-  Ask(forward_.host, forward_.port);
+  Handle(forward_.host, forward_.port);
 }
 
-// --- whether it gets that -------------------------------------------------------------------
+// --- checking it ----------------------------------------------------------------------------
 
-void Session::Ask(std::string host, uint16_t port) {
+void Session::Handle(std::string host, uint16_t port) {
   host::NetworkEvent event;
   event.host = HostForRecord(host);
   event.port = port_ = port;
@@ -195,14 +195,14 @@ void Session::Ask(std::string host, uint16_t port) {
     return Refuse({403, Socks5Code::kNotAllowed, "the host is neither a name nor an address"});
   }
   name_ = Bracketed(*name) + ":" + std::to_string(port);
-  if (std::optional<Denial> denial = Judge(*name, port)) return Refuse(*denial);
+  if (std::optional<Denial> denial = Check(*name, port)) return Refuse(*denial);
   ++run_->concurrent;
   holds_slot_ = true;
   SetDeadline(Clock::now() + run_->rules->bounds.connect_timeout);
   Resolve(*name);
 }
 
-std::optional<Session::Denial> Session::Judge(const HostName& host, uint16_t port) const {
+std::optional<Session::Denial> Session::Check(const HostName& host, uint16_t port) const {
   const EgressRules& rules = *run_->rules;
   if (!rules.allowed.Allows(host, port)) {
     return Denial{403, Socks5Code::kNotAllowed,
@@ -232,14 +232,15 @@ void Session::Resolve(const HostName& host) {
                     }));
 }
 
-// Judged here, and connected to as they are: what the name leads to later does not matter.
+// The checked addresses themselves are connected to: it does not matter what the name resolves to
+// later.
 void Session::OnAddresses(const Addresses& addresses) {
-  std::string objection;
+  std::string violation;
   for (const asio::ip::address& found : addresses.found) {
     const asio::ip::address address = Unmapped(found);
-    const std::string why = run_->rules->addresses.Objection(address);
+    const std::string why = run_->rules->addresses.Violation(address);
     if (!why.empty()) {
-      objection = address.to_string() + ", which " + why;
+      violation = address.to_string() + ", which " + why;
     } else if (candidates_.size() < kMaxCandidates) {
       candidates_.emplace_back(address, port_);
     }
@@ -248,13 +249,13 @@ void Session::OnAddresses(const Addresses& addresses) {
     state_ = State::kConnecting;
     return ConnectNext();
   }
-  if (!objection.empty()) {
-    return Refuse({403, Socks5Code::kNotAllowed, name_ + " leads to " + objection});
+  if (!violation.empty()) {
+    return Refuse({403, Socks5Code::kNotAllowed, name_ + " leads to " + violation});
   }
   Refuse({502, Socks5Code::kHostUnreachable, name_ + " was not found: " + addresses.failure});
 }
 
-// --- to the target --------------------------------------------------------------------------
+// --- connecting to the target ---------------------------------------------------------------
 
 void Session::ConnectNext() {
   if (next_candidate_ == candidates_.size()) return Refuse(Unreachable(last_error_));
@@ -274,11 +275,11 @@ void Session::ConnectNext() {
   SetDeadline(Clock::now() + left);
   const auto on_connected =
       Locked([this, attempt = next_candidate_](boost::system::error_code result) {
-        // One that was given up has an answer too.
+        // An abandoned attempt also completes.
         if (attempt == next_candidate_) OnConnected(result);
       });
-  // Through the queue also where it cannot even begin: addresses are tried one after the other, not
-  // one inside the other.
+  // Posted even if it fails immediately: addresses are tried one after the other, without
+  // recursion.
   if (error) return asio::post(io_, [on_connected, error] { on_connected(error); });
   target_.async_connect(endpoint, on_connected);
 }
@@ -305,7 +306,7 @@ Session::Denial Session::Unreachable(boost::system::error_code error) const {
   return {502, Socks5Code::kHostUnreachable, name_ + " cannot be reached: " + error.message()};
 }
 
-// --- between both ---------------------------------------------------------------------------
+// --- relaying -------------------------------------------------------------------------------
 
 void Session::StartRelay() {
   state_ = State::kRelaying;
@@ -351,14 +352,15 @@ void Session::Move(Way& way, Socket& from, Socket& to) {
     case Pump::State::kFinished: break;
   }
   way.finished = true;
-  // The answer to a forwarded request ends the connection; of a tunnel both ways have to end.
+  // For a forwarded request the response ends the connection; a tunnel needs both directions to
+  // end.
   const bool answered = protocol_ == Protocol::kHttp && downward_->finished;
   if (answered || (upward_->finished && downward_->finished)) Finish();
 }
 
-// --- no -------------------------------------------------------------------------------------
+// --- refusing -------------------------------------------------------------------------------
 
-// For the record: the address, and why it ended before its time.
+// For the record: the address, and why it ended early.
 void Session::Describe(std::string detail) {
   if (!event_) return;
   std::string& known = run_->events[*event_].detail;
@@ -372,7 +374,7 @@ void Session::Refuse(const Denial& denial) {
   Linger();
 }
 
-// What cannot even be understood.
+// For input that cannot be parsed.
 void Session::Reject(Protocol protocol, std::string answer, std::string detail) {
   host::NetworkEvent event;
   event.protocol = protocol == Protocol::kSocks5 ? "socks5" : "http";
@@ -383,7 +385,7 @@ void Session::Reject(Protocol protocol, std::string answer, std::string detail) 
   Linger();
 }
 
-// Short, and little was sent before: the socket takes all of it, or there is no reader.
+// Short, and little was sent before: the socket takes all of it, or nobody is reading.
 void Session::Answer(std::string_view bytes) {
   if (bytes.empty()) return;
   (void)send(guest_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -396,7 +398,7 @@ void Session::Linger() {
   target_.close(ignored);
   guest_.shutdown(Socket::shutdown_send, ignored);
   SetDeadline(Clock::now() + kLinger);
-  ReadAsk();
+  ReadRequest();
 }
 
 }  // namespace belljar::egress

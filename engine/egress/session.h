@@ -1,10 +1,10 @@
 // Session: one connection of a guest to the egress proxy, from its first byte to its end.
 //
-//   kAsking ──▶ kResolving ──▶ kConnecting ──▶ kRelaying ──▶ closed
+//   kReading ──▶ kResolving ──▶ kConnecting ──▶ kRelaying ──▶ closed
 //      └────────────┴───────────────┴─ refused ──▶ kLingering ──▶ closed
 //
-// Every byte of it is hostile. Alive as long as its RunNetwork holds it. Each entry is made under
-// that one's mutex, by the service's thread, but for Close.
+// Every byte from the guest is hostile. It lives as long as its RunNetwork holds it. All entry
+// points run under that object's mutex, on the service's thread, except Close.
 #ifndef BELLJAR_ENGINE_EGRESS_SESSION_H_
 #define BELLJAR_ENGINE_EGRESS_SESSION_H_
 
@@ -34,27 +34,26 @@ class Session : public std::enable_shared_from_this<Session> {
   using Clock = RunNetwork::Clock;
   using Socket = boost::asio::ip::tcp::socket;
 
-  // `guest` does not block. `resolver` outlives the service's thread.
+  // `guest` is non-blocking. `resolver` outlives the service's thread.
   Session(boost::asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver& resolver,
           Socket guest);
 
   void Start();
-  // The end, whatever it was doing; completes its event. Leaves it to the caller to take it out of
-  // the run's sessions.
+  // Closes it in any state and completes its event. The caller removes it from the run's sessions.
   void Close();
 
  private:
-  enum class State { kAsking, kResolving, kConnecting, kRelaying, kLingering, kClosed };
+  enum class State { kReading, kResolving, kConnecting, kRelaying, kLingering, kClosed };
   enum class Protocol { kUnknown, kHttp, kConnect, kSocks5 };
 
-  // Why a guest does not get what it asked for, in both of its languages.
+  // Why a guest's request is refused, in both protocols.
   struct Denial {
     unsigned status = 403;
     Socks5Code code = Socks5Code::kNotAllowed;
     std::string text;  // printable ASCII
   };
 
-  // One way of the relay.
+  // One direction of the relay.
   struct Way {
     Way(int from, int to, uint64_t& left) : pump(from, to, left) {}
     Pump pump;
@@ -63,14 +62,14 @@ class Session : public std::enable_shared_from_this<Session> {
 
   template <typename Handler>
   auto Locked(Handler handler);
-  void Finish();  // Close, and out of the run's sessions
+  void Finish();  // Close, and remove it from the run's sessions
 
-  void ReadAsk();
+  void ReadRequest();
   void OnInput();
   void TakeHttp();
   void TakeSocks5();
-  void Ask(std::string host, uint16_t port);
-  std::optional<Denial> Judge(const HostName& host, uint16_t port) const;
+  void Handle(std::string host, uint16_t port);
+  std::optional<Denial> Check(const HostName& host, uint16_t port) const;
   void Resolve(const HostName& host);
   void OnAddresses(const Addresses& addresses);
   void ConnectNext();
@@ -98,21 +97,21 @@ class Session : public std::enable_shared_from_this<Session> {
   Socket target_;
   boost::asio::steady_timer timer_;
 
-  State state_ = State::kAsking;
+  State state_ = State::kReading;
   Clock::time_point deadline_;
-  Clock::time_point armed_ = Clock::time_point::max();  // when timer_ goes off
+  Clock::time_point armed_ = Clock::time_point::max();  // when timer_ expires
   const std::chrono::microseconds started_;
 
   Protocol protocol_ = Protocol::kUnknown;
   bool is_reading_ = false;
-  std::string input_;  // read, and not yet understood
+  std::string input_;  // read, but not yet parsed
   std::unique_ptr<http1::RequestReader> http_;
   Socks5Reader socks5_;
-  HttpProxyRequest forward_;  // of kHttp
+  HttpProxyRequest forward_;  // for kHttp
   std::string name_;          // of the target: "example.org:443"
   uint16_t port_ = 0;
   bool holds_slot_ = false;                                 // counts in RunNetwork::concurrent
-  std::vector<boost::asio::ip::tcp::endpoint> candidates_;  // judged, in the order to try them
+  std::vector<boost::asio::ip::tcp::endpoint> candidates_;  // checked, in the order to try them
   size_t next_candidate_ = 0;
   boost::system::error_code last_error_;
 

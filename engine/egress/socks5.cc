@@ -33,7 +33,7 @@ std::string AddressText(std::string_view bytes) {
 }  // namespace
 
 std::string Socks5Reply(Socks5Code code) {
-  // Bound address and port: 0.0.0.0:0. The real ones are this machine's business.
+  // Bound address and port: 0.0.0.0:0. The real ones are not revealed.
   std::string reply(10, '\0');
   reply[0] = kSocks5Version;
   reply[1] = static_cast<char>(code);

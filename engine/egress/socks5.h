@@ -1,7 +1,7 @@
-// Socks5Reader: the guest's side of RFC 1928: no authentication, CONNECT only. Incremental; knows
-// no socket.
+// Socks5Reader: the server side of RFC 1928: no authentication, CONNECT only. Incremental; knows no
+// socket.
 //
-//   reader.Take(input)            returns how much of the front was used up
+//   reader.Take(input)            returns how many bytes were consumed from the front
 //   reader.TakeReply()            what to send back now; often empty
 //   stage kDone:                  host(), port(); then Socks5Reply(code)
 //   stage kFailed:                send the reply, close
@@ -25,7 +25,7 @@ enum class Socks5Code : unsigned char {
   kNetworkUnreachable = 3,
   kHostUnreachable = 4,
   kConnectionRefused = 5,
-  kTimedOut = 6,  // "TTL expired", which is what others use for it
+  kTimedOut = 6,  // "TTL expired", as other servers use it
   kCommandNotSupported = 7,
   kAddressTypeNotSupported = 8,
 };
@@ -39,7 +39,7 @@ class Socks5Reader {
   size_t Take(std::string_view input);
   std::string TakeReply() { return std::exchange(reply_, {}); }
 
-  // In kDone: as the guest wrote it, unjudged; an address in its usual form.
+  // In kDone: as written by the guest, unchecked; an address in its canonical form.
   const std::string& host() const { return host_; }
   uint16_t port() const { return port_; }
   // In kFailed.

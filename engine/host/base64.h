@@ -10,7 +10,7 @@ namespace belljar::host {
 
 std::string EncodeBase64(std::string_view bytes);
 
-// nullopt for what is not exactly that form.
+// nullopt unless it has exactly that form.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace belljar::host

@@ -23,9 +23,9 @@ const char* PathFault(std::string_view path) {
   if (path.size() > kMaxPath) return "the path is longer than 1024 bytes";
   if (core::HasControls(path)) return "the name must be UTF-8 without control characters";
   for (const std::string_view part : PathParts(path)) {
-    if (part.empty()) return "a part of the path is empty";
-    if (part == "." || part == "..") return "\".\" and \"..\" are no parts of a path here";
-    if (part.size() > kMaxPathPart) return "a part of the path is longer than 255 bytes";
+    if (part.empty()) return "a component of the path is empty";
+    if (part == "." || part == "..") return "\".\" and \"..\" are not allowed in a path";
+    if (part.size() > kMaxPathPart) return "a component of the path is longer than 255 bytes";
   }
   return nullptr;
 }
@@ -37,7 +37,7 @@ core::UniqueFd Refuse(int error_number) {
   return {};
 }
 
-// One component of a path, which no link is followed for. EXDEV: another file system.
+// Opens one path component without following links. EXDEV: another file system.
 core::UniqueFd OpenPart(int directory, dev_t device, const std::string& part, int flags,
                         mode_t mode) {
   core::UniqueFd fd(openat(directory, part.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode));
@@ -47,8 +47,8 @@ core::UniqueFd OpenPart(int directory, dev_t device, const std::string& part, in
   return fd;
 }
 
-// As openat2 does it. Each directory is held while what is in it is looked for, so that nobody can
-// put another one in its place, and ".." is never asked of the kernel.
+// Like openat2. Each directory is held open while its entries are looked up, so that nobody can
+// replace it, and ".." is never passed to the kernel.
 core::UniqueFd WalkBeneath(int directory, std::string_view path, int flags, mode_t mode) {
   if (path.empty()) return Refuse(ENOENT);
   if (path.front() == '/') return Refuse(EXDEV);

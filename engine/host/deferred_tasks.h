@@ -1,6 +1,6 @@
-// DeferredTasks: what a call leaves to be done once its answer is on its way, so that nobody waits
-// for it: the worker to be killed and replaced, the books to be kept. With two cores each of these
-// would take the core that the client wants to wake up on.
+// DeferredTasks: work to do after an answer has been sent, so that nobody waits for it: killing and
+// replacing the worker, accounting. With two cores, each of these would take the core that the
+// client needs to wake up on.
 //
 //   DeferredTasks afterwards;               // first, so that it is destroyed last
 //   options.afterwards = &afterwards;
@@ -20,7 +20,7 @@ class DeferredTasks {
   DeferredTasks() = default;
   DeferredTasks(const DeferredTasks&) = delete;
   DeferredTasks& operator=(const DeferredTasks&) = delete;
-  // Does everything, in the order in which it was added.
+  // Runs all steps in the order in which they were added.
   ~DeferredTasks() {
     for (const auto& step : steps_) step();
   }

@@ -1,7 +1,8 @@
 #include "engine/host/digest.h"
 
-// By OpenSSL 3's words deprecated: it would have EVP used, which brings in 4 MiB of providers, and
-// a millisecond when first used. These are a few functions, and use the processor's own (SHA-NI).
+// Deprecated in OpenSSL 3 in favour of EVP, which pulls in 4 MiB of providers and takes a
+// millisecond on first use. These are a few functions that use the processor's own instructions
+// (SHA-NI).
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

@@ -11,7 +11,7 @@ namespace belljar::host {
 // 64 lower-case digits.
 std::string Sha256(std::string_view bytes);
 
-// The same of bytes that come in pieces.
+// The same for bytes that arrive in pieces.
 class Sha256Stream {
  public:
   Sha256Stream();
@@ -19,7 +19,7 @@ class Sha256Stream {
   ~Sha256Stream();
 
   void Add(std::string_view bytes);
-  // Once, and last.
+  // Once, as the last call.
   std::string Finish();
 
  private:

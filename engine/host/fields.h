@@ -1,7 +1,7 @@
-// Fields: the rows of the tables that say, once, what crosses a line. JSON, its schema, the texts
-// of workers and containers and the objects of the Python package are made from them.
+// Fields: tables that define every serialised value once. JSON, its schema, the texts of workers
+// and containers, and the objects of the Python package are generated from them.
 //
-// A table is a function template, so that it costs a file that does not look at it nothing:
+// A table is a function template, so that it costs nothing in files that do not use it:
 //
 //   template <typename Visit>
 //   void VisitFields(TableOf<Usage>, Visit visit) {
@@ -12,8 +12,8 @@
 //     if constexpr (row.Is(kInJson)) Write(row.name, row.Of(usage));
 //   });
 //
-// The type of a member says what it becomes: a duration is seconds, Bytes is their number, an enum
-// is its name (kNames), a struct with a table is an object. A row adds what a type cannot say.
+// The type of a member determines its form: a duration is seconds, Bytes is a number, an enum is
+// its name (kNames), a struct with a table is an object. The row adds what the type cannot express.
 #ifndef BELLJAR_ENGINE_HOST_FIELDS_H_
 #define BELLJAR_ENGINE_HOST_FIELDS_H_
 
@@ -34,27 +34,27 @@
 namespace belljar::host {
 
 enum FieldFlags : unsigned {
-  kInJson = 1,         // what the command line and the server answer with, and its schema
+  kInJson = 1,         // in the answers of the command line and the server, and in their schema
   kInPython = 2,       // an attribute in the Python package
-  kInReport = 4,       // what a worker says of its run; a container passes it on
-  kInObservation = 8,  // what a container has seen of its worker from outside
-  kRequired = 16,      // the schema says that it is always there
-  kNullable = 32,      // empty, or 0, is null, and None
-  kOmittable = 64,     // empty is left out of the JSON
-  kPrintable = 128,    // from a container: only as Printable (text.h) writes it
-  kPositive = 256,     // in a report: neither null nor below zero
+  kInReport = 4,       // in a worker's report of its run; a container passes it on
+  kInObservation = 8,  // what a container observed of its worker from outside
+  kRequired = 16,      // always present according to the schema
+  kNullable = 32,      // empty or 0 is null (None in Python)
+  kOmittable = 64,     // left out of the JSON if empty
+  kPrintable = 128,    // from a container: must be as Printable (text.h) writes it
+  kPositive = 256,     // in a report: neither null nor negative
 };
 inline constexpr unsigned kShown = kInJson | kInPython;
 inline constexpr unsigned kSent = kInReport | kInObservation;
 
 using Words = std::span<const std::string_view>;
 
-// What is judged where it comes from a worker or a container.
+// Checked when the value comes from a worker or a container.
 struct FieldBounds {
-  uint64_t max = INT64_MAX;        // a number; the bytes of a text, and of each in a list
+  uint64_t max = INT64_MAX;  // of a number; the size in bytes of a text, or of each text in a list
   uint64_t max_items = INT64_MAX;  // of a list
-  Words choices = {};              // a text is one of them, and the schema says so
-  Words known = {};                // a text is one of them where it comes from a container
+  Words choices = {};              // allowed texts, also in the schema
+  Words known = {};                // allowed texts when it comes from a container
 };
 
 template <unsigned kRowFlags, typename Member>
@@ -62,7 +62,7 @@ struct Field {
   static constexpr unsigned kFlags = kRowFlags;
   const char* name;
   Member member;
-  const char* meaning;  // as the schema describes it
+  const char* meaning;  // the description in the schema
   FieldBounds bounds;
 
   static constexpr bool Is(unsigned flag) { return (kFlags & flag) != 0; }
@@ -73,7 +73,7 @@ struct Field {
   }
 };
 
-// `member`: a member, a path to one, or a function that makes the value.
+// `member`: a member, a path to one, or a function that computes the value.
 template <unsigned kFlags, typename Member>
 constexpr Field<kFlags, Member> Row(const char* name, Member member, const char* meaning = "",
                                     FieldBounds bounds = {}) {
@@ -92,17 +92,17 @@ struct Path {
   }
 };
 
-// Names the table of T. It is of this namespace, so that a table is found wherever T comes from.
+// Tag that selects the table of T. Its namespace lets a table be found wherever T is declared.
 template <typename T>
 struct TableOf {};
 
-// In the order of the table.
+// In table order.
 template <typename T, typename Visit>
 void ForEachField(const Visit& visit) {
   VisitFields(TableOf<T>(), visit);
 }
 
-// The names of an enum's values, which count from 0.
+// The names of an enum's values, counted from 0.
 template <typename Enum>
 inline constexpr Words kNames;
 
@@ -119,7 +119,7 @@ std::optional<Enum> ValueNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// --- what a value is ----------------------------------------------------------------------------
+// --- values -------------------------------------------------------------------------------------
 
 template <typename>
 struct ElementOf {
@@ -166,7 +166,7 @@ double Seconds(Duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// Empty, or 0: what a nullable field has null for.
+// Empty or 0: null for a nullable field.
 template <typename T>
 bool IsUnset(const T& value) {
   if constexpr (TextField<T> || NumberField<T>) {
@@ -176,7 +176,7 @@ bool IsUnset(const T& value) {
   }
 }
 
-// "memory" of "memory_bytes": where the unit is said, or another one.
+// "memory" from "memory_bytes", for places that show the unit or use another.
 template <typename T>
 std::string NameWithoutUnit(std::string_view name) {
   const std::string_view unit = std::same_as<T, core::Bytes> ? "_bytes" : "_time";

@@ -54,7 +54,7 @@ class Builder final : public JsonEvents {
     }
     if (open_.empty()) return &(root_ = std::move(value));
     if (open_.back()->is_object()) return &(*member_ = std::move(value));
-    // What is open stays where it is: it is the last item of whatever holds it.
+    // The pointers in open_ stay valid: an open container is the last item of its parent.
     auto& items = open_.back()->get_ref<Json::array_t&>();
     items.push_back(std::move(value));
     return &items.back();
@@ -74,8 +74,8 @@ class Builder final : public JsonEvents {
 
   const JsonBounds bounds_;
   Json root_;
-  std::vector<Json*> open_;  // arrays and objects, the innermost last
-  Json* member_ = nullptr;   // of the innermost object: where the next value goes
+  std::vector<Json*> open_;  // arrays and objects, innermost last
+  Json* member_ = nullptr;   // in the innermost object: where the next value goes
   size_t values_ = 0;
   JsonFailure failure_;
 };
@@ -83,8 +83,8 @@ class Builder final : public JsonEvents {
 }  // namespace
 
 bool JsonEvents::Read(std::string_view text) {
-  // It takes a NUL outside of a string for the end of the text, and would not see what stands
-  // behind it. No JSON text holds one.
+  // The parser takes a NUL outside a string for the end of the text and ignores what follows. Valid
+  // JSON text contains none.
   if (const size_t nul = text.find('\0'); nul != text.npos) {
     return Fail({Reason::kNotJson, nul + 1});
   }
@@ -92,8 +92,8 @@ bool JsonEvents::Read(std::string_view text) {
   return Json::sax_parse(text.begin(), text.end(), handler);
 }
 
-// The token has the first byte of the locale's decimal point in place of the point; the value that
-// comes with it is wrong where that point has more bytes.
+// The token has the first byte of the locale's decimal point in place of the point. The parsed
+// value is wrong if that point has more than one byte.
 bool JsonEvents::number_float(number_float_t, const string_t& token) {
   std::string text = token;
   const size_t point = text.find_first_not_of("0123456789+-eE");
@@ -105,7 +105,7 @@ bool JsonEvents::number_float(number_float_t, const string_t& token) {
 }
 
 bool JsonEvents::parse_error(size_t byte, const std::string&, const Json::exception& error) {
-  // A number out of range is the one other thing that the parser finds.
+  // The only other error of the parser is a number out of range.
   const bool is_syntax = dynamic_cast<const Json::parse_error*>(&error) != nullptr;
   return Fail({is_syntax ? Reason::kNotJson : Reason::kNumber, byte});
 }

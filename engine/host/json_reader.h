@@ -1,8 +1,8 @@
-// JSON that strangers wrote: read in one pass whose time and memory are in proportion to the text
-// and to the bounds.
+// Parser for untrusted JSON: one pass whose time and memory are bounded by the size of the text and
+// by the given bounds.
 //
-// Not by nlohmann's own parser with a callback: that one looks through a whole array again after
-// each object or array in it, which for 20 MB of "[{},{},…" takes hours.
+// nlohmann's own parser with a callback is not used: it scans a whole array again after each object
+// or array in it, which takes hours for 20 MB of "[{},{},…".
 //
 //   JsonReading reading = ReadJson(body, {.depth = 64, .values = 10'000});
 //   if (const auto* failure = std::get_if<JsonFailure>(&reading)) return Refuse(*failure);
@@ -19,31 +19,31 @@
 namespace belljar::host {
 
 struct JsonBounds {
-  size_t depth = 64;                                   // arrays and objects within each other
-  size_t values = std::numeric_limits<size_t>::max();  // all of them, at any depth
+  size_t depth = 64;                                   // nesting of arrays and objects
+  size_t values = std::numeric_limits<size_t>::max();  // in total, at any depth
 };
 
 struct JsonFailure {
   enum class Reason {
     kNotJson,      // at `byte`, counted from 1
-    kNumber,       // one that no double holds
-    kTooDeep,      // more than the bounds
-    kTooMany,      // likewise
-    kRepeatedKey,  // readers disagree on which of the two counts, and a stranger can use that
+    kNumber,       // does not fit a double
+    kTooDeep,      // deeper than the bounds allow
+    kTooMany,      // more values than the bounds allow
+    kRepeatedKey,  // parsers disagree on which of the two wins, which an attacker can exploit
   };
   Reason reason = Reason::kNotJson;
   size_t byte = 0;
 };
 
-// What nlohmann's parser says while it reads, for whoever makes something of his own of it. What is
-// wrong about the parser (3.11) is put right here. A handler that returns false ends the reading.
+// The events of nlohmann's parser, for handlers that build something else from them. Works around
+// defects of the parser (3.11). A handler that returns false stops the parse.
 class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
  public:
-  // Whether all of `text` was read, and nothing has failed.
+  // Whether all of `text` was read without a failure.
   bool Read(std::string_view text);
 
  private:
-  // An integer: of digits alone, and more of them than 64 bits hold.
+  // `is_integer`: only digits, but more than 64 bits hold.
   virtual bool Number(double value, bool is_integer) = 0;
   // Returns false, or throws.
   virtual bool Fail(const JsonFailure& failure) = 0;

@@ -1,7 +1,7 @@
-// What nlohmann/json.hpp would otherwise have every file instantiate and optimise again: the two
-// value types that are used here, their parser and their writer. json_templates.cc has them once;
-// everybody else gets these declarations by the precompiled header (precompiled/json.h), and
-// compiles without it just as well.
+// The parts of nlohmann/json.hpp that every file would otherwise instantiate and optimise again:
+// the two value types used here, their parser and their writer. json_templates.cc instantiates them
+// once. Other files get these declarations through the precompiled header (precompiled/json.h), and
+// also compile without it.
 #ifndef BELLJAR_ENGINE_HOST_JSON_TEMPLATES_H_
 #define BELLJAR_ENGINE_HOST_JSON_TEMPLATES_H_
 
@@ -27,8 +27,8 @@
   BELLJAR_JSON_PARSER(Json, std::string::const_iterator)          \
   BELLJAR_JSON_PARSER(Json, const char*)
 
-// An inline namespace of the library holds them all, and an explicit instantiation has to be in one
-// that encloses it.
+// They are all in an inline namespace of the library, and an explicit instantiation must be in an
+// enclosing namespace.
 namespace nlohmann::detail {
 BELLJAR_JSON_VALUE(json)
 BELLJAR_JSON_VALUE(ordered_json)

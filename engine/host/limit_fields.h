@@ -1,5 +1,5 @@
-// The table of the limits (limits.h). By `name` without its unit a profile, a container's text and
-// a person know one.
+// The table of the limits (limits.h). Profiles, the text format of containers and users refer to a
+// limit by its `name` without the unit.
 #ifndef BELLJAR_ENGINE_HOST_LIMIT_FIELDS_H_
 #define BELLJAR_ENGINE_HOST_LIMIT_FIELDS_H_
 
@@ -32,7 +32,7 @@ void VisitFields(TableOf<core::Limits>, Visit visit) {
   visit(Row<kAll>("processes", &core::Limits::processes));
 }
 
-// As people write it: "30s", "128m", "16".
+// For display: "30s", "128m", "16".
 inline std::string LimitText(std::chrono::milliseconds limit) {
   return core::FormatDuration(limit);
 }

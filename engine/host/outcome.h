@@ -1,4 +1,4 @@
-// Outcome: what the guest did. Never what our machine failed to do: that is an Error (result.h).
+// Outcome: what the guest did. Failures of our own machine are an Error instead (result.h).
 #ifndef BELLJAR_ENGINE_HOST_OUTCOME_H_
 #define BELLJAR_ENGINE_HOST_OUTCOME_H_
 
@@ -15,29 +15,29 @@ namespace belljar::host {
 
 enum class Status {
   kOk,
-  kException,  // an uncaught exception, SyntaxError and a non-zero sys.exit included
+  kException,  // an uncaught exception, including SyntaxError and a non-zero sys.exit
   kRefused,    // by the language policy; nothing was run
   kTimeout,    // wall clock
   kCpuLimit,
   kMemoryLimit,
-  kKilled,  // anything else that ended the worker: a signal, a hostile system call, os._exit
+  kKilled,  // anything else that ended the worker: a signal, a forbidden system call, os._exit
 };
 std::string_view StatusName(Status status);
 
-// What a run of status kKilled was ended by. Whoever decides something by it looks here: the words
-// of the error are for people.
+// Why a run of status kKilled ended. Code must decide by this, not by the error text, which is for
+// people.
 enum class KillCause {
-  kUnknown,     // it was not killed, or nobody here got to see why
-  kCancelled,   // by whoever asked for the run
-  kSystemCall,  // a hostile one
-  kUnreadable,  // what the worker or its container sent
-  kExit,        // it ended itself, past Python
-  kSigkill,     // not ours: the kernel's for want of memory, or somebody's
+  kUnknown,     // not killed, or the cause is not known
+  kCancelled,   // by the caller
+  kSystemCall,  // a forbidden one
+  kUnreadable,  // the worker or its container sent invalid data
+  kExit,        // it exited by itself, bypassing Python
+  kSigkill,     // not sent by us: the kernel's OOM killer, or another process
   kSignal,      // any other
   kContainerEnded,
 };
 
-// One thing that the policy refuses.
+// One violation of the language policy.
 struct Finding {
   std::string rule;  // "BJ201"
   std::string name;  // "import-not-allowed"
@@ -47,7 +47,7 @@ struct Finding {
   int end_column = 0;  // one past the last character
   std::string reason;
   std::string hint;     // what to do instead
-  std::string profile;  // the profile that would allow it, or empty
+  std::string profile;  // a profile that would allow it, or empty
 };
 
 struct GuestError {
@@ -61,17 +61,17 @@ struct GuestError {
   std::string hint;
 };
 
-// What a validated source looks like, from its syntax tree.
+// Properties of a validated source, from its syntax tree.
 struct Analysis {
-  std::vector<std::string> imports;  // dotted names of modules, sorted, each once
-  int branches = 0;                  // places where the program takes one way or another
-  int nesting = 0;                   // of blocks and functions within each other, at the deepest
+  std::vector<std::string> imports;  // dotted module names, sorted, without duplicates
+  int branches = 0;                  // number of branches
+  int nesting = 0;                   // maximum nesting of blocks and functions
 };
 
-// A comment that is addressed to Belljar: "# belljar: …".
+// A comment addressed to Belljar: "# belljar: …".
 struct Comment {
   int line = 0;      // 1-based
-  std::string text;  // from its "#" on
+  std::string text;  // starting at its "#"
 };
 
 struct Usage {
@@ -81,7 +81,7 @@ struct Usage {
 };
 
 struct Stream {
-  std::string text;  // bytes as the guest wrote them
+  std::string text;  // bytes as written by the guest
   uint64_t dropped_bytes = 0;
 };
 
@@ -92,7 +92,7 @@ struct SecurityEvent {
   uint64_t count = 1;
 };
 
-// One layer of the seal as it was seen on this worker.
+// One layer of the seal, as observed on this worker.
 struct LayerState {
   std::string name;
   bool held = false;
@@ -109,60 +109,60 @@ struct Isolation {
   bool operator==(const Isolation&) const = default;
 };
 
-// Something to look at or to keep beside the result. What the guest made: hostile to whoever shows
-// it.
+// Something to view or keep in addition to the result. Made by the guest, and therefore hostile to
+// whoever displays it.
 struct Artifact {
   enum class Origin {
     kFile,     // a new or changed file of the workspace
-    kDisplay,  // made from a value of the program: a figure, a table
+    kDisplay,  // rendered from a value of the program: a figure, a table
   };
   Origin origin = Origin::kFile;
-  std::string name;  // of a file its path below the workspace, else "figure-1.png"; UTF-8
+  std::string name;  // UTF-8: for a file, its path below the workspace; else like "figure-1.png"
   std::string media_type;
-  uint64_t size = 0;                   // bytes of the whole
-  std::string sha256;                  // of the whole, in hexadecimal; empty where it was not read
-  std::optional<std::string> content;  // the whole; nullopt: not taken along
-  // Whether the content is small enough to be shown within the result itself (MarkInline). What is
-  // not can be saved, or read by another way, as long as the outcome is there.
+  uint64_t size = 0;                   // in bytes, even if the content is missing
+  std::string sha256;                  // of all of it, in hexadecimal; empty if it was not read
+  std::optional<std::string> content;  // all of it; nullopt: not collected
+  // Whether the content is small enough to be part of the result itself (MarkInline). Other content
+  // can be saved, or read in another way, for as long as the outcome exists.
   bool is_inline = true;
-  std::string note;  // what else there is to say: why there is no content, what the name hides
+  std::string note;  // why there is no content, or what the name hides
   std::string uri;   // where a client of the server can read it; empty: nowhere
 };
 
-// Whether its content is text to be read as it stands: by its type, and by being UTF-8. Anything
-// else is base64 even where it happens to be UTF-8.
+// Whether the content is UTF-8 text, by its type and its bytes. Everything else is base64, even if
+// it happens to be UTF-8.
 bool HoldsText(const Artifact& artifact);
 
-// One connection, or one try at one, through the egress proxy of the network profile.
+// One connection, or one attempt, through the egress proxy of the network profile.
 struct NetworkEvent {
-  std::string host;  // as the guest named it
+  std::string host;  // as named by the guest
   uint16_t port = 0;
   std::string protocol;  // "connect", "http", "socks5"
   bool allowed = false;
-  std::string detail;  // why not; or the address that it came to
+  std::string detail;  // why it was refused, or the address it was connected to
   uint64_t sent = 0;   // bytes from the guest
   uint64_t received = 0;
-  std::chrono::microseconds started{0};  // after the request
+  std::chrono::microseconds started{0};  // after the request was sent
   std::chrono::microseconds lasted{0};
 };
 
-// The container that a run was in, where it was in one.
+// The container of a run, if there was one.
 struct ContainerReport {
   std::string engine;        // "Docker Engine", "Podman Engine", "runsc"
   std::string runtime;       // "runsc", "runc"
   std::string image_digest;  // "sha256:…"
-  bool warm = false;         // it was waiting; else it was started for this run
-  // How long it took to come up, from its creation until a worker waited in it.
+  bool warm = false;         // a spare; else it was started for this run
+  // Startup time, from its creation until a worker was ready in it.
   std::chrono::microseconds started_in{0};
-  // Of "memory", "processes", "cpu" what the engine cannot limit: the worker's limits are all there
-  // is.
+  // Those of "memory", "processes", "cpu" that the engine cannot limit: only the worker's own
+  // limits apply.
   std::vector<std::string> not_limited;
   std::vector<std::string> packages;  // installed for this run: "requests==2.31.0"
 };
 
 struct Outcome {
   Status status = Status::kKilled;
-  KillCause kill_cause = KillCause::kUnknown;  // of kKilled only
+  KillCause kill_cause = KillCause::kUnknown;  // only with kKilled
   std::string execution_id;
   std::optional<int> exit_code;            // of sys.exit
   std::optional<std::string> result_json;  // valid JSON text
@@ -172,15 +172,15 @@ struct Outcome {
   std::vector<std::string> variables;
   std::optional<GuestError> error;
   std::vector<Finding> findings;
-  std::optional<Analysis> analysis;    // of a validated source that is Python
-  std::vector<Comment> comments;       // of a validated source, when they were asked for
+  std::optional<Analysis> analysis;    // of a validated source that parses
+  std::vector<Comment> comments;       // of a validated source, if requested
   std::vector<std::string> truncated;  // report parts that were cut: "result", "traceback", …
   Usage usage;
   core::Limits limits;
   Isolation isolation;
   std::vector<SecurityEvent> security_events;
   std::vector<Artifact> artifacts;
-  uint64_t artifacts_left_out = 0;  // more than may be taken along, or nothing to take along
+  uint64_t artifacts_left_out = 0;  // more than the limit, or without content to collect
   std::string artifacts_note;       // what they were, and why
   std::vector<NetworkEvent> network;
   uint64_t network_left_out = 0;
@@ -189,19 +189,19 @@ struct Outcome {
   bool success() const { return status == Status::kOk; }
 };
 
-// Sets status and error of a run that one of its limits has stopped: no line of the program is to
-// blame. `type` is "Timeout", "CpuLimit" or "MemoryLimit".
+// Sets status and error of a run that was stopped by one of its limits, not by a line of the
+// program. `type` is "Timeout", "CpuLimit" or "MemoryLimit".
 void SetStopped(Outcome& outcome, Status status, std::string type, std::string message,
                 std::string hint);
-// The same of one that was killed.
+// The same for a run that was killed.
 void SetKilled(Outcome& outcome, KillCause cause, std::string message, std::string hint = {});
 
-// Sets is_inline of the artifacts, in their order, as far as outcome.limits lets them: `artifact`
-// for each, `artifacts` for all of them.
+// Sets is_inline of the artifacts, in order, within outcome.limits: `artifact` for each,
+// `artifacts` in total.
 void MarkInline(Outcome& outcome);
 
-// The object that `belljar run --json` prints and that execute_code returns. UTF-8: bytes of the
-// guest's output that are not are replaced by U+FFFD.
+// The object that `belljar run --json` prints and execute_code returns. UTF-8: invalid bytes in the
+// guest's output are replaced by U+FFFD.
 std::string OutcomeToJson(const Outcome& outcome, int indent = -1);
 
 // The object "limits" of an outcome, and of a profile in `belljar info --json`.

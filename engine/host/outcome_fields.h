@@ -1,5 +1,5 @@
-// The tables of an outcome and of its parts (outcome.h): a new member gets its row here, and is
-// then in the JSON, in the schema, in the texts and in the Python package, wherever its flags say.
+// The tables of an outcome and its parts (outcome.h). A new member needs one row here to appear in
+// the JSON, the schema, the text formats and the Python package, according to its flags.
 #ifndef BELLJAR_ENGINE_HOST_OUTCOME_FIELDS_H_
 #define BELLJAR_ENGINE_HOST_OUTCOME_FIELDS_H_
 
@@ -30,12 +30,12 @@ inline constexpr std::string_view kModes[] = {"strict", "standard"};
 inline constexpr std::string_view kLanguages[] = {"restricted", "full"};
 inline constexpr std::string_view kActions[] = {"denied", "killed"};
 inline constexpr std::string_view kContainerLimits[] = {"memory", "processes", "cpu"};
-// All that an engine has to say of a worker, each once. A metric and a log have a name apiece: made
-// up ones would crowd out those that are.
+// All layers that an engine may report for a worker, each once. Metrics and logs have one entry per
+// name, so invented names could crowd out the real ones.
 inline constexpr std::string_view kLayerNames[] = {"namespaces", "privileges", "rlimits",
                                                    "landlock",   "seccomp",    "cgroup"};
 
-inline constexpr uint64_t kMaxName = 200;     // bytes of a layer's, and of a media type
+inline constexpr uint64_t kMaxName = 200;     // in bytes, of a layer name and of a media type
 inline constexpr uint64_t kMaxDetail = 4000;  // bytes
 inline constexpr uint64_t kMaxNote = 1000;    // bytes
 inline constexpr uint64_t kMaxEvents = 2000;
@@ -44,24 +44,24 @@ inline constexpr size_t kMaxImportBytes = 800;
 inline constexpr size_t kMaxCommentBytes = 800;
 inline constexpr uint64_t kMaxMicroseconds = 7ull * 86'400 * 1'000'000;
 
-// JSON text that is part of another.
+// JSON text embedded in other JSON.
 struct JsonText {
   const std::optional<std::string>& text;
 };
-// Bytes in Python, where JSON has text or base64.
+// Bytes in Python; text or base64 in JSON.
 struct BinaryContent {
   const std::optional<std::string>& bytes;
 };
-// What was cut, and how much of it; 0: nobody has counted.
+// What was truncated, and by how much; 0: not counted.
 struct Truncations {
   std::vector<std::pair<std::string, uint64_t>> parts;
 };
 
-// The values that are not members.
+// Computed values.
 inline JsonText ResultJson(const Outcome& outcome) { return {outcome.result_json}; }
 Truncations TruncationsOf(const Outcome& outcome);
 inline BinaryContent ContentOf(const Artifact& artifact) { return {artifact.content}; }
-// Within the result: none where that is not the place for it.
+// For content within the result; nullopt or empty otherwise.
 std::string EncodingShown(const Artifact& artifact);
 std::optional<std::string> ContentShown(const Artifact& artifact);
 
@@ -146,7 +146,8 @@ void VisitFields(TableOf<SecurityEvent>, Visit visit) {
   visit(Row<kAll>("count", &SecurityEvent::count));
 }
 
-// A container's host judges the name and the content, and makes the digest (outcome_text.cc).
+// The host of a container validates the name and the content, and computes the digest
+// (outcome_text.cc).
 template <typename Visit>
 void VisitFields(TableOf<Artifact>, Visit visit) {
   constexpr unsigned kAll = kShown | kInObservation;
@@ -202,9 +203,10 @@ void VisitFields(TableOf<ContainerReport>, Visit visit) {
                     "What was installed for this run, with what it needs: name==version"));
 }
 
-// The order is that of the JSON, which people read: the answer before the accounting. Python has
-// some under other names, and `value`, `has_value` and `truncated` by hand (result_objects.cc). The
-// reader of reports has `status`, `result`, `truncated` and artifacts by hand (report.cc).
+// The order is that of the JSON, which people read: the answer before the accounting. Python uses
+// other names for some, and handles `value`, `has_value` and `truncated` by hand
+// (result_objects.cc). The reader of reports handles `status`, `result`, `truncated` and artifacts
+// by hand (report.cc).
 template <typename Visit>
 void VisitFields(TableOf<Outcome>, Visit visit) {
   constexpr unsigned kObserved = kInPython | kInObservation;

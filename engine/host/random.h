@@ -1,4 +1,4 @@
-// Names that nobody can guess, from the kernel's generator.
+// Unguessable names, from the kernel's random generator.
 #ifndef BELLJAR_ENGINE_HOST_RANDOM_H_
 #define BELLJAR_ENGINE_HOST_RANDOM_H_
 
@@ -6,7 +6,7 @@
 
 namespace belljar::host {
 
-// Of getrandom(2): 128 bits, aborts where there are none to be had.
+// From getrandom(2): 128 bits; aborts if none are available.
 std::array<unsigned char, 16> RandomBytes();
 
 }  // namespace belljar::host

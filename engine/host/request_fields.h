@@ -1,5 +1,5 @@
-// The table of a request (request.h): what crosses to a container as text. Source, standard input,
-// inputs and files go as content beside it (container/wire/request_text.h).
+// The table of a request (request.h): what is sent to a container as text. Source, standard input,
+// inputs and files are sent separately as content (container/wire/request_text.h).
 #ifndef BELLJAR_ENGINE_HOST_REQUEST_FIELDS_H_
 #define BELLJAR_ENGINE_HOST_REQUEST_FIELDS_H_
 

@@ -25,10 +25,10 @@ size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string Suggestion(std::string_view name, const std::vector<std::string>& known) {
-  // Names come from people and files: a long one is no misspelling, and would be slow to compare.
+  // Names come from users and files. A long one is not a misspelling, and would be slow to compare.
   if (name.size() > 64) return "";
   const std::string* best = nullptr;
-  // Something of what was written has to be left: "os" is no misspelling of "csv".
+  // Some of what was written must remain: "os" is not a misspelling of "csv".
   size_t least = std::min(std::max<size_t>(2, name.size() / 3) + 1, name.size());
   for (const std::string& candidate : known) {
     const size_t distance = Distance(name, candidate);

@@ -1,4 +1,4 @@
-// "did you mean": the nearest of a list of names, for error messages.
+// "did you mean" suggestions for error messages: the nearest of a list of names.
 #ifndef BELLJAR_ENGINE_HOST_SUGGEST_H_
 #define BELLJAR_ENGINE_HOST_SUGGEST_H_
 
@@ -8,7 +8,7 @@
 
 namespace belljar::host {
 
-// "; did you mean \"memory\"?", or empty when nothing is near. Ready to append to a message.
+// "; did you mean \"memory\"?", or empty if nothing is close. Can be appended to a message.
 std::string Suggestion(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace belljar::host

@@ -10,11 +10,11 @@ namespace {
 
 namespace http = boost::beast::http;
 
-// Chunk sizes with their extensions, and trailers: a line is read whole, and this is the longest.
+// The maximum line length of a chunk size with its extensions and of a trailer.
 constexpr size_t kMaxChunkLine = 16 << 10;
 
-// Goes on from `at` to the end of the head: the offset behind its CRLFCRLF, nullopt where it has
-// not arrived. `bad`: a line ends otherwise, is folded, or holds a NUL.
+// Scans on from `at` to the end of the head. Returns the offset after its CRLFCRLF, or nullopt if
+// it has not arrived. `bad`: a line has another ending, is folded, or contains a NUL.
 std::optional<size_t> FindHeadEnd(std::string_view input, size_t& at, bool& bad) {
   for (; at < input.size(); ++at) {
     const char c = input[at];
@@ -24,7 +24,7 @@ std::optional<size_t> FindHeadEnd(std::string_view input, size_t& at, bool& bad)
       bad = true;
       return std::nullopt;
     }
-    // Wait until what follows the line has arrived too.
+    // Wait until the byte after the line has arrived.
     if (at + 1 < input.size() && input[at + 1] != '\n') {
       bad = true;
       return std::nullopt;
@@ -70,7 +70,7 @@ size_t RequestReader::Take(std::string_view input) {
 }
 
 size_t RequestReader::TakeHead(std::string_view input) {
-  // RFC 9112, 2.2: an empty line before a request line is to be ignored.
+  // RFC 9112, 2.2: ignore an empty line before the request line.
   size_t skipped = 0;
   if (scanned_ == 0) {
     while (input.substr(skipped).starts_with("\r\n")) skipped += 2;
@@ -83,14 +83,14 @@ size_t RequestReader::TakeHead(std::string_view input) {
     return skipped;
   }
   if (end.value_or(input.size()) > max_head_) {
-    Fail(431, "the request line and headers are longer than this server takes: send fewer");
+    Fail(431, "the request line and headers are longer than this server accepts: send fewer");
     return skipped;
   }
   if (!end) return skipped;
 
   parser_.emplace();
-  // Lengths are judged by ReadBody, once it is known who asks. (To Boost 1.74 boost::none is a
-  // limit of nothing here.)
+  // ReadBody checks lengths, once the client is known. (In Boost 1.74, boost::none is a limit of
+  // zero here.)
   parser_->body_limit(std::numeric_limits<uint64_t>::max());
   parser_->header_limit(std::numeric_limits<uint32_t>::max());
   boost::beast::error_code error;
@@ -106,7 +106,7 @@ size_t RequestReader::TakeHead(std::string_view input) {
 void RequestReader::ReadBody(uint64_t max_body) {
   parser_->body_limit(max_body);
   if (content_length().value_or(0) > max_body) {
-    Fail(413, "the body is longer than this server takes: send less");
+    Fail(413, "the body is longer than this server accepts: send less");
     return;
   }
   parser_->eager(true);
@@ -114,13 +114,13 @@ void RequestReader::ReadBody(uint64_t max_body) {
 }
 
 size_t RequestReader::TakeBody(std::string_view input) {
-  // Beast 1.74 asserts that five bytes are there when it looks at a last chunk again; less than
-  // "0\r\n\r\n" never ends a chunked body.
+  // Beast 1.74 asserts that five bytes are available when it looks at a last chunk again. Fewer
+  // than "0\r\n\r\n" never end a chunked body.
   if (input.empty() || (chunked() && input.size() < 5)) return 0;
   boost::beast::error_code error;
   size_t used = parser_->put(boost::asio::buffer(input.data(), input.size()), error);
   if (error == http::error::body_limit || error == http::error::buffer_overflow) {
-    Fail(413, "the body is longer than this server takes: send less");
+    Fail(413, "the body is longer than this server accepts: send less");
   } else if (error && error != http::error::need_more) {
     Fail(400,
          "the body is not a well-formed chunked body: each chunk is its size in hexadecimal, "

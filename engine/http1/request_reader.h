@@ -1,6 +1,6 @@
-// RequestReader: one HTTP/1 request out of a stream of bytes. Strict where servers and the proxies
-// before them are known to disagree (request smuggling): one line ending, no folded lines, one
-// length. Knows no socket; one thread.
+// RequestReader: parses one HTTP/1 request from a stream of bytes. Strict where servers and proxies
+// are known to disagree (request smuggling): one line ending, no folded lines, one length. Knows no
+// socket; one thread.
 //
 //   while (reader.stage() is kHead or kBody) input.consume(reader.Take(input));
 //   stage kHeadRead:  look at head(), then ReadBody(limit) or stop
@@ -20,11 +20,12 @@
 
 namespace belljar::http1 {
 
-// What a request is answered with instead of being handled.
+// The answer to a request that is not handled.
 struct Refusal {
   unsigned status = 400;
-  std::string message;  // what to do, for whoever reads the client's log; never a client's bytes
-  std::string headers;  // whole lines, each with its CRLF
+  std::string
+      message;  // what to do, for readers of the client's log; never contains bytes of the client
+  std::string headers;  // complete lines, each with its CRLF
 };
 
 class RequestReader {
@@ -34,11 +35,11 @@ class RequestReader {
   explicit RequestReader(size_t max_head);
 
   Stage stage() const { return stage_; }
-  // For the next request of the stream.
+  // Prepares for the next request of the stream.
   void Restart();
 
-  // Returns how many bytes of the front were used up; the others must come again, before what
-  // arrives next. 0 in stages other than kHead and kBody.
+  // Returns how many bytes were consumed from the front. The rest must be passed again, followed by
+  // what arrives next. 0 in stages other than kHead and kBody.
   size_t Take(std::string_view input);
 
   // From kHeadRead on, until the body is taken: trailers of a chunked body may add fields.
@@ -48,12 +49,12 @@ class RequestReader {
   std::optional<uint64_t> content_length() const;
   bool has_body() const { return chunked() || content_length().value_or(0) > 0; }
 
-  // In kHeadRead: goes on to kBody, or to kDone where there is no body.
+  // In kHeadRead: continues with kBody, or with kDone if there is no body.
   void ReadBody(uint64_t max_body);
 
-  // From kHeadRead on: what has come of it; whole in kDone.
+  // From kHeadRead on: the body so far; complete in kDone.
   std::string& body() { return parser_->get().body(); }
-  // In kFailed. The stream is then out of step: nothing more can be read from it.
+  // In kFailed. The stream is out of sync: nothing more can be read from it.
   const Refusal& failure() const { return failure_; }
 
  private:
@@ -63,7 +64,7 @@ class RequestReader {
 
   size_t max_head_;
   Stage stage_ = Stage::kHead;
-  size_t scanned_ = 0;  // of the head: bytes whose lines were found to be well ended
+  size_t scanned_ = 0;  // of the head: bytes whose line endings have been checked
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   Refusal failure_;
 };

@@ -15,13 +15,13 @@ struct Capture {
   core::CaptureHeader* header = nullptr;
 };
 
-// Never destroyed: the worker ends by a kill, and the zygote never has one.
+// Never destroyed: a worker ends by being killed, and the zygote has no capture.
 Capture& TheCapture() {
   static Capture* capture = new Capture;
   return *capture;
 }
 
-// Cached, because the signal handler and the allocator may not go through a function-local static.
+// Cached, because the signal handler and the allocator must not use a function-local static.
 core::CaptureHeader* g_header = nullptr;
 
 }  // namespace
@@ -33,7 +33,8 @@ void SetCapture(core::Mapping region, core::CaptureLayout layout) {
   capture.output_limit = layout.output.count;
   capture.header = reinterpret_cast<core::CaptureHeader*>(capture.region.data());
   g_header = capture.header;
-  // The first page of each part, so that a short run takes no fault for them.
+  // Touch the first page of each part in advance, so that a short run takes no page faults for
+  // them.
   for (const size_t offset : {size_t{0}, layout.stdout_offset(), layout.report_offset()}) {
     capture.region.data()[offset] = std::byte{0};
   }
@@ -56,7 +57,7 @@ void WriteOutput(CaptureStreamKind kind, std::string_view bytes) {
   const uint64_t room = capture.output_limit - std::min(used, capture.output_limit);
   const uint64_t kept = std::min<uint64_t>(bytes.size(), room);
   memcpy(capture.region.data() + offset + used, bytes.data(), kept);
-  // Released after the bytes, so that a host that streams never reads ahead of them.
+  // Released after the bytes, so that a streaming host never reads ahead of them.
   size.store(used + kept, std::memory_order_release);
   if (kept < bytes.size()) dropped.fetch_add(bytes.size() - kept, std::memory_order_relaxed);
 }
@@ -101,7 +102,7 @@ void RecordDeniedSyscall(uint32_t number) {
 void EndForMemory() {
   if (!g_header) return;
   g_header->out_of_memory.store(1);
-  // SIGKILL to itself would not reach it: a worker is init of its PID namespace.
+  // A worker is init of its PID namespace, so SIGKILL to itself would have no effect.
   _exit(kOutOfMemoryExit);
 }
 

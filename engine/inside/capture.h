@@ -1,7 +1,7 @@
 // The worker's side of the capture region, and the Python objects that write into it.
 //
-// One process, one capture: a worker is single-use, so the region is a global that is set once,
-// after clone. Without a region (in the zygote) what is written is dropped.
+// A worker is single-use, so the region is a global that is set once, after clone. Without a region
+// (in the zygote) output is dropped.
 #ifndef BELLJAR_ENGINE_INSIDE_CAPTURE_H_
 #define BELLJAR_ENGINE_INSIDE_CAPTURE_H_
 
@@ -14,33 +14,34 @@
 
 namespace belljar::inside {
 
-// Worker, once. Takes the mapping for the life of the process.
+// Worker, once. Takes ownership of the mapping for the lifetime of the process.
 void SetCapture(core::Mapping region, core::CaptureLayout layout);
 
-// Bytes of stdout and stderr that this request may keep; at most the layout's. The rest is counted.
+// How many bytes of stdout and stderr this request may keep; at most the layout's capacity. Further
+// bytes are only counted.
 void SetOutputLimit(uint64_t bytes);
 
 enum class CaptureStreamKind { kStdout, kStderr };
 void WriteOutput(CaptureStreamKind kind, std::string_view bytes);
 
-// False when it does not fit; then nothing is written.
+// False if it does not fit; nothing is written then.
 bool WriteReport(std::string_view report);
 
-// Appends to the artifacts, and says where it begins there. False when it does not fit; then
-// nothing is written.
+// Appends to the artifacts and sets `offset` to where it begins. False if it does not fit; nothing
+// is written then.
 bool WriteArtifact(std::string_view bytes, uint64_t* offset);
 
-// Notes a system call that the filter refused. Async-signal-safe.
+// Records a system call that the filter refused. Async-signal-safe.
 void RecordDeniedSyscall(uint32_t number);
 
-// Ends the worker for having asked for memory past its limit: a limit is a kill, so a guest cannot
-// catch MemoryError and go on. Does nothing in the zygote. Called by the allocator.
+// Ends the worker after an allocation beyond its limit, so that a guest cannot catch MemoryError
+// and continue. Does nothing in the zygote. Called by the allocator.
 void EndForMemory();
 
-// Exit code of a worker ended by EndForMemory; the region says so too.
+// Exit code after EndForMemory, which also sets a flag in the region.
 inline constexpr int kOutOfMemoryExit = 86;
 
-// Puts text streams over the capture into sys.stdout and sys.stderr. Zygote, with Python up.
+// Installs text streams over the capture as sys.stdout and sys.stderr. Zygote, with Python up.
 core::Result<void> InstallCaptureStreams();
 
 }  // namespace belljar::inside

@@ -1,5 +1,5 @@
-// sys.stdout and sys.stderr of a worker: what looks like a text file and writes into the capture.
-// Static types, so that guest code cannot write to them.
+// sys.stdout and sys.stderr of a worker: objects that look like text files and write into the
+// capture. Static types, so that guest code cannot modify them.
 #include <Python.h>
 
 #include "engine/inside/capture.h"
@@ -10,7 +10,7 @@ namespace {
 struct StreamObject {
   PyObject_HEAD CaptureStreamKind kind;
   bool is_binary;
-  PyObject* buffer;  // the binary stream below a text stream; null in that itself
+  PyObject* buffer;  // the binary stream of a text stream; null in a binary stream
 };
 
 StreamObject* AsStream(PyObject* self) { return reinterpret_cast<StreamObject*>(self); }
@@ -20,7 +20,7 @@ PyObject* WriteText(StreamObject* self, PyObject* text) {
     return PyErr_Format(PyExc_TypeError, "write() argument must be str, not %.200s",
                         Py_TYPE(text)->tp_name);
   }
-  // As in CPython, stdout refuses what UTF-8 cannot hold and stderr escapes it.
+  // As in CPython, stdout rejects what UTF-8 cannot encode, and stderr escapes it.
   if (self->kind == CaptureStreamKind::kStdout || PyUnicode_IS_ASCII(text)) {
     Py_ssize_t size = 0;
     const char* utf8 = PyUnicode_AsUTF8AndSize(text, &size);
@@ -144,7 +144,7 @@ PyTypeObject MakeType(const char* name, PyGetSetDef* attributes) {
 PyTypeObject g_text_type = MakeType("belljar.TextStream", g_text_attributes);
 PyTypeObject g_binary_type = MakeType("belljar.BinaryStream", g_binary_attributes);
 
-// A new reference; lives as long as the interpreter does.
+// A new reference; lives as long as the interpreter.
 PyObject* NewStream(CaptureStreamKind kind) {
   StreamObject* binary = PyObject_New(StreamObject, &g_binary_type);
   if (!binary) return nullptr;

@@ -1,4 +1,4 @@
-// Whether this process was started as a zygote: for the two programs that may become one.
+// Whether this process was started as a zygote, for the two programs that may become one.
 #ifndef BELLJAR_ENGINE_INSIDE_CONTROL_SOCKET_H_
 #define BELLJAR_ENGINE_INSIDE_CONTROL_SOCKET_H_
 
@@ -10,7 +10,8 @@
 
 namespace belljar::inside {
 
-// False, and a word to whoever typed the program's name, where there is no control socket.
+// Without a control socket, prints a message for a user who ran the program directly, and returns
+// false.
 inline bool HasControlSocket() {
   int type = 0;
   socklen_t size = sizeof type;

@@ -33,13 +33,13 @@ void SetReturnValue(ucontext_t* context, long value) {
 uint64_t SecondArgument(const ucontext_t* context) { return context->uc_mcontext.regs[1]; }
 uint64_t ThirdArgument(const ucontext_t* context) { return context->uc_mcontext.regs[2]; }
 #else
-#error "belljar knows x86-64 and aarch64"
+#error "belljar supports x86-64 and aarch64"
 #endif
 
-// Who asks whether somebody else has locked a part of a file: the kernel's answer would tell of
-// the neighbours, who have the library's files open too. Of a worker's own files nobody else has
-// any, and what a process has locked itself is never in its way: so it is free, always. SQLite asks
-// when it finds a journal, and for its shared memory.
+// Answers F_GETLK. The kernel's answer would reveal other workers, which have the library's files
+// open too. Nobody else has a worker's own files open, and a process never conflicts with its own
+// locks, so the answer is always "unlocked". SQLite asks when it finds a journal, and for its
+// shared memory.
 bool AnswerLockQuestion(const siginfo_t* info, const ucontext_t* context) {
   if (info->si_syscall != SYS_fcntl || SecondArgument(context) != F_GETLK) return false;
   if (auto* lock = reinterpret_cast<struct flock*>(ThirdArgument(context))) lock->l_type = F_UNLCK;

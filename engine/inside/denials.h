@@ -1,5 +1,5 @@
-// Turns a system call that the filter refuses into an ordinary EPERM, and notes which it was. One
-// is answered instead, since its truth is known without the kernel: whether a file is locked.
+// Turns a system call that the filter refuses into an ordinary EPERM, and records it. F_GETLK is
+// answered instead, since the answer is known without the kernel.
 #ifndef BELLJAR_ENGINE_INSIDE_DENIALS_H_
 #define BELLJAR_ENGINE_INSIDE_DENIALS_H_
 
@@ -7,8 +7,8 @@
 
 namespace belljar::inside {
 
-// Zygote, once: the handler is inherited by every worker. The filter itself refuses to let guest
-// code replace it; should it be lost all the same, SIGSYS kills.
+// Zygote, once: every worker inherits the handler. The filter prevents guest code from replacing
+// it. If it is lost all the same, SIGSYS kills.
 core::Result<void> InstallDenialHandler();
 
 }  // namespace belljar::inside

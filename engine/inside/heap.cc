@@ -9,20 +9,21 @@
 namespace belljar::inside {
 namespace {
 
-// What glibc settles on by itself in a program that frees large blocks: DEFAULT_MMAP_THRESHOLD_MAX,
+// What glibc itself settles on in a program that frees large blocks: DEFAULT_MMAP_THRESHOLD_MAX,
 // and twice that (mallopt(3), M_MMAP_THRESHOLD).
 constexpr int kLargestInHeap = 32 << 20;
 constexpr int kTrimAbove = 2 * kLargestInHeap;
 
-// Blocks up to this size wait in the thread's cache, seven of each (glibc.malloc.tcache_count).
+// Freed blocks up to this size stay in the thread's cache, seven per size
+// (glibc.malloc.tcache_count).
 constexpr size_t kLargestCached = 1032;
 constexpr size_t kCachedOfEach = 7;
 
-constexpr size_t kStep = 16;      // from one size of blocks to the next
+constexpr size_t kStep = 16;      // between block sizes
 constexpr size_t kSmallest = 24;  // usable bytes of the smallest block
 constexpr size_t kHeader = 8;     // of every block
 
-// Never freed, and that is the purpose: the compiler may not see through it.
+// Never freed, deliberately; volatile keeps the compiler from optimising it away.
 void* Take(size_t size) {
   void* volatile block = malloc(size);
   return block;
@@ -36,7 +37,7 @@ void EmptyThreadCache() {
   }
 }
 
-// Until there is no hole of `size` left below `end`.
+// Until no hole of `size` is left below `end`.
 void FillHoles(size_t size, uintptr_t end) {
   for (;;) {
     void* const block = Take(size);
@@ -56,7 +57,7 @@ void FillHeapHoles() {
   malloc_trim(0);  // also joins neighbouring holes
   EmptyThreadCache();
   const uintptr_t end = EndOfUsedHeap();
-  // A hole is filled by the powers of two that it is the sum of.
+  // A hole is filled with blocks of descending powers of two.
   for (size_t size = size_t{1} << 20; size > kSmallest + kHeader; size /= 2) {
     FillHoles(size - kHeader, end);
   }

@@ -21,12 +21,12 @@ namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxMapsSize = 1 << 20;
-// More than this no worker needs, and every spare would hold it.
+// No worker needs more than this, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
-constexpr size_t kPageSize = 4096;     // of x86-64, and of aarch64 as Debian builds it
-constexpr size_t kTogether = 2 << 20;  // a huge page
+constexpr size_t kPageSize = 4096;       // on x86-64, and on aarch64 as Debian builds it
+constexpr size_t kRegionSize = 2 << 20;  // a huge page
 
-// /proc/<pid>/pagemap, one word a page (Documentation/admin-guide/mm/pagemap.rst).
+// /proc/<pid>/pagemap, one word per page (Documentation/admin-guide/mm/pagemap.rst).
 constexpr uint64_t kPresent = uint64_t{1} << 63;
 constexpr uint64_t kFileOrShared = uint64_t{1} << 61;
 constexpr uint64_t kMappedByUsAlone = uint64_t{1} << 56;
@@ -57,8 +57,8 @@ core::Result<std::vector<Range>> WritableMappings() {
   return ranges;
 }
 
-// One pagemap word for every page of `mappings`, in memory that is shared: to write into memory of
-// our own would make its pages look written to by the rehearsal.
+// One pagemap word for every page of `mappings`, in shared memory: writing to private memory would
+// make those pages look as if the rehearsal had written to them.
 class PageMap {
  public:
   static core::Result<PageMap> Prepare(std::vector<Range> mappings) {
@@ -90,8 +90,8 @@ class PageMap {
     return {};
   }
 
-  // The pages that were ours alone at Read. While a clone is alive those are the ones that it has
-  // written to: every other page is still shared with it.
+  // The pages that were exclusively ours at Read. While a clone is alive those are the ones it has
+  // written to: all others are still shared with it.
   std::vector<uintptr_t> OwnPages() const {
     std::vector<uintptr_t> own;
     const auto* word = reinterpret_cast<const uint64_t*>(words_.data());
@@ -112,11 +112,11 @@ class PageMap {
   std::vector<Range> mappings_;
 };
 
-// Of `pages`, which ascend, those that have enough others near them; neighbours joined.
+// The ranges of those of `pages` (ascending) that have enough others nearby, neighbours joined.
 std::vector<iovec> WorthPinning(const std::vector<uintptr_t>& pages, size_t least_together) {
   std::vector<iovec> worth;
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
-    while (next < pages.size() && pages[next] / kTogether == pages[first] / kTogether) ++next;
+    while (next < pages.size() && pages[next] / kRegionSize == pages[first] / kRegionSize) ++next;
     if (next - first < least_together) continue;
     for (size_t i = first; i < next; ++i) {
       if (!worth.empty() && EndOf(worth.back()) == pages[i]) {
@@ -155,7 +155,7 @@ core::Result<core::Process> Rehearse(const std::function<void()>& rehearse) {
   BeforeClone();
   const pid_t pid = core::CloneProcess(arguments);
   if (pid == 0) {
-    // Not one of the host's own: when the zygote goes, nobody else would end it.
+    // Not a child of the host: nothing else would end it when the zygote dies.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != zygote) _exit(1);
     rehearse();
     done_write.Reset();
@@ -166,7 +166,7 @@ core::Result<core::Process> Rehearse(const std::function<void()>& rehearse) {
   if (pid < 0) return core::SystemErrorOf(error_number, "clone a rehearsal");
   core::Process clone(pid, core::UniqueFd(pidfd));
   done_write.Reset();
-  // The end of the pipe is the clone's word that it is done, or its death.
+  // End of file means that the clone has finished or died.
   for (char ignored; read(done_read.get(), &ignored, 1) < 0 && errno == EINTR;) {
   }
   return clone;
@@ -189,7 +189,7 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
   size_t total = 0;
   for (const iovec& part : pages) total += part.iov_len;
   if (total > kMaxPinnedBytes) {
-    return core::MakeError("pin hot pages", "a clone writes to more than is worth pinning");
+    return core::MakeError("pin hot pages", "a clone writes to more pages than is worth pinning");
   }
   return Pin(pages);
 }

@@ -1,11 +1,11 @@
-// Makes clones cheap: the pages that every worker writes to are copied by the clone itself instead
-// of one page fault at a time.
+// Makes clones cheap: clone itself copies the pages that every worker writes to, instead of one
+// page fault at a time.
 //
-// CPython writes to an object's reference count to look at it, so a fresh worker takes some 350
+// CPython writes to an object's reference count to read it, so a fresh worker takes some 350
 // copy-on-write faults before it has run a line; in a virtual machine each costs about 2 µs. Since
-// Linux 5.9 fork copies a page at once when it is pinned for I/O (the pin must stay with the
-// parent's page), and that costs about a third. So the zygote lets one clone rehearse, sees which
-// pages it has made its own, and pins those as io_uring buffers that no I/O ever uses.
+// Linux 5.9 fork copies a page immediately if it is pinned for I/O (the pin must stay with the
+// parent's page), which costs about a third of that. So the zygote lets one clone rehearse, finds
+// the pages that it has copied, and pins those as io_uring buffers that no I/O ever uses.
 //
 // Measured here, 400 such pages: fork and first touch 750 µs without, 380 µs with, all but 10 µs of
 // it in the fork, which is not on a request's path.
@@ -20,12 +20,12 @@
 
 namespace belljar::inside {
 
-// Zygote, before it gives up /proc and io_uring. `rehearse` runs in a clone that is then killed. Of
-// each part of memory as large as a huge page, hot pages are pinned if there are `least_together`
-// of them. The others may go to a huge page then, where a clone has few entries to copy and a
-// worker one more fault for each; where anything is pinned there can be none. The pages stay
-// pinned, and count against RLIMIT_MEMLOCK, as long as the answer lives. An error (io_uring is
-// switched off in many containers) costs speed and nothing else.
+// Zygote, before it gives up /proc and io_uring. `rehearse` runs in a clone that is then killed.
+// Within each region of the size of a huge page, hot pages are pinned if there are at least
+// `least_together` of them. A region with pinned pages cannot become a huge page. The other regions
+// can; a clone then copies fewer page table entries, and a worker takes one more fault for each hot
+// page. The pages stay pinned, and count against RLIMIT_MEMLOCK, as long as the returned descriptor
+// is open. An error (io_uring is disabled in many containers) only costs speed.
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together);
 

@@ -19,12 +19,12 @@ namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxMapsText = 4 << 20;
-constexpr uintptr_t kHugePage = 2 << 20;  // of x86-64, and of aarch64 with pages of 4 KiB
+constexpr uintptr_t kHugePage = 2 << 20;  // on x86-64, and on aarch64 with 4 KiB pages
 
 size_t Collapse(uintptr_t begin, uintptr_t end) {
   const uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
   size_t moved = 0;
-  // One by one: a part that cannot be moved (it is empty, or pinned) is no reason to stop.
+  // One at a time: a part that cannot be moved (empty or pinned) must not stop the rest.
   for (uintptr_t page = first; page + kHugePage <= end; page += kHugePage) {
     if (madvise(reinterpret_cast<void*>(page), kHugePage, MADV_COLLAPSE) == 0) moved += kHugePage;
   }
@@ -43,7 +43,7 @@ size_t CollapseIntoHugePages() {
     uintptr_t end = 0;
     char permissions[5] = {};
     unsigned long inode = 1;
-    // "55d0-55d4 rw-p 00000000 00:00 0 [heap]"; with an inode it is the data of a library.
+    // "55d0-55d4 rw-p 00000000 00:00 0 [heap]"; with an inode it is a library's data.
     if (sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &begin, &end, permissions, &inode) != 4 ||
         std::string_view(permissions) != "rw-p" || inode != 0 ||
         line.find("[stack]") != line.npos) {

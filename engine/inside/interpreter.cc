@@ -16,16 +16,15 @@ namespace {
 
 namespace py = pybind11;
 
-// Looked up once in the zygote and never released: a worker ends by a kill.
+// Looked up once in the zygote and never released: a worker ends by being killed.
 struct Runner {
   py::object rehearse, reseed, execute;
   py::object loads;
-  py::object keep_artifact;  // None: nothing is kept
+  py::object keep_artifact;  // None: artifacts are not kept
 };
 Runner* g_runner = nullptr;
 
-// Where the standard library is looked for; the first is the library itself. Set once in the
-// zygote.
+// The search path of the standard library, the library itself first. Set once in the zygote.
 std::vector<std::string>* g_library_paths = nullptr;
 
 bool Append(PyWideStringList* list, const std::string& path) {
@@ -36,7 +35,7 @@ bool Append(PyWideStringList* list, const std::string& path) {
   return !PyStatus_Exception(status);
 }
 
-// Names and content of files are UTF-8, as everywhere; a worker has no locale to say so.
+// File names and content are UTF-8; a worker has no locale that would say so.
 core::Result<void> Preinitialize() {
   PyPreConfig config;
   PyPreConfig_InitIsolatedConfig(&config);
@@ -46,22 +45,22 @@ core::Result<void> Preinitialize() {
   return core::MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
 }
 
-// As Python has them where it handles signals: writing where nobody reads any more, or beyond the
-// limit of a file, is an exception and no death. The kernel spares the first process of a PID
-// namespace either; a worker without namespaces is not one.
+// As in Python's own signal handling: writing to a closed pipe, or beyond the file size limit,
+// raises an exception instead of killing the process. The kernel does not deliver these signals to
+// init of a PID namespace, but a worker without namespaces is not init.
 void IgnoreSignalsOfWrites() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
 
-// Cleared when it goes.
+// Cleared on destruction.
 struct Config : PyConfig {
   Config() { PyConfig_InitIsolatedConfig(this); }
   ~Config() { PyConfig_Clear(this); }
   Config(const Config&) = delete;
 };
 
-core::Result<void> Judge(const PyStatus& status) {
+core::Result<void> ResultOf(const PyStatus& status) {
   if (!PyStatus_Exception(status)) return {};
   return core::MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
 }
@@ -71,10 +70,10 @@ bool IsFolder(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// The standard library first: nearly all that is imported is found there, at the first look. Of the
-// program belljar-zygote it is the build's; an interpreter finds its own, as when it is started by
-// itself (getpath.py), with no environment and no site. What it names and there is not, as its
-// archive of modules, is left out.
+// The standard library comes first: nearly all imports are found there at the first look-up. The
+// program belljar-zygote uses the one of the build. An interpreter finds its own, as when started
+// normally (getpath.py), without environment and site. Paths that do not exist, such as its zip
+// archive, are left out.
 void ArrangePath(const InterpreterOptions& options) {
   const py::module_ sys = py::module_::import("sys");
   g_library_paths = new std::vector<std::string>{options.program.empty()
@@ -107,12 +106,12 @@ core::Result<void> Initialize(const InterpreterOptions& options) {
   } else {
     const PyStatus named =
         PyConfig_SetBytesString(&config, &config.program_name, options.program.c_str());
-    if (core::Result<void> done = Judge(named); !done) return done;
+    if (core::Result<void> done = ResultOf(named); !done) return done;
   }
-  return Judge(Py_InitializeFromConfig(&config));
+  return ResultOf(Py_InitializeFromConfig(&config));
 }
 
-// bytes -> where they begin among the artifacts, or None where there is no room left.
+// bytes -> their offset among the artifacts, or None if there is no room left.
 py::object KeepArtifact(const py::bytes& content) {
   uint64_t offset = 0;
   if (!WriteArtifact(std::string_view(content), &offset)) return py::none();
@@ -129,19 +128,20 @@ void Prepare(const InterpreterOptions& options) {
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
-  // From here on what nearly every worker writes to is made, to lie close together.
+  // What nearly every worker writes to is created from here on, so that it lies close together.
   FillHeapHoles();
-  // Entries of what was loaded: a worker that needs their place would write to each one's name.
+  // Otherwise workers that reuse an entry of a loaded type would write to the old name's reference
+  // count.
   if (options.huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
-  // What the first clone would set up or clear away, for good. Both halves: since 3.13 the child's
-  // releases the lock of imports, and aborts where the other has not taken it.
+  // Does permanently what the first clone would set up or clear. Both halves: since 3.13 the
+  // child's half releases the import lock, and aborts if the other half has not taken it.
   PyOS_BeforeFork();
   PyOS_AfterFork_Child();
   runner.attr("reseed")();
   FillHeapHoles();
-  // What is left to import is the standard library and the profile's packages, by their own code
-  // and by --language full.
+  // Later imports are only from the standard library and the profile's packages, by their own code
+  // and with --language full.
   py::list path;
   for (const std::string& folder : *g_library_paths) path.append(folder);
   for (const py::handle folder : profile_folders) path.append(folder);
@@ -172,7 +172,7 @@ py::dict MakeRequest(const RequestParts& parts) {
   return request;
 }
 
-// Of the form that the host sends, for the rehearsal alone.
+// In the form that the host sends; only for the rehearsal.
 constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restricted",
     "filename":"main.py","allowed_imports":null,"max_source":1,"max_result":1,"max_report":1})";
 
@@ -192,7 +192,7 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
     return done;
   }
   if (core::Result<void> done = InstallCaptureStreams(); !done) return done;
-  // What is imported stays: until FreezeInterpreter() a collection would only look at it again.
+  // Imported objects stay: until FreezeInterpreter() a collection would only traverse them again.
   PyGC_Disable();
   return Translate("prepare the profile", [&] { Prepare(options); });
 }
@@ -200,8 +200,8 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
 std::string StandardLibraryPath() { return g_library_paths->front(); }
 
 void FreezeInterpreter() {
-  // Without a collection: all there is to find is some hundred objects, and looking at the other
-  // forty thousand takes 5 ms before the first worker.
+  // Without a collection: it would free some hundred objects, but traversing the other forty
+  // thousand takes 5 ms before the first worker.
   py::module_::import("gc").attr("freeze")();
   PyGC_Enable();
 }

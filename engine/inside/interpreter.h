@@ -1,5 +1,5 @@
-// The embedded CPython: brought up once in the zygote, used once in a worker. The only C++ that
-// knows the Python half (runner.py).
+// The embedded CPython: started once in the zygote, used once in a worker. The only C++ that knows
+// the Python half (runner.py).
 #ifndef BELLJAR_ENGINE_INSIDE_INTERPRETER_H_
 #define BELLJAR_ENGINE_INSIDE_INTERPRETER_H_
 
@@ -14,46 +14,46 @@
 namespace belljar::inside {
 
 struct InterpreterOptions {
-  std::string program;  // the interpreter that this process is; empty: the program belljar-zygote
+  std::string program;  // the interpreter that this process runs; empty: the program belljar-zygote
   std::vector<std::string> package_paths;  // where belljar_runner, belljar_policy, … are
-  std::string profile_packages;            // JSON: the profile's own, see runner/package_folders.py
-  bool huge_pages = false;                 // for the heap
-  bool keeps_artifacts = false;            // figures and tables of a run are taken along
-  std::string missing_modules;             // JSON: of the profile's -> what installs it
-  std::string profile;                     // JSON
-  std::string other_profiles;              // JSON: profile name -> module names
+  std::string profile_packages;  // JSON: the profile's own packages, see runner/package_folders.py
+  bool huge_pages = false;       // for the heap
+  bool keeps_artifacts = false;  // collect the figures and tables of a run
+  std::string missing_modules;   // JSON: module of the profile -> what installs it
+  std::string profile;           // JSON
+  std::string other_profiles;    // JSON: profile name -> module names
 };
 
 // Zygote: starts an isolated interpreter (no environment, no site, random hash seed), imports the
 // profile's modules and builds the policy. The error holds the Python exception.
 core::Result<void> StartInterpreter(const InterpreterOptions& options);
 
-// The directory of the standard library. Once the interpreter has started.
+// The directory of the standard library. Call after the interpreter has started.
 std::string StandardLibraryPath();
 
-// Zygote, last before the first clone: freezes what is there, so that a worker's collector never
+// Zygote, last before the first clone: freezes all objects, so that a worker's collector never
 // touches shared pages.
 void FreezeInterpreter();
 
 // Around clone3: what os.fork does around fork.
 void BeforeClone();
 void AfterCloneInZygote();
-// Also reseeds every generator that the interpreter holds: raw clone3 runs no atfork handlers of C
-// libraries, and each worker is pid 1 of its namespace, which is what they would have looked at.
-// None of the three for a single run, whose worker is no clone.
+// Also reseeds every generator of the interpreter: raw clone3 runs no atfork handlers of C
+// libraries, and libraries that compare pids would see no change, since each worker is pid 1 of its
+// namespace. A single run, whose worker is not a clone, calls none of the three.
 core::Result<void> AfterCloneInWorker();
 
-// A clone that is thrown away: does all that a request does, for no one (hot_pages.h).
+// In a clone that is then discarded: does everything that a request does (hot_pages.h).
 core::Result<void> RehearseRequest();
 
-// Name and arguments (JSON) of a call of the host's functions, to its answer (JSON).
+// Calls a function of the host: takes its name and arguments (JSON), returns the answer (JSON).
 using HostCall = std::function<std::string(std::string_view, std::string_view)>;
 
 struct RequestParts {
-  std::string_view metadata;  // a JSON object; belljar_runner has its keys
+  std::string_view metadata;  // a JSON object; belljar_runner defines its keys
   std::string_view inputs;    // JSON: variable -> value; empty: none
   std::string_view source;
-  const std::string* standard_input = nullptr;  // null: none was given
+  const std::string* standard_input = nullptr;  // null: none
   HostCall call_host;
 };
 

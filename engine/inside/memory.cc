@@ -26,7 +26,7 @@ void* Reallocate(void*, void* old, size_t size) {
 }
 void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
 
-// Among the other blocks of the one heap.
+// Allocated like other blocks of the single heap.
 void* AllocateArenaInHeap(void*, size_t size) { return malloc(size); }
 void FreeArenaInHeap(void*, void* arena, size_t) { free(arena); }
 

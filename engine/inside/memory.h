@@ -1,14 +1,14 @@
-// A limit is a kill: an allocation that the kernel refuses (RLIMIT_AS) ends the worker, before
-// Python can turn it into a MemoryError that guest code could catch and outlive.
+// A limit is enforced by a kill: an allocation that the kernel refuses (RLIMIT_AS) ends the worker,
+// before Python can turn it into a MemoryError that guest code could catch.
 #ifndef BELLJAR_ENGINE_INSIDE_MEMORY_H_
 #define BELLJAR_ENGINE_INSIDE_MEMORY_H_
 
 namespace belljar::inside {
 
-// Zygote, before Python starts. With `one_heap` the arenas are blocks of the C library's heap and
-// not mappings of their own (heap.h). Wraps the raw allocator, where every allocation past 512
-// bytes ends, and the arenas, where the smaller ones come from; so the cost is on large allocations
-// only.
+// Zygote, before Python starts. With `one_heap` the arenas are blocks of the C library's heap
+// instead of separate mappings (heap.h). Wraps the raw allocator, which serves every allocation
+// above 512 bytes, and the arena allocator, which serves the smaller ones. So only large
+// allocations have a cost.
 void InstallMemoryGuard(bool one_heap);
 
 }  // namespace belljar::inside

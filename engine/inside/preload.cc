@@ -1,20 +1,20 @@
-// belljar-preload.so: makes an interpreter's own program the zygote.
+// belljar-preload.so: turns an interpreter's own program into the zygote.
 //
-// Where Belljar is installed into an environment of Python's, that environment's interpreter is the
-// one to embed, and its libpython may be linked into its program, with no library to load
-// elsewhere. So the host executes that very program with this preloaded:
+// If Belljar is installed into a Python environment, it must embed that environment's interpreter.
+// Its libpython may be linked into its program, without a library that could be loaded elsewhere.
+// So the host executes that program with this library preloaded:
 //
 //   execve(".../bin/python3.11", {"belljar-zygote", ".../belljar-zygote.so"}, LD_PRELOAD=this)
 //     ld.so        loads the program, its libraries and this
-//     _start       calls __libc_start_main: the one below, as ours comes first in the search
+//     _start       calls __libc_start_main: the one below, since ours is found first
 //     libc         calls RunInPlaceOfPython instead of the program's main
-//     zygote.so    is loaded, for itself alone, and does all that the program belljar-zygote does
+//     zygote.so    is loaded privately, and does all that the program belljar-zygote does
 //
-// Nothing of Python has run until then. It is a library of its own, of C alone, so that nothing
-// else is seen by the interpreter's own extension modules, and so that it loads into any Python and
-// can say which one it was. The kernel does not call the exec privileged (AT_SECURE), in which
-// ld.so would not preload: the capabilities that the host leaves over it are ambient, and those it
-// has gained by nothing (cap_bprm_creds_from_file, security/commoncap.c of Linux 6.12).
+// No Python code has run until then. This is a separate library in plain C, so that the
+// interpreter's own extension modules see nothing else, and so that it can be loaded into any
+// Python and report which one it was. The kernel does not treat the exec as privileged (AT_SECURE),
+// for which ld.so would not preload: the capabilities that the host passes on are ambient, and the
+// exec gains none (cap_bprm_creds_from_file, security/commoncap.c of Linux 6.12).
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ namespace {
 using Main = int (*)(int, char**, char**);
 using StartMain = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
-// "3.11", and not "3.1" of "3.11.2".
+// "3.11", but not "3.1" in "3.11.2".
 bool IsOurPython(const char* version) {
   const size_t size = strlen(BELLJAR_PYTHON_MINOR);
   return strncmp(version, BELLJAR_PYTHON_MINOR, size) == 0 && version[size] == '.';
@@ -43,7 +43,7 @@ bool CheckPython() {
   if (IsOurPython(version())) return true;
   fprintf(stderr,
           "this installation of Belljar is for CPython " BELLJAR_PYTHON_MINOR
-          ", and its interpreter is %.*s; install Belljar into an environment of that one",
+          ", and its interpreter is %.*s; install Belljar into an environment of that version",
           static_cast<int>(strcspn(version(), " ")), version());
   return false;
 }
@@ -65,7 +65,8 @@ int RunInPlaceOfPython(int count, char** arguments, char**) {
 
 }  // namespace
 
-// What a program that was linked before glibc 2.34 hands over beside its main is passed on.
+// The other arguments, which programs linked before glibc 2.34 pass in addition to main, are passed
+// on.
 extern "C" [[gnu::visibility("default")]] int __libc_start_main(Main, int count, char** arguments,
                                                                 void (*init)(), void (*fini)(),
                                                                 void (*unload)(), void* stack) {

@@ -16,26 +16,26 @@
 namespace belljar::inside {
 namespace {
 
-constexpr int kUnused = 0;       // the host closed the socket before it sent a request
-constexpr int kSealFailed = 87;  // the host was told why
+constexpr int kUnused = 0;       // the host closed the socket without sending a request
+constexpr int kSealFailed = 87;  // the host received the reason
 constexpr int kReportFailed = 88;
 
-// For the host to take what is said: it ends a run long before.
+// Write timeout towards the host, which ends a run long before.
 constexpr std::chrono::hours kCallTimeout{24};
 
 void Signal(int socket, const core::WorkerSignal& signal) {
   const std::string_view parts[] = {core::AsBytes(signal)};
-  // The host being gone shows at the next read.
+  // If the host is gone, the next read shows it.
   (void)core::SendAll(socket, parts, core::Clock::now() + std::chrono::seconds(10)).ok();
 }
 
-// With what only the host is to keep.
-void SignalSealed(int socket, seal::OwnWord word, seal::Furnishings furnishings) {
+// Attaches the descriptors that only the host keeps.
+void SignalSealed(int socket, seal::SelfReport self_report, seal::WorkerResources resources) {
   std::vector<int> descriptors;
-  for (const core::UniqueFd* fd : {&furnishings.workspace, &furnishings.egress}) {
+  for (const core::UniqueFd* fd : {&resources.workspace, &resources.egress}) {
     if (*fd) descriptors.push_back(fd->get());
   }
-  const core::WorkerSignal signal{core::WorkerSignal::kSealed, 0, word};
+  const core::WorkerSignal signal{core::WorkerSignal::kSealed, 0, self_report};
   (void)core::SendMessage(socket, core::AsBytes(signal), descriptors).ok();
 }
 
@@ -75,7 +75,7 @@ ReceivedRequest ReceiveRequest(int socket) {
   return request;
 }
 
-// The program waits meanwhile; that the host is gone ends it.
+// Blocks the program. If the host is gone, it ends.
 std::string CallHost(int socket, std::string_view name, std::string_view arguments) {
   const core::WorkerSignal signal{core::WorkerSignal::kCall, static_cast<uint32_t>(name.size()),
                                   static_cast<uint32_t>(arguments.size())};
@@ -88,7 +88,7 @@ std::string CallHost(int socket, std::string_view name, std::string_view argumen
   return answer;
 }
 
-// Lowers what the seal set at the zygote's ceiling to what this request asks for.
+// Lowers the limits from the zygote's ceiling to those of this request.
 bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
                  const core::RequestHeader& header) {
   if (!plan.rlimits) return true;
@@ -107,16 +107,16 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
   if (!region) Fail(socket.get(), seal::SealStep::kCapture, region.error().error_number);
   SetCapture(std::move(*region), start.layout);
 
-  seal::Furnishings furnishings;
-  seal::OwnWord word = 0;
+  seal::WorkerResources resources;
+  seal::SelfReport self_report = 0;
   const seal::SealFailure failure =
-      seal::SealWorker(start.plan, start.prepared, socket.get(), furnishings, word);
+      seal::SealWorker(start.plan, start.prepared, socket.get(), resources, self_report);
   if (failure.step != seal::SealStep::kNone) Fail(socket.get(), failure.step, failure.error_number);
-  // The seal has closed it.
+  // The seal has closed it already.
   (void)capture_memory.Release();
 
   if (start.cloned && !AfterCloneInWorker()) Fail(socket.get(), seal::SealStep::kPython, 0);
-  SignalSealed(socket.get(), word, std::move(furnishings));
+  SignalSealed(socket.get(), self_report, std::move(resources));
 
   const ReceivedRequest request = ReceiveRequest(socket.get());
   if (!LowerLimits(start.plan, start.prepared, request.header)) {
@@ -131,7 +131,7 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
                       }});
   if (report.empty() || !WriteReport(report)) _exit(kReportFailed);
   Signal(socket.get(), {core::WorkerSignal::kDone, 0, 0});
-  // The host kills; EOF means that it died first.
+  // The host kills the worker; EOF means that the host died first.
   for (char ignored; core::ReceiveExactly(socket.get(), &ignored, 1);) {
   }
   _exit(kUnused);

@@ -1,5 +1,5 @@
-// A worker: one clone of the zygote, or the zygote itself (single run); sealed, used for one
-// request, killed.
+// A worker: a clone of the zygote, or the zygote itself (single run). Sealed, used for one request,
+// killed.
 #ifndef BELLJAR_ENGINE_INSIDE_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_WORKER_H_
 
@@ -9,8 +9,8 @@
 
 namespace belljar::inside {
 
-// Seals itself, says so on `socket`, waits for its request, runs it, reports, and waits to be
-// killed. EOF on `socket` at any time while it waits means that the host has no more use for it.
+// Seals itself, reports that on `socket`, waits for its request, runs it, reports, and waits to be
+// killed. EOF on `socket` while it waits means that the host no longer needs it.
 struct WorkerStart {
   const seal::SealPlan& plan;
   const seal::PreparedSeal& prepared;

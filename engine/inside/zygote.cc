@@ -64,7 +64,7 @@ core::Result<Start> ReceiveStart(int control) {
   }
 }
 
-// A second thread would be missing in every clone, with whatever lock it held.
+// A clone would not have the second thread, but might have a lock that it held.
 core::Result<void> CheckSingleThreaded() {
   std::error_code code;
   const auto tasks = std::filesystem::directory_iterator("/proc/self/task", code);
@@ -73,20 +73,21 @@ core::Result<void> CheckSingleThreaded() {
   return core::MakeError("prepare zygote", "a module of the profile started a thread");
 }
 
-// Of the 512 pages of a huge one, from how many hot ones on it is better not to have it. Measured
-// with the data-science packages, where 1,170 hot pages are in 90 such parts of the heap: 12 and 24
-// take the same processor time for a run, and 24 leaves less memory in every spare.
+// The number of hot pages, of the 512 in a huge page, above which it is better not to use a huge
+// page. Measured with the data-science packages, where 1,170 hot pages are in 90 such regions of
+// the heap: 12 and 24 take the same processor time per run, and 24 leaves less memory in every
+// spare.
 constexpr size_t kWorthPinning = 24;
 
-// What a worker does before its request, seal and capture apart.
+// What a worker does before its request, except seal and capture.
 void RehearseWorker() { (void)(AfterCloneInWorker() && RehearseRequest()); }
 
 struct Prepared {
   seal::PreparedSeal seal;
-  core::UniqueFd hot_pages;  // empty where they could not be pinned
+  core::UniqueFd hot_pages;  // empty if they could not be pinned
 };
 
-// What makes clones cheap, and is worth nothing to a worker that is none.
+// Optimisations for clones, useless for a worker that is not a clone.
 void PrepareClones(const Start& start, Prepared& prepared) {
   const size_t least_together = start.interpreter.huge_pages ? kWorthPinning : 1;
   if (core::Result<core::UniqueFd> pinned = PinHotPages(RehearseWorker, least_together); pinned) {
@@ -109,7 +110,7 @@ core::Result<Prepared> Prepare(const Start& start) {
   FreezeInterpreter();
   Prepared prepared;
   if (!start.single_run) PrepareClones(start, prepared);
-  // Until here a dying interpreter could tell the host why; no worker may inherit that file.
+  // Until here a failing interpreter could report to the host; no worker may inherit that file.
   if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return core::SystemError("close standard error");
   core::Result<seal::PreparedSeal> seal = seal::SealZygote(start.plan, StandardLibraryPath());
   if (!seal) return seal.error();
@@ -128,11 +129,11 @@ pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
         seal::WorkerNamespaceFlags(plan.workspace.has_value(), plan.egress.has_value());
   }
   arguments.pidfd = reinterpret_cast<uint64_t>(pidfd);
-  // With CLONE_PARENT the exit signal must be 0: it is taken from the zygote's own.
+  // With CLONE_PARENT the exit signal must be 0: the kernel uses the zygote's own.
   return core::CloneProcess(arguments);
 }
 
-// In the worker: never returns.
+// Does not return in the worker.
 core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared, int control,
                          core::Message message) {
   int pidfd = -1;

@@ -1,4 +1,4 @@
-// belljar-zygote.so: the zygote as belljar-preload.so loads it into an interpreter's own program.
+// belljar-zygote.so: the zygote, as loaded by belljar-preload.so into an interpreter's own program.
 #include "engine/core/wire.h"
 #include "engine/inside/zygote.h"
 

@@ -1,5 +1,5 @@
-// Backend: where a request runs. The local one forks sealed workers; that of containers puts the
-// same worker behind one wall more (container/backend). Same request, same outcome.
+// Backend: where a request runs. The local backend forks sealed workers. The container backend runs
+// the same workers inside a container (container/backend). Same request, same outcome.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKEND_H_
 
@@ -19,40 +19,42 @@
 
 namespace belljar::outside {
 
-// Receives output while the guest runs, on the thread that called Run. Bytes, in order per stream.
+// Receives output while the guest runs, on the thread that called Run. Bytes, in order for each
+// stream.
 struct OutputSink {
   std::function<void(std::string_view)> on_stdout;
   std::function<void(std::string_view)> on_stderr;
 };
 
-// Takes the connections to a worker's egress proxy for one run, in place of this process's own
-// proxy, and is called before the guest runs; without it there is no run. An empty `listener`: the
-// workers are in this process's network namespace, and what listens there is already its own.
-using EgressKeeper = std::function<core::Result<void>(core::UniqueFd listener)>;
+// Takes over the connections to a worker's egress proxy for one run, instead of this process's own
+// proxy. Called before the guest runs; if it fails, the run fails. An empty `listener` means that
+// the workers are in this process's network namespace, and its listener is already there.
+using EgressHandler = std::function<core::Result<void>(core::UniqueFd listener)>;
 
-// Answers a call of one of the request's functions, and is called on the thread that called Run,
-// while the program waits. What is said there is plain data in its JSON form (plain_data.py);
-// `arguments` is the guest's word, of bounded size and depth and well-formed:
+// Answers a call of one of the request's functions. Called on the thread that called Run, while the
+// program waits. Both texts are plain data in JSON form (plain_data.py). `arguments` comes from the
+// guest, but is well-formed and bounded in size and depth:
 //   {"args": [...], "kwargs": {...}}
-// The answer: {"value": ...}, or {"error": {"type": "KeyError", "message": "..."}}, which the
-// program gets as an exception. Empty: there is none, and the program waits for the end of its run,
-// which whoever has none to give has cancelled.
+// The answer: {"value": ...}, or {"error": {"type": "KeyError", "message": "..."}}, which raises an
+// exception in the program. An empty answer means that there is none: the caller has cancelled the
+// run, and the program waits for its end.
 using FunctionCall = std::function<std::string(std::string_view name, std::string_view arguments)>;
 
 struct RunOptions {
-  const OutputSink* sink = nullptr;  // borrowed; null: output comes with the outcome only
-  // Whether the sink also gets what is left when the run is over; the outcome has all of it anyway.
+  const OutputSink* sink = nullptr;  // borrowed; null: output only with the outcome
+  // Whether the sink also gets the output that is left when the run ends; the outcome has all of it
+  // anyway.
   bool sink_gets_the_rest = true;
-  int cancel_fd = -1;  // borrowed; becoming readable kills the run
-  // Asked when a signal's handler has run on this thread, and now and then; true kills the run. For
-  // callers whose handlers only leave a note, as Python's do.
+  int cancel_fd = -1;  // borrowed; kills the run once it is readable
+  // Called when a signal handler has run on this thread, and periodically; true kills the run. For
+  // callers whose handlers only set a flag, like Python's.
   std::function<bool()> interrupted;
   FunctionCall call;  // of the request's functions
-  // Borrowed: where the end of the worker is left to; null: it ends before Run returns. By then the
-  // program has ended, and all that it could reach is closed; somebody who has taken the worker
-  // over may still use its processor.
+  // Borrowed. Where ending the worker is deferred to; null: it ends before Run returns. By then the
+  // program has ended and everything it could reach is closed, but an attacker that has taken over
+  // the worker may still use CPU time.
   host::DeferredTasks* deferred = nullptr;
-  // How long to wait for a free worker, before the request's own time begins.
+  // Maximum time to wait for a free worker, before the request's own timeout starts.
   std::chrono::milliseconds queue_timeout{30'000};
 };
 
@@ -62,20 +64,20 @@ host::Outcome CancelledBefore(const host::Request& request, std::string mode, st
 class Backend {
  public:
   virtual ~Backend() = default;
-  // Blocks; any thread, many at once. The limits of `request` are final: the facade has checked
+  // Blocks. Any thread, concurrently. The limits of `request` are final: the facade has checked
   // them against the profile.
   virtual core::Result<host::Outcome> Run(const host::Request& request,
                                           const RunOptions& options) = 0;
 
-  // Until the next Run will find what it runs in waiting; the error says why there is none,
-  // ETIMEDOUT that there is none yet. The backend outlives the call.
+  // Waits until a worker or container is ready for the next Run. The error says why there is none;
+  // ETIMEDOUT: not yet. The backend must outlive the call.
   virtual core::Result<void> WaitForSpare(core::Deadline deadline) = 0;
 
   struct Counters {
     uint64_t zygotes_started = 0;
     uint64_t workers_spawned = 0;  // or containers started
     size_t waiting = 0;
-    pid_t zygote_pid = -1;  // -1: there is none, or it is not this machine's
+    pid_t zygote_pid = -1;  // -1: none, or not on this machine
   };
   virtual Counters counters() const = 0;
 };

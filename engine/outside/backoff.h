@@ -1,4 +1,4 @@
-// Backoff: how long to leave something alone that has failed: longer with each failure in a row.
+// Backoff: the wait after a failure, which grows with each consecutive failure.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
 
@@ -11,15 +11,15 @@ namespace belljar::outside {
 
 class Backoff {
  public:
-  // The first wait, then twice as long each time, up to `longest`.
-  constexpr Backoff(std::chrono::milliseconds first, std::chrono::milliseconds longest)
-      : first_(first), longest_(longest) {}
+  // The first wait; each further one is twice as long, up to `max`.
+  constexpr Backoff(std::chrono::milliseconds first, std::chrono::milliseconds max)
+      : first_(first), max_(max) {}
 
   void Fail(core::Deadline now) {
-    wait_ = std::clamp(wait_ * 2, first_, longest_);
+    wait_ = std::clamp(wait_ * 2, first_, max_);
     until_ = now + wait_;
   }
-  // The next failure is a first one again. A wait that has begun is not cut short.
+  // The next failure counts as the first again. Does not shorten a wait that has begun.
   void Reset() { wait_ = std::chrono::milliseconds(0); }
 
   core::Deadline until() const { return until_; }
@@ -27,7 +27,7 @@ class Backoff {
 
  private:
   std::chrono::milliseconds first_;
-  std::chrono::milliseconds longest_;
+  std::chrono::milliseconds max_;
   std::chrono::milliseconds wait_{0};
   core::Deadline until_{};
 };

@@ -1,5 +1,5 @@
-// The host's side of a worker's capture region. Everything in it is the worker's to write, so it is
-// hostile: lengths are clamped and bytes are copied out before anybody looks at them.
+// The host's side of a worker's capture region. The worker can write all of it, so it is untrusted:
+// lengths are clamped, and bytes are copied out before they are used.
 #ifndef BELLJAR_ENGINE_OUTSIDE_CAPTURE_READER_H_
 #define BELLJAR_ENGINE_OUTSIDE_CAPTURE_READER_H_
 
@@ -21,17 +21,17 @@ class CaptureReader {
   CaptureReader() = default;
   static core::Result<CaptureReader> Create(core::CaptureLayout layout);
 
-  // The memory to hand to the worker; the host's own mapping does not need it afterwards.
+  // The memory to pass to the worker; the host's own mapping does not need it afterwards.
   int memory_fd() const { return memory_.get(); }
   void CloseMemory() { memory_.Reset(); }
 
-  // Bytes that the worker has written past `from`, up to `limit` in all.
+  // Bytes that the worker has written after `from`, up to `limit` in total.
   std::string StdoutSince(uint64_t from, uint64_t limit) const;
   std::string StderrSince(uint64_t from, uint64_t limit) const;
   uint64_t StdoutDropped() const;
   uint64_t StderrDropped() const;
   std::string Report(uint64_t limit) const;
-  // All artifacts, one after the other.
+  // All artifacts, concatenated.
   std::string Artifacts() const;
   bool OutOfMemory() const;
   std::vector<host::SecurityEvent> DeniedSyscalls() const;

@@ -15,7 +15,7 @@ core::Result<Event> Event::Create(std::string operation) {
 
 void Event::Raise() const {
   const uint64_t one = 1;
-  // Fails only when the counter is full, and then it is raised already.
+  // Only fails if the counter is full; the event is then already raised.
   (void)!write(fd_.get(), &one, sizeof one);
 }
 

@@ -1,4 +1,4 @@
-// Event: one thread raises it, others poll for it, beside whatever else they wait for.
+// Event: one thread raises it; others poll for it along with other descriptors.
 #ifndef BELLJAR_ENGINE_OUTSIDE_EVENT_H_
 #define BELLJAR_ENGINE_OUTSIDE_EVENT_H_
 
@@ -12,10 +12,10 @@ namespace belljar::outside {
 
 class Event {
  public:
-  // Takes one descriptor; without one the error (EMFILE, …) names `operation`.
+  // Uses one descriptor; without one the error (EMFILE, …) names `operation`.
   static core::Result<Event> Create(std::string operation);
 
-  // Readable from Raise until Lower. Any thread, and no call of these blocks.
+  // Readable from Raise to Lower. Any thread; none of these calls blocks.
   int fd() const { return fd_.get(); }
   void Raise() const;
   void Lower() const;

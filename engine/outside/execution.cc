@@ -16,7 +16,7 @@ namespace belljar::outside {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
-// Beyond the result itself: traceback, findings, variables.
+// In addition to the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
 uint64_t MaxReport(const host::Request& request) {
@@ -41,7 +41,7 @@ std::string Metadata(const host::Request& request, std::string_view language) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// What they are called has been checked (Sandbox::Run), and what they hold is JSON already.
+// Names have been checked (Sandbox::Run), and the values are JSON already.
 std::string InputsText(const host::Request& request) {
   if (request.inputs.empty()) return "";
   std::string text;
@@ -78,11 +78,11 @@ void Execution::StartClock() {
 
 void Execution::ServeEgress(egress::EgressService& service,
                             std::optional<egress::AllowList> narrower) {
-  egress_.emplace(service, std::move(worker_.furnishings.egress), std::move(narrower));
+  egress_.emplace(service, std::move(worker_.resources.egress), std::move(narrower));
 }
 
 core::Result<host::Outcome> Execution::Run() {
-  core::Result<void> put = PutFiles(worker_.furnishings.workspace.get(), request_.files);
+  core::Result<void> put = PutFiles(worker_.resources.workspace.get(), request_.files);
   if (!put) return put.error();
   StartClock();
   if (core::Result<void> sent = SendRequest(); !sent) return sent.error();
@@ -119,21 +119,21 @@ core::Deadline Execution::NextCheck() const {
 
 std::optional<Execution::End> Execution::Hear() {
   switch (channel_.Move()) {
-    case WorkerChannel::Word::kNothing: return std::nullopt;
-    case WorkerChannel::Word::kDone: return End::kReported;
-    case WorkerChannel::Word::kNonsense: return End::kNonsense;
-    // As good as a death: Collect kills what is left.
-    case WorkerChannel::Word::kEnd: return End::kDied;
-    case WorkerChannel::Word::kCall: break;
+    case WorkerChannel::Message::kNothing: return std::nullopt;
+    case WorkerChannel::Message::kDone: return End::kReported;
+    case WorkerChannel::Message::kMalformed: return End::kMalformed;
+    // Treated as a death: Collect kills the worker.
+    case WorkerChannel::Message::kEnd: return End::kDied;
+    case WorkerChannel::Message::kCall: break;
   }
-  Stream();  // what was printed before the call comes before what the call does
-  // It waits for its answer, and has nothing to do meanwhile. One that somebody has taken over
-  // would not wait, while neither clock nor account is looked at.
+  Stream();  // output printed before the call comes before the call's effects
+  // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
+  // the clock and the CPU time are not checked.
   worker_.process.Pause();
   channel_.Answer();
   worker_.process.Resume();
-  // It may have taken any time, and have been interrupted itself.
-  interrupts_.Hurry();
+  // It may have taken any time, and may have been interrupted itself.
+  interrupts_.CheckSoon();
   return std::nullopt;
 }
 
@@ -145,7 +145,7 @@ core::Result<Execution::End> Execution::Watch() {
     watched[0].events = channel_.events();
     const int ready = poll(watched, 3, core::PollTimeout(NextCheck()));
     if (ready < 0 && errno != EINTR) return core::SystemError("watch a worker");
-    if (ready < 0) interrupts_.Hurry();
+    if (ready < 0) interrupts_.CheckSoon();
     if (ready > 0) {
       if (watched[0].revents) {
         if (const std::optional<End> end = Hear()) return *end;
@@ -168,7 +168,7 @@ core::Result<Execution::End> Execution::Watch() {
   }
 }
 
-// Of what the process has used, what is the run's.
+// The CPU time of the run itself.
 std::chrono::microseconds Execution::OfRun(std::chrono::microseconds cpu_time) const {
   return std::max(cpu_time - worker_.cpu_before, std::chrono::microseconds(0));
 }
@@ -185,7 +185,7 @@ void Execution::Stream() {
 }
 
 core::Result<host::Outcome> Execution::Collect(End end) {
-  // The clock stops before the kill.
+  // The wall time excludes the kill.
   const auto wall_time = core::Clock::now() - start_;
   host::Outcome outcome;
   CloseEgress(outcome);
@@ -196,18 +196,18 @@ core::Result<host::Outcome> Execution::Collect(End end) {
       ReadReport(worker_.capture.Report(MaxReport(request_)), outcome, worker_.capture.Artifacts());
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
   if (reported) {
-    // Nothing of the guest runs any more: what the kernel has counted so far is the account.
+    // The guest no longer runs: what the kernel has counted so far is final.
     outcome.usage.cpu_time = OfRun(worker_.process.CpuTime());
     outcome.usage.max_rss_bytes = MaxRss(worker_.status_fd.get());
-    // Whoever retires the worker kills it: by then nobody waits any more.
+    // The worker is killed when it is retired, off the caller's path.
     CollectOutput(outcome);
     CollectFiles(outcome);
     return outcome;
   }
   worker_.process.Kill();
   core::ExitReport exit = worker_.process.Wait();
-  // By its parent-death signal: the guest has no way to end that process, so this is no outcome of
-  // its doing. What the host decided itself before (a timeout, a cancellation) stays.
+  // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
+  // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
   if (end == End::kDied && exit.reaper_ended) return core::ParentEnded("run a program");
   exit.cpu_time = OfRun(exit.cpu_time);
   outcome.usage.cpu_time = exit.cpu_time;
@@ -218,7 +218,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   return outcome;
 }
 
-// Nothing goes in or out any more, whatever the worker still does.
+// Stops all traffic, whatever the worker still does.
 void Execution::CloseEgress(host::Outcome& outcome) {
   if (!egress_) return;
   egress::EgressRecord record = egress_->Close();
@@ -235,12 +235,13 @@ void Execution::CollectOutput(host::Outcome& outcome) {
 }
 
 void Execution::CollectFiles(host::Outcome& outcome) {
-  const int workspace = worker_.furnishings.workspace.get();
-  // What was refused was not run, and neither refused nor validate-only code ran.
+  const int workspace = worker_.resources.workspace.get();
+  // Refused and validate-only code did not run.
   const bool ran =
       request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;
   if (workspace >= 0 && ran && !IsEmptyWorkspace(workspace)) {
-    // That it is done is the worker's word only: what is read here, nobody changes any more.
+    // Only the worker itself says that it is done. Stop it, so that nothing changes what is read
+    // here.
     worker_.process.Stop();
     CollectArtifacts(workspace, request_, outcome);
   }
@@ -279,29 +280,29 @@ void Execution::Explain(End end, const core::ExitReport& exit, host::Outcome& ou
 void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome& outcome) {
   if (exit.signal == SIGSYS) {
     outcome.security_events.push_back(
-        {"seccomp", "killed", "a system call of the hostile list", 1});
+        {"seccomp", "killed", "a system call on the hostile list", 1});
     return host::SetKilled(outcome, host::KillCause::kSystemCall,
                            "killed for a hostile system call");
   }
   if (end == End::kReported) {
     return host::SetKilled(outcome, host::KillCause::kUnreadable,
-                           "the worker's report was not readable");
+                           "the worker's report was invalid");
   }
-  if (end == End::kNonsense) {
+  if (end == End::kMalformed) {
     return host::SetKilled(outcome, host::KillCause::kUnreadable,
                            "the worker's channel sent a malformed message");
   }
   if (exit.exit_code >= 0) {
     return host::SetKilled(outcome, host::KillCause::kExit,
-                           "the process ended itself with code " + std::to_string(exit.exit_code));
+                           "the process exited with code " + std::to_string(exit.exit_code));
   }
   if (!exit.known) {
     return host::SetKilled(outcome, host::KillCause::kUnknown, "ended for an unknown reason");
   }
-  host::SetKilled(outcome,
-                  exit.signal == SIGKILL ? host::KillCause::kSigkill : host::KillCause::kSignal,
-                  "killed by " + SignalName(exit.signal),
-                  exit.signal == SIGSEGV ? "often a recursion too deep for the C stack" : "");
+  host::SetKilled(
+      outcome, exit.signal == SIGKILL ? host::KillCause::kSigkill : host::KillCause::kSignal,
+      "killed by " + SignalName(exit.signal),
+      exit.signal == SIGSEGV ? "often caused by recursion too deep for the C stack" : "");
 }
 
 }  // namespace belljar::outside

@@ -1,13 +1,12 @@
-// Execution: one request in one worker, from sending it to the worker's death.
+// Execution: one request in one worker, from sending it until the worker's death.
 //
 //   Execution execution(std::move(worker), request, options, "restricted");
 //   Result<Outcome> outcome = execution.Run();
 //   pool.Retire(execution.TakeWorker());
 //
-// The host enforces here what the worker cannot be asked for: the wall clock, the CPU time, the
-// cancellation. Whatever happens, the worker has been killed when Run returns. Taking a process
-// apart costs the kernel more than a short run does, so reaping it is left to whoever takes the
-// worker.
+// The host enforces what the worker cannot be trusted with: the wall clock, the CPU time,
+// cancellation. In every case the worker has been killed when Run returns. Tearing down a process
+// costs the kernel more than a short run does, so whoever takes the worker reaps it.
 #ifndef BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 #define BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 
@@ -34,16 +33,16 @@ class Execution {
   Execution(Worker worker, const host::Request& request, const RunOptions& options,
             std::string_view language);
 
-  // Before Run, where the profile has an egress proxy. `narrower`: as Egress proxy has it.
+  // Before Run, if the profile has an egress proxy. `narrower`: as in EgressProxy.
   void ServeEgress(egress::EgressService& service, std::optional<egress::AllowList> narrower);
 
   core::Result<host::Outcome> Run();
 
-  // After Run; to be killed, if it has not been.
+  // After Run. The caller kills it if it is still alive.
   Worker TakeWorker() { return std::move(worker_); }
 
  private:
-  enum class End { kReported, kDied, kNonsense, kTimeout, kCpuLimit, kCancelled };
+  enum class End { kReported, kDied, kMalformed, kTimeout, kCpuLimit, kCancelled };
 
   void StartClock();
   core::Result<void> SendRequest();

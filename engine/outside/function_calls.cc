@@ -8,21 +8,21 @@
 namespace belljar::outside {
 namespace {
 
-// More than a refusal takes with a name of any length.
+// More than a refusal with a name of any length needs.
 constexpr size_t kMaxRefusal = 1024;
 
-// What goes back when the function's own answer cannot.
+// The answer if the function's own answer cannot be sent.
 std::string Refusal(std::string_view type, const std::string& message) {
   return nlohmann::json{{"error", {{"type", type}, {"message", message}}}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// A name as plain data has it: text, or the form of text that is no UTF-8.
+// A name in plain data: text, or the encoding of text that is not UTF-8.
 bool IsName(const nlohmann::json& key) {
   return key.is_string() || (key.is_object() && key.value("$type", nlohmann::json()) == "str");
 }
 
-// Keyword arguments: an object, or the form of a dict whose order counts.
+// Keyword arguments: an object, or the encoding of an ordered dict.
 bool AreKeywords(const nlohmann::json& keywords) {
   if (!keywords.is_object()) return false;
   if (!keywords.contains("$type")) return true;
@@ -33,8 +33,8 @@ bool AreKeywords(const nlohmann::json& keywords) {
          });
 }
 
-// As the runner writes it (engine/inside/runner/host_functions.py). Whoever answers spreads both: a
-// text in their place would become an argument for each of its characters.
+// As the runner writes it (engine/inside/runner/host_functions.py). The callee unpacks both: a text
+// in their place would become one argument per character.
 bool IsCall(const nlohmann::json& call) {
   if (!call.is_object() || call.size() != 2) return false;
   const auto args = call.find("args");
@@ -58,17 +58,17 @@ bool FunctionCalls::Has(std::string_view name) const {
 }
 
 std::string FunctionCalls::Answer(std::string_view name, std::string_view arguments) const {
-  // The runner sends no such thing; whoever else does gets an answer that tells nothing.
+  // The runner never sends this. Anyone else gets an answer that reveals nothing.
   const host::JsonReading reading = host::ReadJson(arguments, {.depth = core::kMaxCallDepth});
   const auto* frame = std::get_if<nlohmann::json>(&reading);
   if (frame == nullptr || !IsCall(*frame)) {
     return Refusal("ValueError", std::string(name) + "(): its arguments are not plain data");
   }
   std::string answer = call_(name, arguments);
-  const core::Bytes most = request_.limits.result;
-  if (answer.size() <= most.count) return answer;
-  return Refusal("ValueError", std::string(name) + "(): its answer takes more than the " +
-                                   most.ToString() + " that a result may");
+  const core::Bytes max = request_.limits.result;
+  if (answer.size() <= max.count) return answer;
+  return Refusal("ValueError", std::string(name) + "(): its answer exceeds the " + max.ToString() +
+                                   " limit of a result");
 }
 
 size_t FunctionCalls::MaxCall(const core::Limits& limits) {

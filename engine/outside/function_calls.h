@@ -1,9 +1,9 @@
-// FunctionCalls: the judge of calls of the request's functions, over whichever line they come: a
-// worker's (worker_channel.h) or a container's (container/wire). Every byte of a call is hostile.
+// FunctionCalls: validates and answers calls of the request's functions, from a worker
+// (worker_channel.h) or a container (container/wire). Every byte of a call is hostile.
 //
 //   FunctionCalls calls(request, options.call);
-//   if (!calls.MayBe(name_size, arguments_size)) …     as announced, before it has come
-//   if (!calls.Has(name)) …                            as it has
+//   if (!calls.MayBe(name_size, arguments_size)) …     as announced, before it arrives
+//   if (!calls.Has(name)) …                            after it has arrived
 //   std::string answer = calls.Answer(name, arguments);
 #ifndef BELLJAR_ENGINE_OUTSIDE_FUNCTION_CALLS_H_
 #define BELLJAR_ENGINE_OUTSIDE_FUNCTION_CALLS_H_
@@ -24,17 +24,16 @@ class FunctionCalls {
   FunctionCalls(const host::Request& request, const FunctionCall& call)
       : request_(request), call_(call) {}
 
-  // Whether there is anything to call, and anybody who answers. What is only validated calls
-  // nobody.
+  // Whether there are functions to call and a handler. Validated code calls none.
   bool any() const;
   bool MayBe(size_t name_size, size_t arguments_size) const;
   bool Has(std::string_view name) const;
 
-  // Calls the function, on this thread. Precondition: Has(name). Empty: there is no answer, since
-  // the run is being cancelled; the program is left waiting for its end.
+  // Calls the function, on this thread. Precondition: Has(name). An empty answer means that the run
+  // is being cancelled; the program waits for its end.
   std::string Answer(std::string_view name, std::string_view arguments) const;
 
-  // Of names and arguments together, and of answers.
+  // For name and arguments together, and for answers.
   static size_t MaxCall(const core::Limits& limits);
   static size_t MaxAnswer(const core::Limits& limits);
 

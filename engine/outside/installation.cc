@@ -20,13 +20,13 @@ constexpr char kPython[] = "python" BELLJAR_PYTHON_MINOR;
 constexpr char kProgram[] = "belljar-zygote";
 constexpr char kModule[] = "belljar-zygote.so";
 constexpr char kInEnvironment[] = "belljar/_installation";
-// Beside the zygote of an image: the path of its interpreter.
+// Next to the zygote of an image: the path of its interpreter.
 constexpr char kInterpreterFile[] = "interpreter";
 
 struct Place {
   fs::path programs;
   fs::path share;
-  fs::path environment = {};  // the folder of packages that it lies in
+  fs::path environment = {};  // the site-packages folder that contains it
 };
 
 std::string ShellQuoted(const std::string& text) {
@@ -38,7 +38,7 @@ std::string ShellQuoted(const std::string& text) {
   return quoted + "'";
 }
 
-// In a build tree a link stands where the set will be, and ./dev knows what belongs there.
+// In a build tree the set is a link that ./dev fills.
 std::string InstallCommand(const fs::path& packages, const std::string& set) {
   std::error_code code;
   if (fs::is_symlink(packages / set, code)) return "./dev setup " + set;
@@ -48,11 +48,11 @@ std::string InstallCommand(const fs::path& packages, const std::string& set) {
          ShellQuoted(packages / set) + " -r " + ShellQuoted(requirements);
 }
 
-// Of a program in `folder`.
+// For a program in `folder`.
 std::vector<Place> PlacesOfProgram(const fs::path& folder) {
   const fs::path prefix = folder.parent_path();
   return {{folder, folder / "share/belljar"},
-          {prefix, prefix / "share/belljar"},  // of tests, in a build tree
+          {prefix, prefix / "share/belljar"},  // for tests, in a build tree
           {prefix / "libexec/belljar", prefix / "share/belljar"},
           {folder, prefix.parent_path() / "share/belljar"}};
 }
@@ -62,8 +62,8 @@ Place PlaceInEnvironment(const fs::path& packages) {
   return {root / "libexec/belljar", root / "share/belljar", packages};
 }
 
-// Of <prefix>/bin/belljar, as pip puts it: into an environment, a prefix of Debian's or Fedora's,
-// or with --target beside the packages themselves.
+// For <prefix>/bin/belljar, as installed by pip: into an environment, a Debian or Fedora prefix, or
+// with --target next to the packages themselves.
 std::vector<Place> PlacesOfCommand(const fs::path& folder) {
   const fs::path prefix = folder.parent_path();
   return {PlaceInEnvironment(prefix / "lib" / kPython / "site-packages"),
@@ -80,7 +80,7 @@ bool IsElfProgram(const fs::path& path) {
          access(path.c_str(), X_OK) == 0;
 }
 
-// The program that `path` leads to; empty where it is a script, as pyenv's are, or nothing.
+// The program that `path` resolves to; empty if it is a script (pyenv) or does not exist.
 fs::path ProgramBehind(const fs::path& path) {
   std::error_code code;
   const fs::path real = fs::canonical(path, code);
@@ -90,7 +90,7 @@ fs::path ProgramBehind(const fs::path& path) {
 fs::path InterpreterOnPath() {
   const char* path = getenv("PATH");
   for (const std::string_view folder : core::SplitAt(path ? path : "", ':')) {
-    // What is not absolute depends on where we are called.
+    // A relative path depends on the working directory.
     if (!folder.starts_with('/')) continue;
     fs::path program = ProgramBehind(fs::path(folder) / kPython);
     if (!program.empty()) return program;
@@ -102,8 +102,8 @@ core::Error NoInterpreter(const std::string& detail) {
   return core::MakeError("find the interpreter of this installation", detail);
 }
 
-// The interpreter that the zygote of `place` is loaded into: the one that is given or written down,
-// else that of the environment, else the first on PATH, as for `pip install --user`.
+// The interpreter that loads the zygote of `place`: the given or recorded one, else that of the
+// environment, else the first on PATH, as for `pip install --user`.
 core::Result<std::string> InterpreterOf(const Place& place, const fs::path& command_folder,
                                         const std::string& given) {
   std::string named = given;
@@ -183,8 +183,7 @@ core::Result<Installation> Installation::Find(const InstallationPlace& place) {
                          "no belljar-zygote and share/belljar near " + folder.string());
 }
 
-// <prefix>/bin/python3.11 and <prefix>/lib/python3.11/os.py: the landmark that getpath.py looks
-// for.
+// <prefix>/bin/python3.11 and <prefix>/lib/python3.11/os.py: the landmark that getpath.py uses.
 std::string Installation::StandardLibrary() const {
   std::error_code code;
   const fs::path prefix = fs::path(interpreter).parent_path().parent_path();

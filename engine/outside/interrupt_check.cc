@@ -14,7 +14,7 @@ InterruptCheck::InterruptCheck(const std::function<bool()>& interrupted)
 
 core::Deadline InterruptCheck::next() const { return interrupted_ ? next_ : core::Deadline::max(); }
 
-void InterruptCheck::Hurry() { next_ = core::Clock::now(); }
+void InterruptCheck::CheckSoon() { next_ = core::Clock::now(); }
 
 bool InterruptCheck::Interrupted() {
   if (!interrupted_ || core::Clock::now() < next_) return false;

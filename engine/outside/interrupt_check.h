@@ -1,5 +1,5 @@
-// InterruptCheck: when RunOptions::interrupted is asked: once a signal's handler has run on this
-// thread, and now and then, since a signal that comes between two looks wakes no poll.
+// InterruptCheck: decides when to call RunOptions::interrupted: after a signal handler has run on
+// this thread, and periodically, since a signal between two checks does not wake a poll.
 #ifndef BELLJAR_ENGINE_OUTSIDE_INTERRUPT_CHECK_H_
 #define BELLJAR_ENGINE_OUTSIDE_INTERRUPT_CHECK_H_
 
@@ -11,14 +11,14 @@ namespace belljar::outside {
 
 class InterruptCheck {
  public:
-  // Borrowed; an empty one is never asked.
+  // Borrowed; an empty one is never called.
   explicit InterruptCheck(const std::function<bool()>& interrupted);
 
-  // The next look: to be polled until.
+  // When the next check is due, as a poll deadline.
   core::Deadline next() const;
-  // EINTR, or after something that may have had a signal of its own.
-  void Hurry();
-  // Asks, if it is time to; true: the caller wants no more of the run.
+  // Call after EINTR, or after code that may have received a signal.
+  void CheckSoon();
+  // Checks if it is due; true: the caller wants to end the run.
   bool Interrupted();
 
  private:

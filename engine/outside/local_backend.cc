@@ -10,17 +10,17 @@ namespace belljar::outside {
 
 LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
                            std::unique_ptr<egress::EgressService> egress_service,
-                           EgressKeeper keeper)
+                           EgressHandler egress_handler)
     : mode_(std::move(mode)),
       language_(std::move(language)),
       egress_service_(std::move(egress_service)),
-      keeper_(std::move(keeper)),
+      egress_handler_(std::move(egress_handler)),
       pool_(std::move(pool)) {}
 
 core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
                                               const RunOptions& options) {
   std::optional<egress::AllowList> narrower;
-  if (!keeper_) {  // who else keeps it has judged the request too
+  if (!egress_handler_) {  // otherwise the host that serves it has checked the request
     core::Result<std::optional<egress::AllowList>> judged =
         egress::Narrower(egress_service_.get(), request);
     if (!judged) return judged.error();
@@ -32,8 +32,8 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
     return worker.error();
   }
   const bool runs = request.mode == host::Request::Mode::kRun;
-  if (keeper_ && runs) {
-    core::Result<void> kept = keeper_(std::move(worker->furnishings.egress));
+  if (egress_handler_ && runs) {
+    core::Result<void> kept = egress_handler_(std::move(worker->resources.egress));
     if (!kept) {
       pool_->Retire(std::move(*worker));
       return kept.error();

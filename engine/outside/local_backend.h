@@ -14,10 +14,10 @@ namespace belljar::outside {
 
 class LocalBackend : public Backend {
  public:
-  // `mode` and `language` ("strict", "restricted", …) are repeated in every outcome. Of a profile
-  // with an egress proxy, `egress_service` or whoever keeps it instead; else neither.
+  // `mode` and `language` ("strict", "restricted", …) are copied into every outcome. For a profile
+  // with an egress proxy, either `egress_service` or `keeper` is set; otherwise neither.
   LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
-               std::unique_ptr<egress::EgressService> egress_service, EgressKeeper keeper);
+               std::unique_ptr<egress::EgressService> egress_service, EgressHandler egress_handler);
 
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options) override;
 
@@ -30,7 +30,7 @@ class LocalBackend : public Backend {
   const std::string mode_;
   const std::string language_;
   const std::unique_ptr<egress::EgressService> egress_service_;
-  const EgressKeeper keeper_;
+  const EgressHandler egress_handler_;
   const std::unique_ptr<SparePool> pool_;
 };
 

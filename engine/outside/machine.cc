@@ -19,7 +19,7 @@ namespace {
 
 using Need = MachineCheck::Need;
 
-// The words of a small file of /proc or /sys; none when it cannot be read.
+// The words in a small file of /proc or /sys; empty if it cannot be read.
 std::vector<std::string> WordsOf(const std::string& path) {
   std::vector<std::string> words;
   core::Result<std::string> text = core::ReadFile(path, 1 << 20);
@@ -39,11 +39,11 @@ MachineCheck CheckVersion() {
           Need::kAlways,
           major > 5 || (major == 5 && minor >= 13),
           std::string("Linux ") + system.release + ", " + system.machine,
-          "5.13 has all the calls that the seal is made of; 6.7 and 6.12 add to Landlock",
+          "5.13 has all system calls that the seal needs; 6.7 and 6.12 add to Landlock",
           "use a kernel of 5.13 or later"};
 }
 
-// Each switch that is known to forbid user namespaces, where this machine has it set so.
+// Each setting known to forbid user namespaces, if it is set on this machine.
 std::string NamespaceAdvice() {
   const struct {
     const char* path;
@@ -64,7 +64,7 @@ std::string NamespaceAdvice() {
   }
   if (advice.empty()) {
     advice =
-        "no switch of this kernel forbids them, so a container around us does: allow clone3, "
+        "no setting of this kernel forbids them, so a surrounding container does: allow clone3, "
         "unshare, mount and pivot_root in its seccomp profile, or use --isolation standard";
   }
   return advice;
@@ -95,8 +95,8 @@ MachineCheck CheckLandlock() {
           Need::kStrict,
           abi > 0,
           detail,
-          "it refuses files, TCP (Linux 6.7), abstract sockets and signals (6.12) should a "
-          "namespace slip",
+          "it refuses files, TCP (Linux 6.7), abstract sockets and signals (6.12) in case a "
+          "namespace fails",
           "needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK and \"landlock\" in the boot parameter "
           "lsm="};
 }
@@ -109,7 +109,7 @@ MachineCheck CheckSeccomp() {
       Need::kAlways,
       found,
       found ? "filters with the actions kill_process and trap" : "no filters, or none that kill",
-      "it leaves the guest only the system calls on its profile's list",
+      "it allows the guest only the system calls on its profile's list",
       "needs Linux 4.14 with CONFIG_SECCOMP_FILTER, and /proc"};
 }
 
@@ -118,17 +118,17 @@ MachineCheck CheckCgroup() {
   return {"cgroup",
           Need::kOptional,
           parent.ok(),
-          parent ? "a leaf can be made below " + *parent : parent.error().ToString(),
+          parent ? "a leaf can be created below " + *parent : parent.error().ToString(),
           "it bounds the memory and the processes of all workers together",
-          "needs cgroup v2 with memory and pids, and a group that is ours to write: systemd-run "
-          "--user --scope belljar …"};
+          "needs cgroup v2 with memory and pids, and a writable group: systemd-run --user --scope "
+          "belljar …"};
 }
 
 std::string FindProgram(const std::string& name) {
   const char* path = getenv("PATH");
   std::istringstream folders(path ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.empty()) continue;  // the current folder is no place for tools
+    if (folder.empty()) continue;  // the current folder is not searched
     const std::string program = folder + "/" + name;
     if (access(program.c_str(), X_OK) == 0) return program;
   }
@@ -146,7 +146,7 @@ std::vector<MachineCheck> CheckKernel() {
 std::vector<MachineCheck> CheckTools() {
   const std::string bwrap = FindProgram("bwrap");
   return {{"bwrap", Need::kOptional, !bwrap.empty(), bwrap.empty() ? "not on PATH" : bwrap,
-           "the benchmark compares with it", "on Debian: apt-get install bubblewrap"}};
+           "the benchmark uses it for comparison", "on Debian: apt-get install bubblewrap"}};
 }
 
 }  // namespace belljar::outside

@@ -1,4 +1,5 @@
-// What this machine can give: each layer and tool, found or not, why it matters, how to get it.
+// What this machine provides: each layer and tool, whether it was found, why it matters, how to get
+// it.
 #ifndef BELLJAR_ENGINE_OUTSIDE_MACHINE_H_
 #define BELLJAR_ENGINE_OUTSIDE_MACHINE_H_
 
@@ -9,20 +10,20 @@ namespace belljar::outside {
 
 struct MachineCheck {
   enum class Need {
-    kAlways,    // nothing runs without it
-    kStrict,    // --isolation strict refuses without it
-    kOptional,  // reported only
+    kAlways,    // required for any run
+    kStrict,    // required for --isolation strict
+    kOptional,  // only reported
   };
 
   std::string name;
   Need need = Need::kOptional;
   bool found = false;
-  std::string detail;  // what was seen
+  std::string detail;  // what was found
   std::string why;     // what it is for
-  std::string how;     // how to get it; for a machine where it was not found
+  std::string how;     // how to get it, if it was not found
 };
 
-// The kernel's version, then the layers of the seal that a kernel may lack, in their order.
+// The kernel's version, then the layers of the seal that a kernel may lack, in order.
 std::vector<MachineCheck> CheckKernel();
 
 // Programs that the benchmark can use.

@@ -13,8 +13,7 @@ struct Known {
   const char* media_type;
 };
 
-// As IANA registers them, and where it does not, as freedesktop.org's shared-mime-info has them. In
-// order of the extension.
+// As registered with IANA, otherwise as in freedesktop.org's shared-mime-info. Sorted by extension.
 constexpr Known kKnown[] = {
     {"7z", "application/x-7z-compressed"},
     {"avif", "image/avif"},
@@ -92,7 +91,7 @@ constexpr Known kKnown[] = {
 };
 static_assert(std::ranges::is_sorted(kKnown, {}, &Known::extension));
 
-// Longer than any that is known.
+// Longer than any known extension.
 constexpr size_t kMaxExtension = 16;
 
 }  // namespace
@@ -100,7 +99,7 @@ constexpr size_t kMaxExtension = 16;
 const char* MediaTypeOfName(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const size_t dot = name.rfind('.');
-  // ".bashrc" is a name without an extension.
+  // ".bashrc" has no extension.
   if (dot == name.npos || dot == 0 || name.size() - dot > kMaxExtension) return nullptr;
   const std::string extension = core::LowerCase(name.substr(dot + 1));
   const auto* found =

@@ -1,4 +1,4 @@
-// Media types of files, told by their names; of those without a known one, by whether it is text.
+// Media types of files by name; for unknown names, by whether the content is text.
 #ifndef BELLJAR_ENGINE_OUTSIDE_MEDIA_TYPE_H_
 #define BELLJAR_ENGINE_OUTSIDE_MEDIA_TYPE_H_
 
@@ -6,11 +6,11 @@
 
 namespace belljar::outside {
 
-// What the extension of `path` stands for; nullptr for one that is not known. Upper case or lower.
+// The media type of the extension of `path`, in upper or lower case; nullptr if it is not known.
 const char* MediaTypeOfName(std::string_view path);
 
-// The same; of another file text/plain where `content` is UTF-8, else application/octet-stream. The
-// guest chooses both: it is how to show the file, not what it holds.
+// The same; for other files text/plain if `content` is UTF-8, else application/octet-stream. The
+// guest chooses both, so this only says how to show the file, not what it contains.
 const char* MediaTypeOf(std::string_view path, std::string_view content);
 
 }  // namespace belljar::outside

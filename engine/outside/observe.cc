@@ -62,12 +62,12 @@ host::LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceIn
   return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
 }
 
-host::LayerState PrivilegeLayer(std::string_view status, seal::OwnWord word) {
+host::LayerState PrivilegeLayer(std::string_view status, seal::SelfReport self_report) {
   std::string missing, unseen;
   const auto require = [&](bool held, const char* key, const char* what) {
     const bool shown = !Field(status, key).empty();
     if (!shown) unseen += (unseen.empty() ? "" : ", ") + std::string(what);
-    if (!(shown ? held : (word & seal::kNoPrivileges) != 0)) {
+    if (!(shown ? held : (self_report & seal::kNoPrivileges) != 0)) {
       missing += (missing.empty() ? "" : ", ") + std::string(what);
     }
   };
@@ -75,18 +75,18 @@ host::LayerState PrivilegeLayer(std::string_view status, seal::OwnWord word) {
   for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"}) {
     require(IsZero(Field(status, set)), set, set);
   }
-  // "real effective saved filesystem": root in any of them is root.
+  // Columns: real, effective, saved, filesystem. Root in any of them is root.
   const std::string uids = "\t" + std::string(Field(status, "Uid:")) + "\t";
   require(uids.find("\t0\t") == std::string::npos, "Uid:", "unprivileged uid");
   if (!missing.empty()) return {"privileges", false, "missing: " + missing};
   std::string detail = "no_new_privs, no capabilities, unprivileged uid";
-  if (!unseen.empty()) detail += "; not shown by this kernel, the worker's own word: " + unseen;
+  if (!unseen.empty()) detail += "; not shown by this kernel, reported by the worker: " + unseen;
   return {"privileges", true, detail};
 }
 
 struct Limited {
   __rlimit_resource resource;
-  const char* row;  // of /proc/<pid>/limits
+  const char* row;  // in /proc/<pid>/limits
 };
 constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
                                 {RLIMIT_CPU, "Max cpu time"},
@@ -94,8 +94,8 @@ constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
                                 {RLIMIT_NPROC, "Max processes"},
                                 {RLIMIT_CORE, "Max core file size"}};
 
-// The row of /proc, soft limit and hard one. Where there is none (gVisor of 2022 has no such file)
-// the process is asked about, which takes more: CAP_SYS_RESOURCE, where root looks at nobody.
+// Reads soft and hard limit from /proc. Without that file (gVisor of 2022), asks with prlimit,
+// which needs CAP_SYS_RESOURCE if root inspects another user's process.
 core::Result<bool> IsUnlimited(pid_t pid, std::string_view limits, const Limited& limited) {
   const std::string_view shown = Field(limits, limited.row);
   if (!shown.empty()) return shown.find("unlimited") != std::string_view::npos;
@@ -129,14 +129,14 @@ int FilterCount(std::string_view status) {
 }
 
 host::LayerState SeccompLayer(std::string_view status, int own_filters, int filters,
-                              seal::OwnWord word) {
+                              seal::SelfReport self_report) {
   const std::string_view mode = Field(status, "Seccomp:");
   if (Field(status, "Seccomp_filters:").empty()) {
-    const bool held = mode == "2" && (word & seal::kFilterRefuses) != 0;
-    if (!held) return {"seccomp", false, "no filter of its own refuses what it has to"};
-    return {"seccomp", true,
-            "allow-list; filters are not counted by this kernel, the worker's own word: its own "
-            "refuses"};
+    const bool held = mode == "2" && (self_report & seal::kFilterRefuses) != 0;
+    if (!held) return {"seccomp", false, "it has no working filter of its own"};
+    return {
+        "seccomp", true,
+        "allow-list; this kernel does not count filters, reported by the worker: its own refuses"};
   }
   const int added = FilterCount(status) - own_filters;
   if (mode == "2" && added >= filters) return {"seccomp", true, "allow-list"};
@@ -180,7 +180,7 @@ core::Result<OwnSeal> OwnSeal::Read() {
 }
 
 core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
-                                                        int status_fd, seal::OwnWord word,
+                                                        int status_fd, seal::SelfReport self_report,
                                                         int filters, pid_t parent) {
   const std::string folder = "/proc/" + std::to_string(pid);
   core::Result<std::string> status = core::ReadAll(status_fd, kMaxProcFile);
@@ -191,19 +191,19 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
   }
   core::Result<host::LayerState> rlimits = RlimitLayer(pid);
   if (!rlimits) return rlimits.error();
-  const bool landlock_refused = (word & seal::kLandlockRefuses) != 0;
+  const bool landlock_refused = (self_report & seal::kLandlockRefuses) != 0;
   core::Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
-  // An ordinary user may look into a user namespace of its own making only: a worker that is in
-  // none cannot be looked at, and then nothing is claimed.
+  // An ordinary user can only inspect processes in a user namespace it created. A worker that is in
+  // none is hidden from it, and nothing is claimed then.
   const bool hidden = !namespaces && namespaces.error().error_number == EACCES;
   if (!namespaces && !hidden) return namespaces.error();
   return std::vector<host::LayerState>{
       hidden ? host::LayerState{"namespaces", false, "shared with the host"}
              : NamespaceLayer(*namespaces, own.namespaces),
-      PrivilegeLayer(*status, word), std::move(*rlimits),
+      PrivilegeLayer(*status, self_report), std::move(*rlimits),
       host::LayerState{"landlock", landlock_refused,
                        landlock_refused ? "files, TCP, abstract sockets, signals" : "not in force"},
-      SeccompLayer(*status, own.seccomp_filters, filters, word)};
+      SeccompLayer(*status, own.seccomp_filters, filters, self_report)};
 }
 
 }  // namespace belljar::outside

@@ -1,5 +1,5 @@
-// Looks at a waiting worker from outside and says which layers hold it. What a result calls
-// isolation comes from here, never from the plan.
+// Inspects a waiting worker from outside and reports which layers are in force. The isolation in a
+// result comes from here, never from the plan.
 #ifndef BELLJAR_ENGINE_OUTSIDE_OBSERVE_H_
 #define BELLJAR_ENGINE_OUTSIDE_OBSERVE_H_
 
@@ -16,10 +16,11 @@
 
 namespace belljar::outside {
 
-// What of the seal is on this process itself: a container that we run in may have put it there, and
-// our children inherit it, so that it proves nothing of them. Reads /proc/self; once is enough.
+// The parts of the seal that already apply to this process itself. A container that we run in may
+// have set them, and children inherit them, so they prove nothing about a worker. Reads /proc/self;
+// once is enough.
 struct OwnSeal {
-  // Of user, mnt, pid, net, ipc, uts, cgroup: the inode that names each namespace; 0: this kernel
+  // The inodes that identify the namespaces user, mnt, pid, net, ipc, uts, cgroup; 0: this kernel
   // does not show it.
   std::array<ino_t, 7> namespaces{};
   int seccomp_filters = 0;
@@ -27,14 +28,14 @@ struct OwnSeal {
   static core::Result<OwnSeal> Read();
 };
 
-// `pid` must be a child of `parent` (0: of this process) that has said that it is sealed. Reads
-// `status_fd`, its /proc/<pid>/status, and its ns and limits. `filters` is how many seccomp filters
-// it must have beyond those of `own`. `word` is what it said of itself while it ran only our code:
-// it counts for Landlock, which leaves no mark, and where this kernel's /proc has no field for what
-// is looked for; the detail says so. One entry a layer, in the order of the seal, but for the
-// cgroup.
+// `pid` must be a child of `parent` (0: of this process) that has reported that it is sealed. Reads
+// `status_fd`, its /proc/<pid>/status, and its ns and limits. `filters` is the number of seccomp
+// filters that it must have in addition to those of `own`. `word` is its own report from when it
+// still ran only our code. It is used for Landlock, which cannot be seen from outside, and where
+// this kernel's /proc lacks a field; the detail says so. Returns one entry per layer, in the order
+// of the seal, except the cgroup.
 core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
-                                                        int status_fd, seal::OwnWord word,
+                                                        int status_fd, seal::SelfReport self_report,
                                                         int filters = 1, pid_t parent = 0);
 
 // Whether the process is in the cgroup v2 leaf of this name.
@@ -42,8 +43,8 @@ bool IsInCgroup(pid_t pid, const std::string& leaf);
 
 core::Result<core::UniqueFd> OpenStatus(pid_t pid);
 
-// Bytes: the most that the process has had resident so far, or what it has now where the kernel
-// does not show that (gVisor of 2022); 0 once it is gone.
+// Peak resident memory in bytes, or the current value if the kernel does not show the peak (gVisor
+// of 2022); 0 once the process is gone.
 uint64_t MaxRss(int status_fd);
 
 }  // namespace belljar::outside

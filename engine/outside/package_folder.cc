@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kMetadata = ".dist-info";
-// The largest of those that profiles name has 400 KiB.
+// The largest RECORD of the packages that profiles name has 400 KiB.
 constexpr size_t kLargestRecord = 16 << 20;
 constexpr size_t kLargestPins = 1 << 20;
 
@@ -26,7 +26,7 @@ struct Distribution {
   std::string folder;  // "scikit_learn-1.4.2.dist-info"
 };
 
-// One spelling of a name (PyPA, "Names and normalization").
+// The normalised form of a name (PyPA, "Names and normalization").
 std::string Normalized(std::string_view name) {
   std::string normal;
   for (const char c : name) {
@@ -44,7 +44,7 @@ std::vector<Distribution> DistributionsIn(const std::string& folder) {
     const std::string name = entry.path().filename();
     if (!name.ends_with(kMetadata)) continue;
     const std::string_view both = std::string_view(name).substr(0, name.size() - kMetadata.size());
-    // "scikit_learn-1.4.2": neither part holds a hyphen of its own.
+    // "scikit_learn-1.4.2": neither part contains a hyphen.
     const size_t hyphen = both.find('-');
     if (hyphen == std::string_view::npos) continue;
     found.push_back(
@@ -53,7 +53,7 @@ std::vector<Distribution> DistributionsIn(const std::string& folder) {
   return found;
 }
 
-// The path of a line of a RECORD: comma-separated, and quoted where it holds a comma or a quote.
+// The path in a line of a RECORD: comma-separated, and quoted if it contains a comma or a quote.
 std::string RecordedPath(std::string_view line) {
   if (!line.starts_with('"')) return std::string(line.substr(0, line.find(',')));
   std::string path;
@@ -64,8 +64,8 @@ std::string RecordedPath(std::string_view line) {
   return path;
 }
 
-// What lies outside of the folder is the installer's (scripts, manual pages), and what is compiled
-// of single modules lies in one folder with that of everybody else's.
+// Files outside the folder belong to the installer (scripts, manual pages), and the bytecode of
+// single modules is in one folder shared by all packages.
 bool IsToImport(const std::string& path) {
   if (path.empty() || path.starts_with('/') || path.starts_with("__pycache__/")) return false;
   if (path.ends_with(".pth")) return false;
@@ -73,8 +73,8 @@ bool IsToImport(const std::string& path) {
   return std::find(parts.begin(), parts.end(), "..") == parts.end();
 }
 
-// `paths` are files; `prefix` is a folder of theirs, "numpy/", or "" for all. A folder that is a
-// package is somebody's own; one that is none may be shared, and is looked into.
+// `paths` are files; `prefix` is one of their folders, "numpy/", or "" for all. A folder that is a
+// package belongs to one distribution; any other may be shared, and is searched.
 void AddEntries(const std::set<std::string>& paths, const std::string& prefix,
                 std::set<std::string>& entries) {
   for (auto it = paths.lower_bound(prefix); it != paths.end() && it->starts_with(prefix);) {
@@ -89,11 +89,11 @@ void AddEntries(const std::set<std::string>& paths, const std::string& prefix,
     } else {
       AddEntries(paths, entry + "/", entries);
     }
-    it = paths.lower_bound(entry + "0");  // '0' follows '/': past all that is in it
+    it = paths.lower_bound(entry + "0");  // '0' follows '/': skips everything below the folder
   }
 }
 
-// False where nobody recorded what belongs to it.
+// False if there is no record of its files.
 bool AddEntriesOf(const std::string& folder, const Distribution& distribution,
                   std::set<std::string>& entries) {
   const core::Result<std::string> record =

@@ -1,5 +1,5 @@
-// Folders as Python's site-packages: what is installed into them, from their metadata. The host
-// runs no Python to ask.
+// Reads what is installed in folders like Python's site-packages from package metadata, without
+// running Python on the host.
 #ifndef BELLJAR_ENGINE_OUTSIDE_PACKAGE_FOLDER_H_
 #define BELLJAR_ENGINE_OUTSIDE_PACKAGE_FOLDER_H_
 
@@ -11,30 +11,30 @@
 namespace belljar::outside {
 
 struct InstalledPackage {
-  std::string name;  // as its own metadata has it: "scikit-learn"
+  std::string name;  // as in its metadata: "scikit-learn"
   std::string version;
 };
 
-// What a zygote may import of a folder, and its guests read.
+// What a zygote may import from a folder, and its guests may read.
 struct PackageFolder {
-  std::string path;                  // real; empty: there is none
-  std::vector<std::string> entries;  // below it; none: all of it
+  std::string path;                  // resolved; empty: there is none
+  std::vector<std::string> entries;  // below it; empty: all of it
 };
 
-// What is installed into such a folder; in no order.
+// The packages installed in such a folder, unordered.
 std::vector<InstalledPackage> PackagesIn(const std::string& folder);
 
-// Some packages among others in a folder.
+// Selected packages in a folder with others.
 struct ChosenPackages {
-  PackageFolder folder;                // without a path unless each is there in its version
+  PackageFolder folder;  // the path is empty unless all are installed in their versions
   std::vector<std::string> differing;  // "numpy 2.0.0, where 2.4.6 is needed"
 };
 
-// One "name version" a line, as the build writes them of requirements/SET.txt.
+// One "name version" per line, as the build generates from requirements/SET.txt.
 core::Result<std::vector<InstalledPackage>> ReadPins(const std::string& file);
 
-// `pins` in `folder`. What is theirs there is told by what the installer recorded of each (RECORD):
-// packages whole, and of a folder that several share (a namespace package) only what is theirs.
+// Finds `pins` in `folder`. Their files are known from each installer's RECORD: whole packages, and
+// only their own files in a folder that several distributions share (a namespace package).
 ChosenPackages ChoosePackages(const std::string& folder, const std::vector<InstalledPackage>& pins);
 
 }  // namespace belljar::outside

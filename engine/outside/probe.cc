@@ -13,7 +13,7 @@
 namespace belljar::outside {
 namespace {
 
-// Its exit code is 0, or what refused it.
+// The exit code is 0, or the errno.
 [[noreturn]] void TryMounting(int maps_written) {
   char written;
   ssize_t got;
@@ -24,7 +24,7 @@ namespace {
   _exit(seal::MayMount() ? 0 : errno);
 }
 
-// EPERM also of a filter around us that kills for it; ECHILD: killed by somebody else.
+// EPERM also for an outer filter that kills for this; ECHILD: killed by another process.
 int RefusedBy(const core::ExitReport& exit) {
   if (exit.signal != 0) return exit.signal == SIGSYS ? EPERM : ECHILD;
   return exit.exit_code;
@@ -42,28 +42,28 @@ core::Result<void> ProbeNamespaces() {
   arguments.flags =
       CLONE_PIDFD | seal::ZygoteNamespaceFlags() | seal::WorkerNamespaceFlags(false, false);
   arguments.pidfd = reinterpret_cast<uint64_t>(&pidfd);
-  // No exit signal: it never execs, and a program around us that waits for its own sees nothing of
-  // it.
+  // No exit signal: it never execs, and a surrounding program that waits for its own children must
+  // not see it.
   const pid_t pid = core::CloneProcess(arguments);
   if (pid < 0) {
-    return core::SystemError(
-        "clone into new namespaces",
-        "see user.max_user_namespaces, kernel.unprivileged_userns_clone, AppArmor, "
-        "and the seccomp profile of a container around us");
+    return core::SystemError("clone into new namespaces",
+                             "see user.max_user_namespaces, kernel.unprivileged_userns_clone, "
+                             "AppArmor, and the seccomp profile of a surrounding container");
   }
   if (pid == 0) {
     close(pipe_write.Release());
     TryMounting(pipe_read.get());
   }
   core::Process child(pid, core::UniqueFd(pidfd));
-  // Allowed to be made is not yet allowed to be used: AppArmor (Ubuntu 23.10) refuses only here.
+  // Creating namespaces does not imply being allowed to use them: AppArmor (Ubuntu 23.10) refuses
+  // only at this point.
   if (core::Result<void> written = seal::WriteIdMaps(pid); !written) return written;
   if (write(pipe_write.get(), "1", 1) != 1) return core::SystemError("probe namespaces");
   const core::ExitReport exit = child.Wait();
-  // Of one that somebody else reaped nothing is known: a zygote that may not mount will say so.
+  // If another reaper took the child, nothing is known; a zygote that may not mount will report it.
   if (!exit.known || exit.exit_code == 0) return {};
   return core::SystemErrorOf(RefusedBy(exit), "mount in new namespaces",
-                             "a container around us may forbid it, and gVisor always does");
+                             "a surrounding container may forbid it, and gVisor always does");
 }
 
 }  // namespace belljar::outside

@@ -1,4 +1,4 @@
-// Asks this machine what it can give, by trying it in a child that changes nothing.
+// Probes what this machine allows, in a child that changes nothing.
 #ifndef BELLJAR_ENGINE_OUTSIDE_PROBE_H_
 #define BELLJAR_ENGINE_OUTSIDE_PROBE_H_
 
@@ -6,8 +6,8 @@
 
 namespace belljar::outside {
 
-// Whether a child may be cloned into all the namespaces of the seal, and mount in them; the error
-// says what refused.
+// Whether a child may be cloned into all namespaces of the seal and mount in them. The error says
+// what refused it.
 core::Result<void> ProbeNamespaces();
 
 }  // namespace belljar::outside

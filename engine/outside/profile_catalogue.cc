@@ -52,8 +52,8 @@ core::Result<core::Profile> ProfileCatalogue::Choose(const std::string& name_or_
                          "");
 }
 
-// One name for one profile, however it is spelled: sorted, each once, and without what another one
-// extends anyway.
+// The canonical name of a combination: sorted, without duplicates, and without profiles that
+// another one extends.
 core::Result<core::Profile> ProfileCatalogue::Combine(const std::string& names) const {
   std::set<std::string> chosen;
   for (const std::string_view part : core::SplitAt(names, '+')) {

@@ -1,4 +1,4 @@
-// The profiles of this installation, and the choice of one by name or file.
+// The profiles of this installation, and selecting one by name or file.
 #ifndef BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
 #define BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
 
@@ -14,7 +14,7 @@ namespace belljar::outside {
 
 class ProfileCatalogue {
  public:
-  // Of the installation that is given, or the running program's. An error is its failure.
+  // For the given installation, or the running program's. Fails if it cannot be found or read.
   static core::Result<ProfileCatalogue> Open(
       std::optional<Installation> installation = std::nullopt);
 
@@ -22,8 +22,8 @@ class ProfileCatalogue {
   const std::vector<core::Profile>& profiles() const { return profiles_; }
   std::vector<std::string> Names() const;
 
-  // A name, several with "+" between them ("data-science+filesystem"), or the path of an operator's
-  // own file: with a slash in it, or ending in ".toml". An error is the user's.
+  // A name, several joined by "+" ("data-science+filesystem"), or the path of an operator's own
+  // file, which contains a slash or ends in ".toml". An error is the user's.
   core::Result<core::Profile> Choose(const std::string& name_or_file) const;
 
  private:
@@ -39,8 +39,8 @@ class ProfileCatalogue {
 // Names of all modules of `profile`.
 std::vector<std::string> ModuleNames(const core::Profile& profile);
 
-// Whether the profile has all of `modules`. The error is the user's and begins with `what`, which
-// says where they were given.
+// Checks that the profile has all of `modules`. The error is the user's and begins with `what`,
+// which says where they were given.
 core::Result<void> CheckAllowedImports(const std::vector<std::string>& modules,
                                        const core::Profile& profile, const std::string& what);
 

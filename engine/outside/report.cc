@@ -20,7 +20,7 @@ std::string Text(const json& value) {
   return value.is_null() ? std::string() : value.get<std::string>();
 }
 
-// json's own conversion would take true, 2.5 and 1e300 too.
+// json's own conversion would also accept true, 2.5 and 1e300.
 int Integer(const json& value) {
   const bool fits = value.is_number_unsigned()
                         ? value.get<uint64_t>() <= INT_MAX
@@ -35,14 +35,14 @@ int Count(const json& value) {
   return count;
 }
 
-// A text or a number would be iterated over as a list of itself.
-const json& List(const json& value, size_t most) {
+// A text or number would be iterated as a list of itself.
+const json& List(const json& value, size_t max) {
   if (!value.is_array()) throw std::runtime_error("not a list");
-  if (value.size() > most) throw std::runtime_error("too long a list");
+  if (value.size() > max) throw std::runtime_error("list too long");
   return value;
 }
 
-// As a row of a table has it. What null stands for is the member's initial value.
+// Reads a value of a table row. For null the member keeps its initial value.
 template <unsigned kFlags, typename T>
 void ReadValue(const json& value, const host::FieldBounds& bounds, T& into) {
   if constexpr (host::OptionalField<T>) {
@@ -74,7 +74,7 @@ void ReadValue(const json& value, const host::FieldBounds& bounds, T& into) {
 }
 
 host::Status ReadStatus(const std::string& name, ReportBy by) {
-  // The limits are the host's to declare, but for memory, which only the worker sees as such.
+  // Limits are for the host to declare, except memory, which only the worker can detect.
   for (host::Status status : {host::Status::kOk, host::Status::kException, host::Status::kRefused,
                               host::Status::kMemoryLimit}) {
     if (host::StatusName(status) == name) return status;
@@ -86,9 +86,9 @@ host::Status ReadStatus(const std::string& name, ReportBy by) {
   throw std::runtime_error("unknown status");
 }
 
-// A name of the runner's only. The object that the outcome is shown as has "stdout" and "stderr"
-// beside these, which are the host's to count; and as many names as a hostile worker likes would be
-// looked up in each other.
+// Only names that the runner uses. The JSON of the outcome also has "stdout" and "stderr" here,
+// which only the host counts, and each name is compared with all others, so a hostile worker must
+// not add arbitrarily many.
 std::vector<std::string> ReadTruncated(const json& object) {
   constexpr std::string_view kParts[] = {"result",    "result_repr", "traceback", "findings",
                                          "variables", "message",     "imports"};
@@ -103,13 +103,13 @@ std::vector<std::string> ReadTruncated(const json& object) {
   return truncated;
 }
 
-bool IsPlain(std::string_view text, std::string_view others, size_t most) {
-  return !text.empty() && text.size() <= most && std::ranges::all_of(text, [&](unsigned char c) {
+bool IsPlain(std::string_view text, std::string_view others, size_t max) {
+  return !text.empty() && text.size() <= max && std::ranges::all_of(text, [&](unsigned char c) {
     return (std::isalnum(c) != 0 && c < 0x80) || others.find(static_cast<char>(c)) != others.npos;
   });
 }
 
-// A name becomes a file's, a media type a header: nothing else than what the runner writes.
+// A name becomes a file name and a media type a header, so only what the runner writes is accepted.
 host::Artifact ReadArtifact(const json& object, std::string_view bytes) {
   host::Artifact artifact;
   artifact.origin = host::Artifact::Origin::kDisplay;
@@ -123,29 +123,29 @@ host::Artifact ReadArtifact(const json& object, std::string_view bytes) {
   const json& offset = object.at("offset");
   const json& size = object.at("size");
   if (!offset.is_number_unsigned() || !size.is_number_unsigned()) {
-    throw std::runtime_error("not a place");
+    throw std::runtime_error("not an offset");
   }
   const auto from = offset.get<uint64_t>();
   artifact.size = size.get<uint64_t>();
   if (from > bytes.size() || artifact.size > bytes.size() - from) {
-    throw std::runtime_error("outside of the artifacts");
+    throw std::runtime_error("outside the artifacts");
   }
   artifact.content = std::string(bytes.substr(from, artifact.size));
   artifact.sha256 = host::Sha256(*artifact.content);
   return artifact;
 }
 
-// A run that made none, and a profile that keeps none, have no list.
+// A run without artifacts, or a profile that does not keep them, has no list.
 void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& outcome) {
   if (!object.contains("artifacts")) return;
   uint64_t total = 0;
   for (const json& item : List(object.at("artifacts"), kMaxArtifacts)) {
     host::Artifact artifact = ReadArtifact(item, bytes);
     total += artifact.size;
-    // Parts that overlap would make much of little.
+    // Overlapping parts would multiply the amount of data.
     if (total > bytes.size()) throw std::runtime_error("larger than all of them");
     for (const host::Artifact& other : outcome.artifacts) {
-      if (other.name == artifact.name) throw std::runtime_error("two of one name");
+      if (other.name == artifact.name) throw std::runtime_error("two with the same name");
     }
     outcome.artifacts.push_back(std::move(artifact));
   }
@@ -154,8 +154,8 @@ void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& ou
 
 }  // namespace
 
-bool IsDisplayName(std::string_view name, size_t most) {
-  return IsPlain(name, "-_.", most) && name.front() != '.';
+bool IsDisplayName(std::string_view name, size_t max) {
+  return IsPlain(name, "-_.", max) && name.front() != '.';
 }
 
 bool IsMediaType(std::string_view text) { return IsPlain(text, "/-+.", kMaxArtifactName); }
@@ -174,7 +174,7 @@ bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
     const json& result = object.at("result");
     if (object.at("has_result").get<bool>() && !result.is_null()) read.result_json = result.dump();
     ReadValue<0>(object, {}, read);
-    // Asked for by the request; otherwise the report has none.
+    // Only present if the request asked for them.
     const auto comments = object.find("comments");
     if (comments != object.end()) {
       ReadValue<0>(*comments, {.max_items = kMaxComments}, read.comments);

@@ -21,7 +21,7 @@
 namespace belljar::outside {
 namespace {
 
-// Findings, traceback and variables, beside the result.
+// In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
 
 // RFC 9562 version 4.
@@ -36,8 +36,8 @@ std::string NewExecutionId() {
 
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
-// The allow-list with what spawning needs for the zygote; for a worker, spawning taken away again.
-// A single run's zygote spawns nothing: it has one filter, once it is the worker.
+// The zygote gets the allow-list plus what spawning needs; a worker's filter removes spawning
+// again. The zygote of a single run spawns nothing and has only one filter, once it is the worker.
 core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
                                   seal::SealPlan& plan) {
   if (single_run) {
@@ -63,45 +63,43 @@ core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
   return {};
 }
 
-// Of a worker without namespaces.
-core::Result<void> CheckFurnishings(const SandboxOptions& options) {
+// For a worker without namespaces.
+core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
-  const bool needs_network = profile.egress && !options.egress_keeper;
+  const bool needs_network = profile.egress && !options.egress_handler;
   if (needs_network || (profile.workspace && !options.single_run)) {
-    return core::MakeError(
-        "use profile " + profile.name,
-        "it gives each worker a file system or a network of its own, which takes "
-        "namespaces; \"belljar doctor\" tells why there are none");
+    return core::MakeError("use profile " + profile.name,
+                           "it gives each worker its own file system or network, which requires "
+                           "namespaces; \"belljar doctor\" shows why there are none");
   }
-  return profile.workspace ? seal::CheckContainersWorkspace() : core::Result<void>();
+  return profile.workspace ? seal::CheckContainerWorkspace() : core::Result<void>();
 }
 
-// Of a process that could not be made or waited for: it says nothing of what the machine allows.
-bool IsOfTheMoment(int error_number) {
+// Whether a process could not be created or waited for, which says nothing about what the machine
+// allows.
+bool IsTemporary(int error_number) {
   return core::IsExhaustion(error_number) || error_number == EAGAIN || error_number == EINTR ||
          error_number == ECHILD;
 }
 
-// Standard isolation does without namespaces where they are refused, and nowhere else.
+// Only standard isolation continues without namespaces if they are refused.
 core::Result<bool> UsesNamespaces(const SandboxOptions& options) {
   if (core::Contains(options.without_layers, "namespaces")) return false;
   if (options.isolation == IsolationMode::kStrict) return true;
   const core::Result<void> probed = ProbeNamespaces();
-  if (!probed && IsOfTheMoment(probed.error().error_number)) return probed.error();
+  if (!probed && IsTemporary(probed.error().error_number)) return probed.error();
   return probed.ok();
 }
 
 core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   for (const std::string& layer : options.without_layers) {
     if (std::find(std::begin(kLayers), std::end(kLayers), layer) == std::end(kLayers)) {
-      return core::MakeError("leave out layer \"" + layer + "\"",
+      return core::MakeError("omit layer \"" + layer + "\"",
                              "the layers are namespaces, privileges, rlimits, landlock, seccomp");
     }
   }
   seal::SealPlan plan;
-  const auto wanted = [&](const char* layer) {
-    return !core::Contains(options.without_layers, layer);
-  };
+  const auto wanted = [&](const char* layer) { return !core::Contains(options.without_layers, layer); };
   const bool standard = options.isolation == IsolationMode::kStandard;
   const core::Result<bool> namespaces = UsesNamespaces(options);
   if (!namespaces) return namespaces.error();
@@ -111,7 +109,8 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   plan.landlock = wanted("landlock") && !(standard && seal::LandlockAbi() == 0);
   plan.seccomp = wanted("seccomp");
   if (!plan.namespaces) {
-    if (core::Result<void> checked = CheckFurnishings(options); !checked) return checked.error();
+    if (core::Result<void> checked = CheckWorkerResources(options); !checked)
+      return checked.error();
   }
   plan.workspace = options.profile.workspace;
   plan.egress = options.profile.egress;
@@ -139,8 +138,8 @@ void PlaceInCgroup(SparePoolOptions& pool) {
   }
 }
 
-// An ASCII identifier: Python would take others in another spelling than they are given in. One
-// that begins with an underscore is the policy's business.
+// An ASCII identifier: Python would normalise others to another spelling. The policy handles
+// leading underscores.
 bool IsVariable(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !name.empty() && name.size() <= core::kMaxFunctionName && is_letter(name.front()) &&
@@ -148,7 +147,7 @@ bool IsVariable(std::string_view name) {
              name, [&](char c) { return is_letter(c) || c == '_' || (c >= '0' && c <= '9'); });
 }
 
-// Of the variables and functions that a request brings.
+// Checks the names of a request's variables and functions.
 core::Result<void> CheckNames(const host::Request& request) {
   std::vector<std::string_view> names;
   std::ranges::copy_if(request.functions, std::back_inserter(names),
@@ -196,7 +195,7 @@ std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
 
 core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
     const SandboxOptions& options) {
-  if (!options.profile.egress || options.egress_keeper)
+  if (!options.profile.egress || options.egress_handler)
     return std::unique_ptr<egress::EgressService>();
   core::Result<egress::EgressRules> rules = egress::EgressRules::Make(options.network);
   if (!rules) return rules.error();
@@ -209,7 +208,7 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   core::Result<seal::SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
   SparePoolOptions pool;
-  // A set that is not there is no failure: what needs it cannot be imported, and `info` says so.
+  // A missing set is not a failure: modules that need it cannot be imported, and `info` says so.
   pool.zygote.missing = installation->Missing(options.profile);
   for (const core::PackageSet& set : options.profile.packages) {
     PackageFolder folder = installation->FolderOfSet(set.name);
@@ -238,7 +237,7 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   if (!started) return started.error();
   auto backend = std::make_unique<LocalBackend>(std::move(*started), ModeName(options.isolation),
                                                 LanguageName(options.language),
-                                                std::move(*egress_service), options.egress_keeper);
+                                                std::move(*egress_service), options.egress_handler);
   return Over(std::move(options), std::move(backend));
 }
 
@@ -255,14 +254,13 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
   core::Result<void> checked;
   host::ForEachField<core::Limits>([&](auto row) {
     const auto& requested = row.Of(request.limits);
-    const auto& most = row.Of(options_.profile.maximum_limits);
-    // Counts are the profile's, for all runs.
-    if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked ||
-        requested <= most)
+    const auto& max = row.Of(options_.profile.maximum_limits);
+    // Counts are fixed by the profile.
+    if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked || requested <= max)
       return;
     checked =
         core::MakeError("check limits", host::LimitTitle(row) + " " + host::LimitText(requested) +
-                                            " is over the maximum of " + host::LimitText(most) +
+                                            " is over the maximum of " + host::LimitText(max) +
                                             " of profile " + options_.profile.name);
   });
   if (!checked) return checked;
@@ -273,7 +271,7 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
   if (core::Result<void> checked = Check(request); !checked) return checked.error();
   if (!request.functions.empty() && !options.call) {
-    return core::MakeError("take functions", "nothing answers their calls");
+    return core::MakeError("take functions", "nothing handles their calls");
   }
   core::Result<host::Outcome> outcome = backend_->Run(request, options);
   if (outcome) outcome->execution_id = NewExecutionId();

@@ -1,4 +1,4 @@
-// Sandbox: what everyone else calls. One profile, one way of sealing it, many runs.
+// Sandbox: the public facade. One profile, one configuration of the seal, many runs.
 //
 //   SandboxOptions options;                      // profile "basic", strict, restricted
 //   auto sandbox = Sandbox::Open(options);
@@ -32,52 +32,52 @@ class EgressService;
 namespace belljar::outside {
 
 enum class IsolationMode {
-  kStrict,    // every layer, or no run
-  kStandard,  // privileges, rlimits, seccomp, and Landlock where there is one; says what is missing
+  kStrict,    // every layer is required
+  kStandard,  // privileges, rlimits, seccomp, and Landlock if available; reports what is missing
 };
 
 enum class Language {
-  kRestricted,  // the language policy in force
-  kFull,        // the kernel jail alone: an operator's choice, never a caller's
+  kRestricted,  // the language policy is enforced
+  kFull,        // only the kernel layers: an operator's choice, never a caller's
 };
 
 struct SandboxOptions {
   core::Profile profile;
   std::optional<Installation> installation;  // nullopt: the running program's
-  // Name -> modules of the other profiles: a refused import names the one that has it.
+  // JSON: name -> modules of the other profiles, so that a refused import can name one that has it.
   std::string other_profiles = "{}";
   IsolationMode isolation = IsolationMode::kStrict;
   Language language = Language::kRestricted;
-  // Layers to leave out ("landlock", …), for tests that one layer holds without another. Every
-  // outcome shows it.
+  // Layers to omit ("landlock", …), to test that the others hold alone. Shown in every outcome.
   std::vector<std::string> without_layers;
-  host::NetworkPolicy network;  // of a profile with an egress proxy
-  // Where there is one, `network` does not count, and a profile with an egress proxy needs no
-  // namespaces: for whoever has a network namespace for himself alone, as in a container.
-  EgressKeeper egress_keeper;
-  // One run in all, whose worker is no clone but the zygote itself: half the memory, for whoever
-  // opens a sandbox per run anyway (container/inside). A second Run fails. `spares` counts for
-  // nothing then.
+  host::NetworkPolicy network;  // for a profile with an egress proxy
+  // If set, `network` is ignored, and a profile with an egress proxy does not need namespaces. For
+  // processes that have a network namespace to themselves, as in a container.
+  EgressHandler egress_handler;
+  // A single run, whose worker is the zygote itself instead of a clone. Uses half the memory; for
+  // callers that open a sandbox per run anyway (container/inside). A second Run fails, and `spares`
+  // is ignored.
   bool single_run = false;
-  // For a program that waits for children of its own (engine/core/child_reaper.h).
+  // For a program that waits for its own children (engine/core/child_reaper.h).
   bool hides_children = false;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };
 
-// The layers that must be seen on a worker before it gets a request: what the mode promises, less
-// what was left out by name. In the order of the seal.
+// The layers that must be observed on a worker before it gets a request: those that the mode
+// promises, minus those omitted by name. In the order of the seal.
 std::vector<std::string> RequiredLayers(const SandboxOptions& options);
 
-// What serves the egress proxies of its runs, by `network`. Null where the profile has none, or
-// somebody else keeps it. An error names the entry that is wrong.
+// Starts the service for the egress proxies of its runs, configured by `network`. Null if the
+// profile has none, or if `egress_handler` is set. An error names the invalid entry.
 core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
     const SandboxOptions& options);
 
 class Sandbox {
  public:
   static core::Result<std::unique_ptr<Sandbox>> Open(SandboxOptions options);
-  // The same over another backend, which seals by itself: of `options` its profile counts here.
+  // A sandbox over another backend, which applies the seal itself; of `options` only the profile is
+  // used.
   static std::unique_ptr<Sandbox> Over(SandboxOptions options, std::unique_ptr<Backend> backend);
   ~Sandbox();
 
@@ -86,8 +86,8 @@ class Sandbox {
   // Limits above the profile's maximum are an error that names them.
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options = {});
 
-  // Until the next Run will find its worker waiting; the error says why there is none, ETIMEDOUT
-  // that there is none yet.
+  // Waits until a worker is ready for the next Run. The error says why there is none; ETIMEDOUT:
+  // not yet.
   core::Result<void> WaitForSpare(core::Deadline deadline) {
     return backend_->WaitForSpare(deadline);
   }

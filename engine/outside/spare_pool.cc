@@ -16,7 +16,7 @@
 namespace belljar::outside {
 namespace {
 
-// So that the zygote always has the next one to do.
+// Keeps the zygote busy.
 constexpr size_t kRequestsAhead = 3;
 constexpr std::chrono::seconds kSpawnTimeout{10};
 constexpr std::chrono::seconds kSettleTimeout{2};
@@ -27,9 +27,9 @@ constexpr char kStart[] = "start a pool of workers";
 constexpr char kTake[] = "take a worker";
 constexpr char kOnlyOne[] = "this sandbox was for a single run, which is over: open another one";
 
-// A zygote that dies between a clone and its answer takes the pid of our child with it. The worker
-// tells by being sealed: the kernel says who sent that. Where there is none, the other end of its
-// socket has gone with the zygote.
+// A zygote that dies between a clone and its reply never tells us the pid of our child. The worker
+// reveals it when it reports that it is sealed, since the kernel identifies the sender. If there is
+// no worker, the other end of its socket was closed with the zygote.
 void ReapUnannounced(int socket, core::ChildReaper* reaper) {
   if (!core::WaitReadable(socket, core::Clock::now() + kSettleTimeout)) return;
   const core::Result<pid_t> worker = core::SenderOfNext(socket);
@@ -66,7 +66,7 @@ SparePool::~SparePool() {
   wake_.Raise();
   if (keeper_.joinable()) keeper_.join();
   std::unique_lock lock(mutex_);
-  takers_.AwaitLeft(lock);
+  takers_.AwaitEmpty(lock);
 }
 
 core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& run) {
@@ -74,27 +74,27 @@ core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& 
   while (!ready_.empty()) {
     Worker worker = TakeReady();
     if (IsAlive(worker)) return worker;
-    // Killed while it waited, by an operator or for the machine's memory: no caller's concern.
+    // Killed while it waited, by an operator or the OOM killer. Callers are not affected.
     retired_.push_back(std::move(worker));
   }
   if (closing_) return core::MakeError(kTake, "the sandbox is closing");
-  if (HasHadItsRun()) return core::MakeError(kTake, kOnlyOne);
-  // The reason is as good as new until the next attempt.
+  if (IsUsedUp()) return core::MakeError(kTake, kOnlyOne);
+  // The error still applies until the next attempt.
   if (failure_ && core::Clock::now() < failure_until_) return *failure_;
-  wake_.Raise();  // more takers than spares: the keeper makes more
+  wake_.Raise();  // more takers than spares: the keeper starts more
   InterruptCheck interrupts(run.interrupted);
   const Wait wait{deadline, run.cancel_fd, run.interrupted ? &interrupts : nullptr};
   return takers_.Take(lock, wait, kTake, [] { return "none became free in time"; });
 }
 
-// Requires mutex_, and one that is ready.
+// Requires mutex_, and a ready worker.
 Worker SparePool::TakeReady() {
   Worker worker = std::move(ready_.front());
   ready_.pop_front();
-  // Those who wait for a spare wait for nothing any more.
+  // Other takers can no longer get a worker.
   if (options_.zygote.single_run) changed_.notify_all();
-  // While there are spares left, refilling waits for the run's end (Retire): a clone beside a run
-  // is one more for the same processors, and the run is what somebody waits for.
+  // While spares are left, refilling waits until the run ends (Retire): a clone would compete for
+  // the CPU with a run that somebody waits for.
   if (ready_.size() <= options_.spares / 2) wake_.Raise();
   return worker;
 }
@@ -114,10 +114,9 @@ void SparePool::Deliver(Worker worker) {
 
 core::Result<void> SparePool::WaitForSpare(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline,
-                      [&] { return !ready_.empty() || failure_ || HasHadItsRun(); });
+  changed_.wait_until(lock, deadline, [&] { return !ready_.empty() || failure_ || IsUsedUp(); });
   if (!ready_.empty()) return {};
-  if (HasHadItsRun()) return core::MakeError("wait for a worker", kOnlyOne);
+  if (IsUsedUp()) return core::MakeError("wait for a worker", kOnlyOne);
   if (failure_) return *failure_;
   return core::SystemErrorOf(ETIMEDOUT, "wait for a worker", "none became ready in time");
 }
@@ -138,7 +137,7 @@ void SparePool::AdoptRetired() {
     retired.swap(retired_);
   }
   for (Worker& worker : retired) {
-    // One that ended by itself has been reaped by its run.
+    // A worker that ended by itself has been reaped by its run.
     if (worker.process) dying_.push_back(std::move(worker));
   }
 }
@@ -172,12 +171,13 @@ void SparePool::Keep() {
   retired_.clear();
 }
 
-// Of `mutex_`.
-bool SparePool::HasHadItsRun() const {
+// Requires mutex_.
+bool SparePool::IsUsedUp() const {
   return options_.zygote.single_run && has_spawned_ && ready_.empty();
 }
 
-// A single run's zygote is launched until there has been a worker, and never beside one.
+// The zygote of a single run is relaunched until there has been a worker, and never while there is
+// one.
 bool SparePool::IsComplete() const {
   if (!options_.zygote.single_run) return false;
   const std::lock_guard lock(mutex_);
@@ -186,7 +186,7 @@ bool SparePool::IsComplete() const {
 
 void SparePool::LaunchZygoteWhenDue() {
   if (IsComplete()) return;
-  // Its workers are gone with the parent, and new ones would be another's.
+  // Its workers died with the reaper, and new ones would need a new reaper.
   if (reaper_ && !reaper_->IsAlive()) {
     starting_.reset();
     DropZygote();
@@ -207,7 +207,7 @@ bool SparePool::IsRotationDue(core::Deadline now) const {
   return spawned_by_zygote_ >= options_.rotate_after_workers || now >= rotate_at_;
 }
 
-// Again where somebody has killed it.
+// Restarts it if it was killed.
 core::Result<void> SparePool::StartChildReaper() {
   if (!options_.hides_children || (reaper_ && reaper_->IsAlive())) return {};
   core::Result<std::shared_ptr<core::ChildReaper>> reaper = core::ChildReaper::Start();
@@ -222,7 +222,7 @@ void SparePool::FinishZygoteStart() {
     starting_.reset();
     return StartFailed(started.error());
   }
-  // An old zygote goes here, once it has answered; its workers are our children and stay.
+  // The old zygote ends here, after it has replied; its workers are our children and stay.
   SettleRequests();
   DropZygote();
   zygote_ = std::move(starting_);
@@ -241,14 +241,14 @@ void SparePool::AbandonZygoteStart() {
   StartFailed(std::move(late));
 }
 
-// Where the old zygote still serves, no caller need know.
+// If the old zygote still serves, callers need not know.
 void SparePool::StartFailed(core::Error error) {
   ++zygote_starts_failed_;
   start_backoff_.Fail(core::Clock::now());
   if (!zygote_) GiveUp(std::move(error), start_backoff_);
 }
 
-// To each who waits, and to those who come before the next attempt.
+// Fails all waiting takers, and those that come before the next attempt.
 void SparePool::GiveUp(core::Error error, const Backoff& backoff) {
   {
     const std::lock_guard lock(mutex_);
@@ -262,10 +262,11 @@ void SparePool::GiveUp(core::Error error, const Backoff& backoff) {
 void SparePool::WorkerFailed(core::Error error) {
   const core::Deadline now = core::Clock::now();
   refill_backoff_.Fail(now);
-  // It went with its zygote: one that comes up and dies of each worker is not to be started over
-  // and over.
+  // The worker died with its zygote: a zygote that starts but dies with each worker must not be
+  // restarted without a pause.
   if (!zygote_) start_backoff_.Fail(now);
-  // One worker lost (killed from outside, a moment without descriptors) is nobody's concern.
+  // The loss of a single worker (killed from outside, a temporary lack of descriptors) is not
+  // reported.
   if (++workers_failed_in_a_row_ >= kFailuresToGiveUp) {
     GiveUp(std::move(error), refill_backoff_);
   }
@@ -291,7 +292,7 @@ void SparePool::RequestMissing() {
   }
 }
 
-// All that a worker is asked for with; `socket` is to be its end.
+// Prepares what a request for a worker needs; `socket` becomes the worker's end.
 core::Result<SparePool::PendingWorker> SparePool::PreparePendingWorker(
     core::UniqueFd& socket) const {
   auto pair = core::CreateSocketPair(SOCK_STREAM);
@@ -308,7 +309,7 @@ core::Result<void> SparePool::RequestOne() {
   core::Result<PendingWorker> pending = PreparePendingWorker(socket);
   if (!pending) return pending.error();
   CaptureReader& capture = pending->worker.capture;
-  // A zygote that is gone shows at the next poll, after the answers that it left.
+  // If the zygote is gone, the next poll shows it, after its remaining replies.
   core::Result<void> sent = zygote_->RequestWorker(socket.get(), capture.memory_fd());
   if (!sent) return sent;
   capture.CloseMemory();
@@ -317,7 +318,7 @@ core::Result<void> SparePool::RequestOne() {
   return {};
 }
 
-// The zygote of a single run turns into its worker. Whatever goes wrong, it is a zygote no more.
+// The zygote of a single run becomes its worker. It is no longer a zygote, even if this fails.
 core::Result<void> SparePool::BecomeOnly() {
   ZygoteProcess zygote = std::move(*zygote_);
   zygote_.reset();
@@ -340,7 +341,7 @@ core::Result<void> SparePool::BecomeOnly() {
 void SparePool::ReceiveRequested() {
   core::Result<core::Process> process = zygote_->ReceiveWorker();
   if (!process) {
-    // A clone that the kernel refused leaves the zygote as it was; anything else is its death.
+    // If the kernel refused the clone, the zygote is unaffected; any other error is fatal for it.
     if (process.error().operation == kCloneRefused && !requested_.empty()) {
       requested_.pop_front();
     } else {
@@ -348,7 +349,8 @@ void SparePool::ReceiveRequested() {
     }
     return WorkerFailed(process.error());
   }
-  if (requested_.empty()) return DropZygote();  // an answer to nothing: not ours any more
+  if (requested_.empty())
+    return DropZygote();  // an unexpected reply: the zygote is no longer trusted
   PendingWorker pending = std::move(requested_.front());
   requested_.pop_front();
   pending.worker.process = std::move(*process);
@@ -359,7 +361,7 @@ void SparePool::ReceiveRequested() {
   ++counters_.workers_spawned;
 }
 
-// A clone whose answer nobody reads would be a child of ours that nobody reaps.
+// A clone whose reply nobody reads would be a child that nobody reaps.
 void SparePool::SettleRequests() {
   const core::Deadline deadline = core::Clock::now() + kSettleTimeout;
   while (zygote_ && !requested_.empty() && core::WaitReadable(zygote_->control_fd(), deadline)) {
@@ -370,15 +372,15 @@ void SparePool::SettleRequests() {
 void SparePool::DropZygote() {
   if (!zygote_) return;
   zygote_->Kill();
-  // What it had answered before is still in the socket; the workers end here with their owners. The
-  // socket's end may be late: a worker holds the zygote's side of it until it is sealed.
+  // Earlier replies are still in the socket; those workers end here with their owners. The end of
+  // the socket may come late: a worker holds the zygote's side of it until it is sealed.
   while (core::WaitReadable(zygote_->control_fd(), core::Clock::now() + kSettleTimeout)) {
     core::Result<core::Process> answered = zygote_->ReceiveWorker();
     if (!answered && answered.error().operation != kCloneRefused) break;
     if (!requested_.empty()) requested_.pop_front();
   }
   zygote_.reset();
-  // It makes one after the other, so no later one can have been begun.
+  // The zygote clones one at a time, so no later clone can have begun.
   if (!requested_.empty()) ReapUnannounced(requested_.front().worker.socket.get(), reaper_.get());
   requested_.clear();
 }
@@ -388,8 +390,8 @@ bool SparePool::WantsWorkers() const {
   return options_.zygote.single_run || (requested_.size() < kRequestsAhead && Missing() > 0);
 }
 
-// When there is something to do about a zygote. A rotation that is due is nothing to wake for while
-// the new one starts, or until it may be tried again.
+// When the next action on a zygote is due. A due rotation does not count while a new zygote starts,
+// or until the backoff is over.
 core::Deadline SparePool::NextStart() const {
   if (starting_) return start_deadline_;
   if (IsComplete()) return core::Deadline::max();
@@ -433,7 +435,7 @@ void SparePool::PollOnce() {
   }
 }
 
-// The kernel takes its time over a dead process; meanwhile there are others to clone.
+// Reaping a dead process takes the kernel a while; others can be cloned in the meantime.
 void SparePool::ReapDead(const std::vector<pollfd>& polled, size_t first) {
   size_t index = first;
   dying_.remove_if([&](const Worker&) { return polled[index++].revents != 0; });
@@ -452,7 +454,8 @@ void SparePool::FinishSpawns(const std::vector<pollfd>& polled, size_t first) {
                   : core::SystemErrorOf(ETIMEDOUT, "seal a worker", "it did not answer");
     if (spawned) {
       refill_backoff_.Reset();
-      // By the first of each zygote: an old one's workers say nothing of a rotation that fails.
+      // Only for the first worker of each zygote: workers of an old zygote say nothing about a
+      // failing rotation.
       if (!std::exchange(zygote_proven_, true)) start_backoff_.Reset();
       workers_failed_in_a_row_ = 0;
       const std::lock_guard lock(mutex_);
@@ -471,12 +474,12 @@ host::LayerState SparePool::CgroupLayer(pid_t pid) const {
           held ? "memory and processes of all workers together" : "not in its leaf"};
 }
 
-core::Result<void> SparePool::TakeFurnishings(std::vector<core::UniqueFd> descriptors,
-                                              Worker& worker) const {
+core::Result<void> SparePool::TakeWorkerResources(std::vector<core::UniqueFd> descriptors,
+                                                  Worker& worker) const {
   const seal::SealPlan& plan = options_.zygote.plan;
   std::vector<core::UniqueFd*> places;
-  if (plan.workspace) places.push_back(&worker.furnishings.workspace);
-  if (plan.egress && plan.namespaces) places.push_back(&worker.furnishings.egress);
+  if (plan.workspace) places.push_back(&worker.resources.workspace);
+  if (plan.egress && plan.namespaces) places.push_back(&worker.resources.egress);
   if (descriptors.size() != places.size()) {
     return core::MakeError("seal a worker", "its file systems differ from those requested");
   }
@@ -497,7 +500,8 @@ core::Result<void> SparePool::FinishSpawn(Worker& worker) {
   }
   if (signal.kind != core::WorkerSignal::kSealed)
     return core::MakeError("seal a worker", "unknown signal");
-  if (core::Result<void> taken = TakeFurnishings(std::move(message->descriptors), worker); !taken) {
+  if (core::Result<void> taken = TakeWorkerResources(std::move(message->descriptors), worker);
+      !taken) {
     return taken;
   }
   if (!own_seal_) {
@@ -512,7 +516,7 @@ core::Result<void> SparePool::FinishSpawn(Worker& worker) {
       ObserveSeal(*own_seal_, worker.process.pid(), worker.status_fd.get(), signal.value,
                   options_.zygote.plan.zygote_filter.empty() ? 1 : 2, worker.process.parent_pid());
   if (!layers) return core::MakeError("seal a worker", layers.error().ToString());
-  // In the order of the seal: before seccomp, which is last.
+  // In the order of the seal: seccomp comes last.
   layers->insert(layers->end() - 1, CgroupLayer(worker.process.pid()));
   for (const host::LayerState& layer : *layers) {
     const auto& required = options_.required_layers;

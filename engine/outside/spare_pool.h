@@ -1,16 +1,17 @@
-// SparePool: keeps workers cloned, sealed, observed and waiting, so that a request holds no fork.
+// SparePool: keeps workers cloned, sealed, observed and waiting, so that no request waits for a
+// fork.
 //
 //   Result<std::unique_ptr<SparePool>> pool = SparePool::Start(options);
 //   Result<Worker> worker = (*pool)->Take(deadline);   // any thread; usually at once
 //
-// One keeper thread owns the zygote, refills the pool off the request path, and replaces the zygote
-// after so many workers or so much time (all children of a zygote share one address-space layout)
-// and when it dies. Where a new zygote does not come up, the old one serves on, and the start is
-// tried again later; refills and starts each have a backoff of their own. The keeper is the parent
-// of all workers: it lives as long as the pool.
+// One keeper thread owns the zygote and refills the pool off the request path. It replaces the
+// zygote when it dies, and after a number of workers or a period of time (all children of a zygote
+// share one address-space layout). If a new zygote fails to start, the old one stays in use, and
+// the start is retried later. Refills and starts have separate backoffs. The keeper is the parent
+// of all workers and lives as long as the pool.
 //
-// With zygote.single_run there is one worker in all, which was the zygote: what fails before it
-// waits is tried again, and once it has been taken nothing is started any more.
+// With zygote.single_run there is only one worker, which was the zygote. Failures before it is
+// ready are retried; once it has been taken, nothing more is started.
 #ifndef BELLJAR_ENGINE_OUTSIDE_SPARE_POOL_H_
 #define BELLJAR_ENGINE_OUTSIDE_SPARE_POOL_H_
 
@@ -47,50 +48,50 @@ struct SparePoolOptions {
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
   std::chrono::milliseconds rotate_after{30 * 60 * 1000};
-  // From the launch of a zygote until it is up; then it is killed, and that is an error. Longer
-  // than the largest profile takes on a slow and busy machine: what is late for a caller is his
-  // timeout.
+  // From the launch of a zygote until it is ready; afterwards it is killed, and the start has
+  // failed. Longer than the largest profile takes on a slow and busy machine: for callers their own
+  // timeout applies.
   std::chrono::milliseconds zygote_start_timeout{60'000};
-  std::optional<seal::CgroupLeaf> cgroup;  // where zygote and workers are placed
+  std::optional<seal::CgroupLeaf> cgroup;  // where zygote and workers run
   std::string no_cgroup;                   // why there is none
-  // Layers without which a worker is refused. Their names are LayerState's.
+  // A worker without these layers is refused. Names as in LayerState.
   std::vector<std::string> required_layers;
-  // Zygote and workers are the children of a ChildReaper: for a program with children of its own.
+  // Make zygote and workers children of a ChildReaper, for a program with its own children.
   bool hides_children = false;
 };
 
 class SparePool {
  public:
-  // Returns before the first worker is ready. Fails where the keeper cannot be started: no thread,
-  // no descriptor to wake it by.
+  // Returns before the first worker is ready. Fails if the keeper cannot be started: no thread, no
+  // descriptor for its event.
   static core::Result<std::unique_ptr<SparePool>> Start(SparePoolOptions options);
   SparePool(const SparePool&) = delete;
   ~SparePool();
 
-  // Takers that have to wait are served in the order in which they came. Fails with the keeper's
-  // reason when no zygote can be started or workers fail in a row, at the deadline (ETIMEDOUT), or
-  // when the caller of the run has cancelled it (ECANCELED). For a single run: also once its worker
-  // has been taken, at once.
+  // Waiting takers are served in order. Fails with the keeper's error if no zygote can be started
+  // or workers fail repeatedly, at the deadline (ETIMEDOUT), or if the run is cancelled
+  // (ECANCELED). For a single run it also fails immediately once its worker has been taken.
   core::Result<Worker> Take(core::Deadline deadline, const RunOptions& run = {});
 
-  // Until a worker waits, without taking it. Fails like Take. The pool outlives the call.
+  // Waits until a worker is ready, without taking it. Fails like Take. The pool must outlive the
+  // call.
   core::Result<void> WaitForSpare(core::Deadline deadline);
 
-  // Kills a worker, if nobody has yet, and reaps it off the caller's path. Any thread.
+  // Kills a worker if it is still alive, and reaps it off the caller's path. Any thread.
   void Retire(Worker worker);
 
   Backend::Counters counters() const;
 
-  // How often the keeper has woken: a few times a worker and a zygote, and once a minute.
+  // How often the keeper has woken: a few times per worker and zygote, and once a minute.
   uint64_t keeper_wakeups() const { return keeper_wakeups_; }
 
-  // Zygotes that did not come up. With another one serving, nothing else tells of it.
+  // Zygotes that failed to start. While another one serves, nothing else shows this.
   uint64_t zygote_starts_failed() const { return zygote_starts_failed_; }
 
  private:
   static constexpr Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(5)};
 
-  // A worker that has not yet said that it is sealed.
+  // A worker that has not yet reported that it is sealed.
   struct PendingWorker {
     Worker worker;
     core::Deadline deadline;
@@ -112,7 +113,7 @@ class SparePool {
   core::Result<PendingWorker> PreparePendingWorker(core::UniqueFd& socket) const;
   core::Result<void> RequestOne();
   core::Result<void> BecomeOnly();
-  bool HasHadItsRun() const;
+  bool IsUsedUp() const;
   bool IsComplete() const;
   void ReceiveRequested();
   void SettleRequests();
@@ -121,7 +122,8 @@ class SparePool {
   void FinishSpawns(const std::vector<pollfd>& polled, size_t first);
   void AdoptRetired();
   void ReapDead(const std::vector<pollfd>& polled, size_t first);
-  core::Result<void> TakeFurnishings(std::vector<core::UniqueFd> descriptors, Worker& worker) const;
+  core::Result<void> TakeWorkerResources(std::vector<core::UniqueFd> descriptors,
+                                         Worker& worker) const;
   core::Result<void> FinishSpawn(Worker& worker);
   void GiveUp(core::Error error, const Backoff& backoff);
   void WorkerFailed(core::Error error);  // gives up after a few in a row
@@ -133,33 +135,33 @@ class SparePool {
   const SparePoolOptions options_;
   const Event wake_;  // a worker was taken, or the pool is closing
 
-  // Keeper's own.
+  // Used only by the keeper.
   std::shared_ptr<core::ChildReaper> reaper_;
   std::optional<OwnSeal> own_seal_;
   std::optional<ZygoteProcess> zygote_;
   std::optional<ZygoteProcess> starting_;
   std::deque<PendingWorker>
-      requested_;  // not yet cloned, in the order of the answers; deadline: for that
+      requested_;  // not yet cloned, in the order of replies; deadline: for the reply
   std::list<PendingWorker> pending_;
   std::list<Worker> dying_;  // killed, not yet reaped
   uint64_t spawned_by_zygote_ = 0;
   int workers_failed_in_a_row_ = 0;
   core::Deadline rotate_at_{};
-  core::Deadline start_deadline_{};    // of starting_
-  bool zygote_proven_ = false;         // a worker has been sealed since the last one came up
-  Backoff start_backoff_ = kBackoff;   // of zygotes
-  Backoff refill_backoff_ = kBackoff;  // of workers
+  core::Deadline start_deadline_{};    // for starting_
+  bool zygote_proven_ = false;         // a worker has been sealed since the last zygote started
+  Backoff start_backoff_ = kBackoff;   // for zygotes
+  Backoff refill_backoff_ = kBackoff;  // for workers
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Worker> ready_;
   std::vector<Worker> retired_;
   Backend::Counters counters_;
-  std::optional<core::Error> failure_;  // why there are no workers; cleared by the next good one
-  core::Deadline failure_until_{};      // when it is tried again
-  TakerQueue<Worker> takers_;           // none while one is ready
+  std::optional<core::Error> failure_;  // why there are no workers; cleared by the next success
+  core::Deadline failure_until_{};      // when to retry
+  TakerQueue<Worker> takers_;           // empty while a worker is ready
   bool closing_ = false;
-  bool has_spawned_ = false;  // a worker has been ready: for a single run, the only one
+  bool has_spawned_ = false;  // a worker has been ready: in a single run, the only one
 
   std::atomic<uint64_t> keeper_wakeups_ = 0;
   std::atomic<uint64_t> zygote_starts_failed_ = 0;

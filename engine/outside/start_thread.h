@@ -1,5 +1,5 @@
-// StartThread: std::thread, whose failure (RLIMIT_NPROC, no memory for a stack) is an error and no
-// exception.
+// StartThread: like std::thread, but a failure (RLIMIT_NPROC, no memory for a stack) is an error,
+// not an exception.
 #ifndef BELLJAR_ENGINE_OUTSIDE_START_THREAD_H_
 #define BELLJAR_ENGINE_OUTSIDE_START_THREAD_H_
 

@@ -1,5 +1,5 @@
-// TakerQueue: those who wait for something warm (a sealed worker, a started container), served in
-// the order in which they came. A pool holds one beside what is ready, under its own mutex:
+// TakerQueue: callers that wait for something prepared in advance (a sealed worker, a started
+// container), served in order. A pool has one next to its ready items, under its own mutex:
 //
 //   Result<Worker> Pool::Take(const Wait& wait) {
 //     std::unique_lock lock(mutex_);
@@ -12,8 +12,8 @@
 //     else takers_.Give(std::move(worker));
 //   }
 //
-// Each taker polls an event of its own together with its cancellation, until its deadline: nobody
-// is woken for somebody else, and nobody wakes to look.
+// Each taker polls its own event together with its cancellation, until its deadline. There are no
+// spurious wake-ups and no periodic ones.
 #ifndef BELLJAR_ENGINE_OUTSIDE_TAKER_QUEUE_H_
 #define BELLJAR_ENGINE_OUTSIDE_TAKER_QUEUE_H_
 
@@ -40,12 +40,12 @@ template <typename Item>
 class TakerQueue {
  public:
   bool empty() const { return takers_.empty(); }
-  // Those who have been given neither an item nor an error.
+  // The takers that have received neither an item nor an error.
   size_t size() const { return takers_.size(); }
 
-  // Waits at the end of the queue, with `lock` (of the pool's mutex) released meanwhile. Errors are
-  // what FailAll says; ECANCELED; ETIMEDOUT with what `why_late` says, under the lock. A taker who
-  // is given an item in the moment of its cancellation or deadline has it: no item is ever dropped.
+  // Waits at the end of the queue, with `lock` (on the pool's mutex) released. Errors: that of
+  // FailAll; ECANCELED; ETIMEDOUT with the text of `why_late`, called under the lock. If an item is
+  // given at the moment of cancellation or deadline, the taker gets it: no item is ever lost.
   core::Result<Item> Take(std::unique_lock<std::mutex>& lock, const Wait& wait,
                           const char* operation, const std::function<std::string()>& why_late) {
     core::Result<Event> event = Event::Create(operation);
@@ -55,22 +55,22 @@ class TakerQueue {
     ++inside_;
     lock.unlock();
     pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {taker.event.fd(), POLLIN, 0}};
-    const core::Result<void> told = WaitForAny(watched, wait);
+    const core::Result<void> waited = WaitForAny(watched, wait);
     lock.lock();
     if (--inside_ == 0) left_.notify_all();
     if (taker.given) return std::move(*taker.given);
     takers_.erase(place);
-    if (told) return core::MakeError(operation, "woken without a container");
-    if (told.error().error_number == ECANCELED) {
+    if (waited) return core::MakeError(operation, "woken without a container");
+    if (waited.error().error_number == ECANCELED) {
       return core::SystemErrorOf(ECANCELED, operation, "cancelled");
     }
-    if (told.error().error_number == ETIMEDOUT) {
+    if (waited.error().error_number == ETIMEDOUT) {
       return core::SystemErrorOf(ETIMEDOUT, operation, why_late());
     }
-    return told.error();
+    return waited.error();
   }
 
-  // To the first. Precondition: !empty().
+  // Gives it to the first taker. Precondition: !empty().
   void Give(Item item) {
     Taker& first = *takers_.front();
     takers_.pop_front();
@@ -82,26 +82,26 @@ class TakerQueue {
     takers_.clear();
   }
 
-  // Until all who have been told have left Take. For the pool's destructor, after FailAll; nobody
-  // enters any more.
-  void AwaitLeft(std::unique_lock<std::mutex>& lock) {
+  // Waits until all woken callers have left Take. For the pool's destructor, after FailAll, when no
+  // further calls can come.
+  void AwaitEmpty(std::unique_lock<std::mutex>& lock) {
     left_.wait(lock, [this] { return inside_ == 0; });
   }
 
  private:
   struct Taker {
-    Event event;  // raised once `given` is there
+    Event event;  // raised once `given` is set
     std::optional<core::Result<Item>> given;
   };
 
-  // The taker may be gone once the mutex is free.
+  // The taker may be gone once the mutex is released.
   static void Tell(Taker& taker, core::Result<Item> given) {
     taker.given.emplace(std::move(given));
     taker.event.Raise();
   }
 
   std::list<Taker*> takers_;
-  size_t inside_ = 0;  // callers of Take that have not left it, told or not
+  size_t inside_ = 0;  // callers still inside Take, woken or not
   std::condition_variable left_;
 };
 

@@ -8,7 +8,7 @@ namespace belljar::outside {
 core::Result<void> WaitForAny(std::span<pollfd> watched, const Wait& wait) {
   for (;;) {
     const bool asks = wait.interrupts != nullptr;
-    // Here, where also one passes for whom there is always something.
+    // Checked here too, for callers that always find something ready.
     if (asks && wait.interrupts->Interrupted()) {
       return core::SystemErrorOf(ECANCELED, "wait for the other end", "interrupted");
     }
@@ -16,8 +16,8 @@ core::Result<void> WaitForAny(std::span<pollfd> watched, const Wait& wait) {
         asks ? std::min(wait.deadline, wait.interrupts->next()) : wait.deadline;
     const int timeout = next == core::Deadline::max() ? -1 : core::PollTimeout(next);
     const int ready = poll(watched.data(), watched.size(), timeout);
-    if (ready < 0 && errno != EINTR) return core::SystemError("poll a line");
-    if (ready < 0 && asks) wait.interrupts->Hurry();
+    if (ready < 0 && errno != EINTR) return core::SystemError("poll a channel");
+    if (ready < 0 && asks) wait.interrupts->CheckSoon();
     if (ready > 0 && watched[0].revents == 0) return {};
     if (ready > 0) return core::SystemErrorOf(ECANCELED, "wait for the other end");
     if (ready == 0 && core::Clock::now() >= wait.deadline) {

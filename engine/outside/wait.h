@@ -1,4 +1,4 @@
-// Wait: until when somebody waits, and what else ends it.
+// Wait: how long to wait, and what ends the wait early.
 #ifndef BELLJAR_ENGINE_OUTSIDE_WAIT_H_
 #define BELLJAR_ENGINE_OUTSIDE_WAIT_H_
 
@@ -15,12 +15,13 @@ namespace belljar::outside {
 struct Wait {
   core::Deadline deadline = core::Deadline::max();  // ETIMEDOUT
   int cancel_fd = -1;                               // borrowed; once it is readable: ECANCELED
-  // Borrowed; null: nobody is asked. Once it says so: ECANCELED. Of the thread that waits.
+  // Borrowed; null: not checked. ECANCELED once it reports an interruption. Belongs to the waiting
+  // thread.
   InterruptCheck* interrupts = nullptr;
 };
 
-// Until one of `watched` has something; errors as Wait has them. Precondition: the first of
-// `watched` is the cancellation. One that is -1 is left out.
+// Waits until one of `watched` is ready; errors as in Wait. Precondition: the first of `watched` is
+// the cancellation. Entries of -1 are ignored.
 core::Result<void> WaitForAny(std::span<pollfd> watched, const Wait& wait);
 
 }  // namespace belljar::outside

@@ -1,4 +1,4 @@
-// Worker: the host's hold on one sealed, waiting, single-use process.
+// Worker: the host's handle on one sealed, waiting, single-use process.
 #ifndef BELLJAR_ENGINE_OUTSIDE_WORKER_H_
 #define BELLJAR_ENGINE_OUTSIDE_WORKER_H_
 
@@ -9,7 +9,7 @@
 #include "engine/core/process.h"
 #include "engine/host/outcome.h"
 #include "engine/outside/capture_reader.h"
-#include "engine/seal/furnishings.h"
+#include "engine/seal/worker_resources.h"
 
 namespace belljar::outside {
 
@@ -18,10 +18,10 @@ struct Worker {
   CaptureReader capture;
   core::UniqueFd socket;
   core::UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
-  seal::Furnishings furnishings;         // empty where the profile has none
+  seal::WorkerResources resources;       // empty if the profile has none
   std::vector<host::LayerState> layers;  // as observed on this process
   core::Process process;
-  std::chrono::microseconds cpu_before{0};  // that a single run's process took to come up
+  std::chrono::microseconds cpu_before{0};  // used by a single run's process to start up
 };
 
 }  // namespace belljar::outside

@@ -21,43 +21,44 @@ short WorkerChannel::events() const {
   return answer_.empty() ? POLLIN : POLLOUT;
 }
 
-WorkerChannel::Word WorkerChannel::Move() {
-  // Only its end can have woken anybody.
-  if (unanswered_) return Word::kEnd;
-  // While it has an answer to take it has nothing to say.
+WorkerChannel::Message WorkerChannel::Move() {
+  // Only its end can have woken us.
+  if (unanswered_) return Message::kEnd;
+  // While an answer is pending, the worker has nothing to send.
   return answer_.empty() ? Receive() : Send();
 }
 
-WorkerChannel::Word WorkerChannel::Send() {
+WorkerChannel::Message WorkerChannel::Send() {
   const ssize_t sent = send(socket_, answer_.data(), answer_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (IsOver(sent)) return Word::kEnd;
+  if (IsOver(sent)) return Message::kEnd;
   if (sent > 0) answer_.erase(0, static_cast<size_t>(sent));
-  return Word::kNothing;
+  return Message::kNothing;
 }
 
-// Never beyond the present word: what is announced is not made room for before it comes.
-WorkerChannel::Word WorkerChannel::Receive() {
+// Never reads beyond the current message: no memory is reserved for announced sizes before the data
+// arrives.
+WorkerChannel::Message WorkerChannel::Receive() {
   char bytes[kReadAtOnce];
   const size_t left = std::min(wanted_ - received_.size(), sizeof bytes);
   const ssize_t got = recv(socket_, bytes, left, MSG_DONTWAIT);
-  if (got == 0 || IsOver(got)) return Word::kEnd;
+  if (got == 0 || IsOver(got)) return Message::kEnd;
   if (got > 0) received_.append(bytes, static_cast<size_t>(got));
-  // How a word begins is sent at once, and comes at once.
-  if (!received_.empty() && received_.size() < sizeof signal_) return Word::kNonsense;
-  return received_.size() < wanted_ ? Word::kNothing : Judge();
+  // The start of a message is sent at once, and arrives at once.
+  if (!received_.empty() && received_.size() < sizeof signal_) return Message::kMalformed;
+  return received_.size() < wanted_ ? Message::kNothing : Parse();
 }
 
-WorkerChannel::Word WorkerChannel::Judge() {
+WorkerChannel::Message WorkerChannel::Parse() {
   if (received_.size() > sizeof signal_) {
-    return calls_.Has(CalledName()) ? Word::kCall : Word::kNonsense;
+    return calls_.Has(CalledName()) ? Message::kCall : Message::kMalformed;
   }
   memcpy(&signal_, received_.data(), sizeof signal_);
-  if (signal_.kind == core::WorkerSignal::kDone) return Word::kDone;
+  if (signal_.kind == core::WorkerSignal::kDone) return Message::kDone;
   if (signal_.kind != core::WorkerSignal::kCall || !calls_.MayBe(signal_.step, signal_.value)) {
-    return Word::kNonsense;
+    return Message::kMalformed;
   }
   wanted_ += size_t{signal_.step} + signal_.value;
-  return Word::kNothing;
+  return Message::kNothing;
 }
 
 std::string_view WorkerChannel::CalledName() const {

@@ -1,9 +1,8 @@
-// WorkerChannel: what a worker says while it runs, which is that it calls a function of the
-// request's, any number of times, or that it is done. Every byte of it is hostile; a worker that
-// stops in the middle of a word, or does not take its answer, holds nobody up; one that gets none
-// waits for its end.
+// WorkerChannel: receives a running worker's messages: calls of the request's functions, any number
+// of them, or that it is done. Every byte is hostile. A worker that stops in the middle of a
+// message or does not read its answer blocks nobody; one that gets no answer waits for its end.
 //
-//   WorkerChannel line(socket, request, call);
+//   WorkerChannel channel(socket, request, call);
 //   poll(socket, channel.events());
 //   switch (channel.Move()) {...}
 #ifndef BELLJAR_ENGINE_OUTSIDE_WORKER_CHANNEL_H_
@@ -26,35 +25,35 @@ class WorkerChannel {
   WorkerChannel(int socket, const host::Request& request, const FunctionCall& call)
       : socket_(socket), calls_(request, call) {}
 
-  enum class Word {
-    kNothing,   // not all of it is here yet
-    kCall,      // a whole call: Answer() makes it
-    kDone,      // what it claims, the report has to show
-    kNonsense,  // nothing after it counts
-    kEnd,       // it is dying, or has closed the channel
+  enum class Message {
+    kNothing,    // incomplete
+    kCall,       // a complete call, for Answer()
+    kDone,       // claimed by the worker; verified by the report
+    kMalformed,  // nothing after it counts
+    kEnd,        // the worker is dying, or has closed the channel
   };
 
-  // What to poll the socket for.
+  // The poll events for the socket.
   short events() const;
-  // Reads and writes as much as goes without waiting.
-  Word Move();
-  // After kCall: calls the function, on this thread. Its answer, if there is one, goes with the
-  // next Move().
+  // Reads and writes as much as possible without blocking.
+  Message Move();
+  // After kCall: calls the function, on this thread. The answer, if any, is sent by the next
+  // Move().
   void Answer();
 
  private:
-  Word Send();
-  Word Receive();
-  Word Judge();
+  Message Send();
+  Message Receive();
+  Message Parse();
   std::string_view CalledName() const;
 
   const int socket_;
   const FunctionCalls calls_;
   std::string received_;
-  core::WorkerSignal signal_;  // how what is being received begins
+  core::WorkerSignal signal_;  // header of the message being received
   size_t wanted_ = sizeof(core::WorkerSignal);
   std::string answer_;       // not yet sent
-  bool unanswered_ = false;  // its call will not be
+  bool unanswered_ = false;  // its call gets no answer
 };
 
 }  // namespace belljar::outside

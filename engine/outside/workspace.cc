@@ -30,12 +30,12 @@ namespace {
 
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0700;
-// tmpfs counts whole pages.
+// tmpfs accounts whole pages.
 constexpr uint64_t kPage = 4096;
 
-// While it lives, this thread is the guest's user to file systems, and no more than that: root is
-// not mapped in the workspace's user namespace and could make no file there, and a hostile tree is
-// not read with root's rights. An ordinary user is the guest's user already.
+// While it exists, this thread acts as the guest's user on file systems. Root is not mapped in the
+// workspace's user namespace and could not create files there, and a hostile tree must not be read
+// with root's rights. An ordinary user is the guest's user already.
 class GuestIdentity {
  public:
   GuestIdentity() : taken_(geteuid() == 0) {
@@ -51,9 +51,10 @@ class GuestIdentity {
     setfsuid(user_);
     setfsgid(group_);
     if (death_signal_ == 0) return;
-    // Either change has cleared it, and it may be what ends an application with its supervisor.
+    // Changing identity has cleared it, and it may be what ends an application together with its
+    // supervisor.
     prctl(PR_SET_PDEATHSIG, death_signal_);
-    if (getppid() != supervisor_) kill(getpid(), death_signal_);  // it has ended meanwhile
+    if (getppid() != supervisor_) kill(getpid(), death_signal_);  // it has ended in the meantime
   }
 
  private:
@@ -64,20 +65,20 @@ class GuestIdentity {
   gid_t group_ = 0;
 };
 
-// --- files in -----------------------------------------------------------------------------------
+// --- input files --------------------------------------------------------------------------------
 
-// The names that the files take up, each once.
+// The paths that the files occupy, without duplicates.
 class Tree {
  public:
-  // What stands in the way; empty: nothing.
+  // Returns what conflicts with it; empty: nothing.
   std::string Add(const std::string& path) {
     for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
       const std::string_view parent = std::string_view(path).substr(0, slash);
       if (files_.contains(parent)) return core::Quoted(parent) + " is a file, not a directory";
       directories_.insert(parent);
     }
-    if (directories_.contains(path)) return "it is a directory of another file";
-    if (!files_.insert(path).second) return "it is given twice; each file needs a path of its own";
+    if (directories_.contains(path)) return "another file uses it as a directory";
+    if (!files_.insert(path).second) return "it is given twice; each file needs its own path";
     return {};
   }
 
@@ -104,14 +105,14 @@ core::Result<void> PutFile(int workspace, const host::InputFile& file) {
   return {};
 }
 
-// --- files out ----------------------------------------------------------------------------------
+// --- output files -------------------------------------------------------------------------------
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
-// With a description of its own: another one of the same might be read on elsewhere.
+// `fd` must have its own file description: another user of a shared one would move its offset.
 Directory ReadDirectory(core::UniqueFd fd) {
   if (!fd) return nullptr;
   Directory directory(fdopendir(fd.get()));
@@ -121,19 +122,19 @@ Directory ReadDirectory(core::UniqueFd fd) {
 
 bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
-// `wanted` on what is there, and not on what a symbolic link leads to. That a file may be read is
-// its owner's to say, and here that is we (GuestIdentity).
+// Makes a file or directory accessible, without following a symbolic link. Only the owner may
+// change permissions, which is us (GuestIdentity).
 bool Unlock(int workspace, const char* path) {
   const core::UniqueFd found = host::OpenBeneath(workspace, path, O_PATH);
   struct stat status;
   if (!found || fstat(found.get(), &status) != 0) return false;
   if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return false;
-  // fchmod refuses such a descriptor, and fchmodat2 is younger (Linux 6.6) than what we run on.
+  // fchmod refuses an O_PATH descriptor, and fchmodat2 needs Linux 6.6.
   const std::string self = "/proc/self/fd/" + std::to_string(found.get());
   return chmod(self.c_str(), S_ISDIR(status.st_mode) ? kDirectoryMode : kFileMode) == 0;
 }
 
-// Nothing below a directory can be looked up that may not be searched, "." neither.
+// Nothing can be looked up in a directory without search permission, not even ".".
 void MakeSearchable(int directory) {
   struct stat status;
   if (fstat(directory, &status) == 0 && (status.st_mode & kDirectoryMode) != kDirectoryMode) {
@@ -142,7 +143,7 @@ void MakeSearchable(int directory) {
 }
 
 core::UniqueFd OpenToRead(int workspace, const char* path, int flags) {
-  // O_NONBLOCK: a FIFO without a writer would hold us, a lease would make us wait.
+  // O_NONBLOCK: a FIFO without a writer, or a lease, would block us.
   flags |= O_RDONLY | O_NONBLOCK | O_NOCTTY;
   core::UniqueFd fd = host::OpenBeneath(workspace, path, flags);
   if (!fd && errno == EACCES && Unlock(workspace, path))
@@ -150,7 +151,7 @@ core::UniqueFd OpenToRead(int workspace, const char* path, int flags) {
   return fd;
 }
 
-// Up to `size` bytes from the start: whatever the file is said to hold, no more is read.
+// At most `size` bytes from the start, whatever size the file claims to have.
 std::string ReadUpTo(int fd, size_t size) {
   std::string content(size, '\0');
   size_t filled = 0;
@@ -165,7 +166,7 @@ std::string ReadUpTo(int fd, size_t size) {
   return content;
 }
 
-// Piece by piece, since it need not fit into what may be kept.
+// In pieces, since the file may be larger than what may be kept.
 bool Holds(int fd, std::string_view content) {
   std::array<char, 64 * 1024> piece;
   size_t at = 0;
@@ -194,7 +195,7 @@ class Collection {
     for (const std::string& path : files_) Take(path);
   }
 
-  // What was left out, for Outcome::artifacts_note.
+  // What was omitted, for Outcome::artifacts_note.
   std::string Note() const {
     std::string note;
     const auto add = [&](uint64_t count, const char* one, const char* many) {
@@ -206,23 +207,24 @@ class Collection {
     add(special_, "FIFO, socket or device", "FIFOs, sockets or devices");
     add(too_long_, "entry whose path is too long", "entries whose paths are too long");
     add(unreadable_, "entry that could not be read", "entries that could not be read");
-    add(over_, "file more than are listed", "files more than are listed");
-    if (stopped_) note += (note.empty() ? "" : "; ") + std::string("there are more entries still");
+    add(over_, "file beyond the maximum listed", "files beyond the maximum listed");
+    if (stopped_) note += (note.empty() ? "" : "; ") + std::string("there are more entries");
     return note;
   }
 
   uint64_t LeftOut() const { return links_ + special_ + too_long_ + unreadable_ + over_; }
 
  private:
-  // Of every kind, directories too; a tmpfs has as many inodes as its profile says, and links.
+  // Of any kind, including directories. A tmpfs has as many inodes as its profile allows, and more
+  // hard links.
   static constexpr size_t kMaxEntries = 16384;
 
-  // Breadth first, one directory open at a time: a guest's tree may be deeper than there are
-  // descriptors.
+  // Breadth first, with one directory open at a time: a guest's tree may be deeper than the number
+  // of available descriptors.
   void List() {
     directories_.push_back("");
     for (size_t i = 0; i < directories_.size() && !stopped_; ++i) {
-      // A copy: listing adds to what this is in.
+      // A copy: listing appends to the vector.
       ListDirectory(std::string(directories_[i]));
     }
   }
@@ -246,7 +248,7 @@ class Collection {
     }
   }
 
-  // By what a directory says of its entry; what it is, is looked at again once it is open.
+  // By the type in the directory entry; the actual type is checked again once the file is open.
   void Sort(std::string path, unsigned char type) {
     if (path.size() > host::kMaxPath) {
       ++too_long_;
@@ -296,7 +298,7 @@ class Collection {
       const char* known = MediaTypeOfName(path);
       artifact.media_type = known ? known : "application/octet-stream";
       artifact.note += (artifact.note.empty() ? "" : "; ") + std::string("not taken along: ") +
-                       "the files are more than " + kMaxKept.ToString() + " in all";
+                       "the files exceed " + kMaxKept.ToString() + " in all";
       return artifact;
     }
     std::string content = ReadUpTo(fd, size);
@@ -323,8 +325,8 @@ class Collection {
   bool stopped_ = false;
 };
 
-// A file keeps its name; what is displayed gives way, so that each can be saved below one
-// directory.
+// Files keep their names. Displayed artifacts are renamed on a conflict, so that all can be saved
+// in one directory.
 void NameDisplaysApart(host::Outcome& outcome) {
   std::set<std::string> taken;
   for (const host::Artifact& artifact : outcome.artifacts) {
@@ -343,9 +345,8 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
                               const core::Profile& profile) {
   if (files.empty()) return {};
   if (!profile.workspace) {
-    return core::MakeError(
-        "files",
-        "profile " + profile.name + " has no workspace to put them in; the profile filesystem has");
+    return core::MakeError("files", "profile " + profile.name +
+                                        " has no workspace for them; the profile filesystem has");
   }
   const core::WorkspaceRule& workspace = *profile.workspace;
   Tree tree;
@@ -355,15 +356,15 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
     if (std::string what = tree.Add(file.path); !what.empty()) return FileError(file.path, what);
     size += (file.content.size() + kPage - 1) / kPage * kPage;
     if (size > workspace.size.count) {
-      return FileError(file.path, "with it the files are more than the " +
-                                      workspace.size.ToString() + " that the workspace holds");
+      return FileError(file.path, "with it the files exceed the " + workspace.size.ToString() +
+                                      " that the workspace holds");
     }
   }
-  // The workspace's own root is one.
+  // The workspace's root needs an inode too.
   if (tree.size() + 1 > workspace.inodes) {
-    return core::MakeError(
-        "files", std::to_string(tree.size()) + " files and directories are more than the " +
-                     std::to_string(workspace.inodes - 1) + " that the workspace holds");
+    return core::MakeError("files",
+                           std::to_string(tree.size()) + " files and directories exceed the " +
+                               std::to_string(workspace.inodes - 1) + " that the workspace holds");
   }
   return {};
 }
@@ -381,7 +382,7 @@ bool IsEmptyWorkspace(int workspace) {
   const GuestIdentity identity;
   MakeSearchable(workspace);
   const Directory directory = ReadDirectory(OpenToRead(workspace, ".", O_DIRECTORY));
-  if (!directory) return false;  // the collection says so
+  if (!directory) return false;  // CollectArtifacts reports it
   const dirent* entry = readdir(directory.get());
   while (entry && IsDots(entry->d_name)) entry = readdir(directory.get());
   return !entry;
@@ -397,7 +398,7 @@ void CollectArtifacts(int workspace, const host::Request& request, host::Outcome
   outcome.artifacts_left_out += collection.LeftOut();
   outcome.artifacts_note = collection.Note();
 } catch (const std::exception&) {
-  outcome.artifacts_note = "no memory";  // short enough to need none
+  outcome.artifacts_note = "no memory";  // short enough not to allocate
 }
 
 }  // namespace belljar::outside

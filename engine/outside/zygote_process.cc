@@ -26,21 +26,21 @@
 namespace belljar::outside {
 namespace {
 
-// What the child of the clone needs; all of it made before, since between clone and exec only
-// async-signal-safe calls are allowed (the host has threads).
+// What the child of the clone needs. All of it is prepared in advance, since between clone and exec
+// only async-signal-safe calls are allowed (the host has threads).
 struct Descriptors {
   int null;
   int control;
   int errors;
-  int maps_written;  // read end of a pipe: one byte once the id maps stand
+  int maps_written;  // read end of a pipe: one byte once the id maps are written
 };
 
-// What the zygote is made of. Lists end in a null.
+// The exec arguments of a zygote. Lists end with a null.
 struct ZygoteProgram {
   const char* path;
   std::vector<const char*> arguments;
   std::vector<const char*> environment;
-  core::UniqueFd preload;  // none: it is a program of its own
+  core::UniqueFd preload;  // none: the zygote is its own program
 };
 
 [[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds,
@@ -48,12 +48,13 @@ struct ZygoteProgram {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  // What the host ignores (SIGHUP under nohup) stays ignored across exec; the guest's is not to.
+  // Signals that the host ignores (SIGHUP under nohup) stay ignored across exec, which must not
+  // affect the guest.
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   char written;
   if (read(fds.maps_written, &written, 1) != 1) _exit(1);
   if (namespaces && !seal::KeepCapabilitiesAcrossExec()) _exit(1);
-  // Above the numbers that they are about to be moved onto.
+  // Above the numbers that they are about to be moved to.
   const int control = fcntl(fds.control, F_DUPFD_CLOEXEC, 10);
   const int errors = fcntl(fds.errors, F_DUPFD_CLOEXEC, 10);
   const int null = fcntl(fds.null, F_DUPFD_CLOEXEC, 10);
@@ -62,7 +63,7 @@ struct ZygoteProgram {
       dup2(control, core::kZygoteControlFd) < 0) {
     _exit(1);
   }
-  // gVisor of 2022 takes no larger descriptor than the largest int.
+  // The largest descriptor that gVisor of 2022 accepts is the largest int.
   close_range(core::kZygoteControlFd + 1, std::numeric_limits<int>::max(), CLOSE_RANGE_CLOEXEC);
   if (program.preload && dup2(preload, core::kZygotePreloadFd) < 0) _exit(1);
   execve(program.path, const_cast<char* const*>(program.arguments.data()),
@@ -71,8 +72,8 @@ struct ZygoteProgram {
   _exit(1);
 }
 
-// All zygotes of a user share what may be pinned (inside/hot_pages.h), by default 8 MiB, which is a
-// handful of them. As far as we may raise that, for this one; no worker keeps it.
+// All zygotes of a user share one limit on pinned memory (inside/hot_pages.h), by default 8 MiB,
+// which is enough for a handful. Raise it for this one as far as permitted; workers do not keep it.
 void RaisePinLimit(pid_t zygote) {
   constexpr rlim_t kAll = rlim_t{1} << 30;
   rlimit limit{};
@@ -83,7 +84,7 @@ void RaisePinLimit(pid_t zygote) {
   (void)prlimit(zygote, RLIMIT_MEMLOCK, &limit, nullptr);
 }
 
-// Nothing of the host's environment: it may hold secrets, and Python is configured without it.
+// Nothing from the host's environment: it may contain secrets, and Python is configured without it.
 std::vector<const char*> Environment(const ZygoteOptions& options) {
   std::vector<const char*> variables = {"LC_ALL=C.UTF-8", "TZ=UTC"};
   for (const std::string& variable : options.environment) variables.push_back(variable.c_str());
@@ -108,7 +109,7 @@ core::Result<ZygoteProgram> ProgramOf(const ZygoteOptions& options) {
   return program;
 }
 
-// JSON: module -> the command that installs what it is in.
+// JSON: module -> the command that installs its package set.
 std::string MissingModules(const ZygoteOptions& options) {
   nlohmann::json commands = nlohmann::json::object();
   for (const MissingPackages& missing : options.missing) {
@@ -149,7 +150,7 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
   }
 }
 
-// A single run's worker is the zygote, and is to be the first of a PID namespace too.
+// A single run's worker is the zygote, which must also be the first process of a PID namespace.
 uint64_t NamespaceFlags(const ZygoteOptions& options) {
   if (!options.plan.namespaces) return 0;
   return seal::ZygoteNamespaceFlags() |
@@ -158,7 +159,7 @@ uint64_t NamespaceFlags(const ZygoteOptions& options) {
 
 std::string Advice(int error_number) {
   if (error_number == EPERM || error_number == ENOSPC || error_number == EINVAL) {
-    return "this machine does not allow user namespaces here; \"belljar doctor\" tells more, and "
+    return "this machine does not allow user namespaces here; \"belljar doctor\" shows more, and "
            "--isolation standard runs without them";
   }
   return "";
@@ -232,7 +233,7 @@ core::Result<void> ZygoteProcess::FinishStart() {
   core::Result<core::Message> answer = core::ReceiveMessage(control_.get(), core::kMaxZygoteAnswer);
   if (answer && answer->bytes == core::kZygoteReady) return {};
   if (answer && !answer->bytes.empty()) return core::MakeError("start zygote", answer->bytes);
-  // It died without a word on the socket: its stderr is what there is.
+  // It died without writing to the socket, so only its stderr can explain it.
   const core::ExitReport exit = process_.Destroy();
   if (const std::string said = Errors(); !said.empty())
     return core::MakeError("start zygote", said);
@@ -240,13 +241,13 @@ core::Result<void> ZygoteProcess::FinishStart() {
                               ? "it called exit(" + std::to_string(exit.exit_code) + ")"
                               : "it was killed";
   return core::MakeError("start zygote",
-                         how + " without a word; a module that it loads may do that");
+                         how + " without a message; a module that it loads may have caused that");
 }
 
 core::Error ZygoteProcess::AbandonStart(std::chrono::milliseconds after) {
   process_.Destroy();
-  std::string detail = "it was not up after " + core::FormatDuration(after) +
-                       ", and was killed; a module that it loads may wait for something";
+  std::string detail = "it was not ready after " + core::FormatDuration(after) +
+                       ", and was killed; a module that it loads may be waiting for something";
   if (const std::string said = Errors(); !said.empty()) detail += "; it wrote: " + said;
   return core::MakeError("start zygote", std::move(detail));
 }
@@ -274,8 +275,8 @@ core::Result<core::Process> ZygoteProcess::ReceiveWorker() {
   core::Result<core::Message> message =
       core::ReceiveMessage(control_.get(), sizeof(core::SpawnReply));
   if (!message && message.error().error_number == EMSGSIZE && peeked == sizeof reply) {
-    // There was no descriptor left for the pidfd. The worker is our child all the same, and until
-    // it is reaped its pid is nobody else's.
+    // No descriptor was left for the pidfd. The worker is still our child, and its pid is not
+    // reused before it is reaped.
     core::KillAndReap(reply.pid, reaper_.get());
     return core::SystemErrorOf(EMFILE, kCloneRefused, "no descriptor is available for it");
   }
@@ -287,8 +288,8 @@ core::Result<core::Process> ZygoteProcess::ReceiveWorker() {
   if (reply.error_number != 0) return core::SystemErrorOf(reply.error_number, kCloneRefused);
   if (message->descriptors.size() != 1)
     return core::MakeError("spawn worker",
-                           "this kernel gives no pidfd (gVisor of 2022): only a single run "
-                           "can be had here, as in a container of belljar's");
+                           "this kernel has no pidfds (gVisor of 2022): only a single run is "
+                           "possible here, as in a container of Belljar");
   return core::Process(reply.pid, std::move(message->descriptors[0]), reaper_);
 }
 

@@ -1,7 +1,7 @@
-// The host's handle on one zygote: start it, ask it for workers, end it.
+// The host's handle on one zygote: starts it, requests workers from it, ends it.
 //
-// All of it on one thread, which must outlive every worker: it is the parent whose death they are
-// killed by (PR_SET_PDEATHSIG counts threads, not processes).
+// Everything runs on one thread, which must outlive all workers: their parent-death signal is tied
+// to it (PR_SET_PDEATHSIG refers to threads, not processes).
 #ifndef BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_
 #define BELLJAR_ENGINE_OUTSIDE_ZYGOTE_PROCESS_H_
 
@@ -22,16 +22,16 @@
 
 namespace belljar::outside {
 
-// Error.operation of a request that the kernel refused (EAGAIN, ENOMEM, …): the zygote lives on.
+// Error.operation if the kernel refused the clone (EAGAIN, ENOMEM, …): the zygote is still usable.
 inline constexpr char kCloneRefused[] = "clone a worker";
 
 struct ZygoteOptions {
   Installation installation;
   std::string profile_document;          // JSON
   std::string other_profiles;            // JSON: profile name -> module names
-  std::vector<PackageFolder> packages;   // what the profile has beside ours
+  std::vector<PackageFolder> packages;   // the profile's packages besides ours
   std::vector<std::string> environment;  // "NAME=value"
-  std::vector<MissingPackages> missing;  // what it names and has not got
+  std::vector<MissingPackages> missing;  // sets that it names and that are not installed
   bool huge_pages = false;               // for the interpreter's heap
   bool single_run = false;               // it becomes its only worker: BecomeWorker
   seal::SealPlan plan;
@@ -40,33 +40,33 @@ struct ZygoteOptions {
 
 class ZygoteProcess {
  public:
-  // Clones and execs, and returns while the zygote still loads.
-  // Into the cgroup whose directory `cgroup_fd` is; -1: our own.
-  // A child of `parent`, if there is one, and so are its workers.
+  // Clones and execs; returns while the zygote is still loading. It runs in the cgroup of the
+  // directory `cgroup_fd`; -1: in our own. It and its workers are children of `reaper`, if there is
+  // one.
   static core::Result<ZygoteProcess> Launch(const ZygoteOptions& options, int cgroup_fd = -1,
                                             std::shared_ptr<core::ChildReaper> reaper = nullptr);
 
-  // Readable when the zygote has answered its start message or has died.
+  // Readable when the zygote has replied to its start message or has died.
   int control_fd() const { return control_.get(); }
 
-  // Reads that answer. An error says why the zygote could not start.
+  // Reads that reply. An error says why the zygote could not start.
   core::Result<void> FinishStart();
 
-  // Ends one that has not answered in `after`; why, with what it has written to stderr.
+  // Ends a zygote that has not replied within `after`. The error includes what it wrote to stderr.
   core::Error AbandonStart(std::chrono::milliseconds after);
 
-  // Asks for a clone that will seal itself. `socket` and `capture_memory` are borrowed, and not
-  // needed afterwards. Several may be asked for before the first answer is read.
+  // Requests a clone, which then seals itself. `socket` and `capture_memory` are borrowed, and not
+  // needed afterwards. Several requests may be sent before the first reply is read.
   core::Result<void> RequestWorker(int socket, int capture_memory);
 
-  // The answer to the oldest open request; blocks until control_fd() is readable.
+  // The reply to the oldest pending request; blocks until control_fd() is readable.
   core::Result<core::Process> ReceiveWorker();
 
-  // In place of the two, of a zygote for a single run: it is the worker from now on, and will seal
-  // itself. What is left of this object is to be destroyed.
+  // Used instead of these two for the zygote of a single run: it becomes the worker and seals
+  // itself. This object can then only be destroyed.
   core::Result<core::Process> BecomeWorker(int socket, int capture_memory);
 
-  // Ends it. Answers that it has sent before can still be received.
+  // Ends it. Replies that it sent before can still be received.
   void Kill() { process_.Destroy(); }
 
   pid_t pid() const { return process_.pid(); }
@@ -81,10 +81,10 @@ class ZygoteProcess {
 
   std::string Errors() const;
 
-  std::shared_ptr<core::ChildReaper> reaper_;  // of its workers too; null: this process
+  std::shared_ptr<core::ChildReaper> reaper_;  // also of its workers; null: this process
   core::Process process_;
   core::UniqueFd control_;
-  core::UniqueFd errors_;  // what the zygote wrote to its stderr before it was sealed
+  core::UniqueFd errors_;  // what the zygote wrote to stderr before it was sealed
 };
 
 }  // namespace belljar::outside

@@ -1,5 +1,5 @@
 // Reads profiles/*.toml. Unknown keys, missing reasons and wrong types are refused with file, line
-// and, where a name is nearly right, a suggestion.
+// and, for a near miss, a suggestion.
 #ifndef BELLJAR_ENGINE_PROFILES_LOADER_H_
 #define BELLJAR_ENGINE_PROFILES_LOADER_H_
 
@@ -11,18 +11,19 @@
 
 namespace belljar::profiles {
 
-// Every profile of `folder`, by name. seccomp.toml there holds the system call groups.
+// All profiles of `folder`, sorted by name. Its seccomp.toml has the system call groups.
 core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder);
 
-// One file of the operator's own, with the system call groups of `folder`.
+// A file of the operator, with the system call groups of `folder`.
 core::Result<core::Profile> LoadProfile(const std::string& file, const std::string& folder);
 
-// Several profiles of `folder` in one, named "a+b": what one of them allows is allowed, and a limit
-// is the larger one. Each but those that the others extend has to extend another.
+// Combines profiles of `folder` into one, named "a+b": it allows what any of them allows, with the
+// larger limits. Every profile except those that others extend must extend another one.
 core::Result<core::Profile> CombineProfiles(const std::vector<std::string>& names,
                                             const std::string& folder);
 
-// JSON object: name of each profile but `except` -> its module names. What refused imports name.
+// JSON object: name of each profile except `except` -> its module names, for the hints of refused
+// imports.
 std::string ModulesByProfile(const std::vector<core::Profile>& profiles, const std::string& except);
 
 }  // namespace belljar::profiles

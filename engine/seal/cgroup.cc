@@ -59,7 +59,7 @@ core::Result<void> WriteCgroupFile(int directory, const char* file, const std::s
   return {};
 }
 
-// Only empty leaves can be removed, so a wrong guess harms nobody.
+// rmdir only removes empty leaves, so a wrong guess does no harm.
 void RemoveAbandoned(const std::string& parent) {
   std::error_code code;
   for (const fs::directory_entry& entry : fs::directory_iterator(parent, code)) {
@@ -82,16 +82,16 @@ core::Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
   core::Result<std::string> cgroup = core::ReadFile(cgroup_file, kMaxFile);
   if (!cgroup) return cgroup.error();
   const std::string own = OwnCgroup(*cgroup);
-  if (own.empty()) return core::MakeError(kOperation, "this process is in no cgroup v2");
+  if (own.empty()) return core::MakeError(kOperation, "this process is not in a cgroup v2");
   const std::string parent = own == "/" ? mount : mount + fs::path(own).parent_path().string();
   core::Result<std::string> handed_on =
       core::ReadFile(parent + "/cgroup.subtree_control", kMaxFile);
   if (!handed_on) return handed_on.error();
   if (!HasWord(*handed_on, "memory") || !HasWord(*handed_on, "pids")) {
     return core::MakeError(kOperation,
-                           parent + " does not hand the memory and pids controllers on");
+                           parent + " does not delegate the memory and pids controllers");
   }
-  // Moving a process takes write access to the cgroup.procs of the common ancestor (cgroups(7)).
+  // Moving a process requires write access to cgroup.procs of the common ancestor (cgroups(7)).
   if (access(parent.c_str(), W_OK) != 0 || access((parent + "/cgroup.procs").c_str(), W_OK) != 0) {
     return core::SystemError(kOperation, parent + " is not delegated to this user");
   }
@@ -113,13 +113,12 @@ core::Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const Cgr
   CgroupLeaf leaf(parent, name,
                   core::UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!leaf.directory_) return core::SystemError("open cgroup " + path);
-  core::Result<void> done =
-      WriteCgroupFile(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
+  core::Result<void> done = WriteCgroupFile(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
   if (!done) return done.error();
   if (done = WriteCgroupFile(leaf.fd(), "pids.max", std::to_string(limits.pids)); !done) {
     return done.error();
   }
-  // Absent where the kernel counts no swap.
+  // Absent if the kernel does not account swap.
   (void)WriteCgroupFile(leaf.fd(), "memory.swap.max", "0").ok();
   return leaf;
 }

@@ -1,9 +1,9 @@
-// Layer 5, cgroup v2: a bound on what all workers of a sandbox use together, where this machine
-// lets us make a leaf. Not required by any mode: reported.
+// Layer 5, cgroup v2: a common bound on all workers of a sandbox, if this machine lets us create a
+// leaf. No mode requires it; its state is reported.
 //
-// The leaf is a sibling of our own cgroup, below the same parent: that needs no change to where the
-// host itself runs ("no internal processes" forbids a child), only a parent that we may write and
-// that hands memory and pids on to its children. A root shell has one, and so has a user's systemd.
+// The leaf is a sibling of our own cgroup. The "no internal processes" rule forbids a child, and a
+// sibling does not require moving the host itself. It requires a writable parent that delegates
+// memory and pids to its children, which a root shell and a user's systemd have.
 #ifndef BELLJAR_ENGINE_SEAL_CGROUP_H_
 #define BELLJAR_ENGINE_SEAL_CGROUP_H_
 
@@ -15,7 +15,7 @@
 
 namespace belljar::seal {
 
-// The folder below which a leaf may be made, or why there is none. The arguments are for tests:
+// The folder in which a leaf can be created, or why there is none. The arguments are for tests:
 // mountinfo(5) and cgroup(7) of this process.
 core::Result<std::string> FindCgroupParent(
     const std::string& mountinfo_file = "/proc/self/mountinfo",
@@ -26,14 +26,14 @@ struct CgroupLimits {
   uint64_t pids = 0;   // pids.max
 };
 
-// Four fifths of this machine's memory and a thousand processes: so much that no honest load meets
-// it, so little that the machine stays usable.
+// Four fifths of this machine's memory and a thousand processes: high enough for any legitimate
+// load, low enough to keep the machine usable.
 CgroupLimits DefaultCgroupLimits();
 
-// One leaf; removed with its owner, which must outlive the processes in it.
+// One leaf. Its destructor removes it; it must outlive the processes in it.
 class CgroupLeaf {
  public:
-  // Also removes leaves whose host was killed before it could.
+  // Also removes leaves of hosts that were killed before they could.
   static core::Result<CgroupLeaf> Create(const std::string& parent, const CgroupLimits& limits);
   CgroupLeaf(CgroupLeaf&& other) noexcept;
   CgroupLeaf& operator=(CgroupLeaf&&) = delete;
@@ -41,7 +41,7 @@ class CgroupLeaf {
 
   // For clone3's CLONE_INTO_CGROUP (Linux 5.7).
   int fd() const { return directory_.get(); }
-  // "belljar-<pid>-<n>": the last part of the path that /proc/<pid>/cgroup shows.
+  // "belljar-<pid>-<n>": the last component of the path in /proc/<pid>/cgroup.
   const std::string& name() const { return name_; }
 
  private:

@@ -11,7 +11,7 @@
 namespace belljar::seal {
 namespace {
 
-// Debian 12's <linux/landlock.h> stops at ABI 2; these are the kernel's own definitions
+// <linux/landlock.h> of Debian 12 ends at ABI 2. These are the kernel's own definitions
 // (Documentation/userspace-api/landlock.rst of Linux 6.12).
 struct RulesetAttributes {
   uint64_t handled_access_fs;

@@ -20,8 +20,8 @@
 namespace belljar::seal {
 namespace {
 
-// An empty directory that every Linux has and that the private root may be built over: the mount is
-// seen in our own mount namespace only.
+// A directory that exists on every Linux and over which the private root can be built. The mount is
+// only visible in our own mount namespace.
 constexpr char kStage[] = "/tmp";
 constexpr char kHostName[] = "belljar";
 
@@ -35,12 +35,12 @@ core::Result<void> WriteProcFile(pid_t child, const char* file, const std::strin
   return {};
 }
 
-// A path of the host as a mount that is not attached anywhere yet.
+// A path of the host, as a detached mount.
 struct Tree {
   std::string path;
   bool is_directory = false;
   core::UniqueFd mount;
-  std::vector<std::string> covered;  // folders in it
+  std::vector<std::string> covered;  // hidden folders in it
 };
 
 core::Result<void> Restrict(int mount, uint64_t attributes, unsigned flags) {
@@ -78,7 +78,7 @@ core::Result<std::vector<Tree>> CloneTrees(const std::vector<core::PathRule>& pa
   return trees;
 }
 
-// An empty folder in place of `path`, which can still be added to.
+// Hides `path` with an empty tmpfs, in which mount points can still be created.
 core::Result<void> Cover(const std::string& path) {
   const std::string target = kStage + path;
   if (mount("belljar", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=0755") == 0) {
@@ -87,7 +87,7 @@ core::Result<void> Cover(const std::string& path) {
   return core::SystemError("cover " + path);
 }
 
-// Shows the tree at its own path below kStage.
+// Mounts the tree at its own path below kStage.
 core::Result<void> Attach(const Tree& tree) {
   const std::filesystem::path target = kStage + tree.path;
   std::error_code code;
@@ -104,7 +104,7 @@ core::Result<void> Attach(const Tree& tree) {
   return {};
 }
 
-// Root is not mapped in its own new user namespace, and what is not mapped can create no file.
+// Root is not mapped in its new user namespace, and an unmapped user cannot create files.
 core::Result<void> TakeMappedIdentity() {
   if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return core::SystemError("setresgid");
   if (setresuid(kSandboxUid, kSandboxUid, kSandboxUid) != 0) return core::SystemError("setresuid");
@@ -126,7 +126,7 @@ core::Result<void> WriteIdMaps(pid_t child) {
   const auto map = [&](uint32_t outside) {
     return std::to_string(kSandboxUid) + " " + std::to_string(outside) + " 1";
   };
-  // Without CAP_SETGID outside, user_namespaces(7) asks for setgroups to be given up first.
+  // Without CAP_SETGID outside, user_namespaces(7) requires setgroups to be denied first.
   if (!root) {
     if (core::Result<void> done = WriteProcFile(child, "setgroups", "deny"); !done) return done;
   }
@@ -138,7 +138,7 @@ core::Result<void> WriteIdMaps(pid_t child) {
   return WriteProcFile(child, "gid_map", map(root ? kSandboxUid : getegid()));
 }
 
-// Podman's seccomp profile lets anybody mount, and name no host.
+// Podman's seccomp profile allows mount but not sethostname.
 bool MayMount() {
   return sethostname(kHostName, sizeof kHostName - 1) == 0 &&
          mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -162,14 +162,14 @@ bool KeepCapabilitiesAcrossExec() {
 core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
                                     const std::vector<std::string>& empty) {
   if (sethostname(kHostName, sizeof kHostName - 1) != 0) return core::SystemError("set host name");
-  // Nothing mounted from here on may propagate to the host.
+  // No later mount may propagate to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return core::SystemError("make mounts private");
   }
-  // Taken with the identity that may still walk there: an installation below /root, for one.
+  // Cloned with the original identity, which may have to traverse folders such as /root.
   core::Result<std::vector<Tree>> trees = CloneTrees(paths);
   if (!trees) return trees.error();
-  // Denied to an ordinary user, who keeps its groups; they map to nobody here.
+  // Fails for an ordinary user, who keeps its groups; they map to nobody here.
   (void)setgroups(0, nullptr);
   if (core::Result<void> done = TakeMappedIdentity(); !done) return done;
   if (mount("belljar", kStage, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=0755") != 0) {
@@ -187,13 +187,13 @@ core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
     if (core::Result<void> done = Restrict(cover.get(), MOUNT_ATTR_RDONLY, 0); !done) return done;
   }
   for (const std::string& directory : empty) {
-    // It is there if a tree is shown below it.
+    // It exists if a tree is mounted below it.
     if (mkdir((kStage + directory).c_str(), 0555) != 0 && errno != EEXIST) {
       return core::SystemError("create " + directory);
     }
   }
   if (chdir(kStage) != 0) return core::SystemError("enter private root");
-  // pivot_root(".", ".") stacks the old root on the new one; the detach then takes it away
+  // pivot_root(".", ".") stacks the old root on the new one, and the detach removes it
   // (pivot_root(2), NOTES).
   if (syscall(SYS_pivot_root, ".", ".") != 0) return core::SystemError("pivot_root");
   if (umount2(".", MNT_DETACH) != 0) return core::SystemError("detach host root");

@@ -1,9 +1,9 @@
 // Layer 1, namespaces: no host files, processes, network, IPC or names.
 //
-// The host clones the zygote into new user, mount, net, ipc, uts and cgroup namespaces (before
-// exec, so that the zygote's memory belongs to the new user namespace and an ordinary user may
-// still look at its /proc from outside); the zygote builds the private root; each worker gets a
-// PID namespace of its own, of which it is init.
+// The host clones the zygote into new user, mount, net, ipc, uts and cgroup namespaces. This
+// happens before exec, so that the zygote's memory belongs to the new user namespace and an
+// ordinary user can still read its /proc from outside. The zygote builds the private root. Each
+// worker gets its own PID namespace, of which it is init.
 #ifndef BELLJAR_ENGINE_SEAL_NAMESPACES_H_
 #define BELLJAR_ENGINE_SEAL_NAMESPACES_H_
 
@@ -18,27 +18,27 @@
 
 namespace belljar::seal {
 
-// clone3 flags for a zygote, and for each worker: a PID namespace, and one of its own for what it
-// is furnished with (furnishings.h).
+// clone3 flags for a zygote, and for each worker: a PID namespace, and one for each kind of its own
+// resources (worker_resources.h).
 uint64_t ZygoteNamespaceFlags();
 uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network);
 
-// Host: gives the freshly cloned, still waiting child its single uid and gid: kSandboxUid inside;
-// outside the caller's own, or kSandboxUid too where the caller is root.
+// Host: maps the single uid and gid of the freshly cloned child, which is still waiting:
+// kSandboxUid inside; outside the caller's own, or kSandboxUid if the caller is root.
 core::Result<void> WriteIdMaps(pid_t child);
 
-// Child of a clone into them all: whether it may mount, as the private root takes. gVisor makes the
-// namespaces and refuses that. Async-signal-safe; false sets errno.
+// In a child cloned into all of them: whether it may mount, as the private root requires. gVisor
+// creates the namespaces but may refuse mounts. Async-signal-safe; false sets errno.
 bool MayMount();
 
-// Child of the host between clone and exec: makes its capabilities survive the exec (they hold only
-// over the new namespaces). Async-signal-safe; false sets errno.
+// Child of the host between clone and exec: keeps its capabilities across the exec (they only apply
+// to the new namespaces). Async-signal-safe; false sets errno.
 bool KeepCapabilitiesAcrossExec();
 
-// Zygote: takes the uid and gid that the maps gave it, replaces the root by a tmpfs that holds just
-// `paths`, read-only, nosuid, nodev, and detaches the old one. A missing path that is not optional
-// is an error that names it. What a path is without is covered; other paths below it are shown all
-// the same, if they come later. `empty` are directories for a worker to mount on.
+// Zygote: takes the mapped uid and gid, replaces the root by a tmpfs with only `paths`, read-only,
+// nosuid, nodev, and detaches the old root. A missing path that is not optional is an error that
+// names it. Folders excluded from a path are hidden; paths below them are still mounted if they
+// come later in the list. `empty` are directories for a worker to mount on.
 core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
                                     const std::vector<std::string>& empty);
 

@@ -13,8 +13,8 @@
 namespace belljar::seal {
 
 core::Result<void> DropIdentity(bool keep_namespace_capabilities) {
-  // Real root, without a user namespace. In one, the private root has settled who we are; without,
-  // an ordinary user stays itself.
+  // Real root, without a user namespace. In a user namespace the private root has set the identity;
+  // without one, an ordinary user keeps its own.
   if (geteuid() == 0) {
     if (setgroups(0, nullptr) != 0) return core::SystemError("setgroups");
     if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0)
@@ -23,11 +23,11 @@ core::Result<void> DropIdentity(bool keep_namespace_capabilities) {
       return core::SystemError("setresuid");
   }
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return core::SystemError("set no_new_privs");
-  // A kernel that knows no ambient set (gVisor) says EINVAL: there is nothing to clear.
+  // EINVAL: the kernel has no ambient set (gVisor), so there is nothing to clear.
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) {
     return core::SystemError("clear ambient capabilities");
   }
-  // EINVAL ends the list that this kernel knows; without CAP_SETPCAP there is nothing to drop from.
+  // EINVAL ends the list of known capabilities. Without CAP_SETPCAP there is nothing to drop.
   for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
       return core::SystemError("drop bounding capability");
@@ -50,7 +50,7 @@ bool HasNoPrivileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
   if (syscall(SYS_capget, &header, sets) != 0) return false;
-  // What is ambient is permitted and inheritable too (capabilities(7)).
+  // Ambient capabilities are also permitted and inheritable (capabilities(7)).
   for (const __user_cap_data_struct& set : sets) {
     if (set.effective | set.permitted | set.inheritable) return false;
   }

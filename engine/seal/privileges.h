@@ -6,16 +6,16 @@
 
 namespace belljar::seal {
 
-// Zygote: takes the sandbox uid and gid where it is root, sets no_new_privs, empties the bounding
-// and ambient sets, becomes undumpable. Capabilities over its own namespaces stay when
-// `keep_namespace_capabilities`: clone3 with CLONE_NEWPID asks for them.
+// Zygote: switches to the sandbox uid and gid if it is root, sets no_new_privs, clears the bounding
+// and ambient sets, becomes undumpable. `keep_namespace_capabilities` keeps capabilities over its
+// own namespaces, which clone3 with CLONE_NEWPID requires.
 core::Result<void> DropIdentity(bool keep_namespace_capabilities);
 
-// Worker: the rest. Empties all capability sets. Async-signal-safe; false sets errno.
+// Worker: the rest. Clears all capability sets. Async-signal-safe; false sets errno.
 bool DropPrivileges();
 
-// Whether both have been done, as the kernel has it: no_new_privs, no capability in any set but the
-// bounding one, and root's user nowhere. Async-signal-safe.
+// Whether the kernel confirms both: no_new_privs, no capability in any set except the bounding set,
+// and no root user id. Async-signal-safe.
 bool HasNoPrivileges();
 
 }  // namespace belljar::seal

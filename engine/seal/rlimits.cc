@@ -22,10 +22,10 @@ bool Set(__rlimit_resource resource, rlim_t value) {
 
 bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu) {
-  // The host enforces the CPU limit to the millisecond; this one, in whole seconds, is for the case
-  // that the host is late. SIGKILL comes at the hard limit whatever the guest does with SIGXCPU.
-  // Each rounded by itself: a request's limit comes in whole seconds and may not be over the
-  // ceiling's for that.
+  // The host enforces the CPU limit to the millisecond. This limit, in whole seconds, is a fallback
+  // in case the host is late. SIGKILL comes at the hard limit, whatever the guest does with
+  // SIGXCPU. Both terms are rounded separately: a request's limit comes in whole seconds and must
+  // not exceed the ceiling because of rounding.
   const auto cpu = (std::chrono::ceil<std::chrono::seconds>(limits.cpu) +
                     std::chrono::ceil<std::chrono::seconds>(base_cpu))
                        .count() +

@@ -1,4 +1,4 @@
-// Layer 3, rlimits: resources, as the kernel counts them for one process.
+// Layer 3, rlimits: resource limits that the kernel enforces per process.
 #ifndef BELLJAR_ENGINE_SEAL_RLIMITS_H_
 #define BELLJAR_ENGINE_SEAL_RLIMITS_H_
 
@@ -8,12 +8,11 @@
 
 namespace belljar::seal {
 
-// Sets soft and hard limits of the calling process; hard, so that nothing inside can raise them.
-// `base_address_space` bytes come on top of limits.memory, and `base_cpu` on top of limits.cpu.
-// Lowering them again later is allowed, which is how one request asks for less than its zygote's
-// ceiling. Async-signal-safe; false sets errno. gVisor refuses to set those of pending signals and
-// of message queues, which it does not count: they are left then, for the shipped filters allow no
-// call that would use either up.
+// Sets soft and hard limits of the calling process, so that nothing inside can raise them.
+// `base_address_space` bytes are added to limits.memory, and `base_cpu` to limits.cpu. Limits can
+// be lowered again later, for a request below its zygote's ceiling. Async-signal-safe; false sets
+// errno. gVisor does not account pending signals and message queues and refuses to limit them. That
+// is ignored: the shipped filters allow no call that could exhaust either.
 bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu = {});
 

@@ -29,14 +29,14 @@ core::Result<uint64_t> AddressSpaceInUse() {
   return std::stoull(*statm) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// gVisor of 2022 takes no larger descriptor than this.
+// The largest descriptor that gVisor of 2022 accepts.
 constexpr unsigned kLastDescriptor = 0x7fffffff;
 
 bool CloseFrom(unsigned first, unsigned last) {
   return first > last || syscall(SYS_close_range, first, last, 0) == 0;
 }
 
-// All but 0 to 2 and those of `kept` that are descriptors.
+// Closes all descriptors except 0 to 2 and the valid ones in `kept`.
 bool CloseAllBut(std::array<int, 3> kept) {
   std::sort(kept.begin(), kept.end());
   unsigned first = 3;
@@ -53,7 +53,7 @@ bool CloseAllBut(std::array<int, 3> kept) {
 std::vector<uint64_t> Encode(const std::vector<sock_filter>& filter) {
   static_assert(sizeof(sock_filter) == sizeof(uint64_t));
   std::vector<uint64_t> words(filter.size());
-  // An empty vector may have no data to point at, which memcpy must not be given.
+  // data() of an empty vector may be null, which memcpy does not allow.
   if (!filter.empty()) memcpy(words.data(), filter.data(), filter.size() * sizeof(uint64_t));
   return words;
 }
@@ -64,8 +64,8 @@ std::vector<sock_filter> Decode(const std::vector<uint64_t>& words) {
   return filter;
 }
 
-// What is installed into an interpreter's own folders lies in its library, and is no part of it: a
-// guest has what its profile names (Debian calls the folder by the second name).
+// Packages installed into an interpreter's own folders are inside its library, but not part of it:
+// a guest gets only what its profile names (Debian uses the second name).
 constexpr const char* kInstalledPackages[] = {"site-packages", "dist-packages"};
 
 std::vector<core::PathRule> Resolve(std::vector<core::PathRule> paths, const std::string& stdlib) {
@@ -77,7 +77,7 @@ std::vector<core::PathRule> Resolve(std::vector<core::PathRule> paths, const std
   return paths;
 }
 
-// What is shown of each tree, once: two rules may have something in common.
+// The shown parts of each tree, without duplicates: rules may overlap.
 std::vector<core::PathRule> Spread(const std::vector<core::PathRule>& paths) {
   std::vector<core::PathRule> parts;
   std::set<std::string> known;
@@ -98,8 +98,9 @@ bool HasWhatIsLeftOut(const core::PathRule& rule) {
   });
 }
 
-// Landlock knows no exception from a tree: one that is to be without something is taken apart,
-// where there is any of that; then the tree's own folder can be listed no more.
+// Landlock cannot exclude parts of a tree. A tree with excluded entries is therefore split into its
+// other entries if any of the excluded ones exists. The tree's own folder can then no longer be
+// listed.
 core::Result<std::vector<core::PathRule>> TakenApart(const std::vector<core::PathRule>& paths) {
   std::vector<core::PathRule> parts;
   for (const core::PathRule& rule : Spread(paths)) {
@@ -113,7 +114,7 @@ core::Result<std::vector<core::PathRule>> TakenApart(const std::vector<core::Pat
     std::error_code code;
     std::filesystem::directory_iterator entries(rule.path, code);
     for (; !code && entries != std::filesystem::directory_iterator(); entries.increment(code)) {
-      // A link that leads nowhere is nothing to read.
+      // Optional: a dangling link is skipped.
       if (!is_left_out(entries->path().filename())) parts.push_back({entries->path(), true});
     }
     if (code) return core::SystemErrorOf(code.value(), "list " + rule.path);
@@ -123,7 +124,7 @@ core::Result<std::vector<core::PathRule>> TakenApart(const std::vector<core::Pat
 
 uint16_t EgressPort(const SealPlan& plan) { return plan.egress ? plan.egress->port : uint16_t{0}; }
 
-// A workspace that is another one in each worker, and not one that was there before (a
+// Whether each worker mounts a workspace of its own, instead of using an existing one (a
 // container's).
 bool MountsWorkspace(const SealPlan& plan) { return plan.workspace && plan.namespaces; }
 
@@ -139,13 +140,13 @@ core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core:
     return core::SystemErrorOf(ENOSYS, "Landlock",
                                "this kernel has none; it needs Linux 5.13 with lsm=landlock");
   }
-  // In a private root there is no more of a tree than what is shown.
+  // In a private root, a tree contains only what is shown.
   core::Result<std::vector<core::PathRule>> parts = plan.namespaces ? paths : TakenApart(paths);
   if (!parts) return parts.error();
   core::Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
   if (!readable) return readable.error();
   prepared.landlock_readable = std::move(*readable);
-  // Rules are about what is there.
+  // Rules apply to existing files, so a worker with its own mounts needs its own ruleset.
   if (MountsWorkspace(plan)) return {};
   prepared.landlock_ruleset = CreateLandlockRuleset({.readable = prepared.landlock_readable,
                                                      .writable = Writable(plan),
@@ -169,7 +170,7 @@ bool IsBelow(const std::string& path, const std::string& directory) {
   return path.starts_with(directory + "/");
 }
 
-// Those that there are, by their paths. One that is shown in another comes back with that.
+// The paths of those that exist. One that is inside another is covered by that one.
 std::vector<std::string> CoveredByWorkspace(const std::vector<core::PathRule>& paths) {
   std::vector<std::string> covered;
   for (const core::PathRule& rule : paths) {
@@ -184,28 +185,29 @@ std::vector<std::string> CoveredByWorkspace(const std::vector<core::PathRule>& p
   return covered;
 }
 
-SealFailure Furnish(const SealPlan& plan, const PreparedSeal& prepared, Furnishings& furnishings) {
+SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepared,
+                                WorkerResources& resources) {
   if (plan.workspace) {
-    furnishings.workspace = plan.namespaces ? MountWorkspace(*plan.workspace, prepared.covered)
-                                            : EnterContainersWorkspace();
-    if (!furnishings.workspace) return {SealStep::kWorkspace, errno};
+    resources.workspace = plan.namespaces ? MountWorkspace(*plan.workspace, prepared.covered)
+                                          : EnterContainerWorkspace();
+    if (!resources.workspace) return {SealStep::kWorkspace, errno};
   }
-  // Without a network namespace of its own the egress proxy is another's, who listens already.
+  // Without a network namespace of its own, something else already listens as the egress proxy.
   if (plan.egress && plan.namespaces) {
-    furnishings.egress = OpenEgress(*plan.egress);
-    if (!furnishings.egress) return {SealStep::kEgress, errno};
+    resources.egress = OpenEgress(*plan.egress);
+    if (!resources.egress) return {SealStep::kEgress, errno};
   }
   return {};
 }
 
-// The shipped filters answer it with EPERM, which no kernel does to so few arguments.
+// The shipped filters answer it with EPERM, which no kernel does for these arguments.
 bool IsCloneRefused() { return syscall(SYS_clone3, nullptr, 0) < 0 && errno == EPERM; }
 
 }  // namespace
 
 core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib) {
   PreparedSeal prepared;
-  // Measured first: afterwards there is no /proc.
+  // Measured first: there is no /proc afterwards.
   core::Result<uint64_t> base = AddressSpaceInUse();
   if (!base) return base.error();
   prepared.base_address_space = *base;
@@ -225,8 +227,8 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
   if (plan.privileges) {
     if (core::Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
   }
-  // As for workers; and there may be nobody left with the right to end us. A new identity clears
-  // it.
+  // As for workers; also, nobody may be left with the permission to kill us. Changing identity
+  // clears it.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
     return core::SystemError("set the zygote's death signal");
   if (plan.seccomp && !plan.zygote_filter.empty() && !InstallFilter(plan.zygote_filter)) {
@@ -236,10 +238,11 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
 }
 
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
-                       Furnishings& furnishings, OwnWord& word) {
-  // The parent is the host's own spawning thread (CLONE_PARENT): when the host goes, we go.
+                       WorkerResources& resources, SelfReport& self_report) {
+  // The parent is the host's own spawning thread (CLONE_PARENT), so the worker dies with the host.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
-  if (SealFailure failure = Furnish(plan, prepared, furnishings); failure.step != SealStep::kNone) {
+  if (SealFailure failure = OpenWorkerResources(plan, prepared, resources);
+      failure.step != SealStep::kNone) {
     return failure;
   }
   if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
@@ -247,16 +250,16 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
     return {SealStep::kRlimits, errno};
   }
   if (plan.landlock && !ApplyLandlock(plan, prepared)) return {SealStep::kLandlock, errno};
-  // The ruleset and whatever else the zygote holds: nothing of it is the guest's.
-  if (!CloseAllBut({kept_fd, furnishings.workspace.get(), furnishings.egress.get()})) {
+  // The ruleset and everything else that the zygote holds must not reach the guest.
+  if (!CloseAllBut({kept_fd, resources.workspace.get(), resources.egress.get()})) {
     return {SealStep::kDescriptors, errno};
   }
-  // Afterwards prctl is refused.
-  word = HasNoPrivileges() ? kNoPrivileges : 0;
+  // Checked here: the filter refuses prctl.
+  self_report = HasNoPrivileges() ? kNoPrivileges : 0;
   const bool refused_before = IsCloneRefused();
   if (plan.seccomp && !InstallFilter(plan.filter)) return {SealStep::kSeccomp, errno};
-  if (!refused_before && IsCloneRefused()) word |= kFilterRefuses;
-  if (LandlockRefusesRoot()) word |= kLandlockRefuses;
+  if (!refused_before && IsCloneRefused()) self_report |= kFilterRefuses;
+  if (LandlockRefusesRoot()) self_report |= kLandlockRefuses;
   return {};
 }
 

@@ -1,4 +1,4 @@
-// The seal: what takes away everything a worker does not need, layer by layer, in this order.
+// The seal: removes everything a worker does not need, layer by layer, in this order.
 //
 //   1 namespaces   user, mount, pid, net, ipc, uts, cgroup     host clone + zygote (namespaces.h)
 //   2 privileges   no_new_privs, no capabilities, not dumpable, unprivileged uid   (privileges.h)
@@ -7,17 +7,16 @@
 //   5 cgroup       aggregate memory, processes, CPU: the host places the zygote      (cgroup.h)
 //   6 seccomp      allow-list of system calls, last                                 (seccomp.h)
 //
-// What serves all workers of a zygote is done once, in SealZygote; what must be each worker's own
+// What all workers of a zygote share is done once, in SealZygote. What each worker needs for itself
 // is done in SealWorker, between clone and the first byte of guest data.
 //
-//   Result<PreparedSeal> seal = SealZygote(plan, stdlib);     // zygote: Python is up, no guest
-//   data
+//   Result<PreparedSeal> seal = SealZygote(plan, stdlib);   // zygote: Python is up, no guest data
 //   ... clone ...
-//   SealFailure failure = SealWorker(plan, *seal, socket, furnishings, word);    // worker
+//   SealFailure failure = SealWorker(plan, *seal, socket, resources, word);    // worker
 //   if (failure.step != SealStep::kNone) _exit(…);
 //
-// Nothing here asks for root. Nothing here weakens silently: a layer that cannot be applied is a
-// failure, and leaving one out takes a plan that says so.
+// Nothing here requires root. Nothing is weakened silently: a layer that cannot be applied is a
+// failure, and a layer is only omitted if the plan says so.
 #ifndef BELLJAR_ENGINE_SEAL_SEAL_H_
 #define BELLJAR_ENGINE_SEAL_SEAL_H_
 
@@ -33,32 +32,32 @@
 #include "engine/core/fd.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
-#include "engine/seal/furnishings.h"
 #include "engine/seal/landlock.h"
+#include "engine/seal/worker_resources.h"
 
 namespace belljar::seal {
 
-// The uid and gid that guest code has inside. As root the zygote really becomes this user; as an
-// ordinary user it is the name that its own uid has in the user namespace ("nobody", by custom).
+// The uid and gid of guest code inside. As root the zygote really becomes this user. For an
+// ordinary user it is what its own uid is mapped to in the user namespace (by convention "nobody").
 inline constexpr uint32_t kSandboxUid = 65534;
 
 struct SealPlan {
-  // Which layers to apply. Privileges, rlimits and seccomp can only be left out by an operator's
-  // explicit `--without`, which exists so that each layer can be tested to hold alone.
+  // Which layers to apply. Privileges, rlimits and seccomp can only be omitted by an operator's
+  // explicit `--without`, which exists to test each layer in isolation.
   bool namespaces = true;
   bool privileges = true;
   bool rlimits = true;
   bool landlock = true;
   bool seccomp = true;
 
-  std::vector<core::PathRule> paths;  // readable trees; everything else does not exist
-  core::Limits ceiling;               // the most any request of this zygote may ask for
-  // What each worker has of its own; they need the namespaces. A workspace without them is what a
-  // container has mounted, for its single run (CheckContainersWorkspace).
+  std::vector<core::PathRule> paths;  // readable trees; nothing else is visible
+  core::Limits ceiling;               // the maximum that any request of this zygote may ask for
+  // Resources of each worker, which require the namespaces. Without them, a workspace is what a
+  // container has mounted for its single run (CheckContainerWorkspace).
   std::optional<core::WorkspaceRule> workspace;
   std::optional<core::EgressListener> egress;
-  // Each applied last in its process. What the zygote's allows its workers inherit, and a worker's
-  // own can only take away from that; an empty one is not installed.
+  // Each is installed last in its process. Workers inherit the zygote's filter, and their own can
+  // only restrict it further; an empty one is not installed.
   std::vector<sock_filter> zygote_filter;
   std::vector<sock_filter> filter;
 };
@@ -66,18 +65,18 @@ struct SealPlan {
 std::string SealPlanToJson(const SealPlan& plan);
 core::Result<SealPlan> SealPlanFromJson(std::string_view json);
 
-// What the zygote holds ready for its workers.
+// What the zygote prepares for its workers.
 struct PreparedSeal {
-  int landlock_abi = 0;                         // 0: the plan leaves Landlock out
-  std::vector<ReadableTree> landlock_readable;  // for workers that make their own ruleset
-  core::UniqueFd landlock_ruleset;              // of all other workers
-  uint64_t base_address_space = 0;        // bytes that a worker has before it has done anything
-  std::chrono::milliseconds base_cpu{0};  // and that it has used: of a clone nothing
-  std::vector<std::string> covered;       // readable trees below what a workspace is mounted on
+  int landlock_abi = 0;                         // 0: the plan omits Landlock
+  std::vector<ReadableTree> landlock_readable;  // for workers that create their own ruleset
+  core::UniqueFd landlock_ruleset;              // for all other workers
+  uint64_t base_address_space = 0;              // bytes in a worker that has done nothing yet
+  std::chrono::milliseconds base_cpu{0};        // CPU time likewise; zero in a clone
+  std::vector<std::string> covered;  // readable trees below the mount points of a workspace
 };
 
-// Builds the private root and gives up identity and privilege. `stdlib` replaces "{stdlib}".
-// Afterwards the process holds only what clone3 needs. Not reversible, also not on failure.
+// Builds the private root and gives up identity and privileges. `stdlib` replaces "{stdlib}".
+// Afterwards the process has only the rights that clone3 needs. Irreversible, even on failure.
 core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& stdlib);
 
 enum class SealStep : uint32_t {
@@ -90,7 +89,7 @@ enum class SealStep : uint32_t {
   kLandlock,
   kDescriptors,
   kSeccomp,
-  kPython,  // after the seal: bringing the interpreter back up after clone
+  kPython,  // after the seal: restoring the interpreter after clone
   kCapture,
 };
 const char* SealStepName(SealStep step);
@@ -100,20 +99,21 @@ struct SealFailure {
   int error_number = 0;
 };
 
-// What a worker finds of its own seal while it still runs only our code: for what no kernel shows
-// from outside (Landlock), and for what some do not (gVisor's /proc of 2022 has neither
-// no_new_privs nor a count of filters). Bits.
-using OwnWord = uint32_t;
-inline constexpr OwnWord kLandlockRefuses = 1;  // listing the root directory (LandlockRefusesRoot)
-inline constexpr OwnWord kNoPrivileges = 2;     // HasNoPrivileges
-inline constexpr OwnWord kFilterRefuses = 4;    // a call that was not refused before the filter
+// What a worker finds out about its own seal while it still runs only our code. Needed for what no
+// kernel shows from outside (Landlock), and for what some do not show (/proc of gVisor of 2022 has
+// neither no_new_privs nor the number of filters). A bit set.
+using SelfReport = uint32_t;
+inline constexpr SelfReport kLandlockRefuses = 1;  // LandlockRefusesRoot
+inline constexpr SelfReport kNoPrivileges = 2;     // HasNoPrivileges
+// The filter refuses a call that was allowed before it.
+inline constexpr SelfReport kFilterRefuses = 4;
 
-// Furnishes the calling worker and puts layers 2 to 6 on it. It keeps no descriptor but 0, 1, 2
-// (all /dev/null), `kept_fd` and its furnishings, which are for the host.
+// Opens the resources of the calling worker and applies layers 2 to 6 to it. It keeps only the
+// descriptors 0, 1, 2 (all /dev/null), `kept_fd` and its resources, which are for the host.
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
-                       Furnishings& furnishings, OwnWord& word);
+                       WorkerResources& resources, SelfReport& self_report);
 
-// True when Landlock refuses what nothing else here would: listing the root directory.
+// True if Landlock refuses what no other layer would: listing the root directory.
 bool LandlockRefusesRoot();
 
 }  // namespace belljar::seal

@@ -32,7 +32,8 @@ core::Result<void> Check(int returned, const std::string& operation) {
 core::Result<int> Resolve(const std::string& name) {
   const int number = seccomp_syscall_resolve_name(name.c_str());
   if (number == __NR_SCMP_ERROR) {
-    return core::MakeError("compile seccomp filter", "no system call is named \"" + name + "\"");
+    return core::MakeError("compile seccomp filter",
+                           "there is no system call named \"" + name + "\"");
   }
   return number;
 }
@@ -55,11 +56,12 @@ core::Result<void> Allow(scmp_filter_ctx filter, const core::SyscallRule& rule) 
       "allow " + rule.name);
 }
 
-// glibc starts threads (pthread_create) and programs (posix_spawn) with every signal blocked, and a
-// blocked SIGSYS kills: an ordinary program would die where it should see an ordinary exception. So
-// these fail without the signal, and without a trace in the result. fork() blocks nothing and is
-// recorded like the rest.
-// libseccomp takes no rule whose action is the filter's default.
+// glibc starts threads (pthread_create) and programs (posix_spawn) with all signals blocked, and a
+// blocked SIGSYS kills: an ordinary program would die instead of getting an exception. So these
+// calls fail without the signal, and are not recorded in the result. fork() blocks nothing and is
+// recorded like other calls.
+//
+// libseccomp rejects a rule whose action is the filter's default.
 core::Result<void> RefuseClone(scmp_filter_ctx filter, uint32_t default_action) {
   constexpr uint32_t kQuietly = SCMP_ACT_ERRNO(EPERM);
   core::Result<void> done =
@@ -82,8 +84,8 @@ core::Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::st
   return Check(seccomp_rule_add(filter, action, *number, 0), "refuse " + name);
 }
 
-// Which actions there are libseccomp asks the kernel. gVisor does not know that question, and kills
-// whole processes all the same.
+// libseccomp asks the kernel which actions it supports. gVisor does not implement that query, but
+// does kill whole processes.
 void AssumeKillingProcesses() {
   constexpr unsigned kKillProcess = 3;  // seccomp_api_get(3): Linux 4.14
   if (seccomp_api_get() < kKillProcess) seccomp_api_set(kKillProcess);
@@ -93,11 +95,11 @@ core::Result<Filter> Open(uint32_t default_action) {
   AssumeKillingProcesses();
   Filter filter(seccomp_init(default_action));
   if (!filter) return core::MakeError("compile seccomp filter", "out of memory");
-  // A call made in another ABI (int 0x80, x32) would be judged by the wrong numbers.
+  // A call in another ABI (int 0x80, x32) would be checked by the wrong numbers.
   core::Result<void> done = Check(
       seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad arch");
   if (!done) return done.error();
-  // A binary tree instead of a list: fewer instructions on each call.
+  // A binary tree instead of a list: fewer instructions per call.
   done = Check(seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimise filter");
   if (!done) return done.error();
   return filter;

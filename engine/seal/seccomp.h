@@ -1,12 +1,11 @@
-// Layer 6, seccomp: an allow-list of system calls, as data (profiles/*.toml), compiled by
-// libseccomp.
+// Layer 6, seccomp: an allow-list of system calls from profiles/*.toml, compiled by libseccomp.
 //
 //   allowed    runs
 //   hostile    SECCOMP_RET_KILL_PROCESS: ptrace, bpf, mount, io_uring, …; also any foreign ABI
-//   the rest   SECCOMP_RET_TRAP: the worker's SIGSYS handler notes it and makes it return EPERM,
-//              so that ordinary code gets an ordinary exception. Where the handler is gone, the
-//              signal kills.
-//   clone3, clone(CLONE_VM)   EPERM without the signal, since libc makes them with signals blocked
+//   the rest   SECCOMP_RET_TRAP: the worker's SIGSYS handler records it and makes it return EPERM,
+//              so that ordinary code gets an ordinary exception. Without the handler, the signal
+//              kills.
+//   clone3, clone(CLONE_VM)   EPERM without the signal, since libc calls them with signals blocked
 #ifndef BELLJAR_ENGINE_SEAL_SECCOMP_H_
 #define BELLJAR_ENGINE_SEAL_SECCOMP_H_
 
@@ -20,12 +19,12 @@
 
 namespace belljar::seal {
 
-// Host: an unknown call name is an error that names it.
+// Host. An unknown system call is an error that names it.
 core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
                                                      const std::vector<std::string>& hostile);
 
-// Allows everything but `refused`: those of them that are hostile kill, the rest is trapped. What
-// is stacked on a filter can only take away from it (seccomp(2)).
+// Allows everything except `refused`: the hostile ones kill, the others are trapped. A stacked
+// filter can only restrict the ones below it (seccomp(2)).
 core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
                                                       const std::vector<std::string>& hostile);
 

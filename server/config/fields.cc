@@ -20,16 +20,16 @@ template <typename T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
 // What is wrong with a value; the caller knows where it was written.
-struct Objection {
+struct Violation {
   std::string text;
 };
 
-Objection OutOfRange(const std::string& least, const std::string& most) {
+Violation OutOfRange(const std::string& least, const std::string& most) {
   return {"write one from " + least + " to " + most};
 }
 
 template <typename T>
-using Parsed = std::variant<T, Objection>;
+using Parsed = std::variant<T, Violation>;
 
 Parsed<bool> Parse(const Setting& setting, const Strings& values, const bool*) {
   const std::string word = core::LowerCase(values[0]);
@@ -38,7 +38,7 @@ Parsed<bool> Parse(const Setting& setting, const Strings& values, const bool*) {
   };
   if (is({"true", "1", "yes", "on"})) return true;
   if (is({"false", "0", "no", "off"})) return false;
-  return Objection{WhatToWrite(setting)};
+  return Violation{WhatToWrite(setting)};
 }
 
 Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t*) {
@@ -47,14 +47,14 @@ Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!whole || count < setting.least || count > setting.most) {
-    return Objection{WhatToWrite(setting)};
+    return Violation{WhatToWrite(setting)};
   }
   return count;
 }
 
 Parsed<Time> Parse(const Setting& setting, const Strings& values, const Time*) {
   const core::Result<Time> time = core::ParseDuration(values[0]);
-  if (!time) return Objection{time.error().detail};
+  if (!time) return Violation{time.error().detail};
   const Time least(setting.least);
   const Time most(setting.most);
   if (*time < least || *time > most) {
@@ -65,7 +65,7 @@ Parsed<Time> Parse(const Setting& setting, const Strings& values, const Time*) {
 
 Parsed<core::Bytes> Parse(const Setting& setting, const Strings& values, const core::Bytes*) {
   const core::Result<core::Bytes> size = core::Bytes::Parse(values[0]);
-  if (!size) return Objection{size.error().detail};
+  if (!size) return Violation{size.error().detail};
   const core::Bytes least{setting.least};
   const core::Bytes most{setting.most};
   if (*size < least || *size > most) return OutOfRange(least.ToString(), most.ToString());
@@ -76,10 +76,10 @@ Parsed<std::string> Parse(const Setting& setting, const Strings& values, const s
   const std::string& text = values[0];
   const Strings choices = setting.choices();
   if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    return Objection{"write one of " + setting.value_type + host::Suggestion(text, choices)};
+    return Violation{"write one of " + setting.value_type + host::Suggestion(text, choices)};
   }
-  std::string objection = setting.objection ? setting.objection(text) : "";
-  if (!objection.empty()) return Objection{std::move(objection)};
+  std::string violation = setting.violation ? setting.violation(text) : "";
+  if (!violation.empty()) return Violation{std::move(violation)};
   return text;
 }
 
@@ -87,7 +87,7 @@ Parsed<Strings> Parse(const Setting&, const Strings& values, const Strings*) { r
 
 Parsed<ListenAddress> Parse(const Setting&, const Strings& values, const ListenAddress*) {
   const core::Result<std::optional<ListenAddress>> listen = ParseListenAddress(values[0]);
-  if (!listen) return Objection{listen.error().detail};
+  if (!listen) return Violation{listen.error().detail};
   return **listen;
 }
 
@@ -96,13 +96,13 @@ std::optional<core::Error> JudgeTexts(const Given& given) {
   const Setting& setting = *given.setting;
   const bool is_list = setting.form() == Form::kList;
   for (const std::string& text : given.values) {
-    std::string objection;
+    std::string violation;
     if (!IsPlainText(text))
-      objection = "it is not UTF-8, or contains control characters";
-    else if (is_list && setting.objection)
-      objection = setting.objection(text);
-    if (!objection.empty())
-      return core::MakeError(given.origin.place + " " + core::Quoted(text), objection);
+      violation = "it is not UTF-8, or contains control characters";
+    else if (is_list && setting.violation)
+      violation = setting.violation(text);
+    if (!violation.empty())
+      return core::MakeError(given.origin.place + " " + core::Quoted(text), violation);
   }
   return std::nullopt;
 }
@@ -198,9 +198,9 @@ core::Result<void> Apply(const Given& given, Draft& draft) {
         return Parse(setting, given.values, field);
       }
     }();
-    if (const auto* objection = std::get_if<Objection>(&parsed)) {
+    if (const auto* violation = std::get_if<Violation>(&parsed)) {
       return core::MakeError(given.origin.place + " " + core::Quoted(given.values[0]),
-                             objection->text);
+                             violation->text);
     }
     *field = std::get<0>(std::move(parsed));
     return {};

@@ -62,7 +62,7 @@ struct Setting {
   uint64_t least = 0;
   uint64_t most = 0;
   // What is wrong with a text or an item of a list; empty: nothing.
-  std::string (*objection)(std::string_view) = nullptr;
+  std::string (*violation)(std::string_view) = nullptr;
 
   // "BELLJAR_EXECUTION_TIMEOUT".
   std::string Variable() const;

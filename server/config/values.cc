@@ -76,17 +76,17 @@ core::Result<ListenAddress> ParseAddressAndPort(std::string_view text) {
 
 bool IsPlainText(std::string_view text) { return core::Printable(text) == text; }
 
-std::string PathObjection(std::string_view path) {
+std::string PathViolation(std::string_view path) {
   return path.empty() ? "write a name or a path" : "";
 }
 
-std::string ImageObjection(std::string_view image) {
+std::string ImageViolation(std::string_view image) {
   // It becomes an argument of a container engine: never one of its options.
   const bool is_image = !image.empty() && IsGraphic(image) && image[0] != '-';
   return is_image ? "" : "write the name of an image, such as registry.example.com/belljar:1";
 }
 
-std::string IndexObjection(std::string_view index) {
+std::string IndexViolation(std::string_view index) {
   const bool is_web = index.starts_with("https://") || index.starts_with("http://");
   if (!is_web || !IsGraphic(index) || index.find_first_of("?#\\") != index.npos) {
     return "write the address that pip takes, such as https://index.example.org/simple";
@@ -95,7 +95,7 @@ std::string IndexObjection(std::string_view index) {
   return index.find('@') == index.npos ? "" : "a name and a password go into PIP_INDEX_URL instead";
 }
 
-std::string PackageObjection(std::string_view pattern) {
+std::string PackageViolation(std::string_view pattern) {
   std::string_view name = pattern;
   if (name.ends_with('*')) name.remove_suffix(1);
   const auto is_of_names = [](unsigned char c) {
@@ -105,35 +105,35 @@ std::string PackageObjection(std::string_view pattern) {
   return is_pattern ? "" : "write the name of a package, or its beginning and *: google-*";
 }
 
-std::string HostObjection(std::string_view host) {
+std::string HostViolation(std::string_view host) {
   if (host == "*") return "";
   const bool is_host = !host.empty() && IsGraphic(host) &&
                        host.find_first_of("/*?#@,\"\\") == std::string_view::npos;
   return is_host ? "" : "write a host as in the Host header, such as belljar.example.com, or *";
 }
 
-std::string OriginObjection(std::string_view origin) {
+std::string OriginViolation(std::string_view origin) {
   if (origin == "*") return "";
   const size_t scheme = origin.find("://");
   const bool is_origin = scheme != std::string_view::npos && scheme > 0 && IsGraphic(origin) &&
-                         HostObjection(origin.substr(scheme + 3)).empty() &&
+                         HostViolation(origin.substr(scheme + 3)).empty() &&
                          origin.substr(scheme + 3) != "*";
   return is_origin ? ""
                    : "write scheme and host without a path, such as https://app.example.com, or *";
 }
 
-std::string DomainObjection(std::string_view domain) {
+std::string DomainViolation(std::string_view domain) {
   const core::Result<egress::HostPattern> pattern = egress::HostPattern::Parse(domain);
   return pattern ? "" : pattern.error().detail;
 }
 
-std::string PrivateObjection(std::string_view network) {
+std::string PrivateViolation(std::string_view network) {
   const core::Result<egress::AddressBlock> block =
       egress::AddressBlock::Parse(std::string(network));
   return block ? "" : block.error().detail;
 }
 
-std::string ResolveObjection(std::string_view name_and_address) {
+std::string ResolveViolation(std::string_view name_and_address) {
   host::NetworkPolicy policy;
   policy.resolve = {std::string(name_and_address)};
   const core::Result<egress::EgressRules> rules = egress::EgressRules::Make(policy);

@@ -12,16 +12,16 @@
 
 namespace belljar::server::config {
 
-// Objections: what is wrong and what to write; empty: nothing.
-std::string PathObjection(std::string_view path);
-std::string ImageObjection(std::string_view image);
-std::string IndexObjection(std::string_view index);
-std::string PackageObjection(std::string_view pattern);
-std::string HostObjection(std::string_view host);
-std::string OriginObjection(std::string_view origin);
-std::string DomainObjection(std::string_view domain);
-std::string PrivateObjection(std::string_view network);
-std::string ResolveObjection(std::string_view name_and_address);
+// Each returns what is wrong and what to write instead, or an empty string.
+std::string PathViolation(std::string_view path);
+std::string ImageViolation(std::string_view image);
+std::string IndexViolation(std::string_view index);
+std::string PackageViolation(std::string_view pattern);
+std::string HostViolation(std::string_view host);
+std::string OriginViolation(std::string_view origin);
+std::string DomainViolation(std::string_view domain);
+std::string PrivateViolation(std::string_view network);
+std::string ResolveViolation(std::string_view name_and_address);
 
 // "127.0.0.1:9015", "[::1]:9015", "localhost:9015", "9015" (loopback), "127.0.0.1" (port 9015);
 // "off" is nullopt. The error's operation is empty: its detail says what to write.

@@ -59,9 +59,9 @@ struct ContainerConfig {
   std::string socket;            // of Docker or Podman; empty: where they usually listen
   std::string runtime = "auto";  // or "runsc", "runc"
   bool require_gvisor = false;
-  std::string image;  // of the default profile; empty: that of this version
-  size_t spares = 1;  // started containers that wait, of each profile in use
-  size_t most = 8;    // maximum number of containers per profile
+  std::string image;          // of the default profile; empty: that of this version
+  size_t spares = 1;          // started containers that wait, of each profile in use
+  size_t max_containers = 8;  // maximum number of containers per profile
 };
 
 // Packages that calls may ask for, for runs in containers.

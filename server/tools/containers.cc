@@ -16,9 +16,9 @@ constexpr const char* kHowToEnableContainers =
 
 }  // namespace
 
-Containers::Containers(ContainerConfig config, size_t most_profiles, MakeOptions make_options)
+Containers::Containers(ContainerConfig config, size_t max_profiles, MakeOptions make_options)
     : config_(std::move(config)),
-      most_profiles_(std::max<size_t>(most_profiles, 1)),
+      max_profiles_(std::max<size_t>(max_profiles, 1)),
       make_options_(std::move(make_options)) {
   state_.enabled = config_.enabled;
   state_.message = config_.enabled ? "no call has asked for one yet" : kHowToEnableContainers;
@@ -45,7 +45,7 @@ std::shared_ptr<Containers::Slot> Containers::Use(const std::string& profile) {
   } else {
     slots_.push_front(std::make_shared<Slot>(profile));
   }
-  if (slots_.size() > most_profiles_) {
+  if (slots_.size() > max_profiles_) {
     closed = std::move(slots_.back());
     slots_.pop_back();
   }
@@ -60,8 +60,8 @@ core::Result<std::shared_ptr<outside::Sandbox>> Containers::Open(const core::Pro
                        .require_gvisor = config_.require_gvisor,
                        .image = profile.name == default_profile_ ? config_.image : "",
                        .folder = ""};
-  options.spares = std::min(config_.spares, config_.most);
-  options.most = config_.most;
+  options.spares = std::min(config_.spares, config_.max_containers);
+  options.max_containers = config_.max_containers;
   core::Result<container::backend::ContainerChoice> choice =
       container::backend::ChooseContainer(options.selection, profile);
   const std::string engine = choice ? choice->facts.name : "";

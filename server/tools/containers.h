@@ -28,7 +28,7 @@ class Containers {
 
   // At most so many profiles have containers waiting; where one more is wanted, the one that has
   // not been used for longest is closed, when the last call in it is over.
-  Containers(ContainerConfig config, size_t most_profiles, MakeOptions make_options);
+  Containers(ContainerConfig config, size_t max_profiles, MakeOptions make_options);
   Containers(const Containers&) = delete;
   ~Containers();
 
@@ -63,7 +63,7 @@ class Containers {
   core::Result<std::shared_ptr<outside::Sandbox>> Open(const core::Profile& profile);
 
   const ContainerConfig config_;
-  const size_t most_profiles_;
+  const size_t max_profiles_;
   const MakeOptions make_options_;
   std::string default_profile_;  // name of the default profile
 

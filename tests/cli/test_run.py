@@ -193,7 +193,7 @@ def test_cpu_follows_the_timeout(belljar):
 
 def test_killed(belljar):
     done = belljar("run", "--language", "full", "-c", "import os; os._exit(3)")
-    assert (done.code, done.stderr) == (4, "belljar: the process ended itself with code 3\n")
+    assert (done.code, done.stderr) == (4, "belljar: the process exited with code 3\n")
 
 
 def test_dropped_output_is_counted(belljar):

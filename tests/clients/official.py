@@ -13,7 +13,7 @@ from typing import Any
 from tests.clients.server import BELLJAR, TOKEN, HttpServer, busiest, seconds_until_gone
 
 HERE = Path(__file__).resolve().parent
-PATIENCE = 60  # for a whole conversation, which takes about 6 s
+TIMEOUT = 60  # for a whole conversation, which takes about 6 s
 SPINNING_IS_KILLED_WITHIN = 10  # of the cancellation; left alone, it would end after 60 s
 
 GUEST_FAILURE = 'print("before")\n1 / 0\n'
@@ -166,14 +166,14 @@ def _converse(peer: Peer, command: list[str], server: int | None, log: Path) -> 
 
 def _lines(process: subprocess.Popen):
     """Lines of its output until it ends; fails when the conversation takes too long."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         buffer = b""
         while True:
             left = deadline - time.monotonic()
             assert left > 0 and selector.select(left), (
-                f"the client is still busy after {PATIENCE} s"
+                f"the client is still busy after {TIMEOUT} s"
             )
             chunk = process.stdout.read1(1 << 16)
             if not chunk:

@@ -26,17 +26,17 @@ def environment(**more: str) -> dict[str, str]:
     return ours | more
 
 
-def end(process: subprocess.Popen, patience: float = 10) -> int:
+def end(process: subprocess.Popen, timeout: float = 10) -> int:
     """Asks it to stop; returns its exit status, or fails if it had to be killed."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:
-        return process.wait(patience)
+        return process.wait(timeout)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
         raise AssertionError(
-            f"{process.args} did not stop within {patience} s of SIGTERM"
+            f"{process.args} did not stop within {timeout} s of SIGTERM"
         ) from None
 
 
@@ -143,11 +143,11 @@ def descendants(root: int) -> dict[int, int]:
     return found
 
 
-def busiest(root: int, patience: float = 15) -> int:
+def busiest(root: int, timeout: float = 15) -> int:
     """The process below `root` that computes: the first to have used a twentieth of a second. On a
-    machine that is busy elsewhere that takes longer; fails after `patience` seconds."""
+    machine that is busy elsewhere that takes longer; fails after `timeout` seconds."""
     before = descendants(root)
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while True:
         time.sleep(0.1)
         used = {pid: ticks - before.get(pid, 0) for pid, ticks in descendants(root).items()}
@@ -157,9 +157,9 @@ def busiest(root: int, patience: float = 15) -> int:
         assert time.monotonic() < deadline, f"no process below {root} computes: {used}"
 
 
-def seconds_until_gone(pid: int, patience: float) -> float:
-    """How long it took; `patience` if it is still there then."""
+def seconds_until_gone(pid: int, timeout: float) -> float:
+    """How long it took; `timeout` if it is still there then."""
     start = time.monotonic()
-    while (stat := _stat(pid)) and stat[1] != "Z" and time.monotonic() - start < patience:
+    while (stat := _stat(pid)) and stat[1] != "Z" and time.monotonic() - start < timeout:
         time.sleep(0.005)
     return time.monotonic() - start

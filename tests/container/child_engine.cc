@@ -97,9 +97,9 @@ size_t ChildEngine::starts() const {
   return starts_;
 }
 
-size_t ChildEngine::most() const {
+size_t ChildEngine::peak() const {
   const std::lock_guard lock(mutex_);
-  return most_;
+  return peak_;
 }
 
 std::vector<std::string> ChildEngine::ids() const {
@@ -180,7 +180,7 @@ core::Result<container::engines::StartedContainer> ChildEngine::Start(
   Child& child = children_[container.id];
   child.process = std::move(*process);
   child.labels = spec.labels;
-  most_ = std::max(most_, children_.size());
+  peak_ = std::max(peak_, children_.size());
   return container;
 }
 

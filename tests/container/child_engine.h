@@ -35,7 +35,7 @@ class ChildEngine : public container::engines::ContainerEngine {
 
   size_t starts() const;
   // The most that there were at the same time.
-  size_t most() const;
+  size_t peak() const;
   std::vector<std::string> ids() const;  // of those that have not been removed
   pid_t pid_of(const std::string& id) const;
   container::engines::ContainerSpec last_spec() const;
@@ -73,7 +73,7 @@ class ChildEngine : public container::engines::ContainerEngine {
   std::chrono::milliseconds delay_{0};
   std::vector<std::string> program_;
   size_t starts_ = 0;
-  size_t most_ = 0;
+  size_t peak_ = 0;
   container::engines::ContainerSpec last_spec_;
 };
 

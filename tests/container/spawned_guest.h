@@ -74,7 +74,7 @@ class SpawnedGuest {
   }
 
   // The line, once.
-  container::wire::Channel TakeLine() { return std::move(*channel_); }
+  container::wire::Channel TakeChannel() { return std::move(*channel_); }
   container::wire::Channel& channel() { return *channel_; }
   void Hang() { channel_.reset(); }
   pid_t pid() const { return pid_; }

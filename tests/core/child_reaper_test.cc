@@ -359,7 +359,7 @@ TEST(ChildReaper, SeesTheRightsOfAProgramInManyGroups) {
             5);
 }
 
-TEST(ChildReaper, OneThatIsToldToEndIsAliveNoMore) {
+TEST(ChildReaper, OneThatIsEndedIsNotAlive) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
   ASSERT_TRUE((*reaper)->IsAlive());

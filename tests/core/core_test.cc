@@ -80,7 +80,7 @@ TEST(Error, NamesOperationErrnoAndDetail) {
 
 // --- amounts ----------------------------------------------------------------------------------
 
-TEST(Bytes, ReadsTheUsualForms) {
+TEST(Bytes, ReadsTheCommonForms) {
   const struct {
     const char* text;
     uint64_t count;
@@ -135,7 +135,7 @@ TEST(Bytes, WritesTheShortestExactForm) {
   EXPECT_EQ(Bytes{1024 * 1024}.ToString(), "1m");
 }
 
-TEST(Duration, ReadsTheUsualForms) {
+TEST(Duration, ReadsTheCommonForms) {
   const struct {
     const char* text;
     milliseconds duration;

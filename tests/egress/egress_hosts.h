@@ -20,7 +20,7 @@
 
 namespace belljar::tests {
 
-inline constexpr int kPatience = 20;  // seconds; nothing here waits for it but a failure
+inline constexpr int kTimeout = 20;  // seconds; nothing here waits for it but a failure
 
 inline core::UniqueFd Listen(uint16_t& port) {
   core::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -38,9 +38,9 @@ inline core::UniqueFd Listen(uint16_t& port) {
 class Peer {
  public:
   explicit Peer(core::UniqueFd fd) : fd_(std::move(fd)) {
-    const timeval patience{kPatience, 0};
-    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    const timeval timeout{kTimeout, 0};
+    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
   }
 
   // False: the other side does not take it.

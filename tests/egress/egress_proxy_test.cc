@@ -86,7 +86,7 @@ class EgressTest : public ::testing::Test {
     Lookup answer = Loopback;
   };
   const std::shared_ptr<Names> names_ = std::make_shared<Names>();
-  Strings& asked_ = names_->requested;
+  Strings& resolved_ = names_->requested;
   Lookup& lookup_ = names_->answer;
   std::unique_ptr<EgressService> service_;
   uint16_t port_ = 0;
@@ -110,7 +110,7 @@ TEST_F(EgressTest, ATunnelCarriesBytesBothWaysAndIsRecorded) {
   EXPECT_EQ(event.detail, "127.0.0.1");
   EXPECT_EQ(event.sent, 5u);
   EXPECT_EQ(event.received, 5u);
-  EXPECT_EQ(asked_, Strings{"a.allowed.test"});
+  EXPECT_EQ(resolved_, Strings{"a.allowed.test"});
 }
 
 // As the connections of a container are: one end of a socket pair each.
@@ -189,7 +189,7 @@ TEST_F(EgressTest, AHostThatIsNotOnTheListIsNotEvenLookedUp) {
       answer.starts_with("HTTP/1.1 403 secret-data.evil.test:443 is not in the operator's list of "
                          "allowed domains\r\n"))
       << answer;
-  EXPECT_TRUE(asked_.empty());
+  EXPECT_TRUE(resolved_.empty());
   const host::NetworkEvent event = OnlyEvent();
   EXPECT_FALSE(event.allowed);
   EXPECT_EQ(event.host, "secret-data.evil.test");
@@ -272,7 +272,7 @@ TEST_F(EgressTest, ALiteralAddressHasToBeListedAsOne) {
               std::string::npos);
   }
   EXPECT_EQ(host.accepted(), 0);
-  EXPECT_TRUE(asked_.empty());
+  EXPECT_TRUE(resolved_.empty());
   policy_.allowed_domains = {"127.0.0.1:*"};
   Open();
   EXPECT_TRUE(Tunnel(host.authority("127.0.0.1")).ReceiveHead().starts_with("HTTP/1.1 200 "));
@@ -289,13 +289,13 @@ TEST_F(EgressTest, ThePrivateExceptionIsForWhatItNamesAlone) {
   EXPECT_EQ(host.accepted(), 0);
 }
 
-TEST_F(EgressTest, AnOperatorsAddressOfANameIsNotAskedFor) {
+TEST_F(EgressTest, AConfiguredAddressOfANameIsNotResolved) {
   tests::Host host(tests::Echo);
   policy_.resolve = {"a.allowed.test=127.0.0.1"};
   lookup_ = [](const std::string&) { return Addresses{{}, "no"}; };
   Open();
   EXPECT_TRUE(Tunnel(host.authority("A.Allowed.test.")).ReceiveHead().starts_with("HTTP/1.1 200 "));
-  EXPECT_TRUE(asked_.empty());
+  EXPECT_TRUE(resolved_.empty());
 }
 
 TEST_F(EgressTest, WhatCannotBeReachedSaysWhy) {
@@ -356,7 +356,7 @@ TEST_F(EgressTest, OtherProtocolsAreRefused) {
     const std::string answer = peer.ReceiveAll();
     EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 400 ")) << answer;
   }
-  EXPECT_TRUE(asked_.empty());
+  EXPECT_TRUE(resolved_.empty());
 }
 
 TEST_F(EgressTest, ConnectionsAreBounded) {

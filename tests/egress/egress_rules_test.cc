@@ -146,10 +146,10 @@ TEST(AllowList, ACallOnlyNarrows) {
   }
 }
 
-std::string Objection(const std::string& address, const Strings& allowed = {}) {
+std::string Violation(const std::string& address, const Strings& allowed = {}) {
   const core::Result<AddressPolicy> judge = AddressPolicy::Make(allowed);
   EXPECT_TRUE(judge) << judge.error().ToString();
-  return judge->Objection(boost::asio::ip::make_address(address));
+  return judge->Violation(boost::asio::ip::make_address(address));
 }
 
 TEST(AddressPolicy, PublicAddressesMay) {
@@ -157,7 +157,7 @@ TEST(AddressPolicy, PublicAddressesMay) {
        {"8.8.8.8", "1.1.1.1", "93.184.216.34", "172.15.255.255", "172.32.0.0", "100.63.255.255",
         "100.128.0.0", "11.0.0.0", "223.255.255.255", "198.20.0.1", "2606:4700::1111",
         "2a00:1450:4001::1", "64:ff9b::808:808", "::ffff:8.8.8.8"}) {
-    EXPECT_EQ(Objection(address), "") << address;
+    EXPECT_EQ(Violation(address), "") << address;
   }
 }
 
@@ -207,19 +207,19 @@ TEST(AddressPolicy, WhatIsNotPublicMayNot) {
                               "ff02::1",
                               "4000::1",
                               "1::1"}) {
-    EXPECT_NE(Objection(address), "") << address;
+    EXPECT_NE(Violation(address), "") << address;
   }
 }
 
 TEST(AddressPolicy, AnOperatorPermitsBlocksAndNothingBesides) {
-  EXPECT_EQ(Objection("10.1.2.3", {"10.1.0.0/16"}), "");
-  EXPECT_NE(Objection("10.2.2.3", {"10.1.0.0/16"}), "");
-  EXPECT_EQ(Objection("::ffff:10.1.2.3", {"10.1.0.0/16"}), "");
-  EXPECT_EQ(Objection("127.0.0.1", {"127.0.0.1"}), "");
-  EXPECT_NE(Objection("127.0.0.2", {"127.0.0.1"}), "");
-  EXPECT_EQ(Objection("fd00::7", {"fd00::/8"}), "");
-  EXPECT_NE(Objection("10.1.2.3", {"::/0"}), "");
-  EXPECT_EQ(Objection("10.1.2.3", {"0.0.0.0/0"}), "");
+  EXPECT_EQ(Violation("10.1.2.3", {"10.1.0.0/16"}), "");
+  EXPECT_NE(Violation("10.2.2.3", {"10.1.0.0/16"}), "");
+  EXPECT_EQ(Violation("::ffff:10.1.2.3", {"10.1.0.0/16"}), "");
+  EXPECT_EQ(Violation("127.0.0.1", {"127.0.0.1"}), "");
+  EXPECT_NE(Violation("127.0.0.2", {"127.0.0.1"}), "");
+  EXPECT_EQ(Violation("fd00::7", {"fd00::/8"}), "");
+  EXPECT_NE(Violation("10.1.2.3", {"::/0"}), "");
+  EXPECT_EQ(Violation("10.1.2.3", {"0.0.0.0/0"}), "");
   for (const char* entry : {"", "10.0.0.0/33", "10.0.0.0/", "10.1.2.3/8", "example.org",
                             "fd00::/-1", "127.1", "10.0.0.0/8/8"}) {
     const core::Result<AddressPolicy> judge = AddressPolicy::Make({entry});
@@ -230,18 +230,18 @@ TEST(AddressPolicy, AnOperatorPermitsBlocksAndNothingBesides) {
 
 // --- HTTP -----------------------------------------------------------------------------------
 
-std::variant<HttpProxyRequest, HttpObjection> Read(const std::string& head) {
+std::variant<HttpProxyRequest, HttpRejection> Read(const std::string& head) {
   http1::RequestReader reader(32 << 10);
   (void)reader.Take(head);
   if (reader.stage() != http1::RequestReader::Stage::kHeadRead)
-    return HttpObjection{400, "malformed"};
+    return HttpRejection{400, "malformed"};
   return ReadHttpProxyRequest(reader.head());
 }
 
-HttpProxyRequest Asked(const std::string& head) {
+HttpProxyRequest ReadValid(const std::string& head) {
   auto read = Read(head);
-  if (const auto* objection = std::get_if<HttpObjection>(&read)) {
-    ADD_FAILURE() << objection->text << " in " << head;
+  if (const auto* rejection = std::get_if<HttpRejection>(&read)) {
+    ADD_FAILURE() << rejection->text << " in " << head;
     return {};
   }
   return std::get<HttpProxyRequest>(std::move(read));
@@ -249,15 +249,15 @@ HttpProxyRequest Asked(const std::string& head) {
 
 TEST(HttpProxyRequest, ConnectNamesHostAndPort) {
   const HttpProxyRequest ask =
-      Asked("CONNECT example.org:443 HTTP/1.1\r\nHost: other.test:1\r\n\r\n");
+      ReadValid("CONNECT example.org:443 HTTP/1.1\r\nHost: other.test:1\r\n\r\n");
   EXPECT_TRUE(ask.tunnel);
   EXPECT_EQ(ask.host, "example.org");
   EXPECT_EQ(ask.port, 443);
-  EXPECT_EQ(Asked("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n").host, "[2001:db8::1]");
+  EXPECT_EQ(ReadValid("CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n").host, "[2001:db8::1]");
 }
 
 TEST(HttpProxyRequest, AWholeUrlIsForwardedWithTheHostThatWasJudged) {
-  const HttpProxyRequest ask = Asked(
+  const HttpProxyRequest ask = ReadValid(
       "GET HTTP://Example.org:8080/a?b=c HTTP/1.1\r\nHost: evil.test\r\nAccept: */*\r\n"
       "Proxy-Authorization: Basic x\r\nProxy-Connection: keep-alive\r\nTE: trailers\r\n"
       "Upgrade: h2c\r\nX-Hop: 1\r\nConnection: keep-alive, X-Hop, Upgrade\r\nX-Kept: 2\r\n\r\n");
@@ -267,11 +267,11 @@ TEST(HttpProxyRequest, AWholeUrlIsForwardedWithTheHostThatWasJudged) {
   EXPECT_EQ(ask.head,
             "GET /a?b=c HTTP/1.1\r\nHost: example.org:8080\r\nAccept: */*\r\nX-Kept: 2\r\n"
             "Connection: close\r\n\r\n");
-  EXPECT_EQ(Asked("GET http://example.org HTTP/1.1\r\n\r\n").head,
+  EXPECT_EQ(ReadValid("GET http://example.org HTTP/1.1\r\n\r\n").head,
             "GET / HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n");
-  EXPECT_EQ(Asked("GET http://example.org?q HTTP/1.0\r\n\r\n").head,
+  EXPECT_EQ(ReadValid("GET http://example.org?q HTTP/1.0\r\n\r\n").head,
             "GET /?q HTTP/1.0\r\nHost: example.org\r\nConnection: close\r\n\r\n");
-  EXPECT_EQ(Asked("PUT http://[2001:db8::1]:81/ HTTP/1.1\r\nContent-Length: 3\r\n\r\n").head,
+  EXPECT_EQ(ReadValid("PUT http://[2001:db8::1]:81/ HTTP/1.1\r\nContent-Length: 3\r\n\r\n").head,
             "PUT / HTTP/1.1\r\nHost: [2001:db8::1]:81\r\nContent-Length: 3\r\n"
             "Connection: close\r\n\r\n");
 }
@@ -307,7 +307,7 @@ TEST(HttpProxyRequest, WhatTwoReadersMightReadDifferentlyIsRefused) {
                "CONNECT example.org:0 HTTP/1.1\r\n\r\n",
                "CONNECT example.org:443 HTTP/1.1\r\nContent-Length: 3\r\n\r\n",
                "CONNECT 2001:db8::1:443 HTTP/1.1\r\n\r\n"}) {
-    EXPECT_TRUE(std::holds_alternative<HttpObjection>(Read(head))) << head;
+    EXPECT_TRUE(std::holds_alternative<HttpRejection>(Read(head))) << head;
   }
 }
 

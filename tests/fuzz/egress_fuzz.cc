@@ -70,7 +70,7 @@ class Stream {
     input_.erase(0, used);
     taken_.failed = http_->stage() == http1::RequestReader::Stage::kFailed;
     if (http_->stage() != http1::RequestReader::Stage::kHeadRead || taken_.requested) return;
-    const std::variant<egress::HttpProxyRequest, egress::HttpObjection> read =
+    const std::variant<egress::HttpProxyRequest, egress::HttpRejection> read =
         egress::ReadHttpProxyRequest(http_->head());
     const auto* ask = std::get_if<egress::HttpProxyRequest>(&read);
     if (!ask) {

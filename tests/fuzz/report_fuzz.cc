@@ -64,10 +64,10 @@ void TryChannel(std::string_view bytes) {
     return std::string("{}");
   };
   outside::WorkerChannel channel(pair->first.get(), request, call);
-  using Word = outside::WorkerChannel::Word;
-  for (Word word = channel.Move(); word == Word::kNothing || word == Word::kCall;
-       word = channel.Move()) {
-    if (word == Word::kCall) channel.Answer();
+  using Message = outside::WorkerChannel::Message;
+  for (Message message = channel.Move(); message == Message::kNothing || message == Message::kCall;
+       message = channel.Move()) {
+    if (message == Message::kCall) channel.Answer();
   }
 }
 

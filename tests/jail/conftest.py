@@ -115,9 +115,9 @@ def in_session(session: int) -> list[int]:
     return found
 
 
-def left_in_session(session: int, patience: float = 5.0) -> list[int]:
+def left_in_session(session: int, timeout: float = 5.0) -> list[int]:
     """Those that do not go by themselves: a killed process takes a moment to be taken apart."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while (left := in_session(session)) and time.monotonic() < deadline:
         time.sleep(0.01)
     return left

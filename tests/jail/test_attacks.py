@@ -52,7 +52,7 @@ def test_fails_inside(attack, facts, host, jail, request):
     assert ran.reason == attack.reason
     expected = {("denied", name) for name in attack.denied}
     if attack.status == "killed":
-        expected.add(("killed", "a system call of the hostile list"))
+        expected.add(("killed", "a system call on the hostile list"))
     assert ran.events == expected
     if attack.held != "*":
         held = (attack.held,) if isinstance(attack.held, str) else attack.held or ()
@@ -188,7 +188,7 @@ def test_each_hostile_call_kills(name, jail):
     """Whatever its arguments: these are nonsense."""
     ran = belljar(program(f"call(NR['{name}'], -1, -1, -1, -1, -1, -1); won()", {}))
     assert (ran.status, ran.reason) == ("killed", "killed for a hostile system call")
-    assert ran.events == {("killed", "a system call of the hostile list")}
+    assert ran.events == {("killed", "a system call on the hostile list")}
 
 
 def test_no_other_call_reaches_the_kernel(jail):

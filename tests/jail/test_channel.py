@@ -58,7 +58,7 @@ OUTPUT = 16 << 20
 base = find_capture()
 """
 
-UNREADABLE = ("killed", "the worker's report was not readable")
+UNREADABLE = ("killed", "the worker's report was invalid")
 
 
 def run(code, timeout=5):

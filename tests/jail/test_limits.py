@@ -312,7 +312,7 @@ def test_os_exit(code, jail):
     """No code of its own says anything but that it ended itself."""
     ran = run(f"import os; os._exit({code})")
     assert (ran.status, ran.exit_code) == ("killed", 4)
-    assert ran.reason == f"the process ended itself with code {code}"
+    assert ran.reason == f"the process exited with code {code}"
 
 
 def test_system_exit(jail):

@@ -184,7 +184,7 @@ def test_fails_inside(
         assert (outcome["error"] or {}).get("message") == answer.reason
         wanted = {("denied", name) for name in answer.denied}
         if answer.status == "killed":
-            wanted.add(("killed", "a system call of the hostile list"))
+            wanted.add(("killed", "a system call on the hostile list"))
         assert events(outcome) == wanted
         if answer.held != "*":
             held = (answer.held,) if isinstance(answer.held, str) else answer.held or ()

@@ -87,7 +87,7 @@ void ExpectWorks(Sandbox& sandbox) {
   EXPECT_EQ(outcome->stdout_stream.text, "42\n");
 }
 
-// A thread that does harm until it is told to stop.
+// A thread that does harm until it is stopped.
 class Pest {
  public:
   explicit Pest(std::function<void()> harm)
@@ -154,7 +154,7 @@ TEST(ZygoteKilled, UnderLoadEachCallerGetsAnAnswerAndTheNextRunWorks) {
   ExpectWorks(*sandbox);
   EXPECT_GT(sandbox->counters().zygotes_started, 1u);
   sandbox.reset();
-  // Of a worker that was cloned and not yet told of, too.
+  // Of a worker that was cloned and not yet reported, too.
   EXPECT_TRUE(tests::Eventually([] { return tests::Children().empty(); }))
       << Describe(tests::Children());
 }
@@ -433,24 +433,24 @@ TEST(HostKilled, WhileItServesNothingOfOursIsLeft) {
 
 // --- the host closes ----------------------------------------------------------------------------
 
-TEST(Closing, TakersThatWaitAreTold) {
+TEST(Closing, WaitingTakersGetAnError) {
   for (int round = 0; round < 20; ++round) {
     auto pool = tests::StartPool(tests::PoolOptions());
     ASSERT_TRUE(pool);
     std::vector<std::thread> takers;
-    std::atomic<int> told = 0, waiting = 0;
+    std::atomic<int> refused = 0, waiting = 0;
     for (int i = 0; i < 6; ++i) {
       takers.emplace_back([&] {
         ++waiting;
         const core::Result<Worker> worker = pool->Take(core::Clock::now() + seconds(30));
-        if (worker || worker.error().ToString().find("closing") != std::string::npos) ++told;
+        if (worker || worker.error().ToString().find("closing") != std::string::npos) ++refused;
       });
     }
     while (waiting < 6) std::this_thread::yield();
     std::this_thread::sleep_for(milliseconds(2 + round));
     pool.reset();
     for (std::thread& taker : takers) taker.join();
-    EXPECT_EQ(told, 6);
+    EXPECT_EQ(refused, 6);
   }
   EXPECT_EQ(Describe(tests::Children()), "");
 }

@@ -96,7 +96,7 @@ TEST_P(FunctionsTest, InputsAreVariablesOfTheProgram) {
             "[8,null,true,true,true,true,true,true]");
 }
 
-TEST_P(FunctionsTest, TheResultTellsTuplesApartWhereItIsAskedTo) {
+TEST_P(FunctionsTest, TheResultDistinguishesTuplesIfRequested) {
   const std::string source = "((1, 2), frozenset({3}), {4})";
   EXPECT_EQ(json::parse(Result_(source)),
             json::parse(R"({"$type":"tuple","items":[{"$type":"tuple","items":[1,2]},
@@ -154,16 +154,16 @@ TEST_P(FunctionsTest, AProgramCallsAndGetsTheAnswer) {
       "kwargs":{"key":{"a":{"$type":"bytes","base64":"Yg=="}}}})"));
 }
 
-TEST_P(FunctionsTest, WhatAProgramLeavesIsHandedOverWhereThatIsAskedFor) {
+TEST_P(FunctionsTest, LeftValuesAreHandedOverIfRequested) {
   host::Request request =
       tests::MakeRequest("import math\ngiven += 1\npair = (1, 2)\n1 / 0", seconds(60));
   request.functions = {"ask", std::string(host::kTakesVariables)};
   request.inputs = {{"given", "1"}};
-  std::vector<std::string> told;
+  std::vector<std::string> received;
   RunOptions options;
   options.call = [&](std::string_view name, std::string_view arguments) {
     EXPECT_EQ(name, host::kTakesVariables);
-    told.emplace_back(arguments);
+    received.emplace_back(arguments);
     return std::string(R"({"value":null})");
   };
   const core::Result<host::Outcome> outcome = sandbox().Run(request, options);
@@ -173,7 +173,7 @@ TEST_P(FunctionsTest, WhatAProgramLeavesIsHandedOverWhereThatIsAskedFor) {
       R"({"args":["given",2],"kwargs":{}})", R"({"args":["math"],"kwargs":{}})",
       R"({"args":["pair",{"$type":"tuple","items":[1,2]}],"kwargs":{}})",
       R"({"args":[],"kwargs":{}})"};
-  EXPECT_EQ(told, wanted);
+  EXPECT_EQ(received, wanted);
 }
 
 TEST_P(FunctionsTest, NoInputHasTheNameOfWhatTakesVariables) {

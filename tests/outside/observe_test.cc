@@ -26,7 +26,7 @@ std::map<std::string, host::LayerState> ByName(const std::vector<host::LayerStat
 }
 
 // As the pool looks at a worker.
-core::Result<std::vector<host::LayerState>> Look(pid_t pid, seal::OwnWord word) {
+core::Result<std::vector<host::LayerState>> Look(pid_t pid, seal::SelfReport word) {
   const core::Result<core::UniqueFd> status = OpenStatus(pid);
   if (!status) return status.error();
   const core::Result<OwnSeal> own = OwnSeal::Read();
@@ -77,7 +77,7 @@ TEST(Observe, OnlyAChildIsLookedAt) {
 }
 
 // What gVisor of 2022 shows of a process, and lines that it has not got.
-std::map<std::string, host::LayerState> LookAt(const std::string& more, seal::OwnWord word) {
+std::map<std::string, host::LayerState> LookAt(const std::string& more, seal::SelfReport word) {
   const std::string text = "Name:\tx\nPPid:\t" + std::to_string(getpid()) +
                            "\nUid:\t65534\t65534\t65534\t65534\nCapInh:\t0000000000000000\n"
                            "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n" +
@@ -98,15 +98,16 @@ TEST(Observe, WhatIsNotShownIsTheWorkersWordAndSaysSo) {
       << "no mode is shown";
   auto said = LookAt("Seccomp:\t2\n", seal::kNoPrivileges | seal::kFilterRefuses);
   EXPECT_TRUE(said["privileges"].held);
-  EXPECT_NE(said["privileges"].detail.find("own word: no_new_privs"), std::string::npos);
+  EXPECT_NE(said["privileges"].detail.find("reported by the worker: no_new_privs"),
+            std::string::npos);
   EXPECT_TRUE(said["seccomp"].held);
-  EXPECT_NE(said["seccomp"].detail.find("own word"), std::string::npos);
+  EXPECT_NE(said["seccomp"].detail.find("reported by the worker"), std::string::npos);
   EXPECT_FALSE(said["landlock"].held);
   EXPECT_FALSE(said["rlimits"].held) << "nobody's word counts for limits";
 }
 
 TEST(Observe, WhatIsShownIsNotTheWorkersToSay) {
-  constexpr seal::OwnWord kAll =
+  constexpr seal::SelfReport kAll =
       seal::kLandlockRefuses | seal::kNoPrivileges | seal::kFilterRefuses;
   EXPECT_FALSE(LookAt("NoNewPrivs:\t0\n", kAll)["privileges"].held);
   EXPECT_FALSE(LookAt("NoNewPrivs:\t1\nCapAmb:\t0000000000000001\n", kAll)["privileges"].held);

@@ -129,25 +129,25 @@ TEST(SingleRun, ASecondRunIsAnErrorAtOnceThatSaysWhy) {
   EXPECT_NE(spare.error().ToString().find("single run"), std::string::npos);
 }
 
-TEST(SingleRun, OfManyTakersOneHasItAndTheOthersAreTold) {
+TEST(SingleRun, OneOfManyTakersGetsItAndTheOthersGetAnError) {
   const auto sandbox = tests::Open(SingleRun());
   ASSERT_TRUE(sandbox);
-  std::atomic<int> ran{0}, told{0};
+  std::atomic<int> ran{0}, refused{0};
   std::vector<std::thread> takers;
   for (int i = 0; i < 8; ++i) {
     takers.emplace_back([&] {
       RunOptions patient;
       patient.queue_timeout = std::chrono::hours(1);
       const auto outcome = sandbox->Run(tests::MakeRequest("pass"), patient);
-      ++(outcome ? ran : told);
+      ++(outcome ? ran : refused);
     });
   }
   for (std::thread& taker : takers) taker.join();
   EXPECT_EQ(ran, 1);
-  EXPECT_EQ(told, 7);
+  EXPECT_EQ(refused, 7);
 }
 
-TEST(SingleRun, KilledWhileItWaitsIsToldAndNotMadeAnew) {
+TEST(SingleRun, KilledWhileItWaitsIsReportedAndNotReplaced) {
   const auto sandbox = tests::Open(SingleRun());
   ASSERT_TRUE(sandbox);
   ASSERT_TRUE(sandbox->WaitForSpare(Soon()));
@@ -199,7 +199,7 @@ TEST(SingleRun, AWorkspaceThatNothingHasMountedIsRefused) {
   options.profile = *ProfileCatalogue::Open()->Choose("filesystem");
   const auto sandbox = Sandbox::Open(std::move(options));
   ASSERT_FALSE(sandbox);
-  EXPECT_NE(sandbox.error().ToString().find("has to mount a tmpfs"), std::string::npos)
+  EXPECT_NE(sandbox.error().ToString().find("must mount a tmpfs"), std::string::npos)
       << sandbox.error().ToString();
 }
 

@@ -157,7 +157,7 @@ TEST(ZygoteStart, ThatHangsIsKilledAndAnErrorThatSaysSo) {
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().operation, "start zygote");
   EXPECT_EQ(worker.error().error_number, 0) << "waiting longer does not help";
-  EXPECT_NE(worker.error().detail.find("not up after"), std::string::npos)
+  EXPECT_NE(worker.error().detail.find("not ready after"), std::string::npos)
       << worker.error().ToString();
   EXPECT_EQ(pool->zygote_starts_failed(), 1u);
   zygote.Hang(false);
@@ -206,20 +206,20 @@ TEST(Takers, WhoWaitsSleepsUntilItIsCancelled) {
   RunOptions run;
   run.cancel_fd = cancel.get();
   long switches = 0;
-  core::Result<void> told;
+  core::Result<void> taken;
   std::thread taker([&] {
     rusage before, after;
     getrusage(RUSAGE_THREAD, &before);
     const core::Result<Worker> worker = pool->Take(Soon(), run);
     getrusage(RUSAGE_THREAD, &after);
     switches = after.ru_nvcsw - before.ru_nvcsw;
-    if (!worker) told = worker.error();
+    if (!worker) taken = worker.error();
   });
   std::this_thread::sleep_for(seconds(1));
   eventfd_write(cancel.get(), 1);
   taker.join();
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().error_number, ECANCELED);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().error_number, ECANCELED);
   EXPECT_LT(switches, 10) << "it wakes to look";
 }
 

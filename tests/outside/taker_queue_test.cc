@@ -114,7 +114,7 @@ TEST(TakerQueue, ADeadlineIsATimeoutThatSaysWhy) {
   EXPECT_FALSE(pool.Give(1)) << "it is in the queue still";
 }
 
-TEST(TakerQueue, AFailureIsToldToAllAndTheyAreWaitedFor) {
+TEST(TakerQueue, AFailureReachesAllAndTheyAreWaitedFor) {
   Pool pool;
   std::vector<std::future<core::Result<Item>>> takers;
   for (size_t i = 1; i <= 8; ++i) {
@@ -124,7 +124,7 @@ TEST(TakerQueue, AFailureIsToldToAllAndTheyAreWaitedFor) {
   {
     std::unique_lock lock(pool.mutex);
     pool.takers.FailAll(core::MakeError("take an item", "closing"));
-    pool.takers.AwaitLeft(lock);
+    pool.takers.AwaitEmpty(lock);
   }
   for (auto& taker : takers) {
     const core::Result<Item> item = taker.get();

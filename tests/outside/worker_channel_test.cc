@@ -20,7 +20,7 @@ namespace {
 // A call without arguments, as the runner writes it.
 constexpr char kEmptyCall[] = R"({"args":[],"kwargs":{}})";
 
-using Word = WorkerChannel::Word;
+using Message = WorkerChannel::Message;
 
 std::string Signal(uint32_t kind, uint32_t step, uint32_t value) {
   return std::string(core::AsBytes(core::WorkerSignal{kind, step, value}));
@@ -51,17 +51,17 @@ class WorkerChannelTest : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
   }
   // Until there is a word, or nothing more to read.
-  Word Hear() {
+  Message Hear() {
     for (;;) {
       pollfd readable{host_.get(), POLLIN, 0};
-      const Word word = channel().Move();
-      if (word != Word::kNothing || poll(&readable, 1, 0) != 1) return word;
+      const Message word = channel().Move();
+      if (word != Message::kNothing || poll(&readable, 1, 0) != 1) return word;
     }
   }
   std::string Answered() {
     channel().Answer();
     while (channel().events() == POLLOUT) {
-      if (channel().Move() != Word::kNothing) return "nonsense";
+      if (channel().Move() != Message::kNothing) return "nonsense";
     }
     uint32_t size = 0;
     EXPECT_TRUE(core::ReceiveExactly(worker_.get(), &size, sizeof size));
@@ -83,24 +83,24 @@ class WorkerChannelTest : public testing::Test {
   std::optional<WorkerChannel> channel_;
 };
 
-TEST_F(WorkerChannelTest, NothingIsNoWord) { EXPECT_EQ(Hear(), Word::kNothing); }
+TEST_F(WorkerChannelTest, NothingIsNoWord) { EXPECT_EQ(Hear(), Message::kNothing); }
 
 TEST_F(WorkerChannelTest, DoneIsHeard) {
   Say(Signal(core::WorkerSignal::kDone, 0, 0));
-  EXPECT_EQ(Hear(), Word::kDone);
+  EXPECT_EQ(Hear(), Message::kDone);
 }
 
 TEST_F(WorkerChannelTest, CallsAreAnsweredAgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
     Say(Call("lookup", R"({"args":[1],"kwargs":{}})"));
-    ASSERT_EQ(Hear(), Word::kCall);
+    ASSERT_EQ(Hear(), Message::kCall);
     EXPECT_EQ(Answered(), R"({"value":1})");
   }
   ASSERT_EQ(calls_.size(), 3u);
   EXPECT_EQ(calls_[2].first, "lookup");
   EXPECT_EQ(calls_[2].second, R"({"args":[1],"kwargs":{}})");
   Say(Signal(core::WorkerSignal::kDone, 0, 0));
-  EXPECT_EQ(Hear(), Word::kDone);
+  EXPECT_EQ(Hear(), Message::kDone);
 }
 
 TEST_F(WorkerChannelTest, WordsThatComeByteByByteAreHeardOnceWhole) {
@@ -108,20 +108,20 @@ TEST_F(WorkerChannelTest, WordsThatComeByteByByteAreHeardOnceWhole) {
   Say(call.substr(0, sizeof(core::WorkerSignal)));
   for (size_t i = sizeof(core::WorkerSignal); i + 1 < call.size(); ++i) {
     Say(call.substr(i, 1));
-    ASSERT_EQ(Hear(), Word::kNothing) << "after byte " << i;
+    ASSERT_EQ(Hear(), Message::kNothing) << "after byte " << i;
   }
   Say(call.substr(call.size() - 1));
-  EXPECT_EQ(Hear(), Word::kCall);
+  EXPECT_EQ(Hear(), Message::kCall);
 }
 
 TEST_F(WorkerChannelTest, AnnouncedBytesAreNotMadeRoomFor) {
   request_.limits.result = core::Bytes{UINT32_MAX};
   Say(Signal(core::WorkerSignal::kCall, 6, UINT32_MAX - 1));
-  EXPECT_EQ(Hear(), Word::kNothing);  // and the test has not taken 4 GiB
+  EXPECT_EQ(Hear(), Message::kNothing);  // and the test has not taken 4 GiB
   Say("lookup");
-  EXPECT_EQ(Hear(), Word::kNothing);
+  EXPECT_EQ(Hear(), Message::kNothing);
   close(worker_.Release());
-  EXPECT_EQ(Hear(), Word::kEnd);
+  EXPECT_EQ(Hear(), Message::kEnd);
 }
 
 TEST_F(WorkerChannelTest, WhatIsNoWordIsNonsense) {
@@ -142,7 +142,7 @@ TEST_F(WorkerChannelTest, WhatIsNoWordIsNonsense) {
   for (const auto& [what, said] : kSaid) {
     channel_.reset();
     Say(said);
-    EXPECT_EQ(Hear(), Word::kNonsense) << what;
+    EXPECT_EQ(Hear(), Message::kMalformed) << what;
     char rest[4096];
     while (recv(host_.get(), rest, sizeof rest, MSG_DONTWAIT) > 0) {
     }
@@ -153,20 +153,20 @@ TEST_F(WorkerChannelTest, WhatIsNoWordIsNonsense) {
 TEST_F(WorkerChannelTest, WithoutFunctionsACallIsNonsense) {
   call_ = nullptr;
   Say(Call("lookup", kEmptyCall));
-  EXPECT_EQ(Hear(), Word::kNonsense);
+  EXPECT_EQ(Hear(), Message::kMalformed);
 }
 
 TEST_F(WorkerChannelTest, WhatIsOnlyValidatedCallsNobody) {
   request_.mode = host::Request::Mode::kValidate;
   Say(Call("lookup", kEmptyCall));
-  EXPECT_EQ(Hear(), Word::kNonsense);
+  EXPECT_EQ(Hear(), Message::kMalformed);
 }
 
 // Half an answer, or an empty one, would be for the program to judge.
 TEST_F(WorkerChannelTest, WithoutAnAnswerTheWorkerIsLeftWaiting) {
   answer_ = "";
   Say(Call("lookup", kEmptyCall) + Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Word::kCall);
+  ASSERT_EQ(Hear(), Message::kCall);
   channel().Answer();
   EXPECT_EQ(channel().events(), 0);
   char byte;
@@ -175,7 +175,7 @@ TEST_F(WorkerChannelTest, WithoutAnAnswerTheWorkerIsLeftWaiting) {
   EXPECT_EQ(poll(&watched, 1, 0), 0);
   close(worker_.Release());
   EXPECT_EQ(poll(&watched, 1, 0), 1);
-  EXPECT_EQ(channel().Move(), Word::kEnd);
+  EXPECT_EQ(channel().Move(), Message::kEnd);
   EXPECT_EQ(calls_.size(), 1u);
 }
 
@@ -186,7 +186,7 @@ TEST_F(WorkerChannelTest, HostileArgumentsNeverReachTheFunction) {
        {std::string("{"), std::string("NaN"), std::string(R"({"a":1,"a":2})"), deep,
         std::string("\"\xff\""), std::string("1e999")}) {
     Say(Call("lookup", arguments));
-    ASSERT_EQ(Hear(), Word::kCall);
+    ASSERT_EQ(Hear(), Message::kCall);
     EXPECT_NE(Answered().find("not plain data"), std::string::npos) << arguments;
   }
   EXPECT_TRUE(calls_.empty());
@@ -195,8 +195,8 @@ TEST_F(WorkerChannelTest, HostileArgumentsNeverReachTheFunction) {
 TEST_F(WorkerChannelTest, AnAnswerThatIsTooLargeIsSaidToBe) {
   answer_ = "{\"value\":\"" + std::string(1000, 'x') + "\"}";
   Say(Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Word::kCall);
-  EXPECT_NE(Answered().find("lookup(): its answer takes more than the 1000"), std::string::npos);
+  ASSERT_EQ(Hear(), Message::kCall);
+  EXPECT_NE(Answered().find("lookup(): its answer exceeds the 1000"), std::string::npos);
 }
 
 // It holds nobody up: what does not fit waits for poll, and the run's other ends are looked at.
@@ -204,20 +204,20 @@ TEST_F(WorkerChannelTest, AWorkerThatTakesNoAnswerIsNotWaitedFor) {
   request_.limits.result = core::Bytes::Mebi(16);
   answer_ = "\"" + std::string(8 << 20, 'x') + "\"";
   Say(Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Word::kCall);
+  ASSERT_EQ(Hear(), Message::kCall);
   channel().Answer();
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(channel().Move(), Word::kNothing);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(channel().Move(), Message::kNothing);
   EXPECT_EQ(channel().events(), POLLOUT);
   close(worker_.Release());
-  EXPECT_EQ(channel().Move(), Word::kEnd);
+  EXPECT_EQ(channel().Move(), Message::kEnd);
 }
 
 // While an answer is on its way the worker has nothing to say, so nothing is read.
 TEST_F(WorkerChannelTest, ASecondCallWaitsForTheFirstAnswer) {
   Say(Call("lookup", kEmptyCall) + Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Word::kCall);
+  ASSERT_EQ(Hear(), Message::kCall);
   EXPECT_EQ(Answered(), answer_);
-  EXPECT_EQ(Hear(), Word::kCall);
+  EXPECT_EQ(Hear(), Message::kCall);
   EXPECT_EQ(Answered(), answer_);
   EXPECT_EQ(calls_.size(), 2u);
 }

@@ -158,7 +158,7 @@ class Folder : public ::testing::Test {
   core::UniqueFd root_;
 };
 
-TEST_F(Folder, FilesArePutWhereTheyAreAskedForAndOnlyChangesComeOut) {
+TEST_F(Folder, FilesArePutWhereRequestedAndOnlyChangesComeOut) {
   const std::vector<host::InputFile> files = {{"a", "one"}, {"d/e/b", "two"}, {"d/c", ""}};
   ASSERT_TRUE(PutFiles(root_.get(), files));
   struct stat status;
@@ -259,7 +259,7 @@ TEST_F(Folder, WhatCannotBeReadIsCounted) {
   EXPECT_EQ(outcome.artifacts_note, "left out: 1 entry that could not be read");
 }
 
-TEST_F(Folder, AnEmptyOneIsToldFromOthers) {
+TEST_F(Folder, AnEmptyOneIsDistinguished) {
   EXPECT_TRUE(IsEmptyWorkspace(root_.get()));
   folder_.Write("a", "");
   EXPECT_FALSE(IsEmptyWorkspace(root_.get()));

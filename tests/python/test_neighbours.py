@@ -209,7 +209,7 @@ with Sandbox(language="full") as box:
 def test_what_a_guest_did_is_an_outcome(script: Script) -> None:
     timeout, exited, crashed = answer_of(script, KILLED)
     assert timeout.startswith("timeout: ")
-    assert exited == "killed: the process ended itself with code 3"
+    assert exited == "killed: the process exited with code 3"
     assert crashed.startswith(("killed: killed by SIGSEGV", "exception: "))
 
 

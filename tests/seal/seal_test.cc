@@ -717,8 +717,8 @@ TEST_F(PrivateRoot, ZygoteAndWorkerSealHoldEveryLayer) {
               if (!prepared) return kNoSetup;
               const core::UniqueFd kept(open("/usr/share", O_PATH | O_CLOEXEC));
               const core::UniqueFd other(open("/usr/share", O_PATH | O_CLOEXEC));
-              Furnishings none;
-              OwnWord word = 0;
+              WorkerResources none;
+              SelfReport word = 0;
               const SealFailure failure = SealWorker(plan, *prepared, kept.get(), none, word);
               if (failure.step != SealStep::kNone) return 100 + static_cast<int>(failure.step);
               if (fcntl(kept.get(), F_GETFD) < 0) return 10;
@@ -761,8 +761,8 @@ class Packages {
   int Check(const SealPlan& plan) const {
     const core::Result<PreparedSeal> prepared = SealZygote(plan, Path("library"));
     if (!prepared) return kNoSetup;
-    Furnishings none;
-    OwnWord word = 0;
+    WorkerResources none;
+    SelfReport word = 0;
     if (SealWorker(plan, *prepared, -1, none, word).step != SealStep::kNone) return kNoSetup;
     if (!Reads("library/json")) return 10;
     if (!Reads("packages/chosen")) return 11;

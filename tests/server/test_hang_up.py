@@ -13,7 +13,7 @@ from tests.clients.server import HttpServer, busiest, seconds_until_gone
 
 # Of the program. A call that ran on would be seen to: the test waits for half of it at most.
 TIMEOUT = 60
-PATIENCE = 30
+TIMEOUT = 30
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 STATELESS = "2026-07-28"
 
@@ -26,7 +26,7 @@ def server(tmp_path: Path):
 
 
 def post(server: HttpServer, message: dict, headers: dict) -> http.client.HTTPConnection:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
     headers = headers | {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
@@ -91,7 +91,7 @@ def test_the_run_of_a_client_that_hung_up_is_ended(server, revision, hang_up) ->
     connection = post(server, call("while True: pass", revision), headers)
     worker = busiest(server.pid)
     hang_up(connection)
-    assert seconds_until_gone(worker, PATIENCE) < PATIENCE
+    assert seconds_until_gone(worker, TIMEOUT) < TIMEOUT
     # The same session, which goes on: nothing of it ended but the call.
     connection = post(server, call("result = 6 * 7", revision), headers)
     answer = json.loads(connection.getresponse().read())
@@ -110,13 +110,13 @@ def test_a_stream_that_its_client_leaves_ends_the_run(server, revision) -> None:
     worker = busiest(server.pid)
     answer.close()
     close(connection)
-    assert seconds_until_gone(worker, PATIENCE) < PATIENCE
+    assert seconds_until_gone(worker, TIMEOUT) < TIMEOUT
 
 
 def test_there_is_no_way_to_resume(server) -> None:
     """What makes an answer without a connection undeliverable, by the protocol."""
     headers = begin(server, "2025-11-25") | {"Last-Event-ID": "1", "Accept": "text/event-stream"}
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
     connection.request("GET", "/mcp", headers=headers)
     assert connection.getresponse().status == 405
     connection.close()

@@ -1,9 +1,8 @@
-// numpy takes addresses on trust: an object says in `__array_interface__` where its memory is, how
-// much of it there is and that it may be written to, and an array that is resized unchecked leaves
-// its views in memory that is somebody else's by then. With either one a program writes wherever it
-// likes, in documented calls of every day. numpy asks nobody in between, so this is put in between:
-// the one function by which it looks such an attribute up, in its own table of imported functions,
-// and the method of its array.
+// numpy trusts addresses: an object's `__array_interface__` says where its memory is, how large it
+// is and whether it is writable, and an unchecked resize leaves an array's views in freed memory.
+// With either, a program could write anywhere, through ordinary documented calls. numpy has no hook
+// for this, so we patch two places: the function by which it looks up such attributes, in its table
+// of imported functions, and the method of its array.
 #include "engine/inside/guards/guards.h"
 #include "engine/inside/guards/imported_functions.h"
 
@@ -21,8 +20,8 @@ bool SaysWhereMemoryIs(PyObject* name) {
           PyUnicode_CompareWithASCIIString(name, "__array_struct__") == 0);
 }
 
-// True when the answer is a library's: its class has the attribute as a descriptor, which no
-// instance's dict comes before, and the instance is of no class of the guest's.
+// Whether the library answers: its class has the attribute as a data descriptor, which takes
+// precedence over an instance's dict, and the instance is not of a guest's class.
 bool LibraryAnswers(PyObject* object, PyObject* name) {
   PyTypeObject* type = Py_TYPE(object);
   if (PyType_IsSubtype(type, array_type) || PyType_IsSubtype(type, scalar_type)) return true;
@@ -33,9 +32,9 @@ bool LibraryAnswers(PyObject* object, PyObject* name) {
   return found != nullptr && Py_TYPE(found)->tp_descr_set != nullptr;
 }
 
-// numpy.lib's as_strided makes its views by way of an object that says where their memory is. Its
-// bounds are checked before it (packages/numpy.py); a program may hold such an object, as the base
-// of a view, and may not use it.
+// as_strided of numpy.lib makes its views through an object that says where their memory is. Its
+// bounds are checked before (packages/numpy.py). A program may hold such an object, as the base of
+// a view, but may not use it.
 PyTypeObject* strided_view_type = nullptr;
 PyObject* view_code = nullptr;
 
@@ -49,8 +48,8 @@ bool MakesView(PyObject* object) {
   return makes;
 }
 
-// The function by which numpy asks for an attribute that may be missing. Python 3.13 made it
-// public, under another name, and numpy calls it by that one since.
+// The function by which numpy looks up an attribute that may be missing. Python 3.13 made it public
+// under another name, which numpy uses since.
 #if PY_VERSION_HEX >= 0x030D0000
 constexpr char kLookUpName[] = "PyObject_GetOptionalAttr";
 constexpr LookUp kLookUp = PyObject_GetOptionalAttr;
@@ -59,7 +58,7 @@ constexpr char kLookUpName[] = "_PyObject_LookupAttr";
 constexpr LookUp kLookUp = _PyObject_LookupAttr;
 #endif
 
-// The same, as numpy calls it.
+// The replacement that numpy calls.
 int LookUpForArrays(PyObject* object, PyObject* name, PyObject** result) {
   if (state.guest_began && SaysWhereMemoryIs(name) && !LibraryAnswers(object, name) &&
       !MakesView(object)) {
@@ -71,8 +70,8 @@ int LookUpForArrays(PyObject* object, PyObject* name, PyObject** result) {
 
 // --- ndarray.resize
 
-// Compiled code (pandas's tables) resizes arrays of its own unchecked. So what is checked is the
-// method that a guest gets, wherever it is called from then.
+// Compiled code (pandas's tables) resizes its own arrays unchecked. So the check is in the method
+// that a guest gets, wherever it is called from.
 PyObject* original_resize = nullptr;  // method descriptor
 PyObject* checked_resize = nullptr;
 
@@ -132,7 +131,7 @@ bool ReplaceResize() {
 newfunc original_array_new = nullptr;
 PyObject* dtype_type = nullptr;
 
-// `args` and `kwargs` once more, with that dtype for the one that is there.
+// A copy of `args` and `kwargs` with `dtype` in place of the given one.
 PyObject* NewOfType(PyTypeObject* type, PyObject* args, PyObject* kwargs, PyObject* dtype) {
   PyObject* items = PySequence_List(args);
   PyObject* names = kwargs == nullptr ? PyDict_New() : PyDict_Copy(kwargs);
@@ -150,7 +149,7 @@ PyObject* NewOfType(PyTypeObject* type, PyObject* args, PyObject* kwargs, PyObje
   return made;
 }
 
-// An array of references over a buffer makes objects of any bytes.
+// An array of references over a buffer could turn any bytes into objects.
 PyObject* ArrayNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* given = Argument(args, kwargs, 1, "dtype");
   PyObject* buffer = Argument(args, kwargs, 2, "buffer");
@@ -158,7 +157,7 @@ PyObject* ArrayNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       buffer == Py_None) {
     return original_array_new(type, args, kwargs);
   }
-  // Once: what says which type it is may say another one the next time.
+  // Converted once: an object could name another type the second time.
   PyObject* dtype = PyObject_CallOneArg(dtype_type, given);
   if (dtype == nullptr) return nullptr;
   PyObject* flag = PyObject_GetAttrString(dtype, "hasobject");
@@ -175,11 +174,11 @@ PyObject* ArrayNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return made;
 }
 
-// --- memoryview(array), and what else takes a buffer
+// --- memoryview(array), and other users of the buffer protocol
 
 getbufferproc original_buffer = nullptr;
 
-// True as well when nobody can tell.
+// Also true if it cannot be determined.
 bool HoldsObjects(PyObject* array) {
   PyObject* getter = PyDict_GetItemString(TypeDict(array_type), "dtype");
   PyObject* type = reinterpret_cast<PyObject*>(array_type);
@@ -193,8 +192,8 @@ bool HoldsObjects(PyObject* array) {
   return holds;
 }
 
-// References are not for writing as bytes. Whoever asks for a format and to write is compiled code
-// (Cython) that then finds out what the items are; everybody else gets bytes to read.
+// References must not be written as bytes. Callers that ask for a format and for write access are
+// compiled code (Cython) that then checks the item type; all others get read-only bytes.
 int ArrayBuffer(PyObject* array, Py_buffer* view, int flags) {
   constexpr int kTyped = PyBUF_FORMAT | PyBUF_WRITABLE;
   const bool as_bytes = (flags & kTyped) != kTyped && state.guest_began && HoldsObjects(array);
@@ -213,8 +212,8 @@ bool ReplaceSlots(PyTypeObject* type, PyObject* subclasses_of) {
   if (type->tp_as_buffer != nullptr && type->tp_as_buffer->bf_getbuffer == original_buffer) {
     type->tp_as_buffer->bf_getbuffer = ArrayBuffer;
   }
-  // Since 3.12 it has a name, __buffer__ (PEP 688), and what a program derives from ndarray takes
-  // its slot from the method of that name.
+  // Since 3.12 the slot is also a method, __buffer__ (PEP 688), and classes derived from ndarray
+  // take their slot from it.
   ReplaceWrapped(type, reinterpret_cast<void*>(original_buffer),
                  reinterpret_cast<void*>(ArrayBuffer));
   PyObject* below = PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
@@ -247,7 +246,7 @@ PyObject* GuardArrays(PyObject* /*module*/, PyObject* args) {
   array_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(arrays));
   scalar_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(scalars));
   LookUp replacement = LookUpForArrays;
-  // A static type: numpy's own data, and thus inside its library.
+  // A static type: part of numpy's own data, and therefore inside its library.
   if (!ReplaceImportedFunction(array_type, kLookUpName, reinterpret_cast<void*>(replacement))) {
     PyErr_SetString(PyExc_RuntimeError,
                     "numpy looks attributes up in a way this build does not know");
@@ -257,7 +256,7 @@ PyObject* GuardArrays(PyObject* /*module*/, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-// trust_views(class, code): objects of that class, while that code runs.
+// trust_views(class, code): accept objects of that class while that code runs.
 PyObject* TrustViews(PyObject* /*module*/, PyObject* args) {
   PyObject* type = nullptr;
   PyObject* code = nullptr;
@@ -271,7 +270,7 @@ PyObject* TrustViews(PyObject* /*module*/, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-// replace_attribute(class, name, value): of a class in C, which takes no attributes. Nothing where
+// replace_attribute(class, name, value): for a C class, which takes no attributes. Does nothing if
 // the class itself does not have it.
 PyObject* ReplaceAttribute(PyObject* /*module*/, PyObject* args) {
   PyObject* type = nullptr;

@@ -1,5 +1,5 @@
-// Loads and stores whose safety depends on the object: names that begin with an underscore, public
-// stores, and every access by a name that is computed.
+// Loads and stores whose safety depends on the object: names with a leading underscore, public
+// stores, and every access with a computed name.
 #include <cstddef>
 #include <string_view>
 
@@ -18,8 +18,8 @@ std::string_view Text(PyObject* exact_str) {
   return {text, static_cast<size_t>(length)};
 }
 
-PyObject* super_thisclass = nullptr;  // the member descriptors: attribute look-up on a super object
-PyObject* super_self = nullptr;       // asks the guest's class first
+PyObject* super_thisclass = nullptr;  // member descriptors: normal attribute look-up on a
+PyObject* super_self = nullptr;       // super object asks the guest's class first
 PyObject* super_self_class = nullptr;
 
 PyObject* ReadMember(PyObject* descriptor, PyObject* object) {
@@ -50,7 +50,7 @@ PyTypeObject* FindInSuper(PyObject* object, PyObject* name) {
   return found;
 }
 
-// True when what answers to `name` is the guest's own: its class, its instance, its function.
+// Whether `name` resolves to something of the guest's own: its class, its instance, its function.
 bool GuestResolves(PyObject* target, PyObject* name) {
   PyTypeObject* type = Py_TYPE(target);
   if (PyType_Check(target)) {
@@ -72,8 +72,8 @@ bool GuestResolves(PyObject* target, PyObject* name) {
          type == AsType(state.namespace_type) || IsOpenPackageType(type);
 }
 
-// True when nobody can have given the object an attribute of that name: None, numbers, containers.
-// The access is then left to CPython, which says so in its own words.
+// Whether nobody can have given the object such an attribute: None, numbers, containers. CPython
+// then handles the access, with its own error message.
 bool CannotHave(PyObject* target, PyObject* name) {
   PyTypeObject* type = Py_TYPE(target);
   return type->tp_getattro == PyObject_GenericGetAttr &&
@@ -94,7 +94,7 @@ bool ForbiddenOnMetaclass(PyObject* target, PyObject* name) {
          IsForbiddenOnMetaclass(name);
 }
 
-// --- object.__setattr__ and its kin: the same method, with the target and name judged -----------
+// --- object.__setattr__ and similar: the same method, with target and name checked --------------
 
 struct Setter {
   PyObject_HEAD PyObject* method;
@@ -122,17 +122,17 @@ PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyOb
     return nullptr;
   }
   PyObject* target = self->self == nullptr ? *args++ : self->self;
-  // A method written in Python takes anything for `self`, and may pass the store on to what that
-  // says it stands for (typing's aliases: `__origin__`).
+  // A method written in Python accepts anything as `self`, and may forward the store to another
+  // object (typing's aliases: `__origin__`).
   if (self->owner != nullptr && !PyObject_TypeCheck(target, AsType(self->owner))) {
     PyErr_Format(PyExc_TypeError, "descriptor requires a '%.200s' object, not '%.200s'",
                  AsType(self->owner)->tp_name, Py_TYPE(target)->tp_name);
     return nullptr;
   }
-  // Judged as setattr() would be, then done by the base class's own method: GuardedSet itself would
-  // call the guest's override again.
+  // Checked like setattr(), but executed by the base class's own method: GuardedSet would call the
+  // guest's override again.
   PyObject* name = args[0];
-  const NameKind kind = Judge(name);
+  const NameKind kind = Classify(name);
   if (kind == NameKind::kError) return nullptr;
   const bool own = PyType_Check(target) ? IsGuestClass(AsType(target))
                                         : IsGuestClass(Py_TYPE(target)) || IsGuestFunction(target);
@@ -163,7 +163,7 @@ PyTypeObject setter_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
-// `target` may be a class (the method comes unbound), a super object or an instance (bound).
+// `target` is a class (the method is unbound), a super object or an instance (bound).
 PyObject* MakeSetter(PyObject* target, PyObject* name, bool deletes) {
   PyObject* method = PyObject_GetAttr(target, name);
   if (method == nullptr || IsGuestFunction(method)) return method;
@@ -192,20 +192,20 @@ PyObject* MakeSetter(PyObject* target, PyObject* name, bool deletes) {
   return reinterpret_cast<PyObject*>(made);
 }
 
-// --- names with two underscores on either side --------------------------------------------------
+// --- dunder names -------------------------------------------------------------------------------
 
-// True for what a program may find in the namespace of its own class: what `C.name` would give too,
-// and no method of the library's that stands there under a name whose target has to be judged (the
-// __setattr__ of a frozen dataclass stores any name).
+// Whether a program may see the entry in the namespace of its own class: if `C.name` would give it
+// too, and it is not a library method whose target must be checked (__setattr__ of a frozen
+// dataclass stores any name).
 bool IsShownOfClass(PyObject* name, PyObject* value) {
   if (!PyUnicode_CheckExact(name)) return false;
-  switch (Judge(name)) {
+  switch (Classify(name)) {
     case NameKind::kPublic:
     case NameKind::kPrivate:
     case NameKind::kNativeDunder: return true;
     case NameKind::kGuardedDunder: {
       const std::string_view text = Text(name);
-      // The compiler of 3.13 puts the last two into every class: a number, and names.
+      // The compiler of 3.13 adds the last two to every class: a number, and names.
       return text == "__slots__" || text == "__match_args__" || text == "__firstlineno__" ||
              text == "__static_attributes__" ||
              (PySet_Contains(state.class_dunders, name) == 1 && IsGuestFunction(value));
@@ -216,8 +216,8 @@ bool IsShownOfClass(PyObject* name, PyObject* value) {
   return false;
 }
 
-// `C.__dict__` and vars(C): a copy, since what the interpreter and the library keep there is left
-// out, and read-only as CPython's.
+// `C.__dict__` and vars(C): a copy without the entries of the interpreter and the library,
+// read-only like CPython's.
 PyObject* NamespaceOfClass(PyTypeObject* type) {
   PyObject* shown = PyDict_New();
   PyObject* name = nullptr;
@@ -232,8 +232,9 @@ PyObject* NamespaceOfClass(PyTypeObject* type) {
   return result;
 }
 
-// A classmethod around a function. Around another descriptor it hands on its argument, whatever it
-// is, to that one's __get__: functools.cached_property then reads and writes the object's __dict__.
+// A classmethod around a function. Around another descriptor it passes its argument, whatever it
+// is, to that descriptor's __get__: functools.cached_property then reads and writes the object's
+// __dict__.
 bool BindsFunction(PyObject* target) {
   if (Py_TYPE(target) != &PyClassMethod_Type) return false;
   PyObject* wrapped = PyObject_GetAttrString(target, "__wrapped__");
@@ -252,14 +253,14 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
   }
   if (text == "__dict__") {
     if (is_class && IsGuestClass(AsType(target))) return NamespaceOfClass(AsType(target));
-    // An instance's own attributes. A library class's dict would show its internals.
+    // An instance's own attributes. The dict of a library class would expose its internals.
     allowed = !is_class && (IsGuestClass(Py_TYPE(target)) ||
                             (PyFunction_Check(target) && IsGuestFunction(target)) ||
                             Py_TYPE(target) == AsType(state.namespace_type));
   } else if (text == "__mro__" || text == "__bases__" || text == "__base__" ||
              text == "__abstractmethods__") {
-    // mro() says the same of any class; what a class of the library's may be used for is judged
-    // where it is called, derived from or written to.
+    // mro() is harmless on any class: uses of a library class are checked where it is called,
+    // derived from or written to.
     allowed = is_class;
   } else if (text == "__get__") {
     allowed = PyFunction_Check(target) || Py_TYPE(target) == &PyProperty_Type ||
@@ -292,7 +293,7 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
   if (PyType_Check(target)) {
     PyTypeObject* type = AsType(target);
     if (!IsGuestClass(type)) return RefuseStore(target, name, "may not be set");
-    // What a class is called decides nothing here; type() takes any name too.
+    // The name of a class is not used for any decision; type() accepts any name too.
     const bool named = (text == "__name__" || text == "__qualname__") && value != nullptr &&
                        PyUnicode_CheckExact(value);
     if (!named && PySet_Contains(state.class_dunders, name) != 1) {
@@ -320,8 +321,8 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
     return PyObject_SetAttr(target, name, value);
   }
   if (IsGuestClass(Py_TYPE(target))) {
-    // __dict__ only as a plain dict: the interpreter takes any subclass and then bypasses it
-    // anyway.
+    // __dict__ only as a plain dict: the interpreter accepts any subclass and then bypasses its
+    // methods.
     if (text == "__dict__" && value != nullptr) {
       if (PyDict_CheckExact(value)) return PyObject_SetAttr(target, name, value);
       return RefuseStore(target, name,
@@ -345,7 +346,7 @@ bool MayWritePrivate(PyObject* target) {
 bool MayWritePublic(PyObject* target) {
   PyTypeObject* type = Py_TYPE(target);
   if ((type->tp_flags & kGuestMade) != 0) return true;
-  // A class of a package that is left open too: what runs after the program relies on it.
+  // Not for classes of unhardened packages either: code that runs after the program relies on them.
   if (PyType_Check(target)) return IsGuestClass(AsType(target));
   if (PyFunction_Check(target)) return IsGuestFunction(target);
   if (PyModule_Check(target) || IsProxy(target)) return false;
@@ -360,7 +361,7 @@ PyObject* Get(PyObject* target, PyObject* name) {
   if (PyModule_Check(target) && PyUnicode_CheckExact(name)) {
     return Refuse("BJ301", target, name, "is of a real module; import the module by its name");
   }
-  switch (Judge(name)) {
+  switch (Classify(name)) {
     case NameKind::kPublic:
     case NameKind::kNativeDunder: return Sealed(target, name, PyObject_GetAttr(target, name));
     case NameKind::kPrivate:
@@ -379,18 +380,18 @@ PyObject* Get(PyObject* target, PyObject* name) {
 }  // namespace
 
 PyObject* GuardedGet(PyObject* target, PyObject* name) {
-  const Asking now;
+  const NameLoadScope now;
   return Get(target, name);
 }
 
 int GuardedSet(PyObject* target, PyObject* name, PyObject* value) {
-  const NameKind kind = Judge(name);
+  const NameKind kind = Classify(name);
   if (kind != NameKind::kError && ForbiddenOnMetaclass(target, name)) {
     return RefuseStore(target, name, "may not be set on a metaclass");
   }
   switch (kind) {
     case NameKind::kPublic:
-      if (IsProxy(target)) return PyObject_SetAttr(target, name, value);  // raises, naming itself
+      if (IsProxy(target)) return PyObject_SetAttr(target, name, value);  // raises its own error
       if (MayWritePublic(target) || CannotHave(target, name)) {
         return PyObject_SetAttr(target, name, value);
       }
@@ -405,7 +406,8 @@ int GuardedSet(PyObject* target, PyObject* name, PyObject* value) {
     case NameKind::kNativeDunder:
     case NameKind::kGuardedDunder: return GuardedDunderSet(target, name, value);
     case NameKind::kRefused:
-      // The program's own attribute may carry the name of an interpreter's: only loads are risky.
+      // The program's own attribute may have the name of an interpreter attribute: only loads are
+      // risky.
       return RefuseStore(target, name, "belongs to the interpreter");
     case NameKind::kError: return -1;
   }

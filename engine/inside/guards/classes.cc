@@ -1,15 +1,13 @@
-// Every class that comes into being after the freeze passes through here.
+// Every class created after the freeze passes through here.
 //
 // A class statement, type(name, bases, namespace), a metaclass's super().__new__, namedtuple(),
 // NamedTuple, Enum('E', ...), dataclass(slots=True) and types.new_class all end in the tp_new of
-// `type`. Guarding that one slot is what makes the rule complete: wrapping __build_class__ and the
-// name `type` would leave type(C)('X', (), ns), C.__class__ and every metaclass of the library
-// open.
+// `type`. Guarding that one slot covers them all. Wrapping __build_class__ and the name `type`
+// would not cover type(C)('X', (), ns), C.__class__ and the library's metaclasses.
 //
 // The guard copies the namespace into an exact dict, so that what was checked is what is used,
 // checks its names and the bases, and marks the finished class as made by the guest. Until it is
-// finished
-// (__set_name__ and __init_subclass__ already see it) it stands in `pending`.
+// finished it is in `pending` (__set_name__ and __init_subclass__ already see it).
 #include <opcode.h>
 
 #include <algorithm>
@@ -26,7 +24,7 @@ namespace {
 newfunc original_new = nullptr;
 allocfunc original_alloc = nullptr;
 setattrofunc original_store = nullptr;
-// Classes allocated by `type` and not finished yet, each with a reference of its own.
+// Classes allocated by `type` and not finished yet; each entry holds a reference.
 std::vector<PyTypeObject*> pending;
 int creating = 0;
 
@@ -38,12 +36,12 @@ bool IsMetaclass(PyObject* bases) {
   return false;
 }
 
-// `metaclass`: the class to be made is one. Its bases must be too, since what they have was not
-// checked by the rules for metaclasses, and may be set later.
+// `metaclass`: the new class is a metaclass. Then its bases must be metaclasses too, since the
+// attributes of other classes were not checked by the rules for metaclasses, and may be set later.
 bool CheckBases(PyObject* bases, bool metaclass) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
     PyObject* base = PyTuple_GET_ITEM(bases, i);
-    if (!PyType_Check(base)) continue;  // `type` refuses it in its own words
+    if (!PyType_Check(base)) continue;  // `type` raises its own error
     PyTypeObject* type = AsType(base);
     if (metaclass && IsGuestClass(type) && !PyType_IsSubtype(type, &PyType_Type)) {
       PyErr_Format(PyExc_TypeError,
@@ -62,8 +60,8 @@ bool CheckBases(PyObject* bases, bool metaclass) {
   return true;
 }
 
-// `__slots__` makes attributes too. Anything but a plain container of plain str is first turned
-// into a tuple, so that it cannot answer differently the second time.
+// `__slots__` makes attributes too. Anything except a plain container of plain str is first
+// converted to a tuple, so that it cannot answer differently the second time.
 bool CheckSlots(PyObject* names) {
   PyObject* key = PyUnicode_InternFromString("__slots__");
   if (key == nullptr) return false;
@@ -83,7 +81,7 @@ bool CheckSlots(PyObject* names) {
         fine = false;
       }
     }
-    if (fine && PyList_CheckExact(slots)) {  // a list stays one: the program may ask for it
+    if (fine && PyList_CheckExact(slots)) {  // stays a list, as the program may read it back
       PyObject* list = PySequence_List(copy);
       fine = list != nullptr && PyDict_SetItem(names, key, list) == 0;
       Py_XDECREF(list);
@@ -99,7 +97,7 @@ bool CheckSlots(PyObject* names) {
   return fine;
 }
 
-// What dataclasses() looks at must stay what it was when it looked.
+// Stores a copy, so that what dataclasses() inspects cannot change afterwards.
 bool KeepFields(PyObject* names, PyObject* fields) {
   if (!PyDict_CheckExact(fields)) {
     PyErr_SetString(PyExc_TypeError, "[BJ403] __dataclass_fields__ must be a plain dict");
@@ -120,7 +118,7 @@ bool CheckNamespace(PyObject* names, bool metaclass) {
   Py_ssize_t position = 0;
   while (PyDict_Next(names, &position, &name, &value)) {
     if (!PyUnicode_CheckExact(name)) {
-      // A key with an __eq__ of its own could answer look-ups for other names.
+      // A key with its own __eq__ could match look-ups for other names.
       PyErr_SetString(PyExc_TypeError, "[BJ403] names in a class must be plain strings");
       return false;
     }
@@ -153,7 +151,7 @@ bool CheckNamespace(PyObject* names, bool metaclass) {
   return CheckSlots(names);
 }
 
-// Library code that makes a class because its caller asked for one.
+// Library code that creates a class because its caller asked for one.
 bool IsClassMachinery(PyObject* globals) {
   constexpr std::string_view kModules[] = {"abc",   "enum",        "typing",
                                            "types", "dataclasses", "collections"};
@@ -165,8 +163,8 @@ bool IsClassMachinery(PyObject* globals) {
                              std::string_view(text).starts_with(kOurs));
 }
 
-// Code with a class statement, or that spells how classes are made otherwise: what makes one
-// because a guest handed it `type` to call is mostly neither.
+// Code with a class statement, or that names another way to create classes. Code that creates one
+// only because a guest passed it `type` to call usually has neither.
 bool MakesClasses(PyCodeObject* code) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); ++i) {
     PyObject* name = PyTuple_GET_ITEM(code->co_names, i);
@@ -189,12 +187,12 @@ bool MakesClasses(PyCodeObject* code) {
   return found;
 }
 
-// Whose doing counts as the host's, after the guest began: kNobody's, any frame's of open packages,
-// or that of such frames as make classes of themselves.
-enum class Trust { kNobody, kFrames, kClassMakers };
+// Which frames count as the host's after the guest began: none, any frame of unhardened packages,
+// or only frames that create classes themselves.
+enum class Trust { kNone, kFrames, kClassMakers };
 
 bool IsTrusted(PyFrameObject* frame, PyObject* globals, Trust trust) {
-  if (trust == Trust::kNobody || IsClassMachinery(globals)) return false;
+  if (trust == Trust::kNone || IsClassMachinery(globals)) return false;
   if (trust == Trust::kFrames || !state.guest_began) return true;
   PyCodeObject* code = PyFrame_GetCode(frame);
   const bool makes = MakesClasses(code);
@@ -202,13 +200,14 @@ bool IsTrusted(PyFrameObject* frame, PyObject* globals, Trust trust) {
   return makes;
 }
 
-// A host module that is imported before the program begins defines its classes unhindered: nearer
-// than any guest frame stands one of importlib. Not so afterwards: amid an import the collector may
-// end a generator whose error is written to a stream of the guest's, all in C. What a program makes
-// the library import then, codecs, derives from classes that are marked for it.
+// A host module imported before the program starts defines its classes freely: an importlib frame
+// is nearer than any guest frame. This does not hold later: during an import, the collector may
+// finalise a generator whose error is written to a guest's stream, all in C. Classes defined by
+// modules that the library imports at the program's request, such as codecs, derive from classes
+// marked for it.
 //
-// Where packages are left open other host frames count too (profiles whose libraries make classes
-// at run time; their wall is the kernel's), but for the class machinery, which stands between a
+// If packages are unhardened, other host frames count too (profiles whose libraries create classes
+// at run time and rely on the kernel layers). The class machinery never counts: it is between a
 // guest's class statement and `type` whenever there is a metaclass.
 bool MadeByHost(Trust trust) {
   if (InGuestFrame()) return false;
@@ -224,8 +223,9 @@ bool MadeByHost(Trust trust) {
     Py_XDECREF(builtins);
     Py_XDECREF(globals);
     PyFrameObject* back = guest || host ? nullptr : PyFrame_GetBack(frame);
-    // No guest frame anywhere: the host itself, before the guest. Afterwards it may be C code that
-    // a guest's object leads to (a __repr__ that is a partial of type), called by the runner.
+    // No guest frame at all: before the guest began, it is the host itself. Afterwards it may be C
+    // code reached through a guest's object (a __repr__ that is a partial of type), called by the
+    // runner.
     if (back == nullptr && !guest && !host) host = !state.guest_began;
     Py_DECREF(frame);
     frame = back;
@@ -241,7 +241,7 @@ bool HasPrivateNames(PyTypeObject* type) {
   while (PyDict_Next(names, &position, &name, &value)) {
     if (!PyUnicode_Check(name) || PyUnicode_GET_LENGTH(name) == 0) continue;
     if (PyUnicode_READ_CHAR(name, 0) != '_' || IsDunder(name)) continue;
-    // Every abstract class and protocol has its own of these two, the guest's too.
+    // Every abstract class and protocol has its own, including the guest's.
     if (PyUnicode_CompareWithASCIIString(name, "_abc_impl") == 0) continue;
     if (PyUnicode_CompareWithASCIIString(name, "_is_protocol") == 0) continue;
     return true;
@@ -264,7 +264,8 @@ PyObject* GuardedAlloc(PyTypeObject* metatype, Py_ssize_t items) {
   return object;
 }
 
-// A class that failed in __set_name__ or __init_subclass__ is the guest's as well: it was shown.
+// A class that failed in __set_name__ or __init_subclass__ also belongs to the guest, which has
+// seen it.
 void MarkPending(size_t depth) {
   if (pending.size() <= depth) return;
   const std::vector<PyTypeObject*> ended(pending.begin() + static_cast<std::ptrdiff_t>(depth),
@@ -276,7 +277,7 @@ void MarkPending(size_t depth) {
   }
 }
 
-// What runs when Python finds it under a special name, and is or may be a guest's.
+// A value that Python runs when it finds it under a special name, and that is or may be a guest's.
 bool MayRunGuest(PyObject* value) {
   if (PyFunction_Check(value)) return IsGuestFunction(value);
   if (IsGuestClass(Py_TYPE(value)) || Py_TYPE(value) == &PyProperty_Type ||
@@ -286,8 +287,8 @@ bool MayRunGuest(PyObject* value) {
   return PyCallable_Check(value) != 0 && !PyType_Check(value);
 }
 
-// A class that library code makes, of what a guest gave it: `type` is a callable like any other,
-// and the library calls what it is given. Its own methods under such names are functions of its
+// A class that library code creates from a guest's input: `type` is an ordinary callable, and the
+// library calls what it is given. The library's own methods under such names are functions of its
 // own.
 bool CarriesGuest(PyTypeObject* metatype, PyObject* args) {
   if (IsGuestClass(metatype)) return true;
@@ -310,9 +311,9 @@ bool CarriesGuest(PyTypeObject* metatype, PyObject* args) {
 
 PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   if (!state.frozen || PyTuple_GET_SIZE(args) != 3) return original_new(metatype, args, kwargs);
-  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kClassMakers);
+  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNone : Trust::kClassMakers);
   if (by_host && !(state.guest_began && CarriesGuest(metatype, args))) {
-    // A module that is imported while a guest's class is being made.
+    // A module may be imported while a guest's class is being created.
     const int outer = std::exchange(creating, 0);
     PyObject* made = original_new(metatype, args, kwargs);
     creating = outer;
@@ -340,14 +341,14 @@ PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   if (made == nullptr || !PyType_Check(made)) return made;
   PyTypeObject* type = AsType(made);
   MarkGuestMade(type);
-  // type_new gives every heap type the plain allocator.
+  // type_new sets the plain allocator in every heap type.
   if (metaclass) type->tp_alloc = GuardedAlloc;
   return made;
 }
 
-// What no class of a guest's may get later either. Library code stores names of the guest's choice
-// too (NamedTuple copies a class's namespace, dataclass() makes names into __match_args__), and it
-// does so natively.
+// Attributes that a guest's class must not get later either. Library code also stores names chosen
+// by the guest (NamedTuple copies a class's namespace, dataclass() writes names into
+// __match_args__), and does so natively.
 bool MayNotBeGained(PyTypeObject* type, PyObject* name) {
   constexpr const char* kNames[] = {"__getattribute__", "__prepare__", "__del__"};
   return std::ranges::any_of(kNames,
@@ -357,7 +358,7 @@ bool MayNotBeGained(PyTypeObject* type, PyObject* name) {
          (PyType_IsSubtype(type, &PyType_Type) && IsForbiddenOnMetaclass(name));
 }
 
-// tp_setattro of `type`: the one place that all stores to classes go through.
+// tp_setattro of `type`: all stores to classes go through it.
 int GuardedStore(PyObject* target, PyObject* name, PyObject* value) {
   PyTypeObject* type = AsType(target);
   if (value == nullptr || !state.frozen || !IsGuestClass(type) || !PyUnicode_Check(name)) {
@@ -377,7 +378,7 @@ int GuardedStore(PyObject* target, PyObject* name, PyObject* value) {
   return result;
 }
 
-// type.__setattr__ and type.__delattr__ hold the slot's function on their own.
+// type.__setattr__ and type.__delattr__ hold their own pointer to the slot's function.
 void PatchStoreMethods() {
   for (const char* name : {"__setattr__", "__delattr__"}) {
     PyObject* method = PyDict_GetItemString(TypeDict(&PyType_Type), name);
@@ -388,7 +389,7 @@ void PatchStoreMethods() {
   }
 }
 
-// Metaclasses made before the freeze inherited the old slots.
+// Metaclasses created before the freeze have inherited the old slots.
 bool PatchMetaclasses(PyTypeObject* metatype) {
   if (metatype->tp_new == original_new) metatype->tp_new = GuardedNew;
   if (metatype->tp_setattro == original_store) metatype->tp_setattro = GuardedStore;
@@ -410,7 +411,7 @@ bool PatchMetaclasses(PyTypeObject* metatype) {
 PyObject* TypeDict(PyTypeObject* type) {
 #if PY_VERSION_HEX >= 0x030C0000
   PyObject* dict = PyType_GetDict(type);  // static types keep theirs elsewhere since 3.12
-  Py_XDECREF(dict);                       // the type holds it
+  Py_XDECREF(dict);                       // the type keeps it alive
   return dict;
 #else
   return type->tp_dict;
@@ -445,10 +446,10 @@ bool InGuestFrame() {
 }
 
 bool RequestedByGuest() {
-  return !MadeByHost(state.strict_classes ? Trust::kNobody : Trust::kFrames);
+  return !MadeByHost(state.strict_classes ? Trust::kNone : Trust::kFrames);
 }
 
-bool CalledByGuest() { return !MadeByHost(Trust::kNobody); }
+bool CalledByGuest() { return !MadeByHost(Trust::kNone); }
 
 bool IsGuestFunction(PyObject* object) {
   if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
@@ -463,9 +464,9 @@ PyObject* CheckMatchArgs(PyObject* value) {
   }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
     PyObject* name = PyTuple_GET_ITEM(value, i);
-    const NameKind kind = Judge(name);
+    const NameKind kind = Classify(name);
     if (kind == NameKind::kError) return nullptr;
-    // A pattern loads the attribute natively from whatever isinstance() lets through.
+    // A class pattern loads the attribute natively from anything that passes isinstance().
     if (kind == NameKind::kPrivate) return PyTuple_GetSlice(value, 0, i);
     if (kind != NameKind::kPublic && kind != NameKind::kNativeDunder) {
       PyErr_Format(PyExc_TypeError, "[BJ307] %R may not be in __match_args__", name);

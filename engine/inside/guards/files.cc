@@ -1,8 +1,8 @@
-// Files are opened by their path: FileIO's __init__, replaced in the type at the freeze.
+// Files are opened by path: replaces __init__ of the FileIO type at the freeze.
 //
-// Every way to a file ends there: open(), io.FileIO, what pathlib, zipfile and their kin open, and
-// __init__ called anew on the `raw` below a file that a guest has. A number for a path would be a
-// descriptor: the worker's own socket is one. An opener gives one, too.
+// All file access ends there: open(), io.FileIO, what pathlib, zipfile and others open, and
+// __init__ called again on the `raw` of a file that a guest has. A number in place of a path would
+// be a descriptor, such as the worker's own socket. An opener could return one too.
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::inside::guards {
@@ -10,7 +10,7 @@ namespace {
 
 initproc original_file_init = nullptr;
 
-// A key of a class of the guest's may be equal to "file" now and not when the original asks.
+// A key of a guest's str subclass could equal "file" here, but not in the original function.
 bool HasPlainKeys(PyObject* kwargs) {
   PyObject* key = nullptr;
   PyObject* value = nullptr;
@@ -21,7 +21,7 @@ bool HasPlainKeys(PyObject* kwargs) {
   return true;
 }
 
-// By the clinic's signature: FileIO(file, mode='r', closefd=True, opener=None).
+// Signature (Argument Clinic): FileIO(file, mode='r', closefd=True, opener=None).
 int FileInit(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!state.guest_began) return original_file_init(self, args, kwargs);
   const char* fault = nullptr;
@@ -29,7 +29,7 @@ int FileInit(PyObject* self, PyObject* args, PyObject* kwargs) {
     fault = "[BJ306] keywords must be plain str";
   } else if (PyObject* file = Argument(args, kwargs, 0, "file");
              file != nullptr && PyIndex_Check(file)) {
-    // What has __index__ is taken for a descriptor before it is asked for __fspath__.
+    // An object with __index__ is taken for a descriptor before __fspath__ is tried.
     fault = "[BJ502] files are opened by their path, not by a descriptor";
   } else if (PyObject* opener = Argument(args, kwargs, 3, "opener");
              opener != nullptr && opener != Py_None) {
@@ -50,7 +50,7 @@ bool InstallFileGuard() {
   PyObject* type = PyObject_GetAttrString(io, "FileIO");
   Py_DECREF(io);
   if (type == nullptr) return false;
-  Py_DECREF(type);  // the module keeps it
+  Py_DECREF(type);  // the module keeps it alive
   auto* file = reinterpret_cast<PyTypeObject*>(type);
   original_file_init = file->tp_init;
   file->tp_init = FileInit;

@@ -1,11 +1,11 @@
 // str.format and str.format_map, replaced in `str` itself at the freeze.
 //
-// Replacing the methods where they live covers every way to them at once: ''.format, str.format,
+// Replacing the methods in the type covers every access to them: ''.format, str.format,
 // map(str.format, ...), a class pattern `case str(format=f)`, a dataclass field named format on a
-// subclass of str. Guarding the attribute's name alone left the last two open.
+// subclass of str. Guarding only the attribute name did not cover the last two.
 //
-// A template is parsed with the interpreter's own parser, its field names and nested specifications
-// judged, and then the original method runs on the same (immutable) string.
+// A template is parsed with the interpreter's own parser, and its field names and nested
+// specifications are checked. The original method then runs on the same (immutable) string.
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::inside::guards {
@@ -22,7 +22,7 @@ bool CheckFieldName(PyObject* field) {
   PyObject* parts = Py_NewRef(PyTuple_GET_ITEM(split, 1));
   Py_DECREF(split);
   bool fine = true;
-  // One by one: format() looks each up before it meets what is malformed further on.
+  // One at a time: format() looks each field up before it reaches a malformed one.
   while (fine) {
     PyObject* part = PyIter_Next(parts);
     if (part == nullptr) {
@@ -31,7 +31,7 @@ bool CheckFieldName(PyObject* field) {
     }
     PyObject* name = PyTuple_GET_ITEM(part, 1);
     const NameKind kind =
-        PyTuple_GET_ITEM(part, 0) == Py_True ? Judge(name) : NameKind::kPublic;  // else an item
+        PyTuple_GET_ITEM(part, 0) == Py_True ? Classify(name) : NameKind::kPublic;  // else an item
     if (kind == NameKind::kError) {
       fine = false;
     } else if (kind != NameKind::kPublic && kind != NameKind::kNativeDunder) {
@@ -70,7 +70,7 @@ bool CheckTemplate(PyObject* text, int depth) {
 }
 
 bool CheckFormat(PyObject* self) {
-  // Every name that is not public contains an underscore, and an attribute needs a dot.
+  // Non-public names contain an underscore, and an attribute access contains a dot.
   const Py_ssize_t length = PyUnicode_GET_LENGTH(self);
   if (PyUnicode_FindChar(self, '.', 0, length, 1) < 0 ||
       PyUnicode_FindChar(self, '_', 0, length, 1) < 0) {
@@ -80,7 +80,7 @@ bool CheckFormat(PyObject* self) {
   if (text == nullptr) return false;
   bool fine = CheckTemplate(text, 0);
   if (!fine && PyErr_ExceptionMatches(PyExc_ValueError)) {
-    PyErr_Clear();  // malformed: the original says so in its own words
+    PyErr_Clear();  // malformed: the original raises its own error
     fine = true;
   }
   Py_DECREF(text);
@@ -89,7 +89,7 @@ bool CheckFormat(PyObject* self) {
 
 PyObject* Format(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!CheckFormat(self)) return nullptr;
-  const Asking now;
+  const NameLoadScope now;
   auto* method = reinterpret_cast<PyMethodDescrObject*>(original_format)->d_method;
   return reinterpret_cast<PyCFunctionWithKeywords>(reinterpret_cast<void*>(method->ml_meth))(
       self, args, kwargs);
@@ -97,7 +97,7 @@ PyObject* Format(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* FormatMap(PyObject* self, PyObject* mapping) {
   if (!CheckFormat(self)) return nullptr;
-  const Asking now;
+  const NameLoadScope now;
   return reinterpret_cast<PyMethodDescrObject*>(original_format_map)
       ->d_method->ml_meth(self, mapping);
 }

@@ -1,5 +1,5 @@
-// operator.attrgetter and operator.methodcaller with every name judged. The library's own reach
-// `__globals__` on every version, and RestrictedPython leaves them as they are.
+// operator.attrgetter and operator.methodcaller with every name checked. The library's own versions
+// reach `__globals__` on every Python version, and RestrictedPython does not cover them.
 #include <cstddef>
 
 #include "engine/inside/guards/guards.h"
@@ -100,9 +100,9 @@ PyObject* Allocate(PyTypeObject* type, vectorcallfunc call, PyObject* names, PyO
   return object;
 }
 
-// Judged now for the error's sake; the object is judged with the name at each call.
+// Checked now to raise the error early; object and name are checked together at each call.
 bool CheckName(PyObject* name) {
-  const NameKind kind = Judge(name);
+  const NameKind kind = Classify(name);
   if (kind == NameKind::kRefused) {
     PyErr_Format(PyExc_AttributeError, "[%s] attribute %R belongs to the interpreter",
                  RuleOfRefused(name), name);
@@ -112,7 +112,7 @@ bool CheckName(PyObject* name) {
 
 PyObject* SplitPath(PyObject* name) {
   if (!PyUnicode_CheckExact(name)) {
-    Judge(name);  // sets the error
+    Classify(name);  // sets the error
     return nullptr;
   }
   PyObject* dot = PyUnicode_FromString(".");

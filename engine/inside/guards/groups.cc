@@ -1,13 +1,13 @@
 // except* and exception groups (CVE-2025-22153).
 //
-// CPython before 3.13.2 believes whatever an exception group's split() returns: `except*` takes it
-// for a pair of exceptions, and a class whose split() lies gives type confusion in C. What is left
-// of a group after one clause goes to the next one, and a derive() of the guest's may have made
-// that. So `except*` is entered only with a group that runs no guest code while it is split: it
-// and all groups in it are of the two classes of the interpreter, whose split and derive can be
-// hidden neither by a subclass (the type is compared exactly) nor by an attribute of the instance
-// (both are data descriptors since the freeze, see hardening.cc). Groups are immutable, so looking
-// once is enough: the pieces that split() makes of such a group are such groups.
+// CPython before 3.13.2 trusts the return value of an exception group's split(): `except*` assumes
+// a pair of exceptions, so a class with a false split() causes type confusion in C. What remains of
+// a group after one clause goes to the next one, and may have been made by the guest's derive(). So
+// `except*` is entered only with a group that runs no guest code when it is split: it and all
+// nested groups are of the interpreter's two classes. Neither a subclass (the type is compared
+// exactly) nor an instance attribute (both methods are data descriptors since the freeze, see
+// hardening.cc) can hide their split and derive. Groups are immutable, so one check is enough:
+// splitting such a group yields such groups.
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::inside::guards {
@@ -36,8 +36,8 @@ bool IsPlainTree(PyObject* exception) {
   return fine;
 }
 
-// The transformer writes `except* @plain_group() or T:` in the first clause, so this runs on what
-// was raised before any expression of the guest's.
+// The transformer writes `except* @plain_group() or T:` in the first clause, so this runs on the
+// raised exception before any expression of the guest.
 PyObject* PlainGroup(PyObject* /*module*/, PyObject* /*unused*/) {
   PyObject* raised = PyErr_GetHandledException();
   if (raised == nullptr || raised == Py_None) {
@@ -62,10 +62,10 @@ bool ReadyGroups() {
   base_group_type = reinterpret_cast<PyTypeObject*>(PyExc_BaseExceptionGroup);
   PyObject* builtins = PyImport_ImportModule("builtins");
   if (builtins == nullptr) return false;
-  // CPython exports no C name for it.
+  // CPython exports no C symbol for it.
   PyObject* group = PyObject_GetAttrString(builtins, "ExceptionGroup");
   Py_DECREF(builtins);
-  group_type = reinterpret_cast<PyTypeObject*>(group);  // kept for good
+  group_type = reinterpret_cast<PyTypeObject*>(group);  // kept forever
   return group != nullptr && PyType_Check(group);
 }
 

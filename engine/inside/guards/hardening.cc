@@ -1,13 +1,14 @@
-// The interpreter's own types, hardened at the freeze: a second line behind the compile-time names.
+// Hardening of the interpreter's own types at the freeze: a second defence behind the compile-time
+// names.
 //
 // Tripwires: attributes that lead out of the sandbox (f.__globals__, gen.gi_frame, ...) are
-// replaced, in the types that have them, by descriptors that answer library code whose own text
-// names the attribute, and refuse everyone else that a guest has called. So a look-up that no table
-// knows about meets them: in C under a guest's frame, and in library code that takes the name from
-// its caller or calls back what the guest gave it (heapq.merge(key=f.__getattribute__)).
+// replaced, in their types, by descriptors. These answer library code whose own source names the
+// attribute, and refuse all other code called by a guest. They catch look-ups that no table knows
+// about: in C under a guest's frame, and in library code that takes the name from its caller or
+// calls back an object of the guest (heapq.merge(key=f.__getattribute__)).
 //
-// Library classes become immutable (Py_TPFLAGS_IMMUTABLETYPE), so that no route, setattr() of some
-// decorator included, can change what other code relies on, and no object's __class__ can move.
+// Library classes become immutable (Py_TPFLAGS_IMMUTABLETYPE), so that nothing, including setattr()
+// in a decorator, can change what other code relies on, and no object's __class__ can change.
 #include <initializer_list>
 #include <set>
 
@@ -17,12 +18,12 @@ namespace belljar::inside::guards {
 namespace {
 
 enum class Trip {
-  kUnspelled,      // refused to a guest's frame and to library code that does not name it
+  kUnspelled,      // refused to a guest's frame, and to library code that does not name it
   kStore,          // the same for stores only
-  kModuleResult,   // refused to a guest when it would give a module
-  kForeignResult,  // None to a guest when it would give what is not its own
-  kSubclasses,     // kUnspelled, and refused to anyone for `object` and `type`
-  kNotShadowed,    // answers anyone, and no instance may have an attribute of that name
+  kModuleResult,   // refused to a guest if the result is a module
+  kForeignResult,  // None for a guest if the result is not its own
+  kSubclasses,     // kUnspelled, and for `object` and `type` refused to everyone
+  kNotShadowed,    // answers everyone, but no instance may have an attribute of that name
 };
 
 struct Tripwire {
@@ -48,7 +49,7 @@ bool Holds(PyObject* names, PyObject* name) {
   return false;
 }
 
-// The running code has `name` among the attributes or the strings that it was written with.
+// Whether `name` is among the names or string constants of the running code.
 bool SpelledInFrame(PyObject* name) {
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr) return false;
@@ -58,7 +59,7 @@ bool SpelledInFrame(PyObject* name) {
   return spelled;
 }
 
-// The C half of `abc` asks for the subclasses of a class; its frame is ABCMeta.__subclasscheck__.
+// The C half of `abc` needs the subclasses of a class; its frame is ABCMeta.__subclasscheck__.
 bool AbcAsks() {
   static PyObject* const own_name = PyUnicode_InternFromString("_abc_subclasscheck");
   return own_name != nullptr && SpelledInFrame(own_name);
@@ -94,7 +95,8 @@ PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
   }
   PyObject* value = Py_TYPE(self->original)->tp_descr_get(self->original, target, type);
   if (value == nullptr || by_name) return value;
-  // Library code that a guest called may leave it where the guest finds it (partialmethod does).
+  // Library code called by a guest may store the result where the guest can read it (partialmethod
+  // does).
   if (self->trip == Trip::kModuleResult && PyModule_Check(value) && RequestedByGuest()) {
     Py_DECREF(value);
     return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the interpreter");
@@ -119,7 +121,7 @@ int TripwireSet(PyObject* object, PyObject* target, PyObject* value) {
 
 PyObject* TripwireRepr(PyObject* object) { return PyObject_Repr(AsTripwire(object)->original); }
 
-// inspect and doctest look at these on the descriptors of a class.
+// inspect and doctest read these from the descriptors of a class.
 PyObject* TripwireGetAttr(PyObject* object, PyObject* name) {
   if (InGuestFrame()) return PyObject_GenericGetAttr(object, name);
   PyObject* value = PyObject_GenericGetAttr(object, name);
@@ -139,7 +141,7 @@ PyTypeObject data_tripwire_type = {
     .tp_descr_set = TripwireSet,
 };
 
-// A method is no data descriptor: it must not gain tp_descr_set.
+// A method is a non-data descriptor and must not gain tp_descr_set.
 PyTypeObject method_tripwire_type = {
     .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "method_descriptor",
@@ -167,11 +169,11 @@ bool Install(PyTypeObject* type, const char* name, Trip trip = Trip::kUnspelled)
   return fine;
 }
 
-// A type without a C name of its own, taken from an object: `types.FrameType` and the like.
+// A type without a public C name, taken from an object such as `types.FrameType`.
 PyTypeObject* Named(PyObject* types, const char* name) {
   PyObject* type = PyObject_GetAttrString(types, name);
   if (type == nullptr) PyErr_Clear();
-  Py_XDECREF(type);  // the module keeps it
+  Py_XDECREF(type);  // the module keeps it alive
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
@@ -180,7 +182,7 @@ bool InstallTripwires() {
     const char* type;
     const char* names[7];
   };
-  // Why: each of these is one step from a frame, a code object or a real namespace.
+  // Each of these is one step away from a frame, a code object or a real namespace.
   constexpr Wire kWires[] = {
       {"FunctionType", {"__globals__", "__code__", "__closure__", "__builtins__"}},
       {"FrameType",
@@ -208,7 +210,7 @@ bool InstallTripwires() {
          Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseException), "__traceback__") &&
          Install(&PyFunction_Type, "__defaults__", Trip::kStore) &&
          Install(&PyFunction_Type, "__kwdefaults__", Trip::kStore) &&
-         // What except* calls: see groups.cc.
+         // Called by except*: see groups.cc.
          Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseExceptionGroup), "split",
                  Trip::kNotShadowed) &&
          Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseExceptionGroup), "derive",
@@ -219,7 +221,7 @@ newfunc original_function_new = nullptr;
 newfunc original_code_new = nullptr;
 
 PyObject* FunctionNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  if (CalledByGuest()) {  // library code that calls back would make one in a guest's name
+  if (CalledByGuest()) {  // library code that calls back would create one on behalf of a guest
     PyErr_SetString(PyExc_TypeError, "[BJ502] functions are made by def and lambda only");
     return nullptr;
   }
@@ -234,15 +236,16 @@ PyObject* CodeNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return original_code_new(type, args, kwargs);
 }
 
-// A mappingproxy compares and merges by handing the dict below it to the other operand: a guest's
-// __eq__ or __ror__ would get a dict of the library's to write to. It gets the proxy instead.
+// A mappingproxy compares and merges by passing the underlying dict to the other operand: a guest's
+// __eq__ or __ror__ would get a writable dict of the library. It gets the proxy instead.
 richcmpfunc original_proxy_compare = nullptr;
 binaryfunc original_proxy_or = nullptr;
 
 bool IsMappingProxy(PyObject* object) { return Py_TYPE(object) == &PyDictProxy_Type; }
 
-// True for a dict, or a proxy of one, that compares and merges without handing the other on. A
-// library class may hand it to what the guest gave it: UserList.__eq__ asks its `data`.
+// Whether it is a dict, or a proxy of one, that compares and merges without passing the other
+// operand on. A library class may pass it to an object of the guest: UserList.__eq__ compares its
+// `data`.
 bool IsPlainDict(PyObject* object) {
   struct MappingProxy {  // as in CPython's descrobject.c
     PyObject_HEAD PyObject* mapping;
@@ -251,7 +254,7 @@ bool IsPlainDict(PyObject* object) {
   return PyDict_Check(object) && !IsGuestClass(Py_TYPE(object));
 }
 
-// `proxy` stands before a dict that `other` would be shown.
+// Whether the operation would pass the dict behind `proxy` to `other`.
 bool ShowsDict(PyObject* proxy, PyObject* other) {
   return IsMappingProxy(proxy) && IsPlainDict(proxy) && !IsPlainDict(other);
 }
@@ -281,20 +284,20 @@ void ReduceMappingProxy() {
   ReplaceMethod(type, original_proxy_or, ProxyOr);
 }
 
-// The classes below `type`, a new list.
+// The subclasses of `type`, as a new list.
 PyObject* Subclasses(PyObject* subclasses_of, PyTypeObject* type) {
   return PyObject_CallOneArg(subclasses_of, reinterpret_cast<PyObject*>(type));
 }
 
-// property, classmethod and staticmethod are objects that stand in classes: __init__ called once
-// more would put a function of the guest's into a class of the library's.
+// property, classmethod and staticmethod objects are attributes of classes: calling __init__ again
+// would put a guest's function into a library class.
 initproc original_property_init = nullptr;
 initproc original_classmethod_init = nullptr;
 initproc original_staticmethod_init = nullptr;
 
 bool HasAny(PyObject* self, std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    // The member descriptors of the three types: no attribute of a subclass stands before them.
+    // The member descriptors of the three types, which attributes of a subclass cannot override.
     PyObject* value = nullptr;
     PyTypeObject* base = Py_TYPE(self);
     while ((base->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) base = base->tp_base;
@@ -353,8 +356,8 @@ bool InstallOnce(PyTypeObject* type, initproc* original, initproc replacement,
   return ReplaceInit(type, *original, replacement, subclasses_of);
 }
 
-// A context variable that the library keeps its own in, which a Context shows: _decimal believes
-// that what it finds there is a decimal.Context. The guest sets those that it has made.
+// A Context exposes the library's own context variables, and _decimal assumes that the value in its
+// variable is a decimal.Context. A guest may only set variables that it created.
 newfunc original_variable_new = nullptr;
 destructor original_variable_dealloc = nullptr;
 PyObject* original_variable_set = nullptr;     // method descriptor
@@ -371,8 +374,8 @@ void VariableDealloc(PyObject* self) {
   original_variable_dealloc(self);
 }
 
-// Packages that are left open set their own, to another value of the kind. They also call what a
-// guest gives them, by code that happens to spell `set`.
+// Unhardened packages set their own variables, to a value of the same type. They also call guest
+// objects, from code that happens to name `set`.
 bool LibrarySets(PyObject* variable, PyObject* value) {
   static PyObject* const own_name = PyUnicode_InternFromString("set");
   if (state.strict_classes || own_name == nullptr || InGuestFrame() || !SpelledInFrame(own_name)) {
@@ -417,7 +420,7 @@ bool ReduceContextVariables() {
   return fine;
 }
 
-// Marks `type` and everything below it that lives on the heap.
+// Marks `type` and all heap types derived from it.
 bool MakeImmutable(PyTypeObject* type, PyObject* subclasses_of) {
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && !IsOpenPackageType(type)) {
     type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;

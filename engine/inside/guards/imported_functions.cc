@@ -11,10 +11,10 @@
 namespace belljar::inside::guards {
 namespace {
 
-// What the linker left in memory about one library.
+// What the dynamic linker left in memory about one library.
 struct Library {
   uintptr_t base = 0;
-  uintptr_t closed_begin = 0;  // PT_GNU_RELRO: read-only since the linker was done
+  uintptr_t closed_begin = 0;  // PT_GNU_RELRO: read-only after linking
   uintptr_t closed_end = 0;
   const ElfW(Dyn) * dynamic = nullptr;
 };
@@ -36,7 +36,7 @@ struct Search {
   Library found;
 };
 
-// For dl_iterate_phdr: 1 ends the iteration.
+// For dl_iterate_phdr: 1 stops the iteration.
 int Look(dl_phdr_info* info, size_t /*size*/, void* argument) {
   auto* search = static_cast<Search*>(argument);
   bool contains = false;
@@ -72,7 +72,7 @@ Tables TablesOf(const Library& library) {
   return tables;
 }
 
-// The page is as closed afterwards as the linker left it.
+// Afterwards the page has its original protection again.
 bool Write(const Library& library, uintptr_t slot, void* value) {
   const auto size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   auto* page = reinterpret_cast<void*>(slot & ~(size - 1));

@@ -1,13 +1,13 @@
-// What a loaded library calls by name: the slots that the dynamic linker filled for it (elf(5); the
-// System V ABI, "Dynamic Linking").
+// The functions that a loaded library imports: the slots that the dynamic linker filled (elf(5);
+// the System V ABI, "Dynamic Linking").
 #ifndef BELLJAR_ENGINE_INSIDE_GUARDS_IMPORTED_FUNCTIONS_H_
 #define BELLJAR_ENGINE_INSIDE_GUARDS_IMPORTED_FUNCTIONS_H_
 
 namespace belljar::inside::guards {
 
-// The library with `inside` in it calls `replacement` where it called the function `symbol`; other
-// libraries do not. False where it has no slot for that, or this machine's kind of slots is unknown
-// (all but x86-64). Before there are threads.
+// Makes the library that contains `inside` call `replacement` instead of the function `symbol`;
+// other libraries are not affected. False if it has no slot for it, or if the slots of this
+// architecture are not supported (only x86-64 is). Before there are threads.
 bool ReplaceImportedFunction(const void* inside, const char* symbol, void* replacement);
 
 }  // namespace belljar::inside::guards

@@ -1,4 +1,4 @@
-// The module `_belljar_guards`: configure() takes the tables, freeze() closes the wall.
+// The module `_belljar_guards`: configure() takes the tables, freeze() activates the policy.
 #include <iterator>
 
 #include "engine/inside/guards/guards.h"

@@ -1,5 +1,5 @@
-// The judgement on an attribute name that is only known at run time. The compile-time judgement in
-// policy/belljar_policy/transformer.py reads the same tables.
+// Classifies attribute names that are only known at run time. The compile-time check in
+// policy/belljar_policy/transformer.py uses the same tables.
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::inside::guards {
@@ -11,9 +11,9 @@ bool IsDunder(PyObject* name) {
          PyUnicode_READ_CHAR(name, length - 2) == '_';
 }
 
-NameKind Judge(PyObject* name) {
+NameKind Classify(PyObject* name) {
   if (!PyUnicode_CheckExact(name)) {
-    // A str subclass may answer startswith() with a lie and still reach the real attribute.
+    // A str subclass could lie in startswith() and still reach the real attribute.
     PyErr_Format(PyExc_TypeError, "[BJ306] attribute name must be a plain str, not '%.200s'",
                  Py_TYPE(name)->tp_name);
     return NameKind::kError;

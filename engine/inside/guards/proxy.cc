@@ -1,12 +1,11 @@
-// Proxy: what `import` hands to a guest in place of a module. It holds a reviewed dict that is
-// never handed out, has no __dict__, cannot be written to, and no Python code can make one after
-// freeze(). Its type is the only `types.ModuleType` that a guest sees: isinstance() says of it what
-// a program expects, and gives nothing that type() does not give.
+// Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
+// exposes, has no __dict__, is read-only, and cannot be created by Python code after freeze(). Its
+// type is the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects,
+// and exposes nothing beyond type().
 //
-// And the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
-// the running frame's __import__ too; it passes a list as fromlist and takes the module from
-// sys.modules by itself afterwards, so what such a call gets from here is only None: there is
-// nothing to abuse.
+// Also the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
+// the running frame's __import__ too. It passes a list as fromlist and then takes the module from
+// sys.modules itself, so such a call only gets None from here, which cannot be abused.
 #include <cstdint>
 #include <vector>
 
@@ -15,14 +14,14 @@
 namespace belljar::inside::guards {
 namespace {
 
-// The exports once more, by the address of the name: what stands in code is interned, and so are
-// the keys. CPython specialises loads from real modules only; this makes up for half of it.
+// The exports again, indexed by the address of the name: names in code are interned, and so are the
+// keys. CPython only specialises loads from real modules; this recovers half of that.
 struct Index {
   struct Entry {
     PyObject* name = nullptr;   // borrowed from the exports, which never change
     PyObject* value = nullptr;  // likewise
   };
-  std::vector<Entry> entries;  // open addressing; a power of two, never full
+  std::vector<Entry> entries;  // open addressing; size is a power of two, never full
   size_t mask = 0;
 
   size_t SlotOf(PyObject* name) const {
@@ -43,8 +42,9 @@ struct Proxy {
   PyObject* doc;
   PyObject* exports;  // dict: name -> object
   const Index* index;
-  PyObject* live;      // dict: name -> callable without arguments, asked at each load; or nullptr
-  PyObject* withheld;  // frozenset: what the real module has and this one does not; or nullptr
+  PyObject* live;  // dict: name -> callable without arguments, called at each load; or nullptr
+  PyObject*
+      withheld;  // frozenset: names that the real module has and this one does not; or nullptr
 };
 
 extern PyTypeObject proxy_type;
@@ -55,7 +55,7 @@ bool IsWithheld(Proxy* self, PyObject* name) {
   return self->withheld != nullptr && PySet_Contains(self->withheld, name) == 1;
 }
 
-// AttributeError in CPython's words, with the name and the module that its "Did you mean" needs.
+// CPython's AttributeError, with the name and the module that its "Did you mean" needs.
 PyObject* MissingAttribute(PyObject* object, PyObject* name) {
   Proxy* self = AsProxy(object);
   const char* form = IsWithheld(self, name) ? "[BJ202] module '%U' has no attribute '%S' here: the "
@@ -105,7 +105,7 @@ PyObject* ProxyRepr(PyObject* object) {
   return PyUnicode_FromFormat("<module '%U'>", AsProxy(object)->name);
 }
 
-// A new list of the names that the module gives, unsorted.
+// A new list of the module's public names, unsorted.
 PyObject* GivenNames(Proxy* self) {
   PyObject* names = PyDict_Keys(self->exports);
   if (names == nullptr) return nullptr;
@@ -170,7 +170,7 @@ void Index::Fill(PyObject* exports) {
   }
 }
 
-// A new dict of the same, its names interned. TypeError for a name that is no exact str.
+// A copy with interned names. TypeError if a name is not an exact str.
 PyObject* WithInternedNames(PyObject* exports) {
   PyObject* copy = PyDict_New();
   PyObject* name = nullptr;
@@ -190,7 +190,7 @@ PyObject* WithInternedNames(PyObject* exports) {
   return copy;
 }
 
-// Proxies live as long as the process: made before the fork, freed by its end.
+// Proxies are created before the fork and live as long as the process.
 PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* name = nullptr;
   PyObject* doc = nullptr;
@@ -237,7 +237,7 @@ PyObject* ExportNames(PyObject* /*module*/, PyObject* object) {
   return Sorted(GivenNames(AsProxy(object)));
 }
 
-// Raises `type`, an ImportError, with the module's name in its `name`.
+// Raises `type`, an ImportError, with `name` set to the module's name.
 PyObject* RefuseImport(PyObject* type, PyObject* module, PyObject* text) {
   if (text != nullptr) PyErr_SetImportErrorSubclass(type, text, module, nullptr);
   Py_XDECREF(text);
@@ -267,7 +267,7 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
         PyDict_Contains(state.modules, name) == 1) {
       Py_RETURN_NONE;
     }
-    // C code of packages that are left open imports what it likes.
+    // C code of unhardened packages imports without restriction.
     if (PySet_GET_SIZE(state.open_packages) > 0) {
       PyObject* module = PyImport_ImportModuleLevelObject(name, nullptr, nullptr, names, 0);
       if (module == nullptr) return nullptr;
@@ -295,7 +295,8 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
   }
   if (!PyTuple_CheckExact(names)) return NotAvailable(name);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
-    // IMPORT_FROM falls back to sys.modules["a.b"] for a name that the module lacks: a real module.
+    // IMPORT_FROM falls back to sys.modules["a.b"] for a missing name, which would be a real
+    // module.
     if (!HasExport(found, PyTuple_GET_ITEM(names, i))) {
       return RefuseImport(
           PyExc_ImportError, name,

@@ -1,11 +1,12 @@
-// Real modules, where packages are left open (docs/policy.md): their objects hold modules in public
-// attributes, and a load of such an attribute is native bytecode that no hook sees. So a guest may
-// come to hold one, and must get nothing from it: `figure.re.enum.sys.modules["os"]`.
+// Real modules, for profiles with unhardened packages (docs/policy.md): their objects have modules
+// in public attributes, and loading such an attribute is native bytecode that no hook sees. A guest
+// may therefore obtain a real module, but must get nothing from it:
+// `figure.re.enum.sys.modules["os"]`.
 //
-// Each real module gets a class of ours, which refuses the load where the running instruction is a
-// guest's own and answers everybody else: library code, and C code that a guest's frame calls (it
-// has no frame of its own). A class of its own is needed because CPython specialises loads from
-// exact modules (LOAD_ATTR_MODULE) and then asks no slot at all.
+// Each real module gets a class of ours, which refuses loads by a guest's own instruction and
+// answers everyone else: library code, and C code called from a guest's frame (it has no frame of
+// its own). A separate class is necessary because CPython specialises loads from exact modules
+// (LOAD_ATTR_MODULE), which then bypass the slot.
 #include <opcode.h>
 
 #include <map>
@@ -16,14 +17,14 @@
 namespace belljar::inside::guards {
 namespace {
 
-// How many low bits of an instruction's argument are no part of the name's number, or nothing for
-// one that uses no attribute of a module.
+// How many low bits of an instruction's argument are flags and not part of the name index; nullopt
+// for instructions that do not access an attribute of a module.
 std::optional<unsigned> FlagBitsOf(int opcode) {
   switch (opcode) {
     case LOAD_ATTR:
 #if PY_VERSION_HEX >= 0x030C0000
-      return 1;                      // 3.12 made LOAD_METHOD a LOAD_ATTR with a flag...
-    case LOAD_SUPER_ATTR: return 2;  // ...and super().name an instruction of its own, with two
+      return 1;                      // 3.12 merged LOAD_METHOD into LOAD_ATTR with a flag...
+    case LOAD_SUPER_ATTR: return 2;  // ...and made super().name its own instruction, with two
 #else
     case LOAD_METHOD:
 #endif
@@ -34,7 +35,7 @@ std::optional<unsigned> FlagBitsOf(int opcode) {
   }
 }
 
-// `name` is one that an instruction with such a last byte of its argument may mean.
+// Whether `name` is one that an instruction with this last argument byte may refer to.
 bool IsAmong(PyObject* names, unsigned low_byte, unsigned flag_bits, PyObject* name) {
   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(names));
   for (size_t i = low_byte >> flag_bits; i < count; i += size_t{256} >> flag_bits) {
@@ -44,8 +45,8 @@ bool IsAmong(PyObject* names, unsigned low_byte, unsigned flag_bits, PyObject* n
   return false;
 }
 
-// The instruction that runs is a guest's own access to an attribute of that name. C code that it
-// calls asks for other names: a property in C looks up what it needs in modules.
+// Whether the running instruction is a guest's own access to an attribute of that name. C code that
+// it calls uses other names: a property in C looks up what it needs in modules.
 bool GuestAccesses(PyObject* name) {
   if (!InGuestFrame()) return false;
   PyFrameObject* frame = PyEval_GetFrame();
@@ -54,7 +55,7 @@ bool GuestAccesses(PyObject* name) {
   const int at = PyFrame_GetLasti(frame);
   PyCodeObject* code = PyFrame_GetCode(frame);
   PyObject* names = Py_NewRef(code->co_names);
-  PyObject* bytecode = PyCode_GetCode(code);  // as compiled; kept by the code object
+  PyObject* bytecode = PyCode_GetCode(code);  // the compiled bytecode, kept by the code object
   Py_DECREF(code);
   bool accesses = true;
   if (bytecode == nullptr) {
@@ -70,7 +71,7 @@ bool GuestAccesses(PyObject* name) {
   return accesses;
 }
 
-// How the classes of modules that libraries derived answered before.
+// The original slots of module classes that libraries derived.
 std::map<const PyTypeObject*, getattrofunc> original_loads;
 std::map<const PyTypeObject*, setattrofunc> original_stores;
 
@@ -106,7 +107,7 @@ PyTypeObject module_type = {
     .tp_name = "module",
     .tp_getattro = Load,
     .tp_setattro = Store,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,  // the collector's parts are inherited
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,  // the GC slots are inherited
     .tp_base = &PyModule_Type,
 };
 
@@ -119,7 +120,7 @@ void GuardClass(PyTypeObject* type) {
   PyType_Modified(type);
 }
 
-// guard_module(module): nothing for what is none, and for what is guarded already.
+// guard_module(module): does nothing if it is not a module or is already guarded.
 PyObject* GuardModule(PyObject* /*module*/, PyObject* object) {
   if (PyModule_CheckExact(object)) {
     Py_SET_TYPE(object, &module_type);

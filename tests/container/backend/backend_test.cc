@@ -52,7 +52,7 @@ class ContainerRuns : public ::testing::Test {
     options.pool.spec = PlanContainer(choice, profile_, options.pool.terms, std::nullopt);
     options.pool.instance = kInstance;
     options.pool.spares = spares;
-    options.pool.most = most;
+    options.pool.max_containers = most;
     auto started = ContainerBackend::Start(std::move(options));
     ASSERT_TRUE(started) << started.error().ToString();
     backend_ = std::move(*started);
@@ -148,7 +148,7 @@ TEST_F(ContainerRuns, ACallThatMayNotBeCostsNoContainer) {
   request.allowed_domains = {"example.org"};  // of a profile without a network
   const core::Result<host::Outcome> outcome = backend_->Run(request, {});
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().ToString().find("no network to narrow"), std::string::npos);
+  EXPECT_NE(outcome.error().ToString().find("no network to restrict"), std::string::npos);
   EXPECT_EQ(engine_->starts(), 0u);
 }
 
@@ -180,11 +180,11 @@ TEST_F(ContainerRuns, NoMoreThanTheMostAtATime) {
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     EXPECT_EQ(outcome->result_json, R"("xxx")");
   }
-  EXPECT_EQ(engine_->most(), 2u);
+  EXPECT_EQ(engine_->peak(), 2u);
   EXPECT_GE(engine_->starts(), 6u);
 }
 
-TEST_F(ContainerRuns, WhoFindsAllInUseIsToldSo) {
+TEST_F(ContainerRuns, AllInUseIsAnError) {
   Open(0, 1);
   Begun begun;
   const core::UniqueFd cancel = MakeEvent();
@@ -409,7 +409,7 @@ int OpenUnder(int resource, rlim_t limit, int error_number,
   ContainerChoice choice{.engine = engine, .facts = {}, .runtime = "child", .image = {}};
   choice.image.id = "sha256:0123";
   const outside::SandboxOptions sandbox = tests::FullPython();
-  const ContainerOptions options{.spares = 0, .most = 4, .instance = kInstance};
+  const ContainerOptions options{.spares = 0, .max_containers = 4, .instance = kInstance};
   rlimit limited;
   getrlimit(static_cast<__rlimit_resource>(resource), &limited);
   limited.rlim_cur = limit;
@@ -461,17 +461,17 @@ TEST_F(ContainerRuns, ClosingWhileOneComesUpRemovesItToo) {
 TEST_F(ContainerRuns, ClosingTellsThoseWhoWait) {
   engine_->SetProgram({"/bin/sleep", "1000"});
   Open(0);
-  core::Result<void> told;
+  core::Result<void> waited;
   std::atomic<bool> waits = false;
   std::thread waiter([&, backend = backend_.get()] {
     waits = true;
-    told = backend->WaitForSpare(Soon());
+    waited = backend->WaitForSpare(Soon());
   });
   ASSERT_TRUE(tests::Eventually([&] { return waits.load(); }));
   std::this_thread::sleep_for(milliseconds(200));
   backend_.reset();
   waiter.join();
-  EXPECT_FALSE(told);
+  EXPECT_FALSE(waited);
 }
 
 size_t Threads() {

@@ -135,7 +135,7 @@ TEST(ContainerRuntime, SelectionesThatCannotBe) {
   tests::FakeEngine engine(Engine({}));
   ContainerSelection selection = SelectionFor(engine);
   selection.runtime = "kata";
-  EXPECT_THAT(ErrorOf(selection), HasSubstr("there are auto, runsc and runc"));
+  EXPECT_THAT(ErrorOf(selection), HasSubstr("choose auto, runsc or runc"));
   selection.runtime = "runc";
   selection.require_gvisor = true;
   EXPECT_THAT(ErrorOf(selection), HasSubstr("runc is not gVisor"));
@@ -179,8 +179,8 @@ TEST(ContainerImage, OneOfAnother) {
   EXPECT_THAT(error_with(image::kProfileLabel, "network"),
               HasSubstr("of profile network, not basic"));
   EXPECT_THAT(error_with(image::kVersionLabel, "\x1b[2J"), Not(HasSubstr("\x1b")));
-  tests::FakeEngine strangers(Engine({.image = Labels{}}));
-  EXPECT_THAT(ErrorOf(SelectionFor(strangers)), HasSubstr("it was not built by Belljar"));
+  tests::FakeEngine untrusted(Engine({.image = Labels{}}));
+  EXPECT_THAT(ErrorOf(SelectionFor(untrusted)), HasSubstr("it was not built by Belljar"));
 }
 
 // --- engines ----------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ TEST(ContainerImage, OneOfAnother) {
 TEST(ContainerEngineChoice, ANameThatIsNone) {
   ContainerSelection selection;
   selection.engine = "lxc";
-  EXPECT_THAT(ErrorOf(selection), HasSubstr("there are auto, docker, podman and runsc"));
+  EXPECT_THAT(ErrorOf(selection), HasSubstr("choose auto, docker, podman or runsc"));
 }
 
 TEST(ContainerEngineChoice, ASocketThatIsMissing) {
@@ -260,7 +260,7 @@ TEST(ContainerEngineChoice, WhatItDoesNotLimitIsNamed) {
   EXPECT_THAT(NotLimitedBy(choice->facts), ::testing::IsEmpty());
 }
 
-TEST(ContainerEngineChoice, DoctorIsToldOfEach) {
+TEST(ContainerEngineChoice, DoctorReportsEach) {
   tests::FakeEngine engine(Engine({.limits = false}));
   ContainerSelection selection = SelectionFor(engine);
   const std::vector<EngineCheck> checks = CheckEngines(selection);

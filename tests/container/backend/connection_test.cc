@@ -243,7 +243,7 @@ TEST_F(Connection, AGuestThatNeverStopsIsStoppedAtTheLimit) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(connection->end(), End::kFault);
   EXPECT_EQ(outcome->status, host::Status::kKilled);
-  EXPECT_NE(outcome->error->message.find("standard error past its limit"), std::string::npos);
+  EXPECT_NE(outcome->error->message.find("standard error beyond its limit"), std::string::npos);
   EXPECT_LE(outcome->stderr_stream.text.size(), request.limits.output.count);
 }
 
@@ -313,7 +313,7 @@ TEST_F(Connection, CancelledBeforeTheRequestIsWholeItIsOverAtOnce) {
   EXPECT_EQ(outcome->error->type, "Cancelled");
 }
 
-TEST_F(Connection, AGuestIsToldToCancelAndHeard) {
+TEST_F(Connection, AGuestIsCancelledAndAnswers) {
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   options.cancel_fd = cancel.get();
   const core::Result<host::Outcome> outcome = Run([&](FakeGuest& fake) {
@@ -392,17 +392,17 @@ TEST_F(Connection, ACallThatTricklesIsOneOnceItIsWhole) {
 
 TEST_F(Connection, CallsThatMayNotBeAreFaults) {
   EXPECT_THAT(FaultOf(tests::CallBytes("ask", kEmptyCall)),
-              testing::HasSubstr("call has no place here"));
+              testing::HasSubstr("call is not allowed here"));
   GiveFunction();
   EXPECT_THAT(FaultOf(tests::CallBytes("other", kEmptyCall)), testing::HasSubstr("does not offer"));
   EXPECT_THAT(FaultOf(wire::EncodeFrameHeader(wire::FrameKind::kCall, 0xffffffff)),
               testing::HasSubstr("call is too long"));
   EXPECT_THAT(FaultOf(tests::CallBytes("ask", kEmptyCall) + tests::CallBytes("ask", kEmptyCall)),
-              testing::HasSubstr("call has no place here"));
+              testing::HasSubstr("call is not allowed here"));
   EXPECT_TRUE(called.empty());
   request.mode = host::Request::Mode::kValidate;
   EXPECT_THAT(FaultOf(tests::CallBytes("ask", kEmptyCall)),
-              testing::HasSubstr("call has no place here"));
+              testing::HasSubstr("call is not allowed here"));
   EXPECT_TRUE(called.empty());
 }
 
@@ -419,7 +419,7 @@ TEST_F(Connection, AfterItsOutcomeAGuestCallsNobody) {
   EXPECT_TRUE(called.empty());
   TearDown();
   EXPECT_THAT(FaultOf(OutcomeFrame() + tests::CallBytes("ask", kEmptyCall)),
-              testing::HasSubstr("call has no place here"));
+              testing::HasSubstr("call is not allowed here"));
   EXPECT_TRUE(called.empty());
 }
 
@@ -458,7 +458,7 @@ TEST_F(Connection, AnAnswerThatIsTooLargeIsSaidToBe) {
     fake.Stay();
   });
   ASSERT_TRUE(outcome);
-  EXPECT_THAT(got, testing::HasSubstr("takes more than the 1000"));
+  EXPECT_THAT(got, testing::HasSubstr("exceeds the 1000"));
 }
 
 // It calls again and again, and takes no answer: there is one at a time, and its time is over.
@@ -541,7 +541,7 @@ TEST_F(Connection, AfterALongCallTheGuestIsHeard) {
   EXPECT_EQ(outcome->error->message, "heard");
 }
 
-TEST_F(Connection, WithoutAnAnswerTheGuestIsToldToCancel) {
+TEST_F(Connection, WithoutAnAnswerTheGuestIsCancelled) {
   GiveFunction();
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   options.cancel_fd = cancel.get();
@@ -617,7 +617,7 @@ TEST_F(Connection, AGuestThatTakesNoRequestIsAnError) {
   request.limits.timeout = milliseconds(50);
   const core::Result<host::Outcome> outcome = Run(TakingNothing(), milliseconds(200));
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().ToString().find("does not take it"), std::string::npos);
+  EXPECT_NE(outcome.error().ToString().find("does not read it"), std::string::npos);
 }
 
 // It has not waited for the rest, and says why.

@@ -49,7 +49,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 // Starting one takes seconds where others keep the machine busy.
-constexpr seconds kPatience{120};
+constexpr seconds kTimeout{120};
 
 // The image of profile basic, written once in each process.
 struct BuiltImage {
@@ -112,7 +112,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
         BELLJAR_SKIP_OR_FAIL("no engine at " + selection_.socket + ": tools/containers start");
       }
       engine_ = std::make_unique<engines::DockerEngine>(
-          engines::DockerEngineOptions{.socket = selection_.socket, .timeout = kPatience});
+          engines::DockerEngineOptions{.socket = selection_.socket, .timeout = kTimeout});
     }
     LoadImage();
   }
@@ -153,7 +153,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
     ContainerOptions options;
     options.selection = selection_;
     options.spares = spares;
-    options.most = 4;
+    options.max_containers = 4;
     options.memory = memory;
     options.instance = instance_;
     core::Result<std::unique_ptr<outside::Sandbox>> opened =
@@ -164,13 +164,13 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
 
   static host::Outcome Ran(outside::Sandbox& sandbox, const host::Request& request) {
     outside::RunOptions options;
-    options.queue_timeout = kPatience;
+    options.queue_timeout = kTimeout;
     core::Result<host::Outcome> outcome = sandbox.Run(request, options);
     if (!outcome) throw std::runtime_error(outcome.error().ToString());
     return std::move(*outcome);
   }
   static host::Outcome Ran(outside::Sandbox& sandbox, const std::string& source) {
-    return Ran(sandbox, tests::MakeRequest(source, kPatience));
+    return Ran(sandbox, tests::MakeRequest(source, kTimeout));
   }
 
   // What the probe says in a container that is exactly that of a run, but for the worker's seal.
@@ -195,12 +195,12 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
     if (!container) throw std::runtime_error(container.error().ToString());
     std::string all;
     char buffer[64 << 10];
-    while (core::WaitReadable(container->output.get(), core::Clock::now() + kPatience)) {
+    while (core::WaitReadable(container->output.get(), core::Clock::now() + kTimeout)) {
       const ssize_t got = read(container->output.get(), buffer, sizeof buffer);
       if (got <= 0) break;
       all.append(buffer, static_cast<size_t>(got));
     }
-    const core::Result<engines::ContainerExit> exit = engine_->Wait(container->id, kPatience);
+    const core::Result<engines::ContainerExit> exit = engine_->Wait(container->id, kTimeout);
     EXPECT_TRUE(exit) << exit.error().ToString();
     exit_code_ = exit ? exit->exit_code : -1;
     EXPECT_TRUE(engine_->Remove(container->id));
@@ -226,7 +226,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
 
 TEST_P(RealContainers, ARunIsAsItIsAnywhere) {
   std::unique_ptr<outside::Sandbox> sandbox = Open(1);
-  const core::Result<void> waits = sandbox->WaitForSpare(core::Clock::now() + kPatience);
+  const core::Result<void> waits = sandbox->WaitForSpare(core::Clock::now() + kTimeout);
   ASSERT_TRUE(waits) << waits.error().ToString();
   const host::Outcome outcome = Ran(*sandbox, "print('hello')\n6 * 7");
   EXPECT_EQ(outcome.status, host::Status::kOk) << host::OutcomeToJson(outcome, 1);
@@ -254,13 +254,13 @@ TEST_P(RealContainers, FunctionsOfTheCallersAreCalled) {
   host::Request request = tests::MakeRequest(
       "print('before')\nsaid = [ask(n) for n in range(20)]\n"
       "try:\n    ask('x' * 200_000)\nexcept KeyError as error:\n    said.append(str(error))\nsaid",
-      kPatience);
+      kTimeout);
   request.functions = {"ask"};
   std::string seen;
   outside::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
   size_t calls = 0;
   outside::RunOptions options;
-  options.queue_timeout = kPatience;
+  options.queue_timeout = kTimeout;
   options.sink = &sink;
   options.call = [&](std::string_view, std::string_view arguments) {
     EXPECT_EQ(seen, "before\n");
@@ -283,7 +283,7 @@ TEST_P(RealContainers, ACallIsEndedWithItsRun) {
   host::Request request = tests::MakeRequest("print('before')\nask()\nprint('after')", seconds(10));
   request.functions = {"ask"};
   outside::RunOptions options;
-  options.queue_timeout = kPatience;
+  options.queue_timeout = kTimeout;
   bool interrupted = false;
   options.interrupted = [&] { return interrupted; };
   options.call = [&](std::string_view, std::string_view) {
@@ -322,7 +322,7 @@ TEST_P(RealContainers, WithoutSparesItIsCold) {
 TEST_P(RealContainers, AMemoryBombIsAMemoryLimit) {
   // Far below what the request may have: the wall is the container's.
   std::unique_ptr<outside::Sandbox> sandbox = Open(0, core::Bytes::Mebi(320));
-  host::Request request = tests::MakeRequest("len(b'x' * (20 << 20))", kPatience);
+  host::Request request = tests::MakeRequest("len(b'x' * (20 << 20))", kTimeout);
   request.limits.memory = core::Bytes::Mebi(2048);
   EXPECT_EQ(Ran(*sandbox, request).status, host::Status::kOk);
   request.source = "len(b'x' * (1500 << 20))";
@@ -542,7 +542,7 @@ TEST_P(RealContainers, AHostThatIsKilledLeavesNothingRunning) {
     // What is thrown here must not end as a second run of these tests.
     try {
       std::unique_ptr<outside::Sandbox> sandbox = Open(1);
-      const bool waits = sandbox->WaitForSpare(core::Clock::now() + kPatience).ok();
+      const bool waits = sandbox->WaitForSpare(core::Clock::now() + kTimeout).ok();
       (void)!write(said[1], waits ? "y" : "n", 1);
       for (;;) pause();
     } catch (const std::exception& error) {
@@ -565,9 +565,9 @@ TEST_P(RealContainers, AHostThatIsKilledLeavesNothingRunning) {
         }
         return true;
       },
-      kPatience));
+      kTimeout));
   if (GetParam().engine == "docker") {
-    EXPECT_TRUE(tests::Eventually([&] { return Containers().empty(); }, kPatience));
+    EXPECT_TRUE(tests::Eventually([&] { return Containers().empty(); }, kTimeout));
   }
   // What is left of it the next one removes.
   const core::Result<size_t> removed = RemoveOrphans(*engine_, instance_);

@@ -31,7 +31,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 
 // Starting one takes seconds where others keep the machine busy.
-constexpr seconds kPatienceOfEngines{120};
+constexpr seconds kEngineTimeout{120};
 constexpr size_t kMuch = 20 << 20;
 
 core::Profile NetworkProfile() { return *outside::ProfileCatalogue::Open()->Choose("network"); }
@@ -97,7 +97,7 @@ class EgressOfContainer : public ::testing::TestWithParam<tests::Place> {
     } else {
       selection.socket = tests::SocketOf(GetParam());
       engine_ = std::make_unique<engines::DockerEngine>(
-          engines::DockerEngineOptions{.socket = selection.socket, .timeout = kPatienceOfEngines});
+          engines::DockerEngineOptions{.socket = selection.socket, .timeout = kEngineTimeout});
     }
     if (const core::Result<engines::EngineFacts> facts = engine_->Check(); !facts) {
       engine_.reset();
@@ -138,7 +138,7 @@ class EgressOfContainer : public ::testing::TestWithParam<tests::Place> {
     EXPECT_TRUE(none);
   }
 
-  host::Outcome Run(std::string source, seconds timeout = kPatienceOfEngines) {
+  host::Outcome Run(std::string source, seconds timeout = kEngineTimeout) {
     outside::SandboxOptions sandbox;
     sandbox.profile = NetworkProfile();
     sandbox.isolation = outside::IsolationMode::kStandard;
@@ -152,7 +152,7 @@ class EgressOfContainer : public ::testing::TestWithParam<tests::Place> {
     const std::string port = std::to_string(host_.port());
     for (size_t at; (at = source.find("PORT")) != source.npos;) source.replace(at, 4, port);
     outside::RunOptions options;
-    options.queue_timeout = kPatienceOfEngines;
+    options.queue_timeout = kEngineTimeout;
     host::Request request = tests::MakeRequest(source, timeout);
     request.limits.open_files = NetworkProfile().maximum_limits.open_files;
     core::Result<host::Outcome> outcome = (*opened)->Run(request, options);

@@ -405,7 +405,7 @@ TEST(DockerEngineLife, TheEndOfOneThatIsRemovedAlready) {
   }
 }
 
-TEST(AttachedOutput, StreamsAreToldApartHoweverTheyAreCut) {
+TEST(AttachedOutput, StreamsAreDistinguishedHoweverTheyAreCut) {
   const std::string all = Header(1, 5) + "hello" + Header(2, 3) + "err" + Header(1, 0) +
                           Header(1, 300) + std::string(300, 'x');
   for (size_t cut = 1; cut <= all.size(); ++cut) {

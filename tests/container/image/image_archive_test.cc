@@ -105,7 +105,7 @@ TEST(ImageArchive, CutOrLongerIsSeen) {
   for (size_t size = 0; size < good.size(); size += 509) {
     EXPECT_NE(FaultOf(good.substr(0, size)), "") << size;
   }
-  EXPECT_FAULT(FaultOf(good + "x"), "behind its end");
+  EXPECT_FAULT(FaultOf(good + "x"), "after its end");
   EXPECT_NE(FaultOf("no tar at all"), "");
 }
 
@@ -121,7 +121,7 @@ TEST(ImageArchive, WhatIsMissingOrTooMuchIsSeen) {
   EXPECT_FAULT(FaultOf(parts.Join()), "nothing like \"repositories\"");
   parts = tests::TakeApart();
   parts.more[std::string(kBlobFolder) + "/" + host::Sha256("extra")] = "extra";
-  EXPECT_FAULT(FaultOf(parts.Join()), "no part of its image");
+  EXPECT_FAULT(FaultOf(parts.Join()), "not part of its image");
   parts = tests::TakeApart();
   parts.index["manifests"][0]["digest"] = "sha256:" + std::string(64, 'b');
   EXPECT_FAULT(FaultOf(parts.Join()), "its manifest is not there");
@@ -148,14 +148,14 @@ TEST(ImageArchive, DocumentsThatSayMoreOrOtherThingsAreSeen) {
   for (const auto& [key, value] : configs) {
     tests::Parts parts = tests::TakeApart();
     parts.config["config"][key] = value;
-    EXPECT_FAULT(FaultOf(parts.FollowConfig().Join()), "its configuration says other things");
+    EXPECT_FAULT(FaultOf(parts.FollowConfig().Join()), "its configuration differs");
   }
   tests::Parts parts = tests::TakeApart();
   parts.docker[0]["RepoTags"] = Json::array({"debian:latest"});
-  EXPECT_FAULT(FaultOf(parts.Join()), "manifest.json says other things");
+  EXPECT_FAULT(FaultOf(parts.Join()), "manifest.json differs");
   parts = tests::TakeApart();
   parts.docker.push_back(parts.docker[0]);
-  EXPECT_FAULT(FaultOf(parts.Join()), "manifest.json says other things");
+  EXPECT_FAULT(FaultOf(parts.Join()), "manifest.json differs");
   parts = tests::TakeApart();
   parts.index["manifests"].push_back(parts.index["manifests"][0]);
   EXPECT_FAULT(FaultOf(parts.Join()), "exactly one image");
@@ -164,13 +164,13 @@ TEST(ImageArchive, DocumentsThatSayMoreOrOtherThingsAreSeen) {
   EXPECT_FAULT(FaultOf(parts.FollowManifest().Join()), "exactly one layer");
   parts = tests::TakeApart();
   parts.config["config"]["Labels"].erase(kInputsLabel);
-  EXPECT_FAULT(FaultOf(parts.FollowConfig().Join()), "none of the labels");
+  EXPECT_FAULT(FaultOf(parts.FollowConfig().Join()), "no labels of");
   parts = tests::TakeApart();
   parts.config["rootfs"]["diff_ids"][0] = "sha256:" + std::string(64, 'c');
-  EXPECT_FAULT(FaultOf(parts.FollowConfig().Join()), "name two layers");
+  EXPECT_FAULT(FaultOf(parts.FollowConfig().Join()), "name different layers");
   parts = tests::TakeApart();
   parts.index["annotations"] = {{"more", "x"}};
-  EXPECT_FAULT(FaultOf(parts.Join()), "index.json says other things");
+  EXPECT_FAULT(FaultOf(parts.Join()), "index.json differs");
 }
 
 TEST(ImageArchive, ALayerWithOtherFilesIsSeenThoughEveryDigestIsRight) {
@@ -179,7 +179,7 @@ TEST(ImageArchive, ALayerWithOtherFilesIsSeenThoughEveryDigestIsRight) {
       "belljar.inputs");
   tests::Parts parts = tests::TakeApart();
   parts.layer = tests::WithField(parts.layer, 0, tests::kModeField, "0000777");
-  EXPECT_FAULT(FaultOf(parts.Follow().Join()), "can be written to");
+  EXPECT_FAULT(FaultOf(parts.Follow().Join()), "is writable");
   parts = tests::TakeApart();
   parts.layer =
       tests::WithField(tests::TarOf({tests::File("su", "")}), 0, tests::kModeField, "0004555");
@@ -196,7 +196,7 @@ TEST(ImageArchive, WhatIsHeldOfOneIsBounded) {
   for (int i = 100; i < 164; ++i) folders.push_back(tests::Folder(std::to_string(i)));
   EXPECT_FAULT(FaultOf(tests::TarOf(folders)), "there is no");
   folders.push_back(tests::Folder("more"));
-  EXPECT_FAULT(FaultOf(tests::TarOf(folders)), "more files than one of ours");
+  EXPECT_FAULT(FaultOf(tests::TarOf(folders)), "more files than an image built by Belljar");
 }
 
 TEST(ImageArchive, WhatIsNoFileIsTheMachinesAnswer) {

@@ -197,9 +197,9 @@ TEST(ImageLibraries, AStrangersLeadsStayInItsFolder) {
   const std::string object = folder.File("site/object.so");
   const std::string site = fs::canonical(folder.File("site"));
   const auto found = [&](const std::string& name, const std::string& runpath,
-                         const std::vector<std::string>& strangers) {
+                         const std::vector<std::string>& untrusted) {
     tests::WriteText(object, LibraryThatNeeds(name, runpath));
-    const core::Result<LinkedLibraries> linked = FindLinkedLibraries({object}, *machine, strangers);
+    const core::Result<LinkedLibraries> linked = FindLinkedLibraries({object}, *machine, untrusted);
     EXPECT_TRUE(linked) << linked.error().ToString();
     return linked && linked->paths.contains(name);
   };

@@ -215,11 +215,12 @@ TEST_P(ContainedGuest, AProgramRunsAndTheLayersAreWhatHolds) {
     EXPECT_TRUE(layer.held) << name << ": " << layer.detail;
     // gVisor shows neither; its limits can be asked for.
     const bool seen = !IsGvisor() || name == std::string_view("rlimits");
-    EXPECT_EQ(layer.detail.find("own word") == std::string::npos, seen) << layer.detail;
+    EXPECT_EQ(layer.detail.find("reported by the worker") == std::string::npos, seen)
+        << layer.detail;
   }
   EXPECT_EQ(LayerOf(outcome, "landlock").held, !IsGvisor());
   EXPECT_FALSE(LayerOf(outcome, "namespaces").held);
-  EXPECT_THAT(LayerOf(outcome, "namespaces").detail, HasSubstr("container's walls"));
+  EXPECT_THAT(LayerOf(outcome, "namespaces").detail, HasSubstr("container's namespaces"));
 }
 
 TEST_P(ContainedGuest, CallsAreDeniedAndHostileOnesKill) {

@@ -141,7 +141,7 @@ class EgressOfGuest : public testing::TestWithParam<bool> {
                               tests::SpawnedGuest::Over::kSocket, {}, tests::GuestProgram(),
                               [] { EnterContainer(GetParam()); });
     backend::GuestConnection connection(
-        guest.TakeLine(),
+        guest.TakeChannel(),
         backend::GuestTerms::Of(NetworkProfile(), "standard", name, egress_service->get()));
     if (core::Result<void> ready = connection.AwaitReady({Soon()}); !ready) return ready.error();
     request.source = Replaced(source, "PORT", std::to_string(host.port()));
@@ -645,31 +645,32 @@ TEST_F(HostileGuest, AnHonestStreamIsServed) {
 
 TEST_F(HostileGuest, WhatItMayNotSayIsItsEnd) {
   const std::string slow = OpenBytes(1) + DataBytes(1, Tunnel() + "d") + OpenBytes(2);
-  ExpectFault(OpenBytes(2), "egress open is out of turn");
-  ExpectFault(OpenBytes(1) + OpenBytes(1), "egress open is out of turn");
-  ExpectFault(DataBytes(1, "x"), "of a stream that there is not");
+  ExpectFault(OpenBytes(2), "egress open is out of order");
+  ExpectFault(OpenBytes(1) + OpenBytes(1), "egress open is out of order");
+  ExpectFault(DataBytes(1, "x"), "for an unknown stream");
   ExpectFault(OpenBytes(1) + CloseBytes(1, 3) + CloseBytes(1, 1), "egress close");
   ExpectFault(OpenBytes(1) + CloseBytes(1, 1) + DataBytes(1, "x"),
               "egress data after it was closed");
   ExpectFault(OpenBytes(1) + tests::FrameBytes(tests::WindowFrame(1, 1)), "more than was sent");
   // How much of it the proxy takes, and thus grants, before it says that this is no request, is
   // chance; not without end.
-  ExpectFault(slow, "past its window",
+  ExpectFault(slow, "beyond its window",
               [piece = std::string(wire::kEgressPiece, 'x')](tests::Peer& peer) {
                 while (peer.Send(DataBytes(2, piece))) continue;
               });
-  ExpectFault(OpenBytes(1) + tests::FrameBytes(wire::FrameKind::kReady), "ready has no place here");
+  ExpectFault(OpenBytes(1) + tests::FrameBytes(wire::FrameKind::kReady),
+              "ready is not allowed here");
 }
 
 TEST_F(HostileGuest, StreamsWithoutEndAreItsEnd) {
   std::string opens;
   for (uint32_t i = 1; i < 100; ++i) opens += OpenBytes(i);
-  ExpectFault(opens, "more streams than there may be");
+  ExpectFault(opens, "too many streams");
   // Said to be over, they count until the host has let go of them.
   policy.bounds.connections = 20;
   std::string all;
   for (uint32_t i = 1; i < 100; ++i) all += OpenBytes(i) + CloseBytes(i, 3);
-  ExpectFault(all, "more streams than there may be");
+  ExpectFault(all, "too many streams");
 }
 
 // Half of it is never read by anybody: the host's memory is what it is about, and its time.
@@ -693,7 +694,7 @@ TEST_F(HostileGuest, OneThatNeverListensNorStopsIsCut) {
 
 TEST_F(HostileGuest, WithoutAnEgressProxyItIsTheEndOfAnyStream) {
   request.mode = host::Request::Mode::kValidate;
-  ExpectFault(OpenBytes(1), "egress open has no place here");
+  ExpectFault(OpenBytes(1), "egress open is not allowed here");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ class Guest : public testing::Test {
     const core::Result<host::Outcome> local = sandbox->Run(request, run);
     EXPECT_TRUE(local);
 
-    backend::GuestConnection connection(guest.TakeLine(), Terms(profile, language));
+    backend::GuestConnection connection(guest.TakeChannel(), Terms(profile, language));
     const core::Result<void> ready = connection.AwaitReady({Soon()});
     EXPECT_TRUE(ready) << ready.error().ToString();
     if (!ready || !local) return {};
@@ -202,19 +202,19 @@ TEST_F(Guest, FunctionsAreCalled) {
 }
 
 TEST_F(Guest, WhatAProgramLeavesIsHandedOver) {
-  std::vector<std::string> told;
+  std::vector<std::string> received;
   call_ = [&](std::string_view name, std::string_view arguments) {
     EXPECT_EQ(name, host::kTakesVariables);
-    told.emplace_back(arguments);
+    received.emplace_back(arguments);
     return std::string(R"({"value":null})");
   };
   ExpectSame("variables", [](host::Request& request) {
     request.source = "import math\npair = (1, 2)";
     request.functions = {std::string(host::kTakesVariables)};
   });
-  ASSERT_EQ(told.size(), 6u);
-  EXPECT_EQ(told[0], R"({"args":["math"],"kwargs":{}})");
-  EXPECT_EQ(told[5], R"({"args":[],"kwargs":{}})");
+  ASSERT_EQ(received.size(), 6u);
+  EXPECT_EQ(received[0], R"({"args":["math"],"kwargs":{}})");
+  EXPECT_EQ(received[5], R"({"args":[],"kwargs":{}})");
 }
 
 TEST_F(Guest, AnAnswerThatIsTooLargeIsTheProgramsError) {
@@ -359,7 +359,7 @@ TEST_F(Guest, APlot) {
 
 TEST_F(Guest, ACancellationEndsTheRun) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
@@ -380,7 +380,7 @@ TEST_F(Guest, ACancellationEndsTheRun) {
 
 TEST_F(Guest, ACancellationEndsACall) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
@@ -425,7 +425,7 @@ TEST_F(Guest, ItEndsWithItsHostWhateverItDoes) {
     std::vector<pid_t> family;
     {
       backend::GuestConnection connection(
-          guest.TakeLine(), Terms(tests::BasicProfile(), outside::Language::kRestricted));
+          guest.TakeChannel(), Terms(tests::BasicProfile(), outside::Language::kRestricted));
       ASSERT_TRUE(connection.AwaitReady({Soon()}));
       family = Family(guest.pid());
       EXPECT_EQ(family.size(), 2u) << "guest, worker";
@@ -492,7 +492,7 @@ TEST_F(Guest, AnAnswerToNoCallIsAFailure) {
     ASSERT_TRUE(bytes && !bytes->empty());
     ASSERT_TRUE(reader.Take(*bytes));
   }
-  // One that it ended at once, whether it is told so by an outcome or by a failure.
+  // One that it ended at once, whether an outcome or a failure says so.
   if (reader.failure()) {
     EXPECT_NE(reader.failure()->ToString().find("an answer without a call"), std::string::npos);
   } else {
@@ -506,9 +506,9 @@ TEST_F(Guest, ItEndsWithItsHostBeforeItIsReady) {
   EXPECT_EQ(guest.AwaitDeath(), tests::Exited(kGuestDone));
 }
 
-TEST_F(Guest, KilledItLeavesNothingAndTheHostIsTold) {
+TEST_F(Guest, KilledItLeavesNothingAndTheHostIsNotified) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const std::vector<pid_t> family = Family(guest.pid());
@@ -545,7 +545,7 @@ TEST_F(Guest, WhatItsMachineCannotIsAFailureWithAReason) {
   tests::SpawnedGuest guest({"--profile", "nonesuch"});
   backend::GuestTerms terms;
   terms.profile = "nonesuch";
-  backend::GuestConnection connection(guest.TakeLine(), terms);
+  backend::GuestConnection connection(guest.TakeChannel(), terms);
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   ASSERT_FALSE(ready);
   const std::string error = ready.error().ToString();
@@ -556,7 +556,7 @@ TEST_F(Guest, WhatItsMachineCannotIsAFailureWithAReason) {
 
 TEST_F(Guest, LimitsPastTheProfilesAreAFailure) {
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   host::Request request = tests::MakeRequest("1");
@@ -578,7 +578,7 @@ TEST_F(Guest, InstalledBesideTheZygoteItFindsItsParts) {
   fs::create_symlink(built / "share/belljar", prefix.path() + "/share/belljar");
   tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted),
                             tests::SpawnedGuest::Over::kSocket, {}, libexec / "belljar-guest");
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   EXPECT_TRUE(ready) << ready.error().ToString();
@@ -705,7 +705,7 @@ TEST_F(Guest, AsTheFirstProcessItServesTheSame) {
   if (geteuid() != 0) GTEST_SKIP() << "mounting /proc takes root";
   tests::SpawnedGuest guest({"--profile", "basic"}, tests::SpawnedGuest::Over::kSocket,
                             {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"});
-  backend::GuestConnection connection(guest.TakeLine(),
+  backend::GuestConnection connection(guest.TakeChannel(),
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   ASSERT_TRUE(ready) << ready.error().ToString();

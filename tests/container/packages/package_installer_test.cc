@@ -56,9 +56,9 @@ class Index {
 
   std::string Address() const { return "http://127.0.0.1:" + port_ + "/simple"; }
   // How many requests there were.
-  size_t Asked() const { return AskedFor(""); }
+  size_t RequestCount() const { return RequestCountBelow(""); }
   // The same, for what begins so.
-  size_t AskedFor(const std::string& beginning) const {
+  size_t RequestCountBelow(const std::string& beginning) const {
     std::error_code code;
     if (!fs::exists(folder_.File("asked"), code)) return 0;
     const std::string text = "\n" + tests::ReadText(folder_.File("asked"));
@@ -189,7 +189,7 @@ host::Outcome RunWith(const PackageLock& lock, const std::string& site, const st
 
 // --- what is installed --------------------------------------------------------------------------
 
-TEST_F(PackageInstaller, InstallsWhatIsAskedForAndWhatThatNeeds) {
+TEST_F(PackageInstaller, InstallsWhatIsRequestedAndItsDependencies) {
   const tests::TestFolder folder;
   const std::string site = folder.File("site");
   const core::Result<PackageLock> lock = Install({"Host.of_Guests"}, site);
@@ -213,7 +213,7 @@ TEST_F(PackageInstaller, InstallsWhatIsAskedForAndWhatThatNeeds) {
   EXPECT_EQ(RunWith(*lock, site, "import os").status, host::Status::kRefused);
 }
 
-TEST_F(PackageInstaller, VersionsAsTheyWereAskedFor) {
+TEST_F(PackageInstaller, VersionsAsRequested) {
   const tests::TestFolder folder;
   const core::Result<PackageLock> old = Install({"greeting<2"}, folder.File("old"));
   ASSERT_TRUE(old) << old.error().ToString();
@@ -224,7 +224,7 @@ TEST_F(PackageInstaller, VersionsAsTheyWereAskedFor) {
   EXPECT_NE(last->packages[0].sha256, old->packages[0].sha256);
 }
 
-TEST_F(PackageInstaller, FromTheCacheNobodyIsAsked) {
+TEST_F(PackageInstaller, TheCacheNeedsNoIndex) {
   const tests::TestFolder folder;
   core::Result<PackageCache> cache = PackageCache::Open(folder.File("packages"));
   ASSERT_TRUE(cache);
@@ -233,12 +233,12 @@ TEST_F(PackageInstaller, FromTheCacheNobodyIsAsked) {
   const auto fill = [&](const std::string& site) { return Install({"greeting"}, site); };
   const core::Result<CachedPackages> first = cache->Get(question, wait, fill);
   ASSERT_TRUE(first) << first.error().ToString();
-  const size_t requested = index_process_->Asked();
+  const size_t requested = index_process_->RequestCount();
   EXPECT_GT(requested, 0u);
   const core::Result<CachedPackages> second = cache->Get(question, wait, fill);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->lock, first->lock);
-  EXPECT_EQ(index_process_->Asked(), requested);
+  EXPECT_EQ(index_process_->RequestCount(), requested);
 }
 
 // --- hostile wheels -----------------------------------------------------------------------------
@@ -294,11 +294,11 @@ TEST_F(PackageInstaller, ScriptsAreLeftOut) {
 // pip fetches what a wheel requires by its address, whatever it was told of wheels.
 TEST_F(PackageInstaller, NothingIsBuilt) {
   EXPECT_TRUE(Has(Refusal({"to-build"}), "has no wheel of \"to-build\""));
-  EXPECT_EQ(index_process_->AskedFor("/files/to-build-1.0.tar.gz"), 0u);
+  EXPECT_EQ(index_process_->RequestCountBelow("/files/to-build-1.0.tar.gz"), 0u);
   const std::string built = Refusal({"needs-a-build"});
   // The filter of a sandbox may refuse what pip does before it would start a program.
   EXPECT_TRUE(Has(built, "nothing is built here") || Has(built, "not permitted")) << built;
-  EXPECT_EQ(index_process_->AskedFor("/files/to-build-1.0.tar.gz"), 1u);
+  EXPECT_EQ(index_process_->RequestCountBelow("/files/to-build-1.0.tar.gz"), 1u);
 }
 
 TEST_F(PackageInstaller, SaysWhatIsWrongWithThem) {
@@ -346,10 +346,10 @@ TEST_F(PackageInstaller, NobodyElseIsReached) {
   // The index is there, and is not the one that the sandbox's egress proxy leads to.
   const PackageIndex another = *PackageIndex::Parse(SourceAt("http://127.0.0.1:1/simple"));
   const std::unique_ptr<outside::Sandbox> sandbox = OpenSandbox(another);
-  const size_t requested = index_process_->Asked();
+  const size_t requested = index_process_->RequestCount();
   const std::string refusal = Refusal({"greeting"}, Bounds(), sandbox.get(), index_.get());
   EXPECT_TRUE(Has(refusal, "cannot be reached")) << refusal;
-  EXPECT_EQ(index_process_->Asked(), requested);
+  EXPECT_EQ(index_process_->RequestCount(), requested);
 }
 
 TEST(PackageIndexes, AreAddressesOfWebServers) {

@@ -144,7 +144,7 @@ TEST(RunscStore, LayersThatLeadOutAreRefusedAndLeaveNothing) {
        "hard link"},
       {tests::WithField(file, 0, tests::kTypeField, "4"), "device"},
       {tests::WithField(file, 0, tests::kModeField, "0004555"), "setuid"},
-      {file, "the folder that it is in is not there"},
+      {file, "its parent folder is missing"},
       {tests::TarOf({tests::Folder("xx"), tests::File("xx/out", "x")}), "belljar.inputs"}};
   for (const auto& [layer, words] : layers) {
     const tests::TemporaryFolder folder;

@@ -71,11 +71,11 @@ TEST_F(HostLedger, AStreamGoesItsWay) {
   Take(tests::CloseFrame(1, kTakesNoMore));
   EXPECT_TRUE(ledger.streams().empty());
 
-  const std::vector<Frame> told = Decoded(frames);
-  ASSERT_EQ(told.size(), 3u);
-  EXPECT_EQ(told[0].payload, tests::DataFrame(1, "answer").payload);
-  EXPECT_EQ(told[1].payload, tests::CloseFrame(1, kSendsNoMore).payload);
-  EXPECT_EQ(told[2].payload, tests::CloseFrame(1, kTakesNoMore).payload);
+  const std::vector<Frame> sent = Decoded(frames);
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent[0].payload, tests::DataFrame(1, "answer").payload);
+  EXPECT_EQ(sent[1].payload, tests::CloseFrame(1, kSendsNoMore).payload);
+  EXPECT_EQ(sent[2].payload, tests::CloseFrame(1, kTakesNoMore).payload);
 }
 
 TEST_F(HostLedger, GrantsGoOutByQuartersOfAWindow) {
@@ -84,7 +84,7 @@ TEST_F(HostLedger, GrantsGoOutByQuartersOfAWindow) {
   for (size_t sent = 0; sent < kEgressWindow; sent += kEgressPiece)
     Take(tests::DataFrame(1, piece));
   EXPECT_EQ(Stream(1).may_come, 0u);
-  ExpectFault(tests::DataFrame(1, "x"), "past its window");
+  ExpectFault(tests::DataFrame(1, "x"), "beyond its window");
   ledger.Pass(1, kEgressWindow / 4 - 1, frames);
   EXPECT_TRUE(frames.empty());
   ledger.Pass(1, 1, frames);
@@ -107,27 +107,27 @@ TEST_F(HostLedger, WhatIsKeptIsBounded) {
 }
 
 TEST_F(HostLedger, NumbersAreInTurnAndTakenOnce) {
-  ExpectFault(tests::OpenFrame(0), "out of turn");
-  ExpectFault(tests::OpenFrame(2), "out of turn");
+  ExpectFault(tests::OpenFrame(0), "out of order");
+  ExpectFault(tests::OpenFrame(2), "out of order");
   Take(tests::OpenFrame(1));
-  ExpectFault(tests::OpenFrame(1), "out of turn");
+  ExpectFault(tests::OpenFrame(1), "out of order");
   Take(tests::CloseFrame(1, kBothWays));
   ledger.Close(1, kBothWays, frames);
   ASSERT_TRUE(ledger.streams().empty());
-  ExpectFault(tests::OpenFrame(1), "out of turn");
-  ExpectFault(tests::DataFrame(1, "x"), "a stream that there is not");
-  ExpectFault(tests::WindowFrame(1, 1), "a stream that there is not");
-  ExpectFault(tests::CloseFrame(1, kSendsNoMore), "a stream that there is not");
-  ExpectFault(tests::OpenFrame(3), "out of turn");
+  ExpectFault(tests::OpenFrame(1), "out of order");
+  ExpectFault(tests::DataFrame(1, "x"), "an unknown stream");
+  ExpectFault(tests::WindowFrame(1, 1), "an unknown stream");
+  ExpectFault(tests::CloseFrame(1, kSendsNoMore), "an unknown stream");
+  ExpectFault(tests::OpenFrame(3), "out of order");
   Take(tests::OpenFrame(2));
 }
 
 TEST_F(HostLedger, StreamsAreBoundedAtATimeAndInAll) {
   for (uint32_t number = 1; number <= 3; ++number) Take(tests::OpenFrame(number));
-  ExpectFault(tests::OpenFrame(4), "more streams than there may be");
+  ExpectFault(tests::OpenFrame(4), "too many streams");
   // It counts as long as the host has not let go of it, whatever the guest says.
   Take(tests::CloseFrame(1, kBothWays));
-  ExpectFault(tests::OpenFrame(4), "more streams than there may be");
+  ExpectFault(tests::OpenFrame(4), "too many streams");
   ledger.Close(1, kBothWays, frames);
   Take(tests::OpenFrame(4));
   for (const uint32_t number : {2u, 3u, 4u}) {
@@ -136,7 +136,7 @@ TEST_F(HostLedger, StreamsAreBoundedAtATimeAndInAll) {
   }
   Take(tests::OpenFrame(5));
   Take(tests::OpenFrame(6));  // the one too many, which the record is to show
-  ExpectFault(tests::OpenFrame(7), "more streams than there may be");
+  ExpectFault(tests::OpenFrame(7), "too many streams");
 }
 
 TEST_F(HostLedger, WithoutAnEgressProxyNothingIsOpened) {
@@ -166,12 +166,12 @@ TEST_F(HostLedger, WhatComesForOneThatTakesNoMoreIsDroppedAndNeverGranted) {
   for (int i = 0; i < 7; ++i) Take(tests::DataFrame(1, piece));
   EXPECT_EQ(Stream(1).Waiting(), "");
   Take(tests::DataFrame(1, piece.substr(7)));
-  ExpectFault(tests::DataFrame(1, "x"), "past its window");
+  ExpectFault(tests::DataFrame(1, "x"), "beyond its window");
 }
 
 TEST_F(HostLedger, NoMoreIsGrantedThanWasSent) {
   Take(tests::OpenFrame(1));
-  ExpectFault(tests::WindowFrame(1, 0), "of no bytes");
+  ExpectFault(tests::WindowFrame(1, 0), "without data");
   ExpectFault(tests::WindowFrame(1, 1), "more than was sent");
   ledger.Send(1, "abc", frames);
   ExpectFault(tests::WindowFrame(1, 4), "more than was sent");
@@ -191,9 +191,10 @@ TEST_F(HostLedger, FramesHaveTheirLengths) {
         Frame{FrameKind::kEgressData, one + std::string(kEgressPiece + 1, 'x')},
         Frame{FrameKind::kEgressWindow, one + "\1\0\0"}, Frame{FrameKind::kEgressClose, one},
         Frame{FrameKind::kEgressClose, one + "\1\1"}, Frame{FrameKind::kReady, ""}}) {
-    ExpectFault(frame, "of a length that it cannot have");
+    ExpectFault(frame, "with an invalid length");
   }
-  for (const int ways : {0, 4, 7, 255}) ExpectFault(tests::CloseFrame(1, ways), "of no way");
+  for (const int ways : {0, 4, 7, 255})
+    ExpectFault(tests::CloseFrame(1, ways), "without a direction");
 }
 
 TEST(GuestLedger, OnlyTheGuestOpens) {
@@ -332,7 +333,7 @@ TEST_F(HostTraffic, OneThatEndedItsSideAndHungUpLaterIsSeenToo) {
   EXPECT_EQ(said[0].payload, tests::CloseFrame(1, kTakesNoMore).payload);
 }
 
-TEST_F(HostTraffic, AProxyIsToldThatNobodyTakesItsAnswer) {
+TEST_F(HostTraffic, AProxyLearnsThatNobodyReadsItsAnswer) {
   Take(tests::CloseFrame(1, kTakesNoMore));
   ASSERT_EQ(Moved().size(), 1u);
   EXPECT_EQ(send(proxy.get(), "x", 1, MSG_NOSIGNAL), -1);
@@ -415,7 +416,7 @@ TEST(GuestReaderEgress, WithoutAnEgressProxyTheyAreRefusedByTheirHeaders) {
     guest.Expect(false);
     const core::Result<void> taken = guest.reader.Take(EncodeFrameHeader(kind, 5));
     ASSERT_FALSE(taken);
-    EXPECT_NE(taken.error().ToString().find("has no place here"), std::string::npos);
+    EXPECT_NE(taken.error().ToString().find("is not allowed here"), std::string::npos);
   }
 }
 

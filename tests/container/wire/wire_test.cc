@@ -266,7 +266,7 @@ TEST(HostReader, ARefusalFitsWhateverTheLimit) {
   }
 }
 
-TEST(HostReader, ARequestThatIsTooLargeIsToldBeforeItIsSent) {
+TEST(HostReader, ARequestThatIsTooLargeIsRefusedBeforeItIsSent) {
   host::Request request;
   request.files = {{"a", std::string(kMaxRequestContent.count, 'a')}, {"b", "b"}};
   const core::Result<std::string> text = RequestToText(request);
@@ -733,7 +733,7 @@ TEST(GuestReader, OutputStopsAtItsLimit) {
     ASSERT_TRUE(running.reader.Take(tests::FrameBytes(kind, "67890")));
     const core::Result<void> taken = running.reader.Take(tests::FrameBytes(kind, "x"));
     ASSERT_FALSE(taken);
-    EXPECT_NE(taken.error().ToString().find("past its limit"), std::string::npos);
+    EXPECT_NE(taken.error().ToString().find("beyond its limit"), std::string::npos);
     EXPECT_EQ(running.reader.outcome().stdout_stream.text.size() +
                   running.reader.outcome().stderr_stream.text.size(),
               10u);

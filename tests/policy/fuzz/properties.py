@@ -30,8 +30,8 @@ def judged(source: str) -> list[Any]:
         assert compiled.code is None and compiled.findings == findings, source
     else:
         assert compiled.code is not None and not findings, source
-        objections = verifier.verify(compiled.code, exports())
-        assert not objections, f"{objections[0]}\nin:\n{source}"
+        violations = verifier.verify(compiled.code, exports())
+        assert not violations, f"{violations[0]}\nin:\n{source}"
     for finding in findings:
         _check_finding(finding, source, RULES)
     return findings

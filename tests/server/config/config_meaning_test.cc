@@ -90,7 +90,7 @@ TEST_F(Config, ATierIsEnabledWhereItIsInstalled) {
   }
 }
 
-TEST_F(Config, SwitchesTakeTheUsualWords) {
+TEST_F(Config, SwitchesTakeCommonBooleanWords) {
   for (const char* word : {"true", "TRUE", "1", "yes", "on", "On"}) {
     sources_.environment = {std::string("SANDBOX_ENABLE_CONTAINER_MODE=") + word};
     EXPECT_TRUE(Load().config.container.enabled) << word;
@@ -172,22 +172,22 @@ TEST_F(Config, WhatIsNoAddressIsRefused) {
        {"", ":9015", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:9015", "[::1]",
         "[::1:9015", "[127.0.0.1]:1", "example.com:80", "0x7f.1:80", "127.0.0.1:80:80",
         "127.0.0.1 :80", "[fe80::1%lo]:1", "http://127.0.0.1"}) {
-    const bool usual_port = std::string(text) == "[::1]";
-    EXPECT_EQ(ParseListenAddress(text).ok(), usual_port) << text;
+    const bool default_port = std::string(text) == "[::1]";
+    EXPECT_EQ(ParseListenAddress(text).ok(), default_port) << text;
   }
 }
 
 TEST_F(Config, HostsAndOriginsAreJudged) {
   for (const char* host : {"a.example", "a.example:80", "[::1]:80", "*"})
-    EXPECT_EQ(HostObjection(host), "") << host;
+    EXPECT_EQ(HostViolation(host), "") << host;
   for (const char* host : {"", "http://a", "a/b", "a b", "*.a", "a@b"})
-    EXPECT_NE(HostObjection(host), "") << host;
+    EXPECT_NE(HostViolation(host), "") << host;
   for (const char* origin :
        {"https://a.example", "http://localhost:1", "vscode-webview://x", "*"}) {
-    EXPECT_EQ(OriginObjection(origin), "") << origin;
+    EXPECT_EQ(OriginViolation(origin), "") << origin;
   }
   for (const char* origin : {"", "a.example", "://a", "https://", "https://a/b", "https://*"}) {
-    EXPECT_NE(OriginObjection(origin), "") << origin;
+    EXPECT_NE(OriginViolation(origin), "") << origin;
   }
 }
 

@@ -151,7 +151,7 @@ MessageHeaders For(const std::string& method, std::optional<std::string> name = 
 
 // --- the handshake era --------------------------------------------------------------------------
 
-TEST_F(Mcp, InitializeAnswersTheRevisionAskedFor) {
+TEST_F(Mcp, InitializeAnswersTheRequestedRevision) {
   for (const std::string_view revision : kHandshakeRevisions) {
     const Json result =
         Send(Request("initialize", {{"protocolVersion", revision}})).Body()["result"];
@@ -254,7 +254,7 @@ TEST_F(Mcp, UnknownToolsAndNames) {
   }
 }
 
-TEST_F(Mcp, ProgressOnlyForWhoAskedForIt) {
+TEST_F(Mcp, ProgressOnlyIfRequested) {
   Json call = Call("talk");
   call["params"]["_meta"]["progressToken"] = "t-1";
   Sent sent = Send(call);

@@ -1,4 +1,4 @@
-// Log: one entry a line, nothing in it that a guest could forge or that should not be told, and
+// Log: one entry a line, nothing in it that a guest could forge or that should not be logged, and
 // nobody waits for a reader that does not read.
 #include "server/operations/log.h"
 
@@ -109,7 +109,7 @@ TEST(Log, AnExecutionIsOneEntryWithoutCodeOrOutput) {
   EXPECT_FALSE(entry.contains("code"));
 }
 
-TEST(Log, MissingLayersEventsAndFailuresAreTold) {
+TEST(Log, MissingLayersEventsAndFailuresAreReported) {
   host::Outcome outcome = tests::GoodOutcome();
   outcome.isolation.layers[1].held = false;
   outcome.security_events = {{"seccomp", "killed", "bpf", 2}};
@@ -131,7 +131,7 @@ TEST(Log, MissingLayersEventsAndFailuresAreTold) {
   EXPECT_EQ(failure["failure"], *failed.failure);
 }
 
-TEST(Log, CodeIsHeldOnlyWhereTheOperatorAskedAndOnlySoMuch) {
+TEST(Log, CodeIsHeldOnlyIfConfiguredAndBounded) {
   LogConfig config;
   config.code = true;
   const host::Outcome outcome = tests::GoodOutcome();
@@ -201,7 +201,7 @@ TEST(Log, LevelsKeepBackWhatIsBelowThem) {
   EXPECT_EQ(at("off"), 0u);
 }
 
-TEST(Log, StartAndEndAreTold) {
+TEST(Log, StartAndEndAreReported) {
   StartRecord start;
   start.version = "0.1.0";
   start.listen = "http://127.0.0.1:9015/mcp";
@@ -247,10 +247,10 @@ TEST(Log, AFloodOfFailuresIsAFewEntriesAndACount) {
   EXPECT_LT(events["authentication_failed"], 30);
   EXPECT_LT(events["overloaded"], 30);
   suppressed_failures += json::parse(lines.back()).value("authentication_failures", 0);
-  EXPECT_EQ(events["authentication_failed"] + suppressed_failures, 1000) << "each is told of";
+  EXPECT_EQ(events["authentication_failed"] + suppressed_failures, 1000) << "each is counted";
 }
 
-TEST(Log, APipeThatNobodyReadsBlocksNobodyAndTheDropIsTold) {
+TEST(Log, AnUnreadPipeDoesNotBlockAndDropsAreReported) {
   Pipe pipe;
   const host::Outcome outcome = tests::GoodOutcome();
   auto log = OpenLog(LogConfig{}, pipe.writer.get());
@@ -268,14 +268,14 @@ TEST(Log, APipeThatNobodyReadsBlocksNobodyAndTheDropIsTold) {
   pipe.writer.Reset();
   reader.join();
   int executions = 0;
-  uint64_t told = 0;
+  uint64_t reported = 0;
   for (const std::string& line : Lines(text)) {
     const json entry = json::parse(line);
     if (entry["event"] == "execution") ++executions;
-    if (entry["event"] == "log_dropped") told += entry["entries"].get<uint64_t>();
+    if (entry["event"] == "log_dropped") reported += entry["entries"].get<uint64_t>();
   }
-  EXPECT_EQ(told, dropped);
-  EXPECT_EQ(told + static_cast<uint64_t>(executions), static_cast<uint64_t>(kEntries));
+  EXPECT_EQ(reported, dropped);
+  EXPECT_EQ(reported + static_cast<uint64_t>(executions), static_cast<uint64_t>(kEntries));
 }
 
 TEST(Log, TheEndComesThoughNobodyReads) {

@@ -164,7 +164,7 @@ TEST(Metrics, ContainersAreCountedAndSayNothingOfThisMachinesLayers) {
   EXPECT_EQ(Value(samples, "belljar_layer_held", {"layer=\"landlock\""}), 1);
 }
 
-TEST(Metrics, SourcesAreAskedAtEachScrape) {
+TEST(Metrics, SourcesAreReadAtEachScrape) {
   Metrics metrics({"1", "3"});
   EXPECT_TRUE(std::isnan(Value(Parse(metrics.Text()), "belljar_calls_running")));
   size_t running = 3;

@@ -147,7 +147,7 @@ TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {
                "write the host alone: no https://, no path");
 }
 
-TEST(ToolProfiles, FilesWithoutAWorkspaceAreToldWhichProfileHasOne) {
+TEST(ToolProfiles, FilesWithoutAWorkspaceNameAProfileThatHasOne) {
   tests::Tools tools(WithTiers());
   const auto message = [&](const char* profile, const Caller& caller) {
     const json files = json::array({{{"path", "a"}, {"text", "x"}}});

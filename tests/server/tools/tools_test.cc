@@ -214,7 +214,7 @@ TEST(ExecuteCode, WithoutAnEngineOnlyContainersFail) {
 }
 
 // Without an engine an installation fails; what may be asked for is judged before.
-TEST(ExecuteCode, PackagesThatMayBeAskedForAreSaid) {
+TEST(ExecuteCode, AllowedPackagesAreReported) {
   char folder[] = "/tmp/belljar-tools-test-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   ContainerConfig container;

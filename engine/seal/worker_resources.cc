@@ -1,4 +1,4 @@
-#include "engine/seal/furnishings.h"
+#include "engine/seal/worker_resources.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -28,7 +28,7 @@ bool MountPrivate(const char* path, const core::WorkspaceRule& rule) {
   return mount("belljar", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0;
 }
 
-// A tree as a mount that is attached nowhere, before its path is covered.
+// A tree as a detached mount, taken before its path is covered.
 core::UniqueFd Keep(const std::string& path) {
   return core::UniqueFd(static_cast<int>(syscall(
       SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
@@ -41,7 +41,7 @@ bool MakeDirectories(const std::string& path) {
   }
 }
 
-// What a tree is mounted on: a directory, or a file for the tree that is one.
+// Creates a mount point for a tree: a directory, or a file if the tree is a file.
 bool MakeMountPoint(const core::UniqueFd& tree, const std::string& path) {
   struct stat status;
   if (fstat(tree.get(), &status) != 0) return false;
@@ -61,7 +61,7 @@ bool IsEmpty(int folder) {
   DIR* const directory = fdopendir(copy.get());
   if (!directory) return false;
   (void)copy.Release();
-  errno = 0;  // null without an error is the end
+  errno = 0;  // null without an error means end
   const dirent* entry = readdir(directory);
   while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)) {
     entry = readdir(directory);
@@ -78,29 +78,28 @@ bool BringLoopbackUp(int socket) {
   return ioctl(socket, SIOCSIFFLAGS, &request) == 0;
 }
 
-core::Result<void> CheckContainersFolder(const std::string& path) {
+core::Result<void> CheckContainerFolder(const std::string& path) {
   const auto fault = [&](const char* what) {
-    return core::MakeError(
-        "use " + path + " as a workspace",
-        std::string(what) + "; the container has to mount a tmpfs of its own there");
+    return core::MakeError("use " + path + " as a workspace",
+                           std::string(what) + "; the container must mount a separate tmpfs there");
   };
   const core::UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return core::SystemError("open " + path, "the container has to mount a tmpfs there");
+  if (!folder) return core::SystemError("open " + path, "the container must mount a tmpfs there");
   struct stat status, root;
   struct statfs system;
   if (fstat(folder.get(), &status) != 0 || stat("/", &root) != 0 ||
       fstatfs(folder.get(), &system) != 0) {
     return core::SystemError("look at " + path);
   }
-  if (system.f_type != TMPFS_MAGIC) return fault("it is no memory");
-  if (status.st_dev == root.st_dev) return fault("it is a part of the root");
-  if (system.f_blocks == 0) return fault("it has no size");
-  if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) return fault("it is not ours to write");
+  if (system.f_type != TMPFS_MAGIC) return fault("it is not a tmpfs");
+  if (status.st_dev == root.st_dev) return fault("it is part of the root file system");
+  if (system.f_blocks == 0) return fault("it has no size limit");
+  if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) return fault("it is not writable");
   if (!IsEmpty(folder.get())) return fault("it is not empty");
   return {};
 }
 
-// As many connections as wait for the host to accept them; more are refused.
+// Connections waiting for the host to accept them; more are refused.
 constexpr int kBacklog = 64;
 
 }  // namespace
@@ -121,14 +120,14 @@ core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
   return core::UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-core::UniqueFd EnterContainersWorkspace() {
+core::UniqueFd EnterContainerWorkspace() {
   if (chdir(core::kWorkspacePath) != 0) return {};
   return core::UniqueFd(open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-core::Result<void> CheckContainersWorkspace() {
+core::Result<void> CheckContainerWorkspace() {
   for (const char* path : {core::kWorkspacePath, core::kTemporaryPath}) {
-    if (core::Result<void> checked = CheckContainersFolder(path); !checked) return checked;
+    if (core::Result<void> checked = CheckContainerFolder(path); !checked) return checked;
   }
   return {};
 }

@@ -12,7 +12,7 @@
 namespace belljar::seal {
 namespace {
 
-class Furnished : public ::testing::Test {
+class WorkerResourcesTest : public ::testing::Test {
  protected:
   void Open(const std::string& profile, const std::vector<core::PathRule>& more = {}) {
     core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
@@ -54,7 +54,7 @@ def attempt(what):
         print(os.strerror(error.errno))
 )";
 
-TEST_F(Furnished, AWorkspaceIsTheWorkingDirectoryAndTakesFiles) {
+TEST_F(WorkerResourcesTest, AWorkspaceIsTheWorkingDirectoryAndTakesFiles) {
   Open("filesystem");
   EXPECT_EQ(
       Output("import os\n"
@@ -67,7 +67,7 @@ TEST_F(Furnished, AWorkspaceIsTheWorkingDirectoryAndTakesFiles) {
       "/workspace hello ['b', 'c', 'd'] ['t']\n");
 }
 
-TEST_F(Furnished, ItIsAnotherOneInEachWorker) {
+TEST_F(WorkerResourcesTest, ItIsAnotherOneInEachWorker) {
   Open("filesystem");
   for (int run = 0; run < 3; ++run) {
     EXPECT_EQ(Output("import os\nprint(os.listdir(), os.listdir('/tmp'))\nopen('left', 'w')"
@@ -76,7 +76,7 @@ TEST_F(Furnished, ItIsAnotherOneInEachWorker) {
   }
 }
 
-TEST_F(Furnished, WhatIsShownBelowItIsShownStill) {
+TEST_F(WorkerResourcesTest, WhatIsShownBelowItIsShownStill) {
   const tests::TemporaryFolder folder;  // as packages of an installation in /tmp
   folder.Write("module.py", "answer = 42\n");
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
@@ -94,7 +94,7 @@ TEST_F(Furnished, WhatIsShownBelowItIsShownStill) {
             "False ['module.py']\n");
 }
 
-TEST_F(Furnished, NothingCanBeWrittenElsewhereAndNothingInItRunOrBeADevice) {
+TEST_F(WorkerResourcesTest, NothingCanBeWrittenElsewhereAndNothingInItRunOrBeADevice) {
   Open("filesystem");
   const std::string output = Output(std::string(kTry) + R"(
 attempt(lambda: open('/x', 'w'))
@@ -112,7 +112,7 @@ attempt(lambda: os.listdir('/'))
   EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 8) << output;
 }
 
-TEST_F(Furnished, ItIsBoundedInBytesAndInFiles) {
+TEST_F(WorkerResourcesTest, ItIsBoundedInBytesAndInFiles) {
   Open("filesystem");
   EXPECT_EQ(Output(std::string(kTry) + R"(
 def fill():
@@ -126,7 +126,7 @@ attempt(litter)
             "No space left on device\nNo space left on device\n");
 }
 
-TEST_F(Furnished, AnEgressProxyIsAllThereIsOfANetwork) {
+TEST_F(WorkerResourcesTest, AnEgressProxyIsAllThereIsOfANetwork) {
   Open("network");
   const std::string output = Output(std::string(kTry) + R"(
 def connect(host, port): socket.socket().connect((host, port))
@@ -145,7 +145,7 @@ attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))
   EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 9) << output;
 }
 
-TEST_F(Furnished, ACallCanOnlyNarrowTheEgressProxy) {
+TEST_F(WorkerResourcesTest, ACallCanOnlyNarrowTheEgressProxy) {
   Open("network");
   host::Request request;
   request.source = "1";
@@ -164,7 +164,7 @@ TEST_F(Furnished, ACallCanOnlyNarrowTheEgressProxy) {
   EXPECT_NE(outcome.error().ToString().find("no network"), std::string::npos);
 }
 
-TEST_F(Furnished, AnEgressProxyThatIsNotUsedIsNotRecorded) {
+TEST_F(WorkerResourcesTest, AnEgressProxyThatIsNotUsedIsNotRecorded) {
   Open("network");
   host::Request request;
   request.source = "1";
@@ -175,7 +175,7 @@ TEST_F(Furnished, AnEgressProxyThatIsNotUsedIsNotRecorded) {
   EXPECT_TRUE(outcome->security_events.empty());
 }
 
-TEST_F(Furnished, TiersCombine) {
+TEST_F(WorkerResourcesTest, TiersCombine) {
   Open("network+filesystem");
   EXPECT_EQ(sandbox_->profile().name, "filesystem+network");
   EXPECT_EQ(Output("import socket\nopen('a', 'w').close()\n"
@@ -183,7 +183,7 @@ TEST_F(Furnished, TiersCombine) {
             "both\n");
 }
 
-TEST_F(Furnished, WithoutNamespacesThereIsNoSuchProfile) {
+TEST_F(WorkerResourcesTest, WithoutNamespacesThereIsNoSuchProfile) {
   core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   ASSERT_TRUE(catalogue);
   for (const char* name : {"filesystem", "network"}) {
@@ -192,7 +192,7 @@ TEST_F(Furnished, WithoutNamespacesThereIsNoSuchProfile) {
     options.without_layers = {"namespaces"};
     const auto sandbox = outside::Sandbox::Open(std::move(options));
     ASSERT_FALSE(sandbox);
-    EXPECT_NE(sandbox.error().ToString().find("takes namespaces"), std::string::npos);
+    EXPECT_NE(sandbox.error().ToString().find("requires namespaces"), std::string::npos);
   }
 }
 
