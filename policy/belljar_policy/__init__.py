@@ -1,4 +1,4 @@
-"""The language wall: which Python runs, and what it can reach.
+"""The language policy: which Python runs, and what it can reach.
 
     policy = Policy(profile)                 # zygote, once: proxies, builtins, guards; then frozen
     compiled = policy.compile(source)        # worker: check, transform, compile

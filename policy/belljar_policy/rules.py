@@ -1,4 +1,4 @@
-"""The rules of the language wall: one rule, one id, one page in docs/rules.md.
+"""The rules of the language policy: one rule, one id, one page in docs/rules.md.
 
 BJ0 source, BJ1 names, BJ2 imports, BJ3 attributes, BJ4 statements and classes, BJ5 builtins. Ids
 are an interface: pipelines select, ignore and baseline by them. None ever changes its meaning.

@@ -1,4 +1,4 @@
-"""What the language wall allows, as data. transformer.py and the native guards read it.
+"""What the language policy allows, as data. transformer.py and the native guards read it.
 
 Which constructs there are stands in constructs.py, and what each rule says in rules.py.
 

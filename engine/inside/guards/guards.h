@@ -1,4 +1,4 @@
-// Guards: the native half of the language wall. The module `_belljar_guards`.
+// Guards: the native half of the language policy. The module `_belljar_guards`.
 //
 //   import _belljar_guards as guards
 //   guards.configure({...})              # the tables of policy/belljar_policy/tables.py
