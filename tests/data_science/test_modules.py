@@ -89,8 +89,8 @@ SAID = {
     "films by module": ("import matplotlib.animation as animation", "single frames"),
     "a part that is not here": ("import scipy.datasets", "scipy.stats"),
     "a part that is nearly there": ("import sklearn.linear_models", "'sklearn.linear_model'"),
-    "another library of learning": ("import torch", "sklearn is here"),
-    "another library of tables": ("import polars as pl", "pandas is here"),
+    "another library of learning": ("import torch", "Use sklearn"),
+    "another library of tables": ("import polars as pl", "Use pandas"),
     "another library of images": ("from PIL import Image", "plt.imshow"),
     "a notebook's display": ("from IPython.display import display", "the last line"),
 }
