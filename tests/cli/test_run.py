@@ -65,7 +65,7 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
     [
         ("import sys\nsys.exc_info()", "Use `except Exception as error:` and type(error)"),
         ("import sys\nsys.setswitchinterval(1)", "dir(sys) lists the available names"),
-        ("getattr(int, '__subclasses__')", "Register classes by hand, for example in __init_sub"),
+        ("getattr(int, '__subclasses__')", "Register classes explicitly, for example in __in"),
         ("import math\nmath.pi = 3", "Change an object or class that the program created."),
         (
             "import sys\nsys.setrecursionlimit(9000)\ndef f(): f()\nf()",
