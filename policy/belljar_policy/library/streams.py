@@ -153,7 +153,7 @@ class TextStream:
 
     def fileno(self) -> int:
         """There are no descriptors."""
-        raise io.UnsupportedOperation("[BJ502] streams have no file descriptor here")
+        raise io.UnsupportedOperation("[BJ502] streams have no file descriptor")
 
     def __repr__(self) -> str:
         return f"<TextStream {self.name}>"
