@@ -130,7 +130,7 @@ def test_a_hint_follows_the_traceback(belljar):
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("import sys\nsys.exc_info()", "name the exception, `except Exception as error:`, and use"),
+        ("import sys\nsys.exc_info()", "Use `except Exception as error:` and type(error)"),
         ("import io, sys\nsys.stdout = io.StringIO()", "contextlib.redirect_stdout(io.StringIO())"),
         ("import math\nmath.tau2 = 5", "Change an object or class that the program created."),
     ],

@@ -102,7 +102,7 @@ def test_what_is_not_there_says_what_is(name: str, sandbox: Session) -> None:
     outcome = sandbox.run(source)
     assert outcome["status"] in {"refused", "exception"}
     assert said in outcome["error"]["hint"], outcome["error"]
-    assert "there are no pictures" not in outcome["error"]["hint"]
+    assert "Images are not available" not in outcome["error"]["hint"]
 
 
 # Each draws from another generator that the zygote holds, or makes one.

@@ -99,7 +99,7 @@ def _only_own_backends() -> None:
         f"matplotlib.backends.backend_{name}"
         for name in registry.BackendRegistry._BUILTIN_BACKEND_TO_GUI_FRAMEWORK
     }
-    backends = by_name.only_importing(frozenset(known), "only matplotlib's own backends are available")
+    backends = by_name.only_importing(frozenset(known), "only matplotlib's backends are available")
     registry.importlib = backends
     importlib.import_module("matplotlib.backend_bases").importlib = backends  # type: ignore[attr-defined]
     importlib.import_module("matplotlib.pyplot").importlib = by_name.only_importing(  # type: ignore[attr-defined]
