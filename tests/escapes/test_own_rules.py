@@ -351,7 +351,7 @@ def test_redirections_move_no_other_stream(attack: str, said: str) -> None:
     [
         ("SectionProxy(Fake(), 'x')", "[BJ502] converters only work on parsers"),
         ("ConverterMapping(Fake())", "[BJ502] converters only work on parsers"),
-        ("SectionProxy.__init__(Fake(), ConfigParser(), 'x')", "[BJ502] only a parser creates its sections"),
+        ("SectionProxy.__init__(Fake(), ConfigParser(), 'x')", "[BJ502] only a parser"),
         ("ConverterMapping.__init__(Fake(), ConfigParser())", "[BJ502] only a parser creates its"),
     ],
 )
