@@ -1,6 +1,6 @@
-"""docs/language.md, made from the tables of policy/belljar_policy.
+"""docs/language.md, generated from the tables of policy/belljar_policy.
 
-python3 tools/language_page.py            # exit 1 where the page is behind
+python3 tools/language_page.py            # exit 1 if the page is out of date
 python3 tools/language_page.py --write
 
 Needs RestrictedPython, whose list of names the tables extend.
@@ -21,28 +21,28 @@ PAGE = ROOT / "docs/language.md"
 HEAD = """\
 # The language
 
-Made from `policy/belljar_policy/constructs.py` and `tables.py` by `tools/language_page.py`; do not
-edit by hand.
+Generated from `policy/belljar_policy/constructs.py` and `tables.py` by `tools/language_page.py`; do
+not edit by hand.
 
-Restricted Python is CPython (3.11, 3.12 or 3.13, whichever was built in) with names, attributes and
-modules left out, and no other language: what is accepted runs as it does in plain CPython of that
-version, with the same output, exceptions and order of evaluation. This page says what was decided
-about every construct. [policy.md](policy.md) says how it is enforced, [rules.md](rules.md) what
-each rule refuses and what to write instead.
+Restricted Python is CPython (3.11, 3.12 or 3.13, depending on the build) without some names,
+attributes and modules. It is not a different language: an accepted program runs as in plain CPython
+of that version, with the same output, exceptions and order of evaluation. This page lists the
+decision about every construct. [policy.md](policy.md) explains how it is enforced,
+[rules.md](rules.md) what each rule refuses and what to write instead.
 
 | decision | |
 |---|---|
-| allowed | runs as in CPython; what stands inside it is judged for itself |
-| guarded | runs as in CPython, but some names or objects in it are judged, by the rules named |
+| allowed | runs as in CPython; the expressions and statements in it are checked separately |
+| guarded | runs as in CPython, but some names or objects in it are checked by the rules named |
 | refused | never runs |
 
-Syntax that stands in no row is refused (BJ401), so what a later Python brings stays out until it
-has been judged. Where a row names a Python, that is the one which brought the construct.
+Syntax that is not listed is refused (BJ401), so constructs of later Python versions are refused
+until they have been reviewed. The column "Python" names the version that introduced a construct.
 """
 
 
 def load(name: str) -> types.ModuleType:
-    """A module of the policy without its package, whose import needs the native guards."""
+    """Loads a module of the policy without its package, whose import needs the native guards."""
     package = types.ModuleType("belljar_tables")
     package.__path__ = [str(ROOT / "policy/belljar_policy")]
     sys.modules.setdefault("belljar_tables", package)
@@ -104,18 +104,18 @@ def special_names(tables: types.ModuleType) -> str:
         "## Names with two underscores on either side",
         "A class may define:",
         table(("for", "names"), uses),
-        "It may not define these, nor any that stands nowhere on this page (BJ403):",
+        "It may not define these, nor any other that is not listed on this page (BJ403):",
         hint_table("name", tables.CLASS_DUNDERS_REFUSED),
         "A module may bind " + names(tables.MODULE_DUNDERS) + "; other such names outside of "
         "classes and functions are refused (BJ101).",
-        "As plain names may be loaded, besides those that the program bound: "
+        "These may be loaded as plain names, in addition to those that the program bound: "
         + names(tables.LOADABLE_DUNDER_NAMES - tables.MODULE_DUNDERS) + ".",
-        "As attributes, of any object, these are refused (BJ301):",
+        "These are refused as attributes of any object (BJ301):",
         hint_table("attribute", tables.REFUSED_DUNDERS),
-        "and these may be loaded but neither set nor deleted (BJ304):",
+        "These may be loaded, but not set or deleted (BJ304):",
         hint_table("attribute", tables.REFUSED_STORES),
-        "Those that a class may define, and names that only describe (`__name__`, `__class__`, "
-        "`__annotations__`, …), are loaded as they are; the rest depends on the object: the "
+        "Names that a class may define, and descriptive names (`__name__`, `__class__`, "
+        "`__annotations__`, …), are loaded natively. For all others it depends on the object: the "
         "program's own classes, instances and functions have them.",
     ))  # fmt: skip
 
@@ -123,15 +123,15 @@ def special_names(tables: types.ModuleType) -> str:
 def other_names(tables: types.ModuleType) -> str:
     return "\n\n".join((
         "## Attributes of frames and code",
-        "These are refused wherever they are named (BJ303): " + names(tables.REFUSED_ATTRIBUTES)
+        "These are always refused (BJ303): " + names(tables.REFUSED_ATTRIBUTES)
         + ".",
         "## Builtins",
         "Available: " + names(tables.BUILTINS_SHOWN) + ", and all exceptions.",
-        "Not available, unless the program defines one of that name (BJ501):",
+        "Not available, unless the program defines the name (BJ501):",
         hint_table("builtin", tables.MISSING_BUILTINS),
-        "`getattr`, `setattr`, `hasattr`, `delattr` and `vars` judge the name as if it stood in "
-        "the source. `vars()` without an object is not available. `open` is there in profiles "
-        "that give files.",
+        "`getattr`, `setattr`, `hasattr`, `delattr` and `vars` check a name like an attribute in "
+        "the source. `vars()` without an object is not available. `open` is available in profiles "
+        "with files.",
     ))  # fmt: skip
 
 

@@ -1,6 +1,6 @@
-"""docs/rules.md, made from policy/belljar_policy/rules.py.
+"""docs/rules.md, generated from policy/belljar_policy/rules.py.
 
-python3 tools/rules_page.py            # exit 1 where the page is behind
+python3 tools/rules_page.py            # exit 1 if the page is out of date
 python3 tools/rules_page.py --write
 """
 
@@ -24,19 +24,19 @@ GROUPS = {
 }
 WHEN = {
     "compile": "Found before the program runs.",
-    "run": "Raised while the program runs: only the object decides. The exception's message begins "
-    "with the id.",
-    "compile and run": "Found before the program runs where the source shows it, raised while it "
-    "runs where only the object or the computed name does.",
+    "run": "Raised while the program runs, because it depends on the object. The exception's "
+    "message begins with the id.",
+    "compile and run": "Found before the program runs if the source shows it; raised while it "
+    "runs if it depends on the object or a computed name.",
 }
 HEAD = """\
 # Rules
 
-Made from `policy/belljar_policy/rules.py` by `tools/rules_page.py`; do not edit by hand.
+Generated from `policy/belljar_policy/rules.py` by `tools/rules_page.py`; do not edit by hand.
 
-What the language policy refuses, it refuses by a rule. `belljar validate` lists findings by rule
-id, `belljar run` ends with exit code 3 where one is found before the run, and an exception raised
-by a guard begins with the id: `[BJ302] …`. Ids do not change their meaning.
+Everything that the language policy refuses is covered by a rule. `belljar validate` lists findings
+by rule id. `belljar run` ends with exit code 3 if there is a finding before the run. The message of
+an exception raised by a guard begins with the id: `[BJ302] …`. Ids do not change their meaning.
 """
 
 
@@ -45,7 +45,7 @@ def shown(source: str) -> str:
 
 
 def section(rule_id: str, rule: Any) -> str:
-    hint = rule.hint if "{" not in rule.hint else "The finding names the alternative."
+    hint = rule.hint if "{" not in rule.hint else "The finding has a specific hint."
     parts = [f"### {rule_id} {rule.name}", f"**{rule.title}.** {WHEN[rule.when]}", rule.why]
     if rule.bad:
         parts.append(f"```python\n{shown(rule.bad)}\n```")

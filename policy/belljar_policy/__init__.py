@@ -1,11 +1,11 @@
-"""The language wall: which Python runs, and what it can reach.
+"""The language policy: which Python programs run, and what they can reach.
 
     policy = Policy(profile)                 # zygote, once: proxies, builtins, guards; then frozen
     compiled = policy.compile(source)        # worker: check, transform, compile
     if not compiled.findings:
         exec(compiled.code, policy.guest_globals())
 
-docs/policy.md says how it works and what it does not claim.
+docs/policy.md explains how it works and what it does not guarantee.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ __all__ = ["MODULE_TYPES", "RESULT_NAME", "Compiled", "Finding", "Policy", "Prof
 
 RESULT_NAME = tables.RESULT_NAME
 MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
-"""The types of what `import` hands to a guest."""
+"""The types of the modules that `import` returns to a guest."""
 
 _TOO_DEEP = RULES["BJ002"].reason
-# What CPython's tokenizer and compiler call it.
+# The messages of CPython's tokenizer and compiler for it.
 _TOO_DEEP_TEXTS = frozenset({
     _TOO_DEEP, "too many nested parentheses", "too many statically nested blocks",
     "too many levels of indentation",
@@ -47,7 +47,7 @@ _TOO_DEEP_TEXTS = frozenset({
 
 
 class Compiled(NamedTuple):
-    """What compile() gives: code if there are no findings."""
+    """The result of compile(): code if there are no findings."""
 
     code: types.CodeType | None
     findings: list[Finding]
@@ -55,10 +55,10 @@ class Compiled(NamedTuple):
 
 
 class Policy:
-    """One profile's rules, ready to judge source and to build what a guest runs in.
+    """One profile's rules: checks source and builds the namespace that a guest runs in.
 
-    Building one changes this interpreter for good (guards.freeze): one per process, before any
-    guest code, with every module that guests will use already imported.
+    Creating one changes this interpreter permanently (guards.freeze). Create one per process,
+    before any guest code runs, with every module that guests will use already imported.
     """
 
     RESULT_NAME = RESULT_NAME
@@ -71,13 +71,13 @@ class Policy:
         missing_modules: Mapping[str, str] = MappingProxyType({}),
         tracebacks: Any = None,
     ) -> None:
-        """`missing_modules`: packages of the profile that are not there, and what installs each.
-        `tracebacks`: the runner's module of that name; without it, texts have no frames."""
-        # A profile that gives io.open gives files, the builtin open() included.
+        """`missing_modules`: missing packages of the profile, and the command to install each.
+        `tracebacks`: the runner's module of that name; without it, tracebacks have no frames."""
+        # A profile that exports io.open has files, including the builtin open().
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
-        if "door" in profile:  # before packages meet the library without it
+        if "door" in profile:  # before packages import the library without it
             library.open_network(profile["door"]["port"])
-        # As they are, before the library is changed below them.
+        # Packages are loaded before the library that they use is changed.
         profile = packages.load(profile)
         library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
@@ -106,7 +106,7 @@ class Policy:
             value for value in self._builtins.values() if isinstance(value, type)
         }
         subclassable |= _bases_of_codecs()
-        # super() decides who answers for an attribute; bool and the like refuse by themselves.
+        # super() controls attribute lookup; bool and similar types refuse subclasses themselves.
         subclassable.discard(super)
         return {
             "guest_builtins": self._builtins,
@@ -131,7 +131,7 @@ class Policy:
         }
 
     def _warm(self) -> None:
-        """One pass over every path, so that no worker is the first to take it."""
+        """Runs every code path once, so that no worker is the first to do so."""
         self.compile("class A:\n    def f(self):\n        self.x = self._y\nA\n")
 
     def compile(
@@ -142,11 +142,11 @@ class Policy:
     ) -> Compiled:
         """Checks, transforms and compiles one program.
 
-        `allowed_imports` narrows the profile's modules for this program, when it runs too.
-        Raises SyntaxError for what is not Python.
+        `allowed_imports` restricts the profile's modules for this program, also at run time.
+        Raises SyntaxError for source that is not valid Python.
         """
         collects = gc.isenabled()
-        gc.disable()  # a tree is all new objects and no garbage: looking through them takes 7 %
+        gc.disable()  # a tree has many new objects and no garbage: collecting would cost 7 %
         try:
             tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
             allowed = self.modules.narrowed(allowed_imports)
@@ -178,14 +178,14 @@ class Policy:
         filename: str = "main.py",
         allowed_imports: frozenset[str] | None = None,
     ) -> list[Finding]:
-        """All findings of compile(); what is not Python is one too."""
+        """All findings of compile(), including syntax errors."""
         try:
             return self.compile(source, filename, allowed_imports).findings
         except SyntaxError as error:
             return [_syntax_finding(error)]
 
     def _compile_text(self, text: str, filename: str, shows_values: bool) -> types.CodeType:
-        """For library.program.compile_text: text that the running program gives."""
+        """For library.program.compile_text: text from the running program."""
         try:
             tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
             transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
@@ -204,8 +204,8 @@ class Policy:
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.
 
-        From here on nothing in this interpreter counts as the host's own doing, also when the
-        program has ended: what runs then meets its objects.
+        From now on everything in this interpreter counts as the guest's, even after the program
+        has ended, because later code meets its objects.
         """
         scope = namespace.make_main(self._builtins, name)
         library.program.running.scope = scope
@@ -215,15 +215,15 @@ class Policy:
         return scope
 
     def forget_program(self) -> None:
-        """The program was the host's own, a rehearsal: the interpreter is the host's again."""
+        """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""
         lookout.end()
         library.program.running.scope = library.program.NO_SCOPE
         guards.forget_guest()
 
 
 def _bases_of_codecs() -> set[type]:
-    """What the modules of `encodings` derive from. They are imported when a program asks for one,
-    and no class counts as the host's by then. No program can reach these.
+    """The base classes of the modules of `encodings`, which are imported on demand while a program
+    runs, when new classes no longer count as the host's. Programs cannot reach them.
     """
     return {
         value
@@ -234,8 +234,8 @@ def _bases_of_codecs() -> set[type]:
 
 
 def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
-    """compile() of a tree checks its depth against the recursion limit; of text, against three
-    times that. The tree came from such text, so it may be as deep as text may."""
+    """compile() limits the depth of a tree to the recursion limit, but that of text to three times
+    the limit. The tree was parsed from text, so it gets the limit of text."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(3 * limit)
     try:

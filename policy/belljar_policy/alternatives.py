@@ -1,32 +1,32 @@
 """What to use instead of a module or a name that the profile does not have: hints of BJ201, BJ202
 and BJ305.
 
-Only for what programs really ask for, and only what is in the sandbox. Another profile is named
-where this installation has one with the module (ModuleTable.near_modules), so never here.
+Only for what programs really ask for, and only naming what is in the sandbox. Another profile is
+never named here: ModuleTable.near_modules names one if this installation has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-_FILES = "io.StringIO and io.BytesIO are files in memory; there are no others"
-_DESCRIPTORS = "open() opens files, by their path"
-_SYSTEM = "there are no files, commands or environment here; io.StringIO is a file in memory"
-_NETWORK = "there is no network here; pass the data in as standard input"
-_PROCESSES = "there are no other processes here; call the code directly"
-_THREADS = "there are no threads here; asyncio runs many things at a time in one"
-_FRAMES = "lists, statistics, fractions and array are here; for a table, csv and a list of dicts"
-_PICTURES = "there are no pictures here; print the numbers, or a line of '#' for each"
-_MODELS = "there is no machine learning here; random, math and statistics are here"
-_COLOURS = "print('\\033[31mred\\033[0m') prints in colour where the output is a terminal"
-_COMPRESSION = "nothing here compresses; base64, binascii.crc32 and hashlib are here"
-_ARGUMENTS = "a program here gets no arguments: set the values at its top"
-_SERVICES = "there is no network here; call the program's own functions directly"
-_SETTINGS = "there are no environment variables here; set the values at the program's top"
-_PICKLE = "json keeps plain data, and copy.deepcopy copies objects"
-_RUN_TIME_CODE = "write the code out; json.loads reads data"
-_INTERPRETER = "nothing in the sandbox needs the interpreter's own parts"
-_TERMINAL = "there is no screen and no keyboard here; print the result and read input()"
+_FILES = "Only files in memory are available: io.StringIO and io.BytesIO"
+_DESCRIPTORS = "Use open() with a path; file descriptors are not available"
+_SYSTEM = "Files, commands and the environment are not available; io.StringIO is a file in memory"
+_NETWORK = "The network is not available; pass the data as standard input"
+_PROCESSES = "Other processes are not available; call the code directly"
+_THREADS = "Threads are not available; use asyncio for concurrency"
+_FRAMES = "Use lists, statistics, fractions or array; for tables, csv and a list of dicts"
+_PICTURES = "Images are not available; print the numbers, or a bar of '#' for each"
+_MODELS = "Machine learning is not available; use random, math and statistics"
+_COLOURS = "On a terminal, print('\\033[31mred\\033[0m') prints in colour"
+_COMPRESSION = "Compression is not available; use base64, binascii.crc32 or hashlib"
+_ARGUMENTS = "The program has no command-line arguments; set the values at its top"
+_SERVICES = "The network is not available; call the program's own functions directly"
+_SETTINGS = "Environment variables are not available; set the values at the program's top"
+_PICKLE = "Use json to store plain data, and copy.deepcopy to copy objects"
+_RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"
+_INTERPRETER = "Interpreter internals are not available and not needed"
+_TERMINAL = "Screen and keyboard are not available; use print() and input()"
 
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
@@ -40,16 +40,16 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("flask", "django", "fastapi", "streamlit"), _SERVICES),
     **dict.fromkeys(("gzip", "bz2", "lzma", "zlib"), _COMPRESSION),
     **dict.fromkeys(("subprocess", "multiprocessing", "pty", "fcntl"), _PROCESSES),
-    "signal": "there are no signals here; asyncio.timeout ends what takes too long",
-    "atexit": "end the program with try and finally",
+    "signal": "Signals are not available; use asyncio.timeout to limit a task's time",
+    "atexit": "Use try and finally at the end of the program",
     **dict.fromkeys(("threading", "concurrent", "_thread"), _THREADS),
-    "queue": "collections.deque and heapq are queues; asyncio.Queue is one between tasks",
-    "sched": "heapq keeps the next event first; asyncio.sleep waits",
+    "queue": "Use collections.deque or heapq; between tasks, asyncio.Queue",
+    "sched": "Use heapq to order events and asyncio.sleep to wait",
     **dict.fromkeys(("numpy", "pandas", "scipy", "statsmodels", "sympy"), _FRAMES),
     **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
     **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
     **dict.fromkeys(("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
-    "ast": "json.loads reads data; for an expression, write the code out",
+    "ast": "Use json.loads to parse data; write expressions directly as code",
     **dict.fromkeys(("code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
     **dict.fromkeys(("builtins", "importlib", "gc", "ctypes", "imp", "pkgutil"), _INTERPRETER),
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
@@ -57,131 +57,129 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("argparse", "optparse", "getopt", "click", "typer"), _ARGUMENTS),
     **dict.fromkeys(("colorama", "termcolor"), _COLOURS),
     "dotenv": _SETTINGS,
-    "getpass": "input() reads a line of the standard input",
-    "platform": "sys.version_info and sys.platform tell the Python and the system",
-    "locale": "format() and f-strings have ',' and '_' for thousands",
-    "pytest": "unittest is here",
-    "nose": "unittest is here",
-    "hypothesis": "random with a seed makes test data; unittest checks it",
-    "attr": "dataclasses are here",
-    "attrs": "dataclasses are here",
-    "pydantic": "dataclasses are here; check values in __post_init__",
-    "pytz": "zoneinfo has the time zones",
-    "dateutil": "datetime.fromisoformat reads dates; zoneinfo has the time zones",
-    "typing_extensions": "typing has what this Python has of it",
-    "simplejson": "json is here",
-    "ujson": "json is here",
-    "orjson": "json is here",
-    "yaml": "json and configparser are here",
-    "toml": "json and configparser are here",
-    "tomllib": "json and configparser are here",
-    "lxml": "xml.etree.ElementTree is here",
-    "bs4": "html.parser is here",
-    "codecs": "a string has encode(), bytes have decode(); base64 is here",
-    "keyword": "isidentifier() of a string tells what may be a name",
-    "shlex": "split() of a string splits at spaces; csv reads quotes",
-    "tracemalloc": "sys.getsizeof tells the size of one object",
-    "IPython": "print() or pprint show values",
-    "weakref": "keep the objects in a dict and remove them yourself",
-    "cProfile": "timeit and time.perf_counter measure",
-    "profile": "timeit and time.perf_counter measure",
-    "pdb": "print() what you want to see, or use assert",
-    "rich": "pprint and textwrap are here",
-    "tabulate": "format() and f-strings align columns",
-    "tqdm": "print() the progress",
-    "networkx": "graphlib sorts graphs; a dict of sets holds one",
-    "six": "Python 2 is gone: use Python 3's own names",
+    "getpass": "Use input() to read a line of standard input",
+    "platform": "Use sys.version_info and sys.platform",
+    "locale": "Use ',' or '_' in format() and f-strings to group thousands",
+    "pytest": "Use unittest",
+    "nose": "Use unittest",
+    "hypothesis": "Use random with a seed for test data, and unittest to check it",
+    "attr": "Use dataclasses",
+    "attrs": "Use dataclasses",
+    "pydantic": "Use dataclasses, and check values in __post_init__",
+    "pytz": "Use zoneinfo for time zones",
+    "dateutil": "Use datetime.fromisoformat to parse dates and zoneinfo for time zones",
+    "typing_extensions": "Use typing, with the features of this Python version",
+    "simplejson": "Use json",
+    "ujson": "Use json",
+    "orjson": "Use json",
+    "yaml": "Use json or configparser",
+    "toml": "Use json or configparser",
+    "tomllib": "Use json or configparser",
+    "lxml": "Use xml.etree.ElementTree",
+    "bs4": "Use html.parser",
+    "codecs": "Use the methods encode() of str and decode() of bytes, or base64",
+    "keyword": "Use the str method isidentifier()",
+    "shlex": "Use the str method split(), or csv for quoted text",
+    "tracemalloc": "Use sys.getsizeof for the size of one object",
+    "IPython": "Use print() or pprint to show values",
+    "weakref": "Keep the objects in a dict and remove them explicitly",
+    "cProfile": "Use timeit or time.perf_counter",
+    "profile": "Use timeit or time.perf_counter",
+    "pdb": "Use print() or assert",
+    "rich": "Use pprint or textwrap",
+    "tabulate": "Use format() or f-strings to align columns",
+    "tqdm": "Use print() to show progress",
+    "networkx": "Use a dict of sets for a graph, and graphlib to sort it",
+    "six": "Use the Python 3 names directly",
 }
 
-# The same where a profile has packages: the module that has to be there, and the hint.
-_FIGURES = "matplotlib.pyplot and plotly are here"
-_LEARNING = "sklearn is here: sklearn.neural_network, HistGradientBoostingClassifier and others"
-_TABLES = "pandas is here"
+# The same for profiles with packages: the required module, and the hint.
+_FIGURES = "Use matplotlib.pyplot or plotly"
+_LEARNING = "Use sklearn: sklearn.neural_network, HistGradientBoostingClassifier and others"
+_TABLES = "Use pandas"
 WITH_PACKAGES: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("PIL", "cv2", "skimage", "imageio"),
-                    ("matplotlib", "images are arrays here: plt.imshow, scipy.ndimage")),
+                    ("matplotlib", "Use arrays as images: plt.imshow, scipy.ndimage")),
     **dict.fromkeys(("bokeh", "altair", "plotnine", "pygal"), ("matplotlib", _FIGURES)),
     **dict.fromkeys(("torch", "tensorflow", "keras", "transformers", "xgboost", "lightgbm"),
                     ("sklearn", _LEARNING)),
     **dict.fromkeys(("catboost", "jax"), ("sklearn", _LEARNING)),
     **dict.fromkeys(("polars", "dask", "modin", "pyarrow", "duckdb"), ("pandas", _TABLES)),
-    "openpyxl": ("pandas", "there are no spreadsheets here; pandas reads and writes CSV"),
-    "tabulate": ("pandas", "print(DataFrame.to_string()) aligns columns"),
-    "numba": ("numpy", "operations on whole arrays of numpy are as fast"),
-    "cupy": ("numpy", "numpy is here"),
-    "networkx": ("scipy", "scipy.sparse.csgraph has graphs"),
-    "IPython": ("matplotlib", "the value of the last line is shown, and so are open figures"),
+    "openpyxl": ("pandas", "Spreadsheets are not available; use CSV with pandas"),
+    "tabulate": ("pandas", "Use print(DataFrame.to_string()) to align columns"),
+    "numba": ("numpy", "Use numpy operations on whole arrays, which are as fast"),
+    "cupy": ("numpy", "Use numpy"),
+    "networkx": ("scipy", "Use scipy.sparse.csgraph for graphs"),
+    "IPython": ("matplotlib", "The value of the last line is shown, and open figures are shown"),
 }  # fmt: skip
 
-# The same for parts and names of packages.
+# The same for submodules and names of packages.
 PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
-    "matplotlib.animation": "draw single frames as figures; there are no films here",
-    "matplotlib.font_manager": "the fonts are those that matplotlib brings along",
-    "matplotlib.image": "images are arrays here: plt.imshow shows one",
-    "numpy.lib.stride_tricks.as_strided": "sliding_window_view, from the same module",
+    "matplotlib.animation": "Animations are not available; draw single frames as figures",
+    "matplotlib.font_manager": "Only the fonts included in matplotlib are available",
+    "matplotlib.image": "Use plt.imshow to show an array as an image",
+    "numpy.lib.stride_tricks.as_strided": "Use sliding_window_view from the same module",
     **dict.fromkeys(
         ("pandas.read_pickle", "pandas.read_parquet", "pandas.read_sql", "pandas.read_hdf",
          "pandas.read_feather", "pandas.read_orc"),
-        "read_csv and read_json read text",
+        "Use read_csv or read_json",
     ),
     **dict.fromkeys(
         ("seaborn.load_dataset", "seaborn.get_dataset_names", "statsmodels.api.datasets",
          "sklearn.datasets.fetch_20newsgroups", "sklearn.datasets.fetch_california_housing",
          "sklearn.datasets.fetch_covtype", "sklearn.datasets.fetch_lfw_people",
          "sklearn.datasets.fetch_olivetti_faces", "sklearn.datasets.fetch_openml"),
-        "nothing can be downloaded; plotly.express.data (iris, tips, gapminder, …) and the load_… "
-        "functions of sklearn.datasets have tables",
+        "Downloads are not available; use plotly.express.data (iris, tips, gapminder, …) or the "
+        "load_… functions of sklearn.datasets",
     ),
 }  # fmt: skip
 
-# By module and name, for names that a module has and the profile withholds, or that programs set.
+# By module and name, for names that the profile withholds, or that programs try to set.
 NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
     **dict.fromkeys(("os.open", "os.fdopen", "os.read", "os.write", "os.close"), _DESCRIPTORS),
     **dict.fromkeys(("os.dup", "os.pipe", "os.fstat"), _DESCRIPTORS),
-    "os.getlogin": "there are no users here",
-    "os.getuid": "there are no users here",
-    "os.get_terminal_size": "shutil.get_terminal_size() has a size to fall back to",
-    "tempfile.mkstemp": "NamedTemporaryFile(delete=False) makes a file and opens it",
-    "tempfile.SpooledTemporaryFile": "io.BytesIO holds bytes in memory, TemporaryFile on disk",
-    "zipfile.Path": "ZipFile has namelist() and open()",
-    "shutil.which": "there are no programs to run here",
-    "sys.exc_info": "name the exception, `except Exception as error:`, and use type(error)",
-    "sys.modules": "a name that was imported is a name of the program",
-    "sys.path": "only the profile's modules can be imported",
-    "sys.getrefcount": "nothing in the sandbox needs the interpreter's own parts",
-    "sys.executable": "no other program can be started here",
-    "sys.settrace": "print() what you want to see",
-    "sys.stdout": "contextlib.redirect_stdout(io.StringIO()) catches what is printed",
-    "sys.stderr": "contextlib.redirect_stderr(io.StringIO()) catches what is written there",
-    "sys.stdin": "read from an io.StringIO where the program would read input()",
-    "typing.get_type_hints": "read __annotations__; without `from __future__ import annotations` "
-    "it holds the classes themselves",
-    "typing.ForwardRef": "read __annotations__; text in annotations is never evaluated",
-    "string.Formatter": "f-strings and string.Template fill in values",
-    "inspect.getsource": "the program's text is not available to it; signature() tells parameters",
-    "inspect.getsourcelines": "the program's text is not available to it",
-    "inspect.currentframe": "pass the value along as an argument",
-    "inspect.stack": "traceback.format_exc() tells where an error came from",
-    "inspect.getfullargspec": "inspect.signature tells the parameters",
-    "inspect.getmro": "a class's __mro__ has the classes in order",
-    "inspect.getgeneratorstate": "keep in a variable how far a generator is",
-    "traceback.format_tb": "traceback.format_exc() and format_exception(error) hold the lines",
-    "traceback.print_tb": "traceback.print_exc() prints the lines",
-    "traceback.extract_tb": "traceback.format_exc() holds the lines as text",
-    "traceback.extract_stack": "traceback.format_exc() tells where an error came from",
-    "traceback.TracebackException": "traceback.format_exception(error) holds the lines as text",
-    "types.TracebackType": "annotate it as object: no program can look into it",
-    "types.CodeType": "code objects are not available",
-    "types.FrameType": "frames are not available",
-    "unittest.mock": "a class of the program with the same methods stands in for an object",
+    "os.getlogin": "User accounts are not available",
+    "os.getuid": "User accounts are not available",
+    "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",
+    "tempfile.mkstemp": "Use NamedTemporaryFile(delete=False), which creates and opens a file",
+    "tempfile.SpooledTemporaryFile": "Use io.BytesIO for bytes in memory, TemporaryFile for a file",
+    "zipfile.Path": "Use namelist() and open() of ZipFile",
+    "shutil.which": "Other programs are not available",
+    "sys.exc_info": "Use `except Exception as error:` and type(error)",
+    "sys.modules": "Use the imported names directly",
+    "sys.path": "Only the profile's modules can be imported",
+    "sys.getrefcount": "Interpreter internals are not available and not needed",
+    "sys.executable": "Other programs are not available",
+    "sys.settrace": "Use print()",
+    "sys.stdout": "Use contextlib.redirect_stdout(io.StringIO()) to capture output",
+    "sys.stderr": "Use contextlib.redirect_stderr(io.StringIO()) to capture error output",
+    "sys.stdin": "Read from an io.StringIO instead of calling input()",
+    "typing.get_type_hints": "Read __annotations__; without `from __future__ import annotations` "
+    "it contains the classes themselves",
+    "typing.ForwardRef": "Read __annotations__; text in annotations is never evaluated",
+    "string.Formatter": "Use f-strings or string.Template",
+    "inspect.getsource": "Source text is not available; use signature() for parameters",
+    "inspect.getsourcelines": "Source text is not available",
+    "inspect.currentframe": "Pass the value as an argument",
+    "inspect.stack": "Use traceback.format_exc() to see where an error came from",
+    "inspect.getfullargspec": "Use inspect.signature",
+    "inspect.getmro": "Use the attribute __mro__ of the class",
+    "inspect.getgeneratorstate": "Keep the state of the generator in a variable",
+    "traceback.format_tb": "Use traceback.format_exc() or format_exception(error)",
+    "traceback.print_tb": "Use traceback.print_exc()",
+    "traceback.extract_tb": "Use traceback.format_exc(), which returns the text",
+    "traceback.extract_stack": "Use traceback.format_exc() to see where an error came from",
+    "traceback.TracebackException": "Use traceback.format_exception(error), which returns the text",
+    "types.TracebackType": "Annotate it as object: its contents are not accessible",
+    "types.CodeType": "Code objects are not available",
+    "types.FrameType": "Frames are not available",
+    "unittest.mock": "Write a class with the same methods as a stand-in",
 }
 
 
 def alternative(module: str, available: Collection[str] = ()) -> str:
-    """What to do without `module` where there are the modules `available`, or "" where nothing is
-    known.
-    """
+    """What to use instead of `module`, given the modules `available`; "" if nothing is known."""
     package = module.partition(".")[0]
     needed, with_package = WITH_PACKAGES.get(package, ("", ""))
     if needed in available:
@@ -191,11 +189,11 @@ def alternative(module: str, available: Collection[str] = ()) -> str:
         or NAME_ALTERNATIVES.get(module)
         or PACKAGE_NAME_ALTERNATIVES.get(module)
     )
-    # Of a package that is there, a part is missing: what replaces the package is no answer.
+    # If only a submodule of an available package is missing, the package needs no replacement.
     return own or ("" if package in available else ALTERNATIVES.get(package, ""))
 
 
 def alternative_to_name(module: str, name: str) -> str:
-    """What to do without `name` of `module`, or "" where nothing is known."""
+    """What to use instead of `name` of `module`; "" if nothing is known."""
     full = f"{module}.{name}"
     return NAME_ALTERNATIVES.get(full) or PACKAGE_NAME_ALTERNATIVES.get(full, "")

@@ -1,10 +1,10 @@
-"""Every construct of the language, decided: the one table that the transformer reads.
+"""The decision about every construct of the language: the table that the transformer reads.
 
-docs/language.md is made from it (tools/language_page.py). A kind of syntax node that no construct
-names is refused with BJ401, so a new Python's syntax stays out until somebody has decided it here.
+docs/language.md is generated from it (tools/language_page.py). A syntax node that no construct
+lists is refused with BJ401, so new syntax is refused until it has been reviewed and added here.
 
-allowed     runs as in CPython; nothing is looked at but what stands inside it
-guarded     runs as in CPython, but some names or objects in it are judged: see `refused`
+allowed     runs as in CPython; only the expressions and statements in it are checked
+guarded     runs as in CPython, but some names or objects in it are checked: see `refused`
 refused     never runs
 """
 
@@ -16,23 +16,23 @@ Decision = Literal["allowed", "guarded", "refused"]
 
 
 class Construct(NamedTuple):
-    """One construct and what was decided about it."""
+    """One construct and the decision about it."""
 
     id: str
     title: str
     decision: Decision
     reason: str
-    """One sentence: why it may run as it is, or what is judged in it."""
+    """One sentence: why it is safe, or what is checked in it."""
     example: str
-    """Runs the same as in plain CPython; of a refused construct, what is refused."""
+    """Runs as in plain CPython; for a refused construct, a program that is refused."""
     nodes: tuple[str, ...] = ()
-    """The kinds of syntax node that the transformer meets on its way."""
+    """Syntax nodes that the transformer visits."""
     parts: tuple[str, ...] = ()
-    """Kinds that only stand in fields which the node above them answers for."""
+    """Nodes that are only handled by their parent node."""
     refused: tuple[tuple[str, str], ...] = ()
-    """What is refused in a guarded construct: rule and program."""
+    """What is refused in a guarded construct: pairs of rule and program."""
     since: tuple[int, int] = (3, 0)
-    """The Python that brought it, as far as that is not every Python."""
+    """The Python version that introduced it, if not all versions have it."""
 
 
 def _allowed(id_: str, title: str, reason: str, example: str, *nodes: str) -> Construct:
@@ -44,7 +44,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "expression-statement",
             "Expression statements",
-            "They do what the expression does; the value of the last one is the run's result.",
+            "They evaluate the expression; the value of the last one is the run's result.",
             "[1].append(2)\n6 * 7",
             "Module", "Expr",
         ),
@@ -59,7 +59,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "comment",
             "Comments and type comments",
             "allowed",
-            "Comments, type comments and `type: ignore` are never looked at.",
+            "Comments, type comments and `type: ignore` are ignored.",
             "x = []  # type: list[no_such_name]",
             parts=("TypeIgnore",),
         ),
@@ -77,8 +77,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "name",
             "Names",
             "guarded",
-            "Names with two underscores on either side are the interpreter's: a few may be "
-            "loaded, fewer bound; builtins that lead outside are not there.",
+            "Names with two underscores on either side are reserved for the interpreter: a few "
+            "may be loaded, fewer bound. Builtins that lead out of the sandbox are not available.",
             "_count = 1\nprint(_count, __name__)\ndel _count",
             ("Name",),
             ("Load", "Store", "Del"),
@@ -92,8 +92,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "global",
             "`global`",
             "guarded",
-            "It moves a binding to the module, where only a module's own special names may be "
-            "bound.",
+            "It moves a binding to the module, where only special names that describe a module "
+            "may be bound.",
             "count = 0\ndef tick():\n    global count\n    count += 1\ntick()\nprint(count)",
             ("Global",),
             refused=(("BJ101", "class A:\n    global __init__\n    def __init__(self): pass"),),
@@ -102,7 +102,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "nonlocal",
             "`nonlocal`",
             "guarded",
-            "It moves a binding to an enclosing function; the name is judged as any that is bound.",
+            "It moves a binding to an enclosing function; the name is checked like any bound name.",
             "def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    g()\n"
             "    return n\nprint(f())",
             ("Nonlocal",),
@@ -112,7 +112,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "private-name",
             "`__x` in a class body",
             "allowed",
-            "CPython's own compiler mangles the name, with the class's name as it was written.",
+            "CPython's compiler mangles the name, using the class name as written.",
             "class A:\n    def __init__(self): self.__x = 1\nprint(A()._A__x)",
         ),
     ),
@@ -120,22 +120,22 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "constant",
             "Numbers, text, bytes, `None`, `True`, `False`, `...`",
-            "A constant leads nowhere.",
+            "A constant gives access to nothing else.",
             "print(1_000, 2.5e3, 3j, 'a' \"b\", b'c', None, True, ...)",
             "Constant",
         ),
         _allowed(
             "display",
             "Lists, tuples, sets and dicts, with `*` and `**`",
-            "They are made from values that the program has already.",
+            "They are made from values that the program already has.",
             "print([1, *(2, 3)], (4,), {5, *[6]}, {**{'a': 7}, 'b': 8})",
             "List", "Tuple", "Set", "Dict", "Starred",
         ),
         _allowed(
             "f-string",
             "f-strings",
-            "The expressions inside are judged as everywhere, those of nested format specs too; "
-            "formatting calls `__format__`, which is no attribute look-up by text.",
+            "The expressions inside are checked as everywhere, including nested format specs. "
+            "Formatting calls `__format__`, which looks up no attributes by name.",
             "x, width = 3.14159, 8\nprint(f'{x:>{width}.2f}|{x=}|{x!r}')",
             "JoinedStr", "FormattedValue",
         ),
@@ -143,7 +143,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "t-string",
             "t-strings",
             "allowed",
-            "The expressions inside are judged as everywhere; the template only holds their "
+            "The expressions inside are checked as everywhere; the template only holds their "
             "values.",
             "print(t'{1 + 1}'.values)",
             ("TemplateStr", "Interpolation"),
@@ -165,14 +165,14 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "boolean-operator",
             "`and`, `or`, `not`",
             "allowed",
-            "They ask an operand for its truth and pass an operand on.",
+            "They test the truth of an operand and return an operand.",
             "print(0 or 'a', 1 and 'b', not [])",
             ("BoolOp", "UnaryOp"),
             ("And", "Or", "Not"),
         ),
         Construct(
             "comparison",
-            "Comparisons, chained ones too",
+            "Comparisons, including chained ones",
             "allowed",
             "A comparison calls a special method of its operands, which is reachable anyway.",
             "print(1 < 2 <= 2 != 3, 1 in [1], None is not None)",
@@ -182,21 +182,21 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "conditional-expression",
             "`a if c else b`",
-            "It passes on one of two values.",
+            "It returns one of two values.",
             "print('even' if 4 % 2 == 0 else 'odd')",
             "IfExp",
         ),
         _allowed(
             "named-expression",
             "`(x := v)`",
-            "The name it binds is judged as any that is bound.",
+            "The name is checked like any bound name.",
             "if (n := len('abc')) > 2:\n    print(n)",
             "NamedExpr",
         ),
         _allowed(
             "call",
             "Calls, with `*` and `**`",
-            "A call does what the object called does, and every such object was handed in.",
+            "A call runs the called object, and the sandbox provides only reviewed objects.",
             "def f(*args, **named): return args, named\nprint(f(1, *[2], a=3, **{'b': 4}))",
             "Call", "Starred",
         ),
@@ -204,7 +204,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "keyword-argument",
             "Keyword arguments",
             "guarded",
-            "Their names may not look like the interpreter's: the function called may bind them.",
+            "Their names may not be special names, because the called function may bind them.",
             "print(dict(a=1, _b=2), sorted('ba', reverse=True))",
             ("keyword",),
             refused=(("BJ101", "dict(__globals__=1)"),),
@@ -213,9 +213,9 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "attribute",
             "Attributes",
             "guarded",
-            "Public names are loaded as they are; a private name needs a class of the program's "
-            "own, a store needs an object of its own, and names that lead to the interpreter are "
-            "refused.",
+            "Public names are loaded natively. A private name needs a class that the program "
+            "defined, a store needs an object that the program created, and names that give "
+            "access to the interpreter are refused.",
             "class A: pass\na = A()\na.x = 1\na._y = a.x + 1\nprint(a.x, a._y)\ndel a.x",
             ("Attribute",),
             refused=(
@@ -229,8 +229,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "subscript",
             "Items and slices",
-            "An item's load, store or delete is a method call; what may be indexed is what was "
-            "handed in.",
+            "Loading, storing or deleting an item is a method call on an object that the program "
+            "already has.",
             "a = [1, 2, 3, 4]\na[0], a[1:3] = 9, [8]\ndel a[-1]\nprint(a, a[::-1])",
             "Subscript", "Slice",
         ),
@@ -238,7 +238,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "starred-subscript",
             "`a[*b]`",
             "allowed",
-            "It makes a tuple of values that the program has already.",
+            "It makes a tuple of values that the program already has.",
             "class A:\n    def __getitem__(self, key): return key\nprint(A()[0, *[1, 2]])",
             ("Subscript", "Starred", "Tuple"),
             since=(3, 11),
@@ -247,22 +247,22 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
     "Assignment": (
         _allowed(
             "assignment",
-            "Assignments, chained ones and unpacking",
-            "The targets are judged one by one.",
+            "Assignments, including chained ones and unpacking",
+            "Each target is checked.",
             "a = b = [0]\n(c, *d), e = (1, 2, 3), 4\nprint(a, b, c, d, e)",
             "Assign", "Starred",
         ),
         _allowed(
             "augmented-assignment",
             "`x += v`",
-            "The target is judged as that of a plain assignment, and is evaluated once.",
+            "The target is checked as in a plain assignment, and is evaluated once.",
             "x, d = 1, {'a': [0]}\nx += 1\nd['a'][0] -= 5\nprint(x, d)",
             "AugAssign",
         ),
         _allowed(
             "annotated-assignment",
             "`x: T = v`",
-            "Target and value are judged as in a plain assignment, the annotation where CPython "
+            "Target and value are checked as in a plain assignment, and the annotation if CPython "
             "evaluates it.",
             "x: int = 1\ny: 'not evaluated'\nprint(x, __annotations__)",
             "AnnAssign",
@@ -270,7 +270,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "delete",
             "`del`",
-            "The targets are judged one by one.",
+            "Each target is checked.",
             "a, b = 1, [1, 2]\ndel a, b[0]\nprint(b)",
             "Delete",
         ),
@@ -279,22 +279,22 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "comprehension",
             "List, set and dict comprehensions",
-            "The names they bind are judged as any that is bound.",
+            "The names they bind are checked like any bound name.",
             "print([x * y for x in range(3) for y in range(x) if x], {1 for _ in 'ab'})",
             "ListComp", "SetComp", "DictComp", "comprehension",
         ),
         _allowed(
             "generator-expression",
             "Generator expressions",
-            "The names they bind are judged as any that is bound; the generator's frame is closed "
-            "as an attribute.",
+            "The names they bind are checked like any bound name; the generator's frame is not "
+            "accessible.",
             "print(sum(x * x for x in range(4)))",
             "GeneratorExp", "comprehension",
         ),
         _allowed(
             "async-comprehension",
             "Asynchronous comprehensions",
-            "They have the rules of plain ones.",
+            "The rules of plain comprehensions apply.",
             "async def f(items): return [x async for x in items]\nf([]).close()",
             "ListComp", "GeneratorExp", "comprehension",
         ),
@@ -304,19 +304,19 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
                  "if []:\n    print(1)\nelif 1:\n    print(2)\nelse:\n    print(3)", "If"),
         _allowed("while", "`while … else`", "It acts on nothing by itself.",
                  "n = 3\nwhile n:\n    n -= 1\nelse:\n    print('done')", "While"),
-        _allowed("for", "`for … else`", "It calls the iterator's methods; its target is judged.",
+        _allowed("for", "`for … else`", "It calls the iterator's methods; its target is checked.",
                  "for i, (a, *b) in enumerate(['xyz']):\n    print(i, a, b)\nelse:\n"
                  "    print('done')", "For"),
         _allowed("break-continue", "`break` and `continue`", "They act on nothing by themselves.",
                  "for i in range(9):\n    if i < 2: continue\n    break\nprint(i)",
                  "Break", "Continue"),
-        _allowed("assert", "`assert`", "It raises AssertionError; assertions are never left out.",
+        _allowed("assert", "`assert`", "It raises AssertionError; assertions are never removed.",
                  "try:\n    assert 1 > 2, 'no'\nexcept AssertionError as e:\n    print(e)",
                  "Assert"),
         _allowed(
             "with",
             "`with`",
-            "It calls `__enter__` and `__exit__`, whose arguments show no frame to the program.",
+            "It calls `__enter__` and `__exit__`, whose arguments expose no frame to the program.",
             "import contextlib\nwith (contextlib.nullcontext(1) as a, contextlib.nullcontext(2)):\n"
             "    print(a)",
             "With", "withitem",
@@ -324,14 +324,14 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
     ),
     "Exceptions": (
         _allowed("raise", "`raise` and `raise … from`",
-                 "It raises an object of the program's; a traceback shows no frame to it.",
+                 "It raises an object that the program has; a traceback exposes no frame to it.",
                  "try:\n    raise ValueError(1) from KeyError(2)\nexcept ValueError as e:\n"
                  "    print(repr(e), repr(e.__cause__))", "Raise"),
         Construct(
             "try",
             "`try … except … else … finally`",
             "guarded",
-            "The name that a handler binds is judged as any that is bound.",
+            "The name that a handler binds is checked like any bound name.",
             "try:\n    {}['a']\nexcept (KeyError, IndexError) as e:\n    print(repr(e))\nelse:\n"
             "    print('no')\nfinally:\n    print('end')",
             ("Try", "ExceptHandler"),
@@ -342,7 +342,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "`try … except*`",
             "guarded",
             "CPython before 3.13.2 trusts the `split()` of the group it catches (CVE-2025-22153), "
-            "so the group must be an ExceptionGroup or BaseExceptionGroup, and no subclass.",
+            "so the group must be an ExceptionGroup or BaseExceptionGroup, not a subclass.",
             "try:\n    raise ExceptionGroup('g', [ValueError(1), TypeError(2)])\n"
             "except* ValueError as e:\n    print(e.exceptions)\nexcept* TypeError as e:\n"
             "    print(e.exceptions)",
@@ -359,7 +359,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "function",
             "`def`",
             "guarded",
-            "Its name and its parameters' are judged as any that is bound.",
+            "Its name and its parameters are checked like any bound name.",
             "def add(a, b):\n    'Adds.'\n    return a + b\nprint(add(1, 2), add.__name__)",
             ("FunctionDef",),
             refused=(("BJ101", "def __import__(name): pass"),),
@@ -368,7 +368,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "parameter",
             "Parameters: defaults, positional-only, keyword-only, `*args`, `**named`",
             "guarded",
-            "A parameter is a name that is bound.",
+            "A parameter is checked like any bound name.",
             "def f(a, /, b, c=3, *args, d, e=5, **named): return a, b, c, args, d, e, named\n"
             "print(f(1, 2, d=4, z=6))",
             ("FunctionDef", "Lambda"),
@@ -385,17 +385,17 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "lambda",
             "`lambda`",
             "guarded",
-            "Its parameters are names that are bound.",
+            "Its parameters are checked like any bound name.",
             "print((lambda x, *, y=2: x + y)(1))",
             ("Lambda",),
             refused=(("BJ101", "lambda __builtins__: 1"),),
         ),
-        _allowed("return", "`return`", "It passes a value on.",
+        _allowed("return", "`return`", "It returns a value.",
                  "def f(x): return *x, 0\nprint(f([1]))", "Return"),
         _allowed(
             "generator",
             "`yield` and `yield from`",
-            "Values go in and out; the generator's frame and code are closed as attributes.",
+            "They pass values; the generator's frame and code are not accessible.",
             "def g():\n    got = yield 1\n    yield from [got]\n"
             "i = g()\nprint(next(i), i.send(2))",
             "Yield", "YieldFrom",
@@ -403,8 +403,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "annotation",
             "Annotations of parameters and results",
-            "They are evaluated where CPython evaluates them, and nothing evaluates their text "
-            "later.",
+            "They are evaluated where CPython evaluates them; annotations kept as text are never "
+            "evaluated.",
             "def f(x: int, *y: 'text') -> str: ...\nprint(f.__annotations__)",
         ),
     ),
@@ -413,7 +413,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "async-function",
             "`async def`",
             "guarded",
-            "It has the rules of `def`; a coroutine's frame and code are closed as attributes.",
+            "The rules of `def` apply; a coroutine's frame and code are not accessible.",
             "async def f(): return 1\ntry:\n    f().send(None)\nexcept StopIteration as e:\n"
             "    print(e.value)",
             ("AsyncFunctionDef",),
@@ -430,21 +430,21 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "async-for",
             "`async for`",
-            "It has the rules of `for`.",
+            "The rules of `for` apply.",
             "async def f(items):\n    async for x in items: print(x)\nf([]).close()",
             "AsyncFor",
         ),
         _allowed(
             "async-with",
             "`async with`",
-            "It has the rules of `with`.",
+            "The rules of `with` apply.",
             "async def f(c):\n    async with c as x: print(x)\nf(0).close()",
             "AsyncWith", "withitem",
         ),
         _allowed(
             "async-generator",
             "Asynchronous generators",
-            "They have the rules of generators.",
+            "The rules of generators apply.",
             "async def g(): yield 1\ntry:\n    g().__anext__().send(None)\n"
             "except StopIteration as e:\n    print(e.value)",
             "AsyncFunctionDef", "Yield",
@@ -455,8 +455,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "class",
             "`class`, with bases, keywords and metaclasses",
             "guarded",
-            "Its name is judged when compiled, its bases and finished namespace when it is made: "
-            "a base that the program did not make must have been reviewed.",
+            "Its name is checked at compile time, its bases and namespace when it is created: "
+            "a base class that the program did not define must have been reviewed.",
             "class A:\n    n = 1\n    def f(self): return self.n\nclass B(A, metaclass=type):\n"
             "    pass\nprint(B().f(), B.__mro__)",
             ("ClassDef",),
@@ -469,8 +469,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "special-method",
             "Special methods and special names in a class",
             "guarded",
-            "Those by which Python calls a class are the program's; those that let an object lie "
-            "about itself, or that run when nobody called, are refused: see below.",
+            "Most special methods may be defined. Those that let an object misreport its type or "
+            "attributes, or that run at an unpredictable time, are refused: see below.",
             "class A:\n    def __len__(self): return 3\n    def __getitem__(self, i): return i\n"
             "print(len(A()), A()[2])",
             ("ClassDef",),
@@ -486,7 +486,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             _allowed("match", "`match`, guards", "It tries patterns in turn.",
                      "match 3:\n    case x if x > 2: print(x)", "Match", "match_case"),
             _allowed("value-pattern", "Literals and dotted names",
-                     "Dotted names are judged as attributes; the rest is a comparison.",
+                     "Dotted names are checked as attributes; the rest is a comparison.",
                      "import math\nmatch math.pi:\n    case -1 | 'a' | None: pass\n"
                      "    case math.pi: print('pi')",
                      "MatchValue", "MatchSingleton"),
@@ -494,31 +494,31 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
                      "match 2:\n    case 1 | 2: print('small')", "MatchOr"),
             Construct(
                 "capture-pattern", "Names, `_` and `as`", "guarded",
-                "The name is judged as any that is bound.",
+                "The name is checked like any bound name.",
                 "match [1, 2]:\n    case [x, _] as all: print(x, all)",
                 ("MatchAs",),
                 refused=(("BJ101", "match 1:\n    case __builtins__: pass"),),
             ),
-            _allowed("sequence-pattern", "Sequences", "It asks for the length and the items.",
+            _allowed("sequence-pattern", "Sequences", "It reads the length and the items.",
                      "match (1, [2, 3]):\n    case a, [b, 3]: print(a, b)", "MatchSequence"),
             Construct(
                 "star-pattern", "`*rest` in a sequence", "guarded",
-                "The name after `*` is judged as any that is bound.",
+                "The name after `*` is checked like any bound name.",
                 "match 'a b c'.split():\n    case [first, *rest]: print(first, rest)",
                 ("MatchStar",),
                 refused=(("BJ101", "match []:\n    case [*__builtins__]: pass"),),
             ),
             Construct(
                 "mapping-pattern", "Mappings", "guarded",
-                "The name after `**` is judged as any that is bound.",
+                "The name after `**` is checked like any bound name.",
                 "match {'a': 1, 'b': 2}:\n    case {'a': x, **rest}: print(x, rest)",
                 ("MatchMapping",),
                 refused=(("BJ101", "match {}:\n    case {**__builtins__}: pass"),),
             ),
             Construct(
                 "class-pattern", "Classes", "guarded",
-                "A class pattern loads attributes where nothing can stand between, so only "
-                "public ones may be named, in `__match_args__` too.",
+                "A class pattern loads attributes where no guard can be inserted, so only "
+                "public ones may be named, also in `__match_args__`.",
                 "class P:\n    __match_args__ = ('x',)\n    x = 1\nmatch P():\n"
                 "    case P(x) | P(x=x): print(x)",
                 ("MatchClass",),
@@ -534,8 +534,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "import",
             "`import` and `from … import`",
             "guarded",
-            "A module is handed out as a proxy that shows the reviewed names of the profile and "
-            "nothing else.",
+            "`import` returns a proxy of the module that has only the reviewed names of the "
+            "profile.",
             "import math, collections.abc as abc\nfrom json import dumps as to_json\n"
             "print(math.floor(2.5), abc.Sized.__name__, to_json([1]))",
             ("Import", "ImportFrom"),
@@ -550,8 +550,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "optional-import",
             "`try: import … except ImportError`",
             "allowed",
-            "A program asks like that what there is, and gets its answer when it runs: the import "
-            "raises ImportError.",
+            "A program tests for a module in this way. The import raises ImportError at run "
+            "time.",
             "try:\n    import no_such_module\nexcept ImportError:\n    no_such_module = None\n"
             "print(no_such_module)",
             ("Try",),
@@ -559,8 +559,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "type-checking-import",
             "`if TYPE_CHECKING: import …`",
-            "What is imported there is for annotations and never runs; a module that is missing is "
-            "a warning.",
+            "The block is only for annotations and never runs; a missing module is a warning.",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import no_such_module\n"
             "def f(x: 'no_such_module.X'): return x\nprint(f(1))",
             "If",
@@ -569,7 +568,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "future-import",
             "`from __future__ import …`",
             "allowed",
-            "It is CPython's own switch; with `annotations`, annotations are text and not judged.",
+            "It is a switch of CPython; with `annotations`, annotations are text and not checked.",
             "from __future__ import annotations\ndef f(x: no_such_name): ...\n"
             "print(f.__annotations__)",
         ),
@@ -577,8 +576,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "star-import",
             "`from … import *`",
             "guarded",
-            "At the top level it is spelled out before the run: it binds the reviewed names of a "
-            "module of the profile. Elsewhere nobody can tell which names it binds.",
+            "At the top level it is expanded before the run to the module's reviewed names. "
+            "Elsewhere it cannot be determined which names it binds.",
             "from math import *\nprint(floor(pi))",
             ("ImportFrom",),
             refused=(
@@ -590,7 +589,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "relative-import",
             "`from . import …`",
             "refused",
-            "The program is one file: there is no package to import from.",
+            "The program is a single file: there is no package to import from.",
             "from . import helpers",
             ("ImportFrom",),
             refused=(("BJ204", "from . import helpers"),),
@@ -599,7 +598,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "lazy-import",
             "`lazy import …`",
             "refused",
-            "The import would happen where nothing can be said about it.",
+            "The import would happen at a place that cannot be checked.",
             "lazy import math",
             ("Import", "ImportFrom"),
             refused=(("BJ206", "lazy import math"),),
@@ -611,14 +610,14 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         for each in (
             Construct(
                 "type-parameter", "`def f[T]`, `class A[T]`", "guarded",
-                "The name is judged as any that is bound; bound and default are expressions.",
+                "The name is checked like any bound name; bound and default are expressions.",
                 "def first[T: int, *Ts, **P](x: T) -> T: return x\nprint(first(1))",
                 ("TypeVar", "ParamSpec", "TypeVarTuple"),
                 refused=(("BJ101", "def f[__builtins__](): pass"),),
             ),
             Construct(
                 "type-alias", "`type A = …`", "guarded",
-                "The name and the parameters are judged as any that is bound.",
+                "The name and the parameters are checked like any bound name.",
                 "type Pair[T] = tuple[T, T]\nprint(Pair.__name__)",
                 ("TypeAlias",),
                 refused=(("BJ101", "type __builtins__ = int"),),
@@ -632,18 +631,18 @@ CONSTRUCTS: dict[str, Construct] = {
 }
 
 NODES: frozenset[str] = frozenset(name for each in CONSTRUCTS.values() for name in each.nodes)
-"""Kinds of node that some construct covers. The others are refused (BJ401)."""
+"""Nodes that some construct covers. All others are refused (BJ401)."""
 
 CHECKED_NODES: frozenset[str] = frozenset(
     name for each in CONSTRUCTS.values() if each.decision != "allowed" for name in each.nodes
 )
-"""Those that may not just be walked through: transformer.py has a method for each."""
+"""Nodes that need a check: transformer.py has a method for each."""
 
 PARTS: frozenset[str] = frozenset(name for each in CONSTRUCTS.values() for name in each.parts)
-"""Kinds that are never walked: the node above them answers for them."""
+"""Nodes that are never visited, because their parent handles them."""
 
 FIELDS_NOT_WALKED = frozenset({
     "ctx", "op", "ops", "type_comment", "kind", "conversion", "simple", "is_async", "level", "id",
     "attr", "name", "arg", "names", "type_ignores", "str", "lineno", "rest", "kwd_attrs",
 })  # fmt: skip
-"""Fields of plain nodes that hold no expression or statement."""
+"""Fields of plain nodes that contain no expression or statement."""

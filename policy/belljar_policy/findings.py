@@ -1,4 +1,4 @@
-"""What the policy has to say about a piece of source: a plain value, one per place."""
+"""Findings of the policy about source, as plain values."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Finding(NamedTuple):
     reason: str
     hint: str
     profile: str | None = None
-    """The profile that would allow it, where another one does."""
+    """Another profile that allows it, if any."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The form that goes over the wire and into SARIF."""
+        """The form used in messages and SARIF."""
         return {
             "rule": self.rule,
             "name": self.name,

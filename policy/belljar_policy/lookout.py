@@ -1,11 +1,12 @@
-"""What libraries do in a program's name, where no review covers them function by function.
+"""Audit hooks for libraries that are not reviewed function by function.
 
-numpy, pandas and their like hold hundreds of functions that open a file, evaluate a text or
-unpickle, and a new version brings more. CPython tells audit hooks (PEP 578) of each of these acts,
-whoever asks for it and however deep in C: one place to refuse them all. So a function that nobody
-thought of fails closed, with an error that says what to do instead.
+numpy, pandas and similar packages have hundreds of functions that open files, evaluate text or
+unpickle, and new versions add more. CPython reports each of these actions to audit hooks (PEP 578),
+whoever requests it and however deep in C, so all of them can be refused in one place. A function
+that was overlooked fails closed, with an error that says what to do instead.
 
-Not a wall of its own: memory that such a library corrupts is past any hook. The kernel jail is.
+This is not a security boundary: memory corruption in such a library bypasses every hook. The kernel
+jail is the boundary.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ from typing import Any
 
 _EVALUATING = frozenset({
     "__main__",  # a tool or test that runs a program; not the program's own frames
-    "importlib._bootstrap",  # the body of a module that is imported
-    "collections",  # namedtuple: checks the names that it writes
-    "dataclasses",  # its field names are checked: library/dataclasses.py
+    "importlib._bootstrap",  # the body of an imported module
+    "collections",  # namedtuple checks the names that it inserts
+    "dataclasses",  # field names are checked in library/dataclasses.py
 })  # fmt: skip
-"""Who may run code that it made of text; others go through packages/."""
+"""Modules that may execute generated code; others go through packages/."""
 _OWN = ("belljar_policy.", "belljar_runner")
 
 _NO_FILES = (
-    "files are not available in this profile: join it with filesystem, as in "
-    "data-science+filesystem; or take io.StringIO(text) and io.BytesIO(data), files in memory, "
-    "which these functions take too"
+    "files are not available in this profile: combine it with filesystem, for example "
+    "data-science+filesystem; or pass io.StringIO(text) or io.BytesIO(data), files in memory, "
+    "which these functions accept too"
 )
-_NO_TEXT = "a library may not evaluate text here; write it out as code of the program"
-_NO_PICKLE = "pickled objects are not loaded here: they run code; use CSV, JSON or .npy arrays"
-_NO_PROCESSES = "there are no other processes here"
-_NO_NATIVE = "native code is not loaded here"
-_NO_INTERPRETER = "libraries do not look into the interpreter here"
-_NO_NETWORK = "there is no network in this profile"
+_NO_TEXT = "a library may not evaluate text here; write it as code of the program"
+_NO_PICKLE = "pickled objects are not loaded, because they run code; use CSV, JSON or .npy arrays"
+_NO_PROCESSES = "other processes are not available"
+_NO_NATIVE = "loading native code is not allowed"
+_NO_INTERPRETER = "libraries may not inspect the interpreter"
+_NO_NETWORK = "this profile has no network"
 
 
 class _Watch:
-    """Whose acts are judged: nobody's while a zygote prepares."""
+    """The program that is watched; none while the zygote starts."""
 
     guest_builtins: Any = None
     readable: tuple[str, ...] = ()
@@ -52,7 +53,7 @@ def _refuse(what: str) -> None:
 
 
 def _judge_open(args: tuple[Any, ...]) -> None:
-    """What is imported, fonts and data that come with a package."""
+    """Allows reading modules, fonts and data files of packages."""
     path, _, flags = args
     reads = type(flags) is int and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) == 0
     if reads and type(path) in (str, bytes):
@@ -63,8 +64,8 @@ def _judge_open(args: tuple[Any, ...]) -> None:
 
 
 def _judge_exec(_: tuple[Any, ...]) -> None:
-    frame = sys._getframe(2)  # of whoever called exec() or eval()
-    # A program may call itself what it likes.
+    frame = sys._getframe(2)  # the caller of exec() or eval()
+    # A program can choose its own __name__.
     if frame.f_builtins is not _watch.guest_builtins:
         name = frame.f_globals.get("__name__")
         if type(name) is str and (name in _EVALUATING or name.startswith(_OWN)):
@@ -92,9 +93,9 @@ _CHECKS: dict[str, Callable[[tuple[Any, ...]], None]] = {
     ),
 }  # fmt: skip
 _PREFIXES: dict[str, Callable[[tuple[Any, ...]], None]] = {"ctypes": _always(_NO_NATIVE)}
-"""By the first part of an event's name."""
+"""Checks by the first part of an event's name."""
 
-# Acts on files that are no open(): none of them is a library's need where there are no files.
+# File operations other than open(): libraries need none of them in profiles without files.
 _FILE_EVENTS = (
     "fcntl.fcntl", "fcntl.flock", "fcntl.ioctl", "fcntl.lockf", "mmap.__new__", "os.chdir",
     "os.chflags", "os.chmod", "os.chown", "os.link", "os.lockf", "os.mkdir", "os.remove",
@@ -113,8 +114,8 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
 
 
 def install(*, has_files: bool, has_network: bool, readable: Iterable[str]) -> None:
-    """Zygote, once: an audit hook cannot be taken out again. `readable`: folders whose files
-    libraries may read where the profile has no files.
+    """Zygote, once: an audit hook cannot be removed. `readable`: folders whose files libraries may
+    read even if the profile has no files.
     """
     _watch.readable = tuple(f"{os.path.normpath(folder)}/" for folder in readable)
     if not has_files:
@@ -127,21 +128,21 @@ def install(*, has_files: bool, has_network: bool, readable: Iterable[str]) -> N
 
 
 def need_files() -> None:
-    """What opening any file would raise here, for those who look for it first and find none."""
+    """Raises what opening a file would raise, for functions that first search for the file."""
     if _watch.guest_builtins is not None and "open" in _CHECKS:
         _refuse(_NO_FILES)
 
 
 def watches() -> bool:
-    """A program runs."""
+    """Whether a program is running."""
     return _watch.guest_builtins is not None
 
 
 def begin(guest_builtins: dict[str, Any]) -> None:
-    """From here on a program runs; its frames have these builtins."""
+    """A program starts; its frames have these builtins."""
     _watch.guest_builtins = guest_builtins
 
 
 def end() -> None:
-    """The program was the host's own, a rehearsal."""
+    """Ends a rehearsal, whose program is the host's own."""
     _watch.guest_builtins = None

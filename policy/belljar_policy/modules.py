@@ -1,12 +1,12 @@
-"""The modules of a profile: from its tables to the proxies that `import` hands out.
+"""The modules of a profile: from its tables to the proxies that `import` returns.
 
 A profile's entry:
 
     [modules.json]
     why = "data interchange"
     exports = ["dumps", "loads", …]
-    replace = ["loads"]             # taken from library/json.py instead
-    synthetic = true                # no such module is imported: every export is replaced
+    replace = ["loads"]             # comes from library/json.py
+    synthetic = true                # the module is not imported: every export is replaced
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _LIBRARY_MODULES = frozenset(
 
 
 class ProfileError(ValueError):
-    """The profile's tables do not fit together, or not this Python."""
+    """The profile's tables are inconsistent or do not match this Python."""
 
 
 def _ours(module: str, name: str) -> Any:
-    """What stands in for `name` of the library's `module`."""
+    """The replacement for `name` of the standard library's `module`."""
     where = f"{_LIBRARY}.{module.replace('.', '_')}"
     try:
         return getattr(importlib.import_module(where), name)
@@ -47,18 +47,18 @@ def _ours(module: str, name: str) -> Any:
 
 
 def _signature_of(original: Any) -> inspect.Signature | None:
-    """As the library documents it: without the parameters that it keeps for itself."""
+    """The public signature: without the library's private parameters."""
     try:
         found = inspect.signature(original)
-    except (TypeError, ValueError):  # C code that does not tell
+    except (TypeError, ValueError):  # C code without a signature
         return None
     shown = [each for each in found.parameters.values() if each.name[0] != "_"]
     return found.replace(parameters=shown)
 
 
 def _dress(ours: Any, module: str, name: str, original: Any) -> None:
-    """Gives what stands in for `original` its names, documentation and signature: a program sees
-    them in reprs and messages, and should find there what it asked for.
+    """Copies names, documentation and signature from `original` to its replacement, because
+    programs see them in reprs and messages.
     """
     if not isinstance(ours, (types.FunctionType, type)) or not _is_of_library(ours):
         return
@@ -85,9 +85,9 @@ def _is_of_library(value: Any) -> bool:
 
 
 def _dress_the_rest(module: str) -> None:
-    """The classes and functions behind the replacements: of the library's module by name."""
+    """Sets the module name of the classes and functions that the replacements use."""
     name = module.replace(".", "_")
-    if name not in _LIBRARY_MODULES:  # a look here spares the import system one in each folder
+    if name not in _LIBRARY_MODULES:  # cheaper than a search by the import system
         return
     ours = importlib.import_module(f"{_LIBRARY}.{name}")
     for value in list(vars(ours).values()):
@@ -96,7 +96,7 @@ def _dress_the_rest(module: str) -> None:
 
 
 def _in_order(exports: dict[str, dict[str, Any]]) -> list[str]:
-    """Modules, each after its children and after those that it gives under another name."""
+    """The modules, each after its submodules and after those that it exports as attributes."""
     order: list[str] = []
     begun: set[str] = set()
     children: dict[str, list[str]] = {}
@@ -120,7 +120,7 @@ def _in_order(exports: dict[str, dict[str, Any]]) -> list[str]:
 
 
 class ModuleTable:
-    """What a profile's `[modules]` and `[imports]` give, resolved against this Python."""
+    """A profile's `[modules]` and `[imports]`, resolved for this Python."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class ModuleTable:
         self.proxies: dict[str, Any] = {}
         self.subclassable: set[type] = set()
         self.writable: set[type] = set()
-        # Beyond those of every profile.
+        # In addition to those of every profile.
         self.builtins = frozenset(profile.get("builtins", {}).get("exports", ()))
         self.missing: list[str] = []  # exports that this Python does not have
         self._exports: dict[str, frozenset[str]] = {}
@@ -146,7 +146,7 @@ class ModuleTable:
         self.open_packages = reviewed.OPEN_PACKAGES & tops.union(
             profile.get("imports", {}).get("open", ())
         )
-        if self.open_packages:  # they come with the others
+        if self.open_packages:  # one of them may import the others
             self.open_packages = reviewed.OPEN_PACKAGES
         imports = profile.get("imports", {})
         self.internal = frozenset(imports.get("internal", ()))
@@ -158,7 +158,7 @@ class ModuleTable:
         self._build(modules)
 
     def _install_command(self, module: str) -> str | None:
-        """What installs the package of the profile that `module` is of, if it is not there."""
+        """The command that installs the package of `module`, if it is missing."""
         return self._missing_modules.get(module.partition(".")[0])
 
     def _build(self, entries: dict[str, dict[str, Any]]) -> None:
@@ -170,7 +170,7 @@ class ModuleTable:
         for name in sorted(names):
             contents[name] = self._contents(name, entries.get(name, {}))
             _dress_the_rest(name)
-        # A proxy is complete when it is made.
+        # A proxy cannot be changed after it is created.
         for name in _in_order({name: found[1] for name, found in contents.items()}):
             real, exports, live = contents[name]
             exports = {
@@ -212,7 +212,7 @@ class ModuleTable:
             raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")
         replace = entry.get("replace", ())
         synthetic = entry.get("synthetic", False)
-        # A synthetic module's original may be what must not be imported (asyncio: sockets).
+        # The original of a synthetic module may be unsafe to import (asyncio: sockets).
         real = sys.modules.get(name) if synthetic else self._import(name)
         asked = reviewed.LIVE.get(name, "").split()
         exports: dict[str, Any] = {}
@@ -251,7 +251,7 @@ class ModuleTable:
     def _as_proxy(self, module: str, name: str, value: Any) -> Any:
         if not isinstance(value, types.ModuleType):
             return value
-        # Under this name, or another one's under an alias: statsmodels.api.tsa.
+        # Under this name, or as an alias of another module: statsmodels.api.tsa.
         for full in (f"{module}.{name}", value.__name__):
             if full in self.proxies:
                 return self.proxies[full]
@@ -260,7 +260,7 @@ class ModuleTable:
         )
 
     def _comes_later(self, value: Any, contents: Collection[str]) -> bool:
-        """Of two modules that name each other one is made first, and cannot name the other."""
+        """Of two modules that refer to each other, the first one created cannot have the second."""
         return (
             isinstance(value, types.ModuleType)
             and value.__name__ in contents
@@ -279,7 +279,7 @@ class ModuleTable:
         return self._starred[name]
 
     def narrowed(self, allowed: frozenset[str] | None) -> frozenset[str] | None:
-        """What a caller's list leaves: the modules it names, their parts and their parents."""
+        """The modules in the caller's list, with their submodules and parents."""
         if allowed is None:
             return None
         return frozenset(
@@ -298,43 +298,46 @@ class ModuleTable:
         return None
 
     def near_modules(self, name: str, profile: str | None) -> str:
-        """A hint: the profile that has the module, what takes its place, one of nearly that name,
-        or that a program brings its own."""
+        """A hint: the profile that has the module, a replacement, a module with a similar name, or
+        general advice."""
         command = self._install_command(name)
         if command is not None:
-            return f"It is not installed on this machine; its operator runs `{command}`."
+            return (
+                "It is not installed on this machine. To install it, the operator runs "
+                f"`{command}`."
+            )
         if profile is not None:
             return f"The {profile!r} profile has it."
         instead = alternative(name, self._exports)
         if instead:
-            return f"Instead: {instead}."
+            return f"{instead}."
         near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
         if near:
             return f"Did you mean {near[0]!r}?"
         package = name.partition(".")[0]
         parts = sorted(each for each in self._exports if each.startswith(f"{package}."))
         if parts:
-            return f"Of {package!r} there are: {', '.join(parts)}."
-        return "A program is one file: write into it what it needs of this module."
+            return f"Available in {package!r}: {', '.join(parts)}."
+        return "A program is a single file: include what it needs from this module."
 
     def available(self) -> str:
-        """A hint: what can be imported. Long, so it belongs to one finding of a program."""
-        return f"Available here: {', '.join(self._top_level())}."
+        """A hint: what can be imported. It is long, so only one finding of a program gets it."""
+        return f"Available modules: {', '.join(self._top_level())}."
 
     def near_names(self, module: str, name: str) -> str:
-        """A hint: where the name is, one that comes near, or what the module gives."""
+        """A hint: a replacement, the module that has the name, a similar name, or all exports."""
         instead = alternative_to_name(module, name)
         if instead:
-            return f"Instead: {instead}."
+            return f"{instead}."
         elsewhere = [other for other in sorted(self._exports) if name in self._exports[other]]
         if elsewhere:
-            return f"It is in {elsewhere[0]!r}: from {elsewhere[0]} import {name}."
+            return f"Use from {elsewhere[0]} import {name}."
         exports = sorted(self._exports[module])
         near = difflib.get_close_matches(name, exports, n=1, cutoff=0.75)
         if near:
             return f"Did you mean {near[0]!r}?"
         more = ", …" if len(exports) > 20 else ""
-        return f"It gives: {', '.join(exports[:20])}{more}."
+        return f"Available names: {', '.join(exports[:20])}{more}."
 
     def _top_level(self) -> list[str]:
         return sorted(name for name in self._exports if "." not in name)

@@ -1,4 +1,4 @@
-"""What a guest finds in its scope: the builtins and the hooks, and a `__main__` of its own."""
+"""The namespace of a guest: builtins, hooks, and its own `__main__`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .library.help import help
 
 
 def make_builtins(has_files: bool) -> dict[str, Any]:
-    """The guest's builtins. The hooks stand among them under names that no source can spell."""
+    """The guest's builtins, including the hooks, whose names cannot occur in source text."""
     found: dict[str, Any] = {}
     for name in tables.BUILTINS:
         if hasattr(builtins, name):
@@ -38,7 +38,7 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         __import__=guards.import_module,
     )
     for name, value in found.items():
-        # Ours go by the names that they answer to.
+        # Replacements get the names of the originals.
         if str(getattr(value, "__module__", "")).startswith(("_belljar_guards", "belljar_policy")):
             value.__module__ = "builtins"
             if isinstance(value, types.FunctionType):

@@ -1,6 +1,6 @@
-"""Real modules, where packages are left open: who comes to hold one gets nothing from it.
+"""Makes real modules useless to programs in profiles with open packages.
 
-engine/inside/guards/real_modules.cc says why and how; here is which modules.
+engine/inside/guards/real_modules.cc explains why and how; this file selects the modules.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import _belljar_guards as guards
 
 
 def guard() -> None:
-    """Zygote, before the freeze: all that are there, and each that is imported later."""
+    """Zygote, before the freeze: all existing modules, and each one imported later."""
     for value in (*gc.get_objects(), *sys.modules.values()):
         if issubclass(type(value), types.ModuleType):
             guards.guard_module(value)

@@ -1,8 +1,8 @@
 """RestrictedPython's transformer, without the rest of the package.
 
-Its `__init__` imports guards, limits and utilities that are not used here, which takes 3 ms of a
-zygote's start. So only the one module is loaded, under a package object whose `__init__` is not
-run. Whoever imports the package later gets the whole of it, with the same transformer.
+The package's `__init__` imports guards, limits and utilities that are not used here and cost 3 ms
+of a zygote's start. So only the one module is loaded, under a package object whose `__init__` is
+not run. A later import gets the complete package, with the same transformer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Library classes, reviewed one by one: what they are is the same in every profile.
+"""Individually reviewed library classes; the tables are the same for every profile.
 
-A class that stands here was read for methods that look attributes up by names a subclass or an
-instance supplies (contextlib.redirect_stdout's `_stream`, dataclasses.Field's `name`): those are
-not in the tables. A class in no table can be used, but neither derived from nor written to.
+The review looked for methods that look up attributes by names that a subclass or an instance
+supplies (contextlib.redirect_stdout's `_stream`, dataclasses.Field's `name`); such classes are not
+listed. A class that is in no table can be used, but not derived from or written to.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SUBCLASSABLE: dict[str, str] = {
     ),
 }
 
-# Their instances take public attributes: decimal.getcontext().prec = 5.
+# Public attributes may be set on their instances: decimal.getcontext().prec = 5.
 WRITABLE: dict[str, str] = {
     "decimal": "Context",
     "collections": "UserDict UserList UserString ChainMap defaultdict",
@@ -82,12 +82,12 @@ WRITABLE: dict[str, str] = {
     ),
 }
 
-# Asked at each load, by calling the function of that name in library/.
+# Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
     "sys": "argv stderr stdin stdout",
 }
 
-# Replaced names that only later Pythons have: a profile names them for all.
+# Replaced names that only later Python versions have; profiles list them for all versions.
 SINCE: dict[str, tuple[int, int]] = {
     "copy.replace": (3, 13),
     "asyncio.QueueShutDown": (3, 13),
@@ -95,8 +95,8 @@ SINCE: dict[str, tuple[int, int]] = {
     "os.path.splitroot": (3, 12),
 }
 
-# Packages that make and change classes while they run. Their own types stay unhardened, and classes
-# made by library code are not checked: no language policy contains these, the kernel jail does.
+# Packages that create and change classes at run time. Their types are not hardened, and classes
+# created by library code are not checked: the kernel jail contains them, not the language policy.
 OPEN_PACKAGES = frozenset({
     "IPython", "PIL", "aiohappyeyeballs", "aiohttp", "aiosignal", "anyio", "attr", "certifi",
     "charset_normalizer", "contourpy", "cycler", "dateutil", "frozenlist", "h11", "httpcore",

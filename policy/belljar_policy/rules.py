@@ -1,9 +1,9 @@
-"""The rules of the language wall: one rule, one id, one page in docs/rules.md.
+"""The rules of the language policy, each with an id and a section in docs/rules.md.
 
 BJ0 source, BJ1 names, BJ2 imports, BJ3 attributes, BJ4 statements and classes, BJ5 builtins. Ids
-are an interface: pipelines select, ignore and baseline by them. None ever changes its meaning.
+are an interface: pipelines use them in select, ignore and baselines. They never change meaning.
 
-This module imports nothing of ours: the build reads it too, for the command's own table.
+This module imports nothing else of Belljar, because the build reads it for the command's table.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 COMPILE = "compile"  # a finding, before anything runs
-RUN = "run"  # an exception with the id in its message, where only the object decides
+RUN = "run"  # an exception with the id in its message; depends on the object
 BOTH = "compile and run"
 
 
 class Rule(NamedTuple):
     """One rule.
 
-    `reason` and `hint` are formats for the finding's own parts ({0} is the offender's name). For
-    what a guard raises, the guard words the reason and `hint` stands for itself. `bad` is a program
-    that the rule stops and `good` one that does what it meant: tests run both.
+    `reason` and `hint` are format strings for the parts of a finding ({0} is the offending name).
+    Guards raise with a reason of their own and use `hint` as it is. `bad` is a program that the
+    rule stops, `good` a program that achieves the same: tests run both.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
     @property
     def general_hint(self) -> str:
-        """The advice that holds for every offender; "" where there is none."""
+        """The hint if it applies to every finding, else ""."""
         return self.hint if "{" not in self.hint else ""
 
 
@@ -45,8 +45,8 @@ RULES: dict[str, Rule] = {
         COMPILE,
         "{0}",
         "Correct the syntax.",
-        "What CPython's own parser and compiler refuse is refused here, with their message and "
-        "place. Also an encoding other than UTF-8, invalid UTF-8 and NUL characters.",
+        "CPython's parser or compiler rejects the source; message and position are CPython's. "
+        "Encodings other than UTF-8, invalid UTF-8 and NUL characters are refused too.",
         "total = (1 + 2",
         "total = (1 + 2)",
     ),
@@ -56,8 +56,8 @@ RULES: dict[str, Rule] = {
         COMPILE,
         "too deeply nested to be compiled",
         "Split the expression or the blocks into smaller parts.",
-        "CPython's parser and compiler recurse, and end at a depth of their own. Where that is "
-        "depends on the construct: about 100 brackets or 20 loops within each other.",
+        "CPython's parser and compiler are recursive and have a maximum depth, which depends on "
+        "the construct: about 100 nested brackets or 20 nested loops.",
         "x = " + "(" * 250 + "1" + ")" * 250,
         "x = 1",
     ),
@@ -67,18 +67,18 @@ RULES: dict[str, Rule] = {
         COMPILE,
         "{0}",
         "Pass large data as standard input instead of embedding it in the program.",
-        "Compiling takes memory and time in proportion to the source. The bound is the profile's "
+        "Compiling takes memory and time proportional to the source. The limit is the profile's "
         "`limits.source`, by default 1 MiB.",
         "",
         "",
     ),
     "BJ004": Rule(
         "source-not-checked",
-        "The policy could not judge the source",
+        "The policy could not check the source",
         COMPILE,
-        "the language policy could not judge this source ({0})",
-        "Please report this source; it should have been judged.",
-        "A defect of the policy. What could not be judged does not run.",
+        "the language policy could not check this source ({0})",
+        "Please report this source; it should have been checked.",
+        "This is a bug in the policy. Source that was not checked does not run.",
         "",
         "",
     ),
@@ -88,10 +88,9 @@ RULES: dict[str, Rule] = {
         COMPILE,
         "the name {0!r} may not be bound here",
         "Names with two underscores on either side belong to Python; choose another name.",
-        "Python looks such names up by itself: a function called `__build_class__` would take part "
-        "in every class statement. What describes a module (`__version__`, `__all__`, `__doc__`, "
-        "…) "
-        "may be bound, and in a class the special methods of BJ403.",
+        "Python itself looks up such names: a function named `__build_class__` would be called for "
+        "every class statement. Names that describe a module (`__version__`, `__all__`, `__doc__`, "
+        "…) may be bound, and in a class the special methods of BJ403.",
         "__path__ = []",
         "search_path = []",
     ),
@@ -100,9 +99,9 @@ RULES: dict[str, Rule] = {
         "Names of the interpreter may not be used",
         COMPILE,
         "the name {0!r} gives access to the interpreter",
-        "Leave it out: nothing in the sandbox needs it.",
-        "`__builtins__`, `__import__`, `__loader__`, `__spec__` and their kin are how the "
-        "interpreter finds modules and builtins.",
+        "Remove it: no program in the sandbox needs it.",
+        "The interpreter uses `__builtins__`, `__import__`, `__loader__`, `__spec__` and similar "
+        "names to find modules and builtins.",
         "m = __import__('math')",
         "import math as m",
     ),
@@ -112,32 +111,32 @@ RULES: dict[str, Rule] = {
         BOTH,
         "module {0!r} is not available in profile {1!r}",
         "{2}",
-        "A profile lists its modules; `belljar info` shows them. Everything else is refused before "
-        "the program runs. An import inside `try: … except ImportError:` is how a program asks "
-        "what there is: it is a warning, and raises `ImportError` when it runs.",
+        "A profile lists its modules; `belljar info` shows them. All others are refused before "
+        "the program runs. An import inside `try: … except ImportError:` tests whether a module "
+        "is available: it is only a warning, and raises `ImportError` at run time.",
         "import socket",
         "try:\n    import socket\nexcept ImportError:\n    socket = None\nassert socket is None",
     ),
     "BJ202": Rule(
         "name-not-exported",
-        "The module does not give this name",
+        "The module does not export this name",
         BOTH,
         "module {0!r} has no {1!r} in profile {2!r}",
         "{3}",
-        "Of each module a profile gives a reviewed list of names. What is left out opens files, "
-        "evaluates text, reads attributes by names it is given, or is another module.",
+        "A profile has a reviewed list of names for each module. Names that are left out open "
+        "files, evaluate text, look up attributes by name, or are other modules.",
         "from functools import reduce, no_such_name",
         "from functools import reduce",
     ),
     "BJ203": Rule(
         "star-import",
-        "'import *' where nobody can tell the names",
+        "'import *' with unknown names",
         COMPILE,
-        "nobody can tell which names 'from {0} import *' binds here",
+        "it cannot be determined which names 'from {0} import *' binds here",
         "Name what you need: from {0} import name.",
-        "At the top level of a program, and from a module that the profile has, a star is spelled "
-        "out before the program runs: it binds the reviewed names of the module. In a function or "
-        "a class, and where the module may be missing, no reader can tell which names it binds.",
+        "At the top level of a program, a star import from a module of the profile is expanded "
+        "before the program runs: it binds the module's reviewed names. In a function or a class, "
+        "or if the module may be missing, it cannot be determined which names it binds.",
         "def area(r):\n    from math import *\n    return pi * r * r",
         "from math import *\nassert floor(pi) == 3",
     ),
@@ -146,19 +145,19 @@ RULES: dict[str, Rule] = {
         "Relative imports have no package to start from",
         BOTH,
         "there is no package to import from",
-        "The program is one file: import by the module's full name.",
-        "A program in the sandbox is one module and part of no package.",
+        "The program is a single file: import by the module's full name.",
+        "A program in the sandbox is a single module and not part of a package.",
         "from . import helpers",
         "import math",
     ),
     "BJ205": Rule(
         "import-narrowed",
-        "The caller left this module out",
+        "The caller excluded this module",
         BOTH,
         "module {0!r} is not among the imports this call allows",
         "Add it to allowed_imports, or do without it.",
-        "Whoever runs a program may narrow the profile's modules for that one run "
-        "(`allowed_imports`, `--allow-import`). It can only be narrowed, never widened.",
+        "The caller may restrict a run to some of the profile's modules "
+        "(`allowed_imports`, `--allow-import`), but cannot add modules.",
         "",
         "",
     ),
@@ -168,7 +167,7 @@ RULES: dict[str, Rule] = {
         COMPILE,
         "lazy imports are not available",
         "Use a plain import statement.",
-        "An import that happens later happens where nobody looks (PEP 810, Python 3.15).",
+        "A lazy import happens later, at a place that cannot be checked (PEP 810, Python 3.15).",
         "",
         "",
     ),
@@ -178,9 +177,9 @@ RULES: dict[str, Rule] = {
         BOTH,
         "the attribute {0!r} gives access to the interpreter",
         "{1}",
-        "From a function's `__globals__`, a class's `__subclasses__` or an exception's "
-        "`__traceback__` everything in the process can be reached. The same holds for `getattr` "
-        "and its kin with such a name.",
+        "Everything in the process can be reached from a function's `__globals__`, a class's "
+        "`__subclasses__` or an exception's `__traceback__`. The rule also covers `getattr` and "
+        "similar functions with such a name.",
         "def f(): pass\nf.__globals__",
         "def f(settings): return settings['depth']\nassert f({'depth': 3}) == 3",
     ),
@@ -188,10 +187,10 @@ RULES: dict[str, Rule] = {
         "private-attribute",
         "A private attribute of a library class",
         RUN,
-        "the attribute {0!r} is private to a class that the program did not make",
+        "the attribute {0!r} is private to a class that the program did not define",
         "Use the public interface of the class.",
-        "Names with a leading underscore are free in the program's own classes. In a library's "
-        "they are its internals, which nobody has reviewed as something to hand out.",
+        "The program may use names with a leading underscore in its own classes. In library "
+        "classes they are internals that have not been reviewed.",
         "import random\nrandom.Random()._randbelow",
         "import random\nrandom.Random().randrange(10)",
     ),
@@ -201,8 +200,8 @@ RULES: dict[str, Rule] = {
         BOTH,
         "the attribute {0!r} leads to frames, code or namespaces",
         "Choose another name for an attribute of your own; frames are not available.",
-        "`gi_frame`, `tb_frame`, `f_back`, `f_globals`, `cell_contents` and their kin lead from a "
-        "generator or an exception to the namespaces of the whole process (CVE-2023-37271).",
+        "`gi_frame`, `tb_frame`, `f_back`, `f_globals`, `cell_contents` and similar names lead "
+        "from a generator or an exception to the namespaces of the process (CVE-2023-37271).",
         "g = (x for x in [1])\ng.gi_frame",
         "g = (x for x in [1])\nassert next(g) == 1",
     ),
@@ -212,21 +211,20 @@ RULES: dict[str, Rule] = {
         BOTH,
         "the attribute {0!r} may not be set or deleted",
         "{1}",
-        "What an object is (`__class__`, `__bases__`, `__mro__`, a function's defaults) decides "
-        "what the guards allow for it, so it does not change.",
+        "The guards decide by an object's type (`__class__`, `__bases__`, `__mro__`, a function's "
+        "defaults), so these attributes must not change.",
         "class A: pass\nclass B: pass\na = A()\na.__class__ = B",
         "class A: pass\nclass B: pass\na = B()",
     ),
     "BJ305": Rule(
         "not-the-programs-own",
-        "What is not the program's own may not be changed",
+        "Objects that the program did not create may not be changed",
         RUN,
-        "the attribute {0!r} may not be set: the object is not the program's own",
-        "Make an object or a class of your own and change that.",
-        "Modules, library classes and library objects are what the library's own code relies on. "
-        "Instances of some library classes take attributes by design "
-        "(`decimal.getcontext().prec`): "
-        "those do.",
+        "the attribute {0!r} may not be set: the program did not create the object",
+        "Change an object or class that the program created.",
+        "Library code relies on its modules, classes and objects. Attributes may be set on "
+        "instances of the library classes that are designed for it "
+        "(`decimal.getcontext().prec`).",
         "import math\nmath.pi = 3",
         "pi = 3",
     ),
@@ -236,8 +234,8 @@ RULES: dict[str, Rule] = {
         RUN,
         "an attribute name must be a plain str in NFKC form",
         "Pass the name as str(name), in NFKC form.",
-        "A subclass of `str` may answer a check one way and the look-up another; a name in another "
-        "Unicode form than Python's own would be a second spelling of a refused one.",
+        "A subclass of `str` could behave differently in the check and in the lookup; a name in "
+        "another Unicode form would be a second spelling of a refused one.",
         "class Name(str): pass\nclass A: x = 1\ngetattr(A, Name('x'))",
         "class Name(str): pass\nclass A: x = 1\nassert getattr(A, str(Name('x'))) == 1",
     ),
@@ -247,8 +245,8 @@ RULES: dict[str, Rule] = {
         BOTH,
         "{0!r} may not be matched in a class pattern",
         "Bind the object first and read the attribute in the case's body.",
-        "A class pattern loads attributes with no place for a guard. `__match_args__` is held to "
-        "the same names.",
+        "A class pattern loads attributes where no guard can be inserted. The same names are "
+        "refused in `__match_args__`.",
         "def f(x):\n    match x:\n        case object(_secret=value): return value",
         "def f(x):\n    match x:\n        case object(public=value): return value",
     ),
@@ -265,24 +263,24 @@ RULES: dict[str, Rule] = {
     ),
     "BJ401": Rule(
         "statement-not-allowed",
-        "A construct that nobody has judged",
+        "The construct has not been reviewed",
         COMPILE,
         "{0} is not known to this policy",
-        "Write it with statements that docs/language.md has.",
-        "Every construct stands in a table (docs/language.md). A newer Python may parse one that "
-        "does not: it is refused until it has been judged.",
+        "Use the statements listed in docs/language.md.",
+        "docs/language.md lists every construct. A construct of a newer Python is refused until it "
+        "has been reviewed.",
         "",
         "",
     ),
     "BJ402": Rule(
         "except-star",
-        "'except*' takes no group of a class of the program's own",
+        "'except*' does not accept subclasses of exception groups",
         RUN,
         "except* takes groups of the class ExceptionGroup or BaseExceptionGroup only",
         "Catch it with except and look at its .exceptions.",
-        "CPython before 3.13.2 trusts what `split` and `derive` of a caught group return "
-        "(CVE-2025-22153): a subclass that lies there ends the process. So what is raised into a "
-        "`try … except*`, and every group within it, must be a plain one.",
+        "CPython before 3.13.2 trusts the return values of a caught group's `split` and `derive` "
+        "(CVE-2025-22153): a malicious subclass can crash the process. So what is raised into a "
+        "`try … except*`, and every group within it, must be a plain group.",
         "class Group(ExceptionGroup): pass\n"
         "try:\n    raise Group('g', [ValueError(1)])\nexcept* ValueError:\n    pass",
         "try:\n    raise ExceptionGroup('g', [ValueError(1)])\n"
@@ -294,9 +292,9 @@ RULES: dict[str, Rule] = {
         BOTH,
         "a class may not define {0!r}",
         "{1}",
-        "Most special methods may be defined; docs/language.md lists them. Refused are those that "
-        "would let an object lie about what it is (`__class__`, `__dict__`, `__getattribute__`), "
-        "run at a moment nobody chose (`__del__`) or say how to rebuild it (`__reduce__`).",
+        "Most special methods may be defined; docs/language.md lists them. The rule refuses those "
+        "that let an object misreport what it is (`__class__`, `__dict__`, `__getattribute__`), "
+        "run at an unpredictable time (`__del__`) or control how it is rebuilt (`__reduce__`).",
         "class A:\n    def __del__(self): print('gone')",
         "class A:\n    def __enter__(self): return self\n"
         "    def __exit__(self, *_): print('gone')\nwith A(): pass",
@@ -307,8 +305,8 @@ RULES: dict[str, Rule] = {
         RUN,
         "class {0!r} may not be derived from",
         "Hold an instance in an attribute and delegate to it.",
-        "A subclass supplies methods and attributes that its base's code then trusts. Each library "
-        "class that may be derived from was read with that in mind.",
+        "A subclass supplies methods and attributes that the code of its base class trusts. Each "
+        "library class that may be derived from was reviewed for that.",
         "import contextlib\nclass Quiet(contextlib.redirect_stdout): pass",
         "import contextlib\nclass Quiet:\n"
         "    def __init__(self, target): self.redirection = contextlib.redirect_stdout(target)",
@@ -319,19 +317,19 @@ RULES: dict[str, Rule] = {
         BOTH,
         "{0!r} is not available",
         "{1}",
-        "`eval`, `exec` and `compile` run text that no check has seen; `open` reaches files; "
-        "`globals` and `locals` hand out namespaces.",
+        "`eval`, `exec` and `compile` run unchecked text; `open` gives access to files; "
+        "`globals` and `locals` return namespaces.",
         "print(eval('1 + 1'))",
         "import json\nprint(json.loads('[1, 1]'))",
     ),
     "BJ502": Rule(
         "does-less-here",
-        "The callable does less here than in plain Python",
+        "The callable is restricted in the sandbox",
         RUN,
-        "the callable does less here",
-        "The message says which part is missing and what takes its place.",
-        "Some library callables open files, evaluate text or read names from what they are given. "
-        "They are here without that part.",
+        "the callable is restricted in the sandbox",
+        "The message says which part is missing and what to use instead.",
+        "Some library callables open files, evaluate text or look up names from their arguments. "
+        "They are available without that part.",
         "import configparser\nconfigparser.ConfigParser().read('settings.ini')",
         "import configparser\nconfigparser.ConfigParser().read_string('[a]\\nb = 1')",
     ),

@@ -1,8 +1,7 @@
-"""What the language wall allows, as data. transformer.py and the native guards read it.
+"""What the language policy allows, as data for transformer.py and the native guards.
 
-Which constructs there are stands in constructs.py, and what each rule says in rules.py.
-
-Every entry says why. A name that stands in no table is treated as the strictest kind that fits it.
+Constructs are in constructs.py, the texts of rules in rules.py. A name that is in no table is
+treated as the strictest kind that fits it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ HINT_GENERIC = "Use the public operation that it implements."
 
 # --- names --------------------------------------------------------------------------------------
 
-# What any module may call itself.
+# Names that describe a module.
 MODULE_DUNDERS = frozenset({
     "__all__", "__author__", "__authors__", "__contact__", "__copyright__", "__credits__",
     "__date__", "__deprecated__", "__doc__", "__email__", "__license__", "__maintainer__",
@@ -28,7 +27,7 @@ LOADABLE_DUNDER_NAMES = MODULE_DUNDERS | {
 
 # --- special methods ----------------------------------------------------------------------------
 
-# What a class of the guest may define, by what Python uses it for.
+# What a class of the guest may define, by purpose.
 _CLASS_DUNDERS = {
     "operators": (
         "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or "
@@ -42,7 +41,7 @@ _CLASS_DUNDERS = {
         "call enter exit await aiter anext aenter aexit fspath bytes sizeof dir"
     ),
     "text": "repr str format doc version author",
-    "life of objects and classes": (
+    "creation and copying of objects and classes": (
         "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy replace"
     ),
     "attributes": "getattr setattr delattr get set delete slots match_args annotations",
@@ -53,11 +52,11 @@ CLASS_DUNDERS_BY_USE = {
 }
 CLASS_DUNDERS = frozenset(name for names in CLASS_DUNDERS_BY_USE.values() for name in names)
 
-# Refused in classes, with what to do instead. The rest that is in no table is refused as well.
+# Refused in classes, with hints. Other names that are in no table are refused as well.
 CLASS_DUNDERS_REFUSED: dict[str, str] = {
-    "__getattribute__": "Define __getattr__: it is called for attributes that are missing.",
-    "__del__": "Use a context manager (__enter__ and __exit__) to release things.",
-    "__class__": "An object may not lie about its type.",
+    "__getattribute__": "Define __getattr__: it is called for missing attributes.",
+    "__del__": "Use a context manager (__enter__ and __exit__) to release resources.",
+    "__class__": "An object may not misreport its type.",
     "__dict__": "Keep the attributes in __slots__ or in a dict of your own.",
     "__reduce__": "Define __copy__ and __deepcopy__; pickling is not available.",
     "__reduce_ex__": "Define __copy__ and __deepcopy__; pickling is not available.",
@@ -72,7 +71,7 @@ CLASS_DUNDERS_REFUSED: dict[str, str] = {
     "__wrapped__": "Use functools.wraps.",
 }
 
-# In the namespace of a class for other reasons than that the source defines them.
+# In the namespace of a class without being defined in the source.
 MADE_DUNDERS = frozenset({
     # the compiler
     "__module__", "__qualname__", "__classcell__", "__classdictcell__", "__static_attributes__",
@@ -88,7 +87,7 @@ MADE_DUNDERS = frozenset({
 
 # --- attributes ---------------------------------------------------------------------------------
 
-# Loaded natively: they describe, or they are what an operator calls.
+# Loaded natively: they are descriptive, or called by operators.
 NATIVE_DUNDERS = (
     CLASS_DUNDERS
     | MODULE_DUNDERS
@@ -102,18 +101,18 @@ NATIVE_DUNDERS = (
         "__thisclass__", "__array__", "__array_interface__", "__array_priority__",
     }
 ) - {
-    # Judged with the object: see GuardedDunderGet in engine/inside/guards/attributes.cc.
+    # Depend on the object: see GuardedDunderGet in engine/inside/guards/attributes.cc.
     "__setattr__", "__delattr__", "__get__", "__set__", "__delete__", "__getattr__", "__set_name__",
     "__match_args__", "__slots__", "__mro_entries__",
 }  # fmt: skip
 
-# Refused wherever they are named, with a hint of their own.
+# Refused for every object, each with a hint.
 REFUSED_DUNDERS: dict[str, str] = {
     "__globals__": "Pass what a function needs as arguments.",
     "__code__": "Code objects are not available.",
     "__closure__": "Use nonlocal to reach the variables of an enclosing function.",
     "__builtins__": "Use the builtins by their names.",
-    "__subclasses__": "Register classes by hand, for example in __init_subclass__.",
+    "__subclasses__": "Register classes explicitly, for example in __init_subclass__.",
     "__subclasscheck_cache__": HINT_GENERIC,
     "__traceback__": "The exception's text and type are available; its frames are not.",
     "__reduce__": "Use copy.copy or copy.deepcopy; pickling is not available.",
@@ -145,7 +144,7 @@ REFUSED_DUNDERS: dict[str, str] = {
 }
 
 REFUSED_STORES: dict[str, str] = {
-    "__class__": "Make a new object of the other class.",
+    "__class__": "Create a new object of the other class.",
     "__bases__": "Name the bases in the class statement.",
     "__mro__": "Name the bases in the class statement.",
     "__defaults__": "Give the defaults in the def statement.",
@@ -153,7 +152,7 @@ REFUSED_STORES: dict[str, str] = {
 }
 
 # Public-looking names that lead from generators, coroutines, frames and code to the rest.
-# RestrictedPython names those that leave the sandbox; the others would only tell of the machine.
+# RestrictedPython lists those that lead out of the sandbox; the others only describe the machine.
 REFUSED_ATTRIBUTES = frozenset(INSPECT_ATTRIBUTES) | {
     "co_argcount", "co_cellvars", "co_consts", "co_exceptiontable", "co_filename",
     "co_firstlineno", "co_flags", "co_freevars", "co_kwonlyargcount", "co_lines", "co_linetable",
@@ -166,10 +165,10 @@ REFUSED_ATTRIBUTES = frozenset(INSPECT_ATTRIBUTES) | {
     "enable_load_extension", "load_extension",
 }  # fmt: skip
 
-# What the guards refuse for any object.
+# Names that the guards refuse for any object.
 REFUSED_NAMES = REFUSED_ATTRIBUTES | frozenset(REFUSED_DUNDERS)
 
-# May be set on a function that the guest made.
+# May be set on a function that the guest defined.
 FUNCTION_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__", "__annotations__",
                               "__isabstractmethod__", "__wrapped__"})  # fmt: skip
 
@@ -190,7 +189,7 @@ BUILTINS = (
 ).split()
 # `format(value, spec)` calls __format__ only; exceptions are added as a class in namespace.py.
 
-# The program's own versions of these are made in namespace.py.
+# Replaced in namespace.py.
 REPLACED_BUILTINS = (
     "delattr", "dir", "exit", "getattr", "hasattr", "input", "quit", "setattr", "vars",
 )  # fmt: skip
@@ -198,17 +197,17 @@ REPLACED_BUILTINS = (
 BUILTINS_SHOWN = frozenset(BUILTINS) - {"__build_class__"} | frozenset(REPLACED_BUILTINS)
 
 MISSING_BUILTINS: dict[str, str] = {
-    "open": "io.StringIO is a file in memory; sys.stdin has what the caller passes in.",
-    "eval": "Compute the value directly; json.loads reads data.",
-    "exec": "Write the code out: the program is run once as a whole.",
-    "compile": "Write the code out: the program is run once as a whole.",
+    "open": "Use io.StringIO for a file in memory; sys.stdin has the caller's input.",
+    "eval": "Compute the value directly; use json.loads to parse data.",
+    "exec": "Write the code directly: the whole program runs once.",
+    "compile": "Write the code directly: the whole program runs once.",
     "globals": "Keep the values in a dict.",
     "locals": "Keep the values in a dict.",
-    "breakpoint": "Use print(): there is no terminal to debug in.",
-    "copyright": "There is no interactive interpreter here.",
-    "credits": "There is no interactive interpreter here.",
-    "license": "There is no interactive interpreter here.",
-    "reload": "A module is loaded once.",
+    "breakpoint": "Use print(): there is no terminal for a debugger.",
+    "copyright": "This is not an interactive interpreter.",
+    "credits": "This is not an interactive interpreter.",
+    "license": "This is not an interactive interpreter.",
+    "reload": "A module is loaded only once.",
 }
 
 REFUSED_LOADS: dict[str, str] = {
@@ -223,7 +222,7 @@ REFUSED_LOADS: dict[str, str] = {
 
 # --- generated names ----------------------------------------------------------------------------
 
-# No source can spell them: '@' is an operator.
+# Source text cannot contain these names: '@' is an operator.
 HOOK_PRIVATE = "@private"
 HOOK_DUNDER = "@dunder"
 HOOK_WRITE = "@write"

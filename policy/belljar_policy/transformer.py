@@ -1,4 +1,4 @@
-"""From a checked syntax tree to one that may run: RestrictedPython's transformer with our tables.
+"""Checks a syntax tree and makes it safe to run: RestrictedPython's transformer with our tables.
 
 Loads stay native bytecode. An attribute's target is wrapped in a call, so that the access itself,
 its order and its evaluation stay CPython's:
@@ -9,8 +9,8 @@ its order and its evaluation stay CPython's:
 
 In the first `except* T` of a statement, T becomes `@plain_group() or T` (guards/groups.cc).
 
-The walk is a work list, not a recursion: a chain of a thousand `+` is ordinary, and a visitor
-method per node costs more than everything else together. Scopes wait in a queue of their own.
+The walk uses a work list instead of recursion: a chain of a thousand `+` is not unusual, and a
+visitor method per node would cost more than everything else together. Scopes have a separate queue.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HINT_DUNDER = "Names with two underscores on either side belong to Python; choo
 
 
 class _Scope:
-    """A block of code: what kind it is, and the class node if it is a class body."""
+    """A block of code: its kind, and the class node of a class body."""
 
     __slots__ = ("allowed", "class_node", "kind", "uses_hooks")
 
@@ -71,14 +71,14 @@ class Transformer(RestrictingNodeTransformer):
         self._waiting: list[tuple[_Scope, list[ast.AST]]] = []
         self._optional_imports: set[int] = set()
         self._annotations_are_text = False
-        # Uses of absent builtins count only if the program binds no such name anywhere.
+        # Uses of missing builtins are findings only if the program never binds the name.
         self._missing: list[tuple[ast.Name, str]] = []
         self._bound: set[str] = set()
 
     # --- the walk -------------------------------------------------------------------------------
 
     def check(self, tree: ast.Module) -> None:
-        """Fills `findings` and `warnings`; the tree is fit to be compiled if there are none."""
+        """Fills `findings` and `warnings`; the tree may be compiled if there are no findings."""
         self._waiting.append((self._scope, [tree]))
         self._annotations_are_text = _has_future_annotations(tree)
         plain = _PLAIN
@@ -112,21 +112,21 @@ class Transformer(RestrictingNodeTransformer):
         self._list_modules_once()
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """RestrictedPython's entry."""
+        """RestrictedPython's entry point."""
         assert isinstance(node, ast.Module)
         self.check(node)
         return node
 
     def _refuse_builtin(self, node: ast.AST, name: str) -> None:
         hint = tables.MISSING_BUILTINS[name]
-        # A profile that gives os gives files.
+        # A profile that has os has files.
         profile = self._modules.profile_with("os") if name == "open" else None
         if profile is not None:
             hint = f"{hint} The {profile!r} profile has open()."
         self.refuse(node, "BJ501", name, hint, profile=profile)
 
     def _list_modules_once(self) -> None:
-        """The first finding of a missing module says which there are."""
+        """Adds the list of available modules to the first finding about a missing module."""
         for i, finding in enumerate(self.findings):
             if finding.rule == "BJ201":
                 hint = f"{finding.hint} {self._modules.available()}"
@@ -134,7 +134,7 @@ class Transformer(RestrictingNodeTransformer):
                 return
 
     def not_allowed(self, node: ast.AST) -> None:
-        """A kind of node that no table knows: refused until it is reviewed."""
+        """Refuses a kind of node that is in no table and has not been reviewed."""
         self.refuse(node, "BJ401", node.__class__.__name__)
 
     def refuse(self, node: ast.AST, rule: str, *parts: str, profile: str | None = None) -> None:
@@ -165,7 +165,7 @@ class Transformer(RestrictingNodeTransformer):
             self._stack.append(node)
 
     def _declare_hooks(self, node: ast.ClassDef) -> None:
-        """A class body looks names up in its namespace first, which a metaclass may have made."""
+        """Declares the hooks global in a class body, whose namespace a metaclass may provide."""
         body = node.body
         first = body[0]
         is_doc = (
@@ -176,10 +176,10 @@ class Transformer(RestrictingNodeTransformer):
         statement = ast.Global(names=list(tables.HOOKS))
         body.insert(1 if is_doc else 0, ast.copy_location(statement, first))
 
-    # --- binding: every site comes here ---------------------------------------------------------
+    # --- binding sites --------------------------------------------------------------------------
 
     def check_binding(self, node: ast.AST, name: str | None) -> None:
-        """The one gate for names that the program binds, whatever the construct."""
+        """Checks a name that the program binds; every construct uses this."""
         if name is None or name[0] != "_":
             if name in tables.MISSING_BUILTINS:
                 self._bound.add(name)
@@ -207,13 +207,13 @@ class Transformer(RestrictingNodeTransformer):
             self._missing.append((node, name))
 
     def _push_annotation(self, node: ast.expr | None) -> None:
-        """Under `from __future__ import annotations` it is never evaluated: only its text is kept,
-        and that must be the text that the program has."""
+        """Skipped under `from __future__ import annotations`: the annotation is never evaluated,
+        and its text must stay unchanged."""
         if node is not None and not self._annotations_are_text:
             self._stack.append(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if self._scope.kind != "function":  # there it is never evaluated
+        if self._scope.kind != "function":  # not evaluated in functions
             self._push_annotation(node.annotation)
         self._push(node.value)
         target = node.target
@@ -240,7 +240,7 @@ class Transformer(RestrictingNodeTransformer):
     def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self.check_binding(node, node.name)
         inner = _Scope("function")
-        # The arguments bind in the function, their defaults and annotations run outside.
+        # Arguments are bound in the function; defaults and annotations are evaluated outside.
         outer, self._scope = self._scope, inner
         self._check_arguments(node.args)
         self._scope = outer
@@ -274,7 +274,7 @@ class Transformer(RestrictingNodeTransformer):
 
     def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         for name in node.names:
-            # A dunder that a class may define would otherwise be bound one scope further out.
+            # Otherwise a dunder that a class may define would be bound in an outer scope.
             if _is_dunder(name) and name not in tables.MODULE_DUNDERS:
                 self.refuse(node, "BJ101", name)
             else:
@@ -316,7 +316,7 @@ class Transformer(RestrictingNodeTransformer):
         self._push(node.patterns)
 
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
-        """Its attributes are loaded natively, and its class may be no call: nothing to wrap."""
+        """Checks names here: attributes are loaded natively, and the class cannot be wrapped."""
         for name in node.kwd_attrs:
             if name in tables.REFUSED_ATTRIBUTES or (
                 name[0] == "_" and name not in tables.NATIVE_DUNDERS
@@ -353,7 +353,7 @@ class Transformer(RestrictingNodeTransformer):
         elif loads:
             return
         else:
-            # The order of a class's bases: who may set it depends on the object.
+            # Whether `mro` may be set depends on the object.
             hook = tables.HOOK_DUNDER if attr == "mro" else tables.HOOK_WRITE
         self._scope.uses_hooks = True
         place = _place(value)
@@ -371,7 +371,7 @@ class Transformer(RestrictingNodeTransformer):
     # --- imports --------------------------------------------------------------------------------
 
     def visit_Try(self, node: ast.Try) -> None:
-        """`try: import fast except ImportError: …` is how a program asks; it gets its answer."""
+        """Imports in `try: … except ImportError:` are optional and raise at run time."""
         if any(_catches_import_error(handler) for handler in node.handlers):
             self._may_be_missing(node.body)
         self._push(node.body)
@@ -387,7 +387,7 @@ class Transformer(RestrictingNodeTransformer):
         self._push(node.orelse)
 
     def _may_be_missing(self, body: list[ast.stmt]) -> None:
-        """Imports of modules that are not here: raising ImportError is answer enough."""
+        """Marks imports that may fail: ImportError at run time is sufficient."""
         self._optional_imports.update(
             id(child) for child in body if isinstance(child, (ast.Import, ast.ImportFrom))
         )
@@ -441,8 +441,8 @@ class Transformer(RestrictingNodeTransformer):
                 )
 
     def _spell_out_star(self, node: ast.ImportFrom, module: str) -> None:
-        """`from math import *` becomes `from math import acos, …`: each name that it binds is
-        judged, and no star reaches the bytecode."""
+        """`from math import *` becomes `from math import acos, …`: each bound name is checked,
+        and no star import reaches the bytecode."""
         starred: tuple[str, ...] = ()
         if module in self._modules and self._scope.kind == "module":
             starred = self._modules.starred(module)
@@ -451,7 +451,7 @@ class Transformer(RestrictingNodeTransformer):
             for alias in node.names:
                 self.check_binding(alias, alias.name)
         available = module == "__future__" or self._check_module(node, module)
-        # Where the program only asks for the module, that it is missing was no finding.
+        # For an optional import, the missing module was only a warning.
         if not starred and (available or id(node) in self._optional_imports):
             self.refuse(node, "BJ203", module)
 
@@ -476,7 +476,7 @@ class Transformer(RestrictingNodeTransformer):
 
 
 def _place(node: ast.expr | ast.stmt) -> dict[str, int | None]:
-    """Where `node` stands, for a node that is made for it."""
+    """The position of `node`, for a generated node."""
     return {
         "lineno": node.lineno,
         "col_offset": node.col_offset,
@@ -486,7 +486,7 @@ def _place(node: ast.expr | ast.stmt) -> dict[str, int | None]:
 
 
 def _has_future_annotations(tree: ast.Module) -> bool:
-    """Only a docstring and its like may stand before such an import; CPython sees to that."""
+    """CPython ensures that only a docstring and similar statements come before such an import."""
     for statement in tree.body:
         if statement.__class__ is ast.ImportFrom and statement.module == "__future__":
             if any(alias.name == "annotations" for alias in statement.names):
@@ -497,7 +497,7 @@ def _has_future_annotations(tree: ast.Module) -> bool:
 
 
 def _is_type_checking(test: ast.expr) -> bool:
-    """`if TYPE_CHECKING:`: the names are for annotations, and nothing below it ever runs."""
+    """`if TYPE_CHECKING:`: its body is only for annotations and never runs."""
     name = test.id if isinstance(test, ast.Name) else getattr(test, "attr", None)
     return name == "TYPE_CHECKING"
 
@@ -533,10 +533,10 @@ def _operators_are_known() -> bool:
 
 
 def _dispatch() -> tuple[dict[type, tuple[str, ...]], dict[type, Callable[..., None]]]:
-    """What the walk does with a kind of node: the fields to walk, or the method that judges it."""
+    """For each kind of node: the fields to walk, or the method that checks it."""
     skipped = constructs.FIELDS_NOT_WALKED
     if not _operators_are_known():
-        skipped -= {"op", "ops"}  # walking into them finds the unknown one, which is refused
+        skipped -= {"op", "ops"}  # so that the walk reaches and refuses the unknown operator
     plain: dict[type, tuple[str, ...]] = {type(None): ()}
     handlers: dict[type, Callable[..., None]] = {}
     for name in constructs.NODES:
@@ -547,10 +547,10 @@ def _dispatch() -> tuple[dict[type, tuple[str, ...]], dict[type, Callable[..., N
         if method is not None:
             handlers[kind] = method
         elif name in constructs.CHECKED_NODES:
-            raise TypeError(f"no method judges {name}")
+            raise TypeError(f"no method checks {name}")
         else:
             plain[kind] = tuple(field for field in kind._fields if field not in skipped)
-    # Their `value` is no node.
+    # Their `value` is not a node.
     plain[ast.Constant] = plain[ast.MatchSingleton] = ()
     for name in constructs.PARTS:
         if issubclass(getattr(ast, name), (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):

@@ -1,5 +1,5 @@
-"""Containers that modules export: a program gets copies, since those of the library are also the
-library's own tables (html.entities.html5 decides what html.unescape does).
+"""Copies of containers that modules export. Programs do not get the originals, because the library
+uses them as its own tables (html.unescape uses html.entities.html5).
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from typing import Any
 
 _MAPPINGS = (dict, collections.OrderedDict)
 _SEQUENCES = (list, collections.deque)
-_LEAVES = (set, bytearray)  # what is in them cannot change
+_LEAVES = (set, bytearray)  # their items are immutable
 
 
 def unshared(value: Any, copies: dict[int, Any]) -> Any:
-    """`value`, or a copy of it if it is a container, with what is in it copied likewise.
+    """`value`, or a deep copy if it is a container.
 
-    One object has one copy: `copies` is by the ids of the originals, which live as long.
+    Each object has one copy: `copies` is keyed by the ids of the originals, which stay alive.
     """
     if id(value) in copies:
         return copies[id(value)]
-    kind = type(value)  # exactly: what a subclass keeps besides is not known
+    kind = type(value)  # exact types only: subclasses may have more state
     made: Any
     if kind in _MAPPINGS:
         made = copies[id(value)] = kind()

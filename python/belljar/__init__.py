@@ -1,4 +1,4 @@
-"""Run Python that nobody has reason to trust, sealed, and see what came of it.
+"""Run untrusted Python code in a sandbox and get its result.
 
     >>> from belljar import Sandbox
     >>> with Sandbox() as box:
@@ -6,8 +6,8 @@
     >>> result.value, result.stdout
     (42, 'hello\\n')
 
-`Sandbox` runs programs, `AsyncSandbox` does so for asyncio; both return a `Result`. What the
-program did is a result; what Belljar or this machine failed to do is a `BelljarError`.
+`Sandbox` runs programs; `AsyncSandbox` does the same for asyncio. Both return a `Result`, also for
+a program that fails. `BelljarError` means that Belljar or this machine failed.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ __all__ = [
 ]
 
 
-# Imported on first use: pytest loads belljar.pytest_plugin in every run of its own, the engine has
-# milliseconds of linking in it, and asyncio takes longer to import than all the rest.
+# Imported on first use: pytest loads belljar.pytest_plugin in every session, the engine takes
+# milliseconds to link, and asyncio takes longer to import than everything else together.
 _MODULES = {
     "_async": ("AsyncSandbox",),
     "_errors": ("BelljarError", "GuestFailed"),

@@ -1,4 +1,4 @@
-"""`AsyncSandbox`: the same for asyncio."""
+"""`AsyncSandbox`: the sandbox for asyncio."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _is_within_run = contextvars.ContextVar("belljar_is_within_run", default=False)
 
 
 class AsyncSandbox:
-    """Runs programs, without ever keeping the event loop waiting.
+    """Runs programs without blocking the event loop.
 
         >>> import asyncio
         >>> async def main():
@@ -38,12 +38,12 @@ class AsyncSandbox:
         >>> asyncio.run(main())
         42
 
-    Opens on first use. Takes what `Sandbox` takes, and:
+    Opens on first use. Takes the arguments of `Sandbox`, and:
 
     Args:
-        concurrency: How many runs there may be at a time; others wait. None: the number of
-            processors and four more, 32 at most. Runs that a function of a run begins are not
-            counted.
+        concurrency: How many programs run at a time; further ones wait. None: the number of
+            processors plus 4, at most 32. Runs started by a function that a program calls do not
+            count.
     """
 
     def __init__(
@@ -86,16 +86,17 @@ class AsyncSandbox:
     # --- opening and closing ----------------------------------------------------------------------
 
     async def wait_until_ready(self, timeout: Seconds | None = None) -> None:
-        """As `Sandbox.wait_until_ready`."""
+        """Like `Sandbox.wait_until_ready`."""
         await self._in_thread(lambda: self._sandbox.wait_until_ready(timeout))
 
     async def close(self) -> None:
-        """Kills what runs and ends the workers. Twice is once."""
+        """Kills all runs and stops the workers. Calling it again does nothing."""
         for calls in self._running:
-            calls.cancellation.cancel()  # or the program might end of its answer
+            # First, or the program could end because of the answer.
+            calls.cancellation.cancel()
             calls.end_answers(BelljarError("run in a sandbox", "run in a sandbox: it is closed"))
 
-        # Not in a thread of ours, which may all be busy with what this is to end.
+        # Not in self._threads, which may all be busy with the runs that this ends.
         def close() -> None:
             self._sandbox.close()
             self._threads.close()
@@ -103,7 +104,7 @@ class AsyncSandbox:
         await _done_in(Threads(1), close)
 
     async def __aenter__(self) -> Self:
-        # Errors of the options' are raised here rather than by the first run.
+        # Raises errors in the options here rather than in the first run.
         await self._in_thread(self._sandbox._open)
         return self
 
@@ -141,9 +142,9 @@ class AsyncSandbox:
         stream: Stream | None = None,
         raise_on_error: bool = False,
     ) -> Result:
-        """As `Sandbox.run`. Cancelling the task kills the program at once.
+        """Like `Sandbox.run`. Cancelling the task kills the program at once.
 
-        `stream` and `functions` are called in the loop's thread; functions may be coroutine
+        `stream` and `functions` are called in the event loop's thread; functions may be coroutine
         functions.
         """
         if stream is not None:
@@ -184,7 +185,7 @@ class AsyncSandbox:
             raise
         finally:
             self._running.discard(calls)
-        calls.raise_failure()  # which has ended the run
+        calls.raise_failure()
         if raise_on_error:
             result.raise_for_status()
         return result
@@ -196,7 +197,7 @@ class AsyncSandbox:
         concurrency: int | None = None,
         **options: Unpack[RunOptions],
     ) -> AsyncIterator[Result]:
-        """As `Sandbox.run_many`, as an asynchronous iterator; `programs` may be one too.
+        """Like `Sandbox.run_many`, as an asynchronous iterator. `programs` may be one too.
 
         >>> import asyncio
         >>> async def main():
@@ -242,17 +243,17 @@ class AsyncSandbox:
         filename: str = "main.py",
         allowed_imports: Iterable[str] | None = None,
     ) -> Validation:
-        """As `Sandbox.validate`."""
+        """Like `Sandbox.validate`."""
         return await self._in_thread(
             lambda: self._sandbox.validate(code, filename=filename, allowed_imports=allowed_imports)
         )
 
     async def info(self) -> Info:
-        """As `Sandbox.info`."""
+        """Like `Sandbox.info`."""
         return await self._in_thread(self._sandbox.info)
 
     async def _in_thread(self, step: Callable[[], T]) -> T:
-        # Within a run, whose thread waits for this: a thread more, or all of them might wait.
+        # Within a run, whose thread waits for this one: an extra thread avoids a deadlock.
         return await _done_in(Threads(1) if _is_within_run.get() else self._threads, step)
 
 
@@ -268,7 +269,7 @@ async def _each(
 
 
 async def _done_in(threads: Threads, step: Callable[[], T]) -> T:
-    """What `step` returns or raises in one of the threads. A cancellation does not wait for it."""
+    """Runs `step` in one of the threads. A cancellation does not wait for it to finish."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -282,7 +283,7 @@ async def _done_in(threads: Threads, step: Callable[[], T]) -> T:
 
     def task() -> None:
         if done.cancelled():
-            return  # it waited for its turn, and nobody wants it any more
+            return  # cancelled before a thread was free
         result, error = None, None
         try:
             result = step()
@@ -300,7 +301,7 @@ def _soon(
     call: Callable[..., object],
     *arguments: Any,
 ) -> bool:
-    """Whether the loop is still there to be asked."""
+    """False if the loop is already closed."""
     try:
         loop.call_soon_threadsafe(call, *arguments, context=context)
     except RuntimeError:
@@ -309,24 +310,24 @@ def _soon(
 
 
 class _Calls:
-    """What one run calls, from its thread, in the loop's."""
+    """The calls that one run makes from its thread into the event loop's thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, stream: Stream | None) -> None:
         self.cancellation = _host.Cancellation()
         self._loop = loop
-        # What the caller's context variables are, functions and `stream` find. Of its own: what one
-        # call sets the next one sees, and the caller does not.
+        # Functions and `stream` see a copy of the caller's context: what one call sets is visible
+        # to the next call, but not to the caller.
         self._context = contextvars.copy_context()
         self._context.run(_is_within_run.set, True)
         self._stream = stream
         self._failure: BaseException | None = None
-        # Answers that the run's thread waits for, and the tasks that make them.
+        # Answers that the run's thread waits for, and the tasks that compute them.
         self._awaited: set[Future[Any]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._end: BaseException | None = None
 
     def show(self, name: str, text: str) -> None:
-        """From the run's thread."""
+        """Called in the run's thread."""
         _soon(self._loop, self._context, self._show, name, text)
 
     def _show(self, name: str, text: str) -> None:
@@ -343,7 +344,7 @@ class _Calls:
             raise self._failure
 
     def from_thread(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function`, called in the loop's thread by a caller in another, which waits."""
+        """Wraps `function` for a caller in another thread: it runs in the loop's thread."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             answer: Future[Any] = Future()
@@ -389,7 +390,7 @@ class _Calls:
         answer.add_done_callback(self._awaited.discard)
 
     def end_answers(self, error: BaseException) -> None:
-        """In the loop's thread: the run is ending, so its thread is to wait for nothing more."""
+        """Called in the loop's thread when the run ends: its thread must not wait any longer."""
         self._end = error
         for answer in list(self._awaited):
             _settle(answer, None, error)
@@ -407,7 +408,7 @@ def _settle(answer: Future[Any], value: Any, error: BaseException | None) -> Non
 
 
 def around(sandbox: Sandbox) -> AsyncSandbox:
-    """One that shares what `sandbox` has opened, and is closed with it."""
+    """An AsyncSandbox that shares the engine of `sandbox` and is closed with it."""
     return _remade(AsyncSandbox, sandbox, None, min(32, len(os.sched_getaffinity(0)) + 4))
 
 

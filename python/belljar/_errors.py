@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 class BelljarError(Exception):
-    """Belljar or this machine failed; the program that was to run is not to blame.
+    """Belljar or this machine failed. It says nothing about the program.
 
-    The text names what was being done, why it failed and, where there is something, what to do.
+    The message says which operation failed, why and, if possible, how to fix it.
 
     Attributes:
-        operation: What was being done: "start zygote".
-        errno: The number of the system's refusal, or None.
+        operation: The operation that failed: "start zygote".
+        errno: The system's error number, or None.
     """
 
     operation: str
@@ -35,8 +35,8 @@ class BelljarError(Exception):
         return f"BelljarError({str(self)!r}{name})"
 
 
-class GuestFailed(Exception):  # noqa: N818 - it says what happened, as the words of results do
-    """The program did not run to its end: for `raise_on_error` and `Result.raise_for_status`.
+class GuestFailed(Exception):  # noqa: N818 - not an error of the caller's
+    """The program did not run to its end. See `raise_on_error` and `Result.raise_for_status`.
 
         >>> from belljar import Sandbox
         >>> with Sandbox() as box:
@@ -46,10 +46,10 @@ class GuestFailed(Exception):  # noqa: N818 - it says what happened, as the word
         ...         print(failed, failed.result.error.line)
         exception: ZeroDivisionError: division by zero 1
 
-    Control characters in its text are spelled out, since terminals obey them.
+    Control characters in its message are escaped, because it may be printed to a terminal.
 
     Attributes:
-        result: The `Result`, with all that the program had printed.
+        result: The `Result`, including the output up to the failure.
     """
 
     result: Result

@@ -1,4 +1,4 @@
-"""What a child of fork has of its parent's sandboxes: nothing. It opens its own on first use."""
+"""Forked children: they share no sandbox with their parent and open their own on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _known: WeakSet[Forkable] = WeakSet()
 
 
 def know(thing: Forkable) -> None:
-    """Has it told, in a child, that its threads, locks and engine are the parent's."""
+    """Registers an object to be reset in forked children: its threads, locks and engine are the
+    parent's."""
     _known.add(thing)
 
 

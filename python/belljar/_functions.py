@@ -1,4 +1,4 @@
-"""Functions of the caller's that a program may call."""
+"""The caller's functions that a program may call."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from belljar import _plain
 from belljar._options import variable
 
-# The engine's own (engine/host/request.h), which no program can call by name.
+# A function of the engine (engine/host/request.h) that programs cannot call by name.
 TAKES_VARIABLES = "@variable"
 
-# One around the other: no honest function has more.
+# Nested wrappers that are looked through; real functions have fewer.
 _MAX_WRAPPERS = 16
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -37,12 +37,12 @@ def checked(
 
 
 def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str], str]:
-    """For `_host`: name and arguments, as the program has sent them, to the answer.
+    """The callback for `_host`: name and arguments, as the program sent them, to the answer.
 
-    What it raises, and what a function returns that is not plain data, is the program's to see;
-    only what is no Exception, as KeyboardInterrupt, ends the run.
+    An Exception, or a return value that is not plain data, is reported to the program. Other
+    exceptions, such as KeyboardInterrupt, end the run.
     """
-    import json  # not needed by most programs
+    import json  # most programs do not need it
 
     def answer(name: str, arguments: str) -> str:
         try:
@@ -53,7 +53,7 @@ def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str
             message = _message(error)
             if isinstance(
                 error, TypeError
-            ):  # it may be about the call, and then names the function
+            ):  # may be about the call itself, and then names the callable
                 message = _renamed(message, functions.get(name), name)
             told = {"type": type(error).__name__, "message": message}
             return json.dumps({"error": told})
@@ -69,8 +69,8 @@ def _function(functions: Mapping[str, Callable[..., Any]], name: str) -> Callabl
 
 
 def _arguments(name: str, text: str) -> tuple[list[Any], dict[str, Any]]:
-    """Of a call as the program's runner writes it. Another's may be anything: `*"abc"` would be
-    three arguments, and what CPython says of `**5` names the callable.
+    """The arguments of a call as the runner encodes them. A hostile worker can send anything:
+    `*"abc"` would be three arguments, and CPython's message for `**5` names the callable.
     """
     given = _plain.decode(text)
     if type(given) is dict and given.keys() == {"args", "kwargs"}:
@@ -81,14 +81,14 @@ def _arguments(name: str, text: str) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _renamed(message: str, function: Any, name: str) -> str:
-    """`message` with `function` called as the program knows it, not by where the caller made it."""
+    """`message` with the function's real name replaced by the name that the program knows."""
     for own in sorted(_own_names(function), key=len, reverse=True):
         message = message.replace(f"{own}()", f"{name}()")
     return message
 
 
 def _own_names(function: Any) -> Iterator[str]:
-    """What CPython may call it where a call does not fit it."""
+    """The names that CPython may use for it in the message of a TypeError."""
     for _ in range(_MAX_WRAPPERS):
         is_class = isinstance(function, type)
         callables: list[Any] = [function, vars(type(function)).get("__call__")]
@@ -108,7 +108,7 @@ def _own_names(function: Any) -> Iterator[str]:
 
 def _message(error: Exception) -> str:
     try:
-        # KeyError's own text is the repr of what was missing.
+        # str() of a KeyError is the repr of the missing key.
         text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)
     except Exception:
         return ""

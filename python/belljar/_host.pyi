@@ -1,4 +1,4 @@
-"""The extension: the engine, for this package alone. host_module.cc is what it is."""
+"""The extension module (host_module.cc). Private to this package."""
 
 from collections.abc import Callable
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""What there is to know of a sandbox, as `belljar info --json` has it."""
+"""Information about a sandbox, as in `belljar info --json`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from belljar._result import Limits
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One that is installed for the profile."""
+    """A package that is installed for the profile."""
 
     name: str
     version: str
@@ -21,18 +21,18 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class MissingPackages:
-    """A set of packages that the profile names and that is not installed."""
+    """A package set of the profile that is not installed."""
 
     set: str
     modules: tuple[str, ...]
-    """What cannot be imported without it."""
+    """The modules that cannot be imported without it."""
     command: str
-    """Installs it, as typed into a shell."""
+    """The shell command that installs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The private file system of each run, in a profile that has one."""
+    """The private file system of each run, if the profile has one."""
 
     path: str
     size_bytes: int
@@ -41,7 +41,7 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class LimitsOfProfile:
-    """What a run has that asks for nothing, and the most that it may ask for."""
+    """The default limits of a run, and the maximum that it may request."""
 
     default: Limits
     maximum: Limits
@@ -49,20 +49,20 @@ class LimitsOfProfile:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """A sandbox: what programs may use in it, and what holds them."""
+    """What programs may use in a sandbox, and how they are isolated."""
 
     version: str
-    """Belljar's."""
+    """The version of Belljar."""
     python: str
-    """The version of the Python that programs run in."""
+    """The version of the Python that runs the programs."""
     profile: str
     summary: str
     tiers: tuple[str, ...]
     attack_surface: tuple[str, ...]
-    """What the profile adds for an attacker, one sentence each."""
+    """What the profile adds to the attack surface, one sentence each."""
     limits: LimitsOfProfile
     modules: dict[str, tuple[str, ...]]
-    """Name to the names that it exports."""
+    """Module name -> the names that it exports."""
     packages: tuple[Package, ...]
     missing: tuple[MissingPackages, ...]
     workspace: Workspace | None
@@ -75,7 +75,7 @@ class Info:
 
 
 def info_of(facts: str, *, isolation: str, language: str, container: bool) -> Info:
-    """Of `_host.Engine.facts`."""
+    """Parses `_host.Engine.facts`."""
     profile: Mapping[str, Any] = json.loads(facts)
     workspace = profile["workspace"]
     limits = profile["limits"]

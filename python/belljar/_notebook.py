@@ -1,10 +1,9 @@
-"""How a notebook shows a result.
+"""Display of results in notebooks.
 
-What the program printed, its value and its pictures, all as text or as PNG. HTML of its making, a
-table's for instance, is never handed on, not even in a sandboxed frame: a notebook runs scripts
-with the rights of whoever reads it, is saved, converted and shown by other programs, and each of
-these would have to honour the frame. Tables are shown by their text instead. Control characters are
-spelled out: this is printed to terminals as well.
+Output, value and pictures are shown, as text or PNG only. HTML from the program, for instance of a
+table, is never passed on, not even in a sandboxed frame: a notebook runs scripts with its reader's
+rights, and other programs save, convert and display it, each of which would have to honour the
+frame. Tables are shown as text. Control characters are escaped, because terminals show this too.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _MAX_PICTURES = 20
 _MAX_TEXT = 100_000  # characters
 
-# Spelled out: all control characters but newline and tab, and what turns the direction of text.
+# All control characters except newline and tab, and the characters that change text direction.
 _HOSTILE = {
     number: f"\\x{number:02x}" for number in (*range(9), *range(11, 32), *range(127, 160))
 } | {number: f"\\u{number:04x}" for number in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 def spelled_out(text: str) -> str:
-    """Without what a terminal would obey."""
+    """Escapes the characters that a terminal would interpret."""
     return text.translate(_HOSTILE)
 
 
 def bounded(text: str) -> str:
-    """The same, and bounded."""
+    """Like `spelled_out`, with a maximum length."""
     cut = text[:_MAX_TEXT]
     rest = "" if len(text) <= _MAX_TEXT else f"\n… {len(text) - _MAX_TEXT:,} characters more"
     return spelled_out(cut) + rest
 
 
 def _texts(result: Result) -> list[str]:
-    """What there is to read, in order."""
+    """All text of the result, in display order."""
     texts = [result.stdout, result.stderr]
     if result.error is not None:
         error = result.error
@@ -68,7 +67,7 @@ def _pictures(result: Result) -> list[Artifact]:
 
 
 def bundle(result: Result) -> dict[str, str]:
-    """MIME type -> content, as IPython's display asks for it."""
+    """MIME type -> content, for IPython's display."""
     texts = _texts(result)
     pictures = _pictures(result)
     if not texts and not pictures:

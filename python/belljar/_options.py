@@ -1,4 +1,4 @@
-"""What callers pass, checked: each error names the argument."""
+"""Checks of arguments. Each error names the argument."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ if TYPE_CHECKING:
     from belljar._wire import ContainerRequest, OpenRequest
 
 Seconds = float | str
-"""Seconds, or a text: "5s", "500ms", "2m"."""
+"""Seconds, or a str: "5s", "500ms", "2m"."""
 Size = int | str
-"""Bytes, or a text: "64m", "1g"; 1k is 1024."""
+"""Bytes, or a str: "64m", "1g"; 1k is 1024."""
 FileContent = bytes | str | os.PathLike[str]
-"""Of a file for the workspace: the bytes, text that becomes UTF-8, or the path of one of yours."""
+"""Content of a workspace file: bytes, a str (encoded as UTF-8), or the path of a local file."""
 
 _MAX_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerOptions:
-    """Which container a sandbox runs programs in; `container=True` is all of its defaults.
+    """Options for running programs in containers; `container=True` uses the defaults.
 
-    See docs/containers.md. The image of the profile has to be there:
+    See docs/containers.md. The image of the profile must exist:
     `belljar image build --profile PROFILE --load docker`.
     """
 
     engine: Literal["auto", "docker", "podman", "runsc"] = "auto"
-    """Who keeps it; "runsc": nobody, gVisor's program alone; "auto": the first that is here."""
+    """Container engine. "runsc" needs no daemon; "auto" uses the first that is available."""
     runtime: Literal["auto", "runsc", "runc"] = "auto"
-    """"runsc" is gVisor, a kernel of its own; "runc" has this machine's."""
+    """"runsc" is gVisor, which has its own kernel; "runc" uses this machine's kernel."""
     image: str | None = None
-    """None: that of `belljar image build` for the profile."""
+    """None: the image that `belljar image build` makes for the profile."""
     require_gvisor: bool = False
-    """Rather no run than one in another runtime."""
+    """Refuse to run without gVisor."""
     packages: tuple[str, ...] = ()
-    """Of an index, installed before the first run with what they need: "requests>=2.31,<3"."""
+    """Packages to install, with their dependencies, before the first run: "requests>=2.31,<3"."""
     socket: str | None = None
-    """Where Docker or Podman listens; None: the engine's standard path."""
+    """Path of Docker's or Podman's socket. None: the engine's standard path."""
     package_index: str | None = None
-    """Where packages come from, as pip takes it; None: PIP_INDEX_URL."""
+    """URL of the package index, as for pip. None: PIP_INDEX_URL."""
     package_hosts: tuple[str, ...] = ()
-    """Other hosts that the index's files come from."""
+    """Other hosts that the index serves files from."""
     package_allow_private: tuple[str, ...] = ()
-    """Addresses of the index that are not public."""
+    """Non-public addresses that the index may have."""
 
     def request(self) -> ContainerRequest:
-        """For `_host`; checked."""
+        """The checked options, for `_host`."""
         return {
             "engine": choice("container: engine", self.engine, _ENGINES),
             "runtime": choice("container: runtime", self.runtime, _RUNTIMES),
@@ -82,31 +82,31 @@ def _wrong(name: str, value: object, wanted: str) -> TypeError:
 
 
 def _shown(number: float) -> str:
-    """Python prints no int of more than 4,300 digits, and nobody wants to read one of 40."""
+    """repr() of an int with more than 4,300 digits raises, and long ones are not readable."""
     if isinstance(number, int) and abs(number) >= 2**64:
         return f"an int of {number.bit_length()} bits"
     return repr(number)
 
 
 def seconds(name: str, value: Seconds) -> int:
-    """In whole milliseconds."""
+    """The duration in whole milliseconds."""
     if isinstance(value, str):
         return _parsed(name, value, _host.parse_duration)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _wrong(name, value, 'seconds, as in 2.5, or a text as in "500ms"')
+        raise _wrong(name, value, 'seconds, such as 2.5, or a str such as "500ms"')
     if not 0.001 <= value <= _MAX_SECONDS:
-        raise ValueError(f"{name} is {_shown(value)}; give seconds, from 0.001 to a day's")
+        raise ValueError(f"{name} is {_shown(value)}; give seconds, from 0.001 to 86400")
     return round(value * 1000)
 
 
 def size(name: str, value: Size) -> int:
-    """In bytes."""
+    """The size in bytes."""
     if isinstance(value, str):
         value = _parsed(name, value, _host.parse_size)
     elif isinstance(value, bool) or not isinstance(value, int):
-        raise _wrong(name, value, 'bytes, as in 65536, or a text as in "64m"')
+        raise _wrong(name, value, 'bytes, such as 65536, or a str such as "64m"')
     if not 0 < value < 2**63:
-        raise ValueError(f"{name} is {_shown(value)}; give a size above zero, and below 8 EiB")
+        raise ValueError(f"{name} is {_shown(value)}; give a size above zero and below 8 EiB")
     return value
 
 
@@ -124,9 +124,9 @@ def text(name: str, value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{name} is {value!r}, which holds half of a surrogate pair") from None
+        raise ValueError(f"{name} is {value!r}, which contains a lone surrogate") from None
     if "\0" in value:
-        raise ValueError(f"{name} is {value!r}, which holds a NUL")
+        raise ValueError(f"{name} is {value!r}, which contains a NUL")
     return value
 
 
@@ -170,12 +170,12 @@ def stream(value: Callable[[str, str], object]) -> Callable[[str, str], object]:
     if not callable(value):
         raise TypeError(f"stream is a {type(value).__qualname__}, not callable")
     if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(type(value).__call__):
-        raise TypeError("stream is a coroutine function, which nobody would await; give a function")
+        raise TypeError("stream is a coroutine function, which is not supported; give a function")
     return value
 
 
 def source(code: str | bytes) -> bytes:
-    """Python's own word on what is wrong with it is the program's result."""
+    """The source in UTF-8. Invalid source is not an error here: the run reports it."""
     if isinstance(code, str):
         return code.encode("utf-8", "surrogatepass")
     if isinstance(code, bytes):
@@ -209,7 +209,7 @@ def _content(name: str, content: FileContent) -> bytes:
 
 
 def inputs(value: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Names, and the JSON form of each value."""
+    """Each name, with its value in JSON form."""
     if not isinstance(value, Mapping):
         raise _wrong("inputs", value, "a dict: name to value")
     return [
@@ -224,13 +224,13 @@ def is_variable(name: str) -> bool:
 
 
 def variable(argument: str, name: str) -> str:
-    """A name that a program may be given a variable by."""
+    """Checks the name of a variable that is set in a program."""
     if not isinstance(name, str):
         raise _wrong(f"{argument}: a name", name, "a str")
     if not is_variable(name):
         raise ValueError(
-            f"{argument}: {name!r} is no name for a variable: a letter, and then letters, digits "
-            "and underscores, all of ASCII, and no keyword"
+            f"{argument}: {name!r} is not a valid variable name: a letter, then letters, digits "
+            "and underscores, ASCII only, and not a keyword"
         )
     return name
 
@@ -245,7 +245,7 @@ def open_request(
     spares: int | None,
     container: bool | ContainerOptions,
 ) -> OpenRequest:
-    """For `_host.Engine`; checked as far as that goes without opening anything."""
+    """The request for `_host.Engine`, checked as far as possible without opening anything."""
     if isinstance(container, bool):
         container_options = ContainerOptions() if container else None
     elif isinstance(container, ContainerOptions):

@@ -1,11 +1,10 @@
-"""Plain data as JSON: values that cross between a program and its caller.
+"""Plain data as JSON: the values passed between a program and its caller.
 
 Plain data is None, bool, int, float, str, bytes, list, tuple, dict, set and frozenset, of exactly
-these types, all the way down. Its form is the one of Belljar's results (docs/python.md, "Values").
+these types, at every level. The encoding is that of results (docs/python.md, "Values").
 
-What `decode` reads was written by whoever ran in the sandbox. It builds these types and nothing
-else, in time and memory in proportion to the text, or raises `MalformedError`: never a part of a
-value.
+The input of `decode` is untrusted. It builds only these types, in time and memory proportional to
+the text, or raises `MalformedError`; it never returns part of a value.
 """
 
 from __future__ import annotations
@@ -22,29 +21,28 @@ from belljar import _host
 MAX_DEPTH: Final = 64
 
 _SAFE_INTEGER = 2**53 - 1
-# As many as CPython turns into an int by default: what it takes grows with their square.
+# CPython's default maximum for converting a str to an int, which takes quadratic time.
 _MAX_DIGITS = 4300
 _MAX_DECIMAL_BITS = 14284
-# How many items of a set may have one hash. A program can choose ints that all have the same, and a
-# set of them takes time by the square of their number.
+# How many items of a set may have the same hash. A program can choose ints with equal hashes, and a
+# set of them takes quadratic time.
 _MAX_ALIKE = 64
-# Hashes that differ may still share the way on which a table looks for a free place, in tables of
-# one size or another. So more items than these go in by as many, while the time that this takes is
-# no more than many times what honest ones do.
+# Different hashes can still share a probe sequence in tables of some size. Larger sets are
+# therefore filled in chunks of this size, within a time limit far above what ordinary items need.
 _CHUNK = 1000
 _MAX_SECONDS = 0.5
 _MAX_SECONDS_AN_ITEM = 5e-6
 
 
 class MalformedError(ValueError):
-    """Not the JSON of plain data."""
+    """The text is not the JSON form of plain data."""
 
 
 # --- reading --------------------------------------------------------------------------------------
 
 
 def decode(text: str) -> Any:
-    """The value whose JSON form `text` is.
+    """Decodes the JSON form of a value.
 
     >>> decode('{"a": [1, {"$type": "bytes", "base64": "AP8="}]}')
     {'a': [1, b'\\x00\\xff']}
@@ -58,18 +56,18 @@ def decode(text: str) -> Any:
 
 
 def read_tagged(made: dict[str, Any]) -> Any:
-    """What an object with a key that begins with $ stands for."""
+    """The value of an object that has a key beginning with $."""
     name = made.pop("$type", None)
     read = _READERS.get(name) if type(name) is str else None
     if read is None or len(made) != 1:
-        raise MalformedError("a form that there is not")
+        raise MalformedError("unknown $type")
     ((key, value),) = made.items()
     return read(key, value)
 
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise MalformedError("a text is missing")
+        raise MalformedError("not a string")
     return value
 
 
@@ -80,7 +78,7 @@ _HEXADECIMAL = re.compile(r"-?0x[0-9a-f]+", re.ASCII)
 def _read_int(key: str, value: Any) -> int:
     digits = _text(value)
     if key == "value" and len(digits) <= _MAX_DIGITS + 1 and _DECIMAL.fullmatch(digits):
-        # In pieces of what every limit of digits allows (sys.set_int_max_str_digits).
+        # In pieces that every sys.set_int_max_str_digits limit allows.
         number = 0
         for start in range(digits.startswith("-"), len(digits), 600):
             piece = digits[start : start + 600]
@@ -97,7 +95,7 @@ _FLOATS = frozenset({"nan", "inf", "-inf"})
 def _read_float(key: str, value: Any) -> float:
     if key != "value" or _text(value) not in _FLOATS:
         raise MalformedError("not the form of a float")
-    return float(value)  # an object of its own: two NaN of one set are two only as such
+    return float(value)  # a new object each time: two NaNs in a set must stay two
 
 
 def _read_bytes(key: str, value: Any) -> bytes:
@@ -115,7 +113,7 @@ def _read_str(key: str, value: Any) -> str:
     try:
         return _read_bytes(key, value).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
-        raise MalformedError("not a str") from error
+        raise MalformedError("not UTF-8 with surrogates") from error
 
 
 def _items(key: str, value: Any) -> list[Any]:
@@ -130,14 +128,14 @@ def _check_hashes(items: Iterable[Any], count: int) -> None:
             return
         hashes = sorted(map(hash, items))
     except TypeError as error:
-        raise MalformedError("an item that cannot be one of a set") from error
+        raise MalformedError("unhashable item") from error
     alike = zip(hashes, hashes[_MAX_ALIKE:], strict=False)
     if any(one == other for one, other in alike):
-        raise MalformedError("too many items of one hash")
+        raise MalformedError("too many items with the same hash")
 
 
 def _chunks(items: list[Any]) -> Iterator[list[Any]]:
-    """Of items that each go into a table before the next chunk is asked for."""
+    """Yields chunks; the caller inserts each one before it takes the next."""
     if len(items) <= _CHUNK:
         yield items
         return
@@ -160,15 +158,15 @@ def _read_set(key: str, value: Any) -> set[Any]:
         for chunk in _chunks(items):
             made.update(chunk)
     except TypeError as error:
-        raise MalformedError("an item that cannot be one of a set") from error
+        raise MalformedError("unhashable item") from error
     if len(made) != len(items):
-        raise MalformedError("an item that is there twice")
+        raise MalformedError("duplicate item")
     return made
 
 
 def _read_frozenset(key: str, value: Any) -> frozenset[Any]:
     _read_set(key, value)
-    # Of the items again: its tables are of the sizes that they just had. A copy's would be another.
+    # Built from the items again, so that its tables have the sizes just tested; a copy's may not.
     return frozenset(value)
 
 
@@ -182,9 +180,9 @@ def _read_dict(key: str, value: Any) -> dict[Any, Any]:
         for chunk in _chunks(items):
             made.update(chunk)
     except TypeError as error:
-        raise MalformedError("a key that cannot be one") from error
+        raise MalformedError("unhashable key") from error
     if len(made) != len(items):
-        raise MalformedError("a key that is there twice")
+        raise MalformedError("duplicate key")
     return made
 
 
@@ -204,16 +202,16 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 
 
 def encode(value: object, what: str) -> str:
-    """The JSON form of `value`; `what` names it in errors.
+    """Encodes `value` as JSON; `what` is its name in error messages.
 
     >>> encode({"a": (1, b"x")}, "inputs")
     '{"a":{"$type":"tuple","items":[1,{"$type":"bytes","base64":"eA=="}]}}'
 
     Raises:
-        TypeError: It is not plain data.
-        ValueError: It nests too deep, or holds itself.
+        TypeError: The value is not plain data.
+        ValueError: The value is nested too deeply or contains itself.
     """
-    import json  # not needed to read: most programs hand in nothing
+    import json  # not needed for decoding, and most runs have no inputs
 
     try:
         form = _form(value, MAX_DEPTH)
@@ -225,7 +223,7 @@ def encode(value: object, what: str) -> str:
 
 
 class _NotPlainError(Exception):
-    """`type` is what no plain data is of; None: it nests too deep."""
+    """`type` is the unsupported type; None: the value is nested too deeply."""
 
     def __init__(self, found: type | None) -> None:
         self.type = found
@@ -233,12 +231,12 @@ class _NotPlainError(Exception):
     def told_of(self, place: str) -> Exception:
         if self.type is None:
             return ValueError(
-                f"{place} nests more than {MAX_DEPTH} levels deep (one for a list and a dict of "
-                "str keys, two for a tuple and a set, three for another dict), or holds itself"
+                f"{place} nests more than {MAX_DEPTH} levels deep (a list or a dict with str keys "
+                "counts one, a tuple or set two, another dict three), or contains itself"
             )
         return TypeError(
-            f"{place} is a {self.type.__name__}; only plain data crosses: None, bool, int, "
-            "float, str, bytes, list, tuple, dict, set and frozenset, and no subclass of them"
+            f"{place} is a {self.type.__name__}; only plain data is supported: None, bool, int, "
+            "float, str, bytes, list, tuple, dict, set and frozenset, but no subclasses"
         )
 
 
@@ -252,7 +250,7 @@ def _form(value: object, depth: int) -> Any:
 
 
 def _place(value: Any, what: str) -> str:
-    """Where in `value` that is which is not plain data."""
+    """The path to the part of `value` that is not plain data."""
     if type(value) in (list, tuple):
         parts = [(item, f"{what}[{index}]") for index, item in enumerate(value)]
     elif type(value) is dict:

@@ -1,10 +1,10 @@
-"""What came of a run: plain values, without a way back to the sandbox.
+"""The result of a run, as plain dataclasses without a reference to the sandbox.
 
-Everything in them but status, usage, limits and isolation is what the program chose to write:
-display and parse it as a stranger's. They compare, pickle and copy as any dataclass does.
+Everything except status, usage, limits and isolation is chosen by the program: treat it as
+untrusted when you display or parse it. Results can be compared, pickled and copied.
 
-The extension makes them by the tables of engine/core (result_objects.cc): tools/result_fields.py
-adds here what has a new row there.
+The extension creates these objects from the tables of engine/host (result_objects.cc);
+tools/result_fields.py adds a field here for each new row.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import Any, Literal
 from belljar._errors import GuestFailed
 
 Status = Literal["ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"]
-"""How a run ended. `killed` is any other end from outside: a signal, a hostile system call, a
-cancellation."""
+"""How a run ended. `killed` covers every other end from outside: a signal, a forbidden system call,
+a cancellation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the language policy refuses, with where it stands and what to do instead."""
+    """Something in a program that the language policy refuses."""
 
     rule: str
     """"BJ201"; `belljar rules BJ201` explains it."""
     name: str
     """"import-not-allowed"."""
     line: int | None
-    """From 1; None: the whole source."""
+    """Counts from 1. None: the finding is about the whole source."""
     column: int | None
-    """From 1, in characters."""
+    """Counts from 1, in characters."""
     end_line: int | None
     end_column: int | None
     """One past the last character."""
@@ -39,29 +39,29 @@ class Finding:
     hint: str | None
     """What to do instead."""
     profile: str | None
-    """The profile that would allow it."""
+    """A profile that allows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorReport:
-    """What ended a program: an exception of its own, or the reason why it was stopped."""
+    """Why a program failed: the exception that it raised, or why it was stopped."""
 
     type: str
-    """"ZeroDivisionError"; of a run that was stopped "Timeout", "MemoryLimit" and their like."""
+    """"ZeroDivisionError"; for a run that was stopped, "Timeout", "MemoryLimit" and so on."""
     message: str
     line: int | None
     column: int | None
     traceback: str | None
-    """With the program's own lines."""
+    """Includes the program's source lines."""
     hint: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a run used."""
+    """The resources that a run used."""
 
     wall_time: float
-    """Seconds, from the program being handed over to its end."""
+    """Seconds from handing the program to the worker until its end."""
     cpu_time: float
     """Seconds of user and system time."""
     max_rss_bytes: int
@@ -69,7 +69,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run could use. Times in seconds, sizes in bytes."""
+    """The limits of a run. Times are in seconds, sizes in bytes."""
 
     timeout: float
     cpu: float
@@ -86,7 +86,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer of the seal, as it was seen on that worker from outside."""
+    """One layer of the seal, as observed on the worker from outside."""
 
     name: str
     held: bool
@@ -95,7 +95,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What held the program in."""
+    """How the program was isolated."""
 
     mode: str
     """"strict" or "standard"."""
@@ -106,7 +106,7 @@ class Isolation:
 
 @dataclass(frozen=True, slots=True)
 class SecurityEvent:
-    """A system call that the seal has denied, or killed for."""
+    """A system call that the seal denied, or killed the program for."""
 
     layer: str
     action: str
@@ -116,7 +116,7 @@ class SecurityEvent:
 
 @dataclass(frozen=True, slots=True)
 class NetworkEvent:
-    """A connection, or a try at one, of a program in a profile with a network."""
+    """A connection, or an attempt at one, of a program in a profile with a network."""
 
     host: str
     port: int
@@ -126,52 +126,52 @@ class NetworkEvent:
     bytes_sent: int
     bytes_received: int
     started: float
-    """Seconds after the run began."""
+    """Seconds since the start of the run."""
     lasted: float
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """The container that a run was in."""
+    """The container that a program ran in."""
 
     engine: str
     runtime: str
     """"runsc" is gVisor."""
     image_digest: str
     warm: bool
-    """Whether it was waiting; else it was started for this run."""
+    """Whether it was already running. False: it was started for this run."""
     started_in: float
-    """Seconds until code could run in it."""
+    """Seconds until it could run code."""
     not_limited: tuple[str, ...]
-    """Of "memory", "processes" and "cpu" what the engine limits for no container."""
+    """Which of "memory", "processes" and "cpu" the engine cannot limit."""
     packages: tuple[str, ...]
-    """What was installed for it: "requests==2.31.0"."""
+    """The packages that were installed for it: "requests==2.31.0"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file that the program made or changed, or a figure or table that it showed.
+    """A file that the program created or changed, or a figure or table that it displayed.
 
-    Name and content are the program's: do not source, unpack or open them where that runs
-    something.
+    The program chooses name and content. Do not execute or unpack them, or open them with anything
+    that runs code from them.
     """
 
     name: str
-    """Of a file its path below the workspace, else "figure-1.png"."""
+    """The path of a file, relative to the workspace; for displayed output, "figure-1.png"."""
     origin: str
     """"file" or "display"."""
     media_type: str
     size: int
-    """Bytes of the whole."""
+    """The size of the whole file in bytes."""
     sha256: str | None
-    """Of the whole, in hexadecimal."""
+    """The digest of the whole file, in hexadecimal."""
     content: bytes | None = field(repr=False)
-    """The whole; None: more than is taken along, and `note` says so."""
+    """The whole content. None: it exceeded the limits; see `note`."""
     note: str | None
 
     @property
     def text(self) -> str | None:
-        """The content as text, or None where it is not UTF-8 or was not taken along."""
+        """The content as text. None: it is not UTF-8, or there is no content."""
         if self.content is None:
             return None
         try:
@@ -182,8 +182,8 @@ class Artifact:
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> str:
         """Writes it below `folder`, under its own name, and returns the path of the file.
 
-        The folder is made if it is not there, as are folders in the name. Nothing is written
-        outside of it or through a symbolic link below it.
+        Missing folders are created. Nothing is written outside the folder or through a symbolic
+        link below it.
 
             >>> import tempfile
             >>> from belljar import Sandbox
@@ -194,8 +194,8 @@ class Artifact:
 
         Raises:
             ValueError: There is no content, or the name leads out of the folder.
-            FileExistsError: There is a file of that name, and `overwrite` is False.
-            OSError: It cannot be written.
+            FileExistsError: The file exists and `overwrite` is False.
+            OSError: The file cannot be written.
         """
         from belljar._saving import save
 
@@ -204,57 +204,57 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What a program looks like that was validated, from its syntax tree."""
+    """Properties of a validated program, from its syntax tree."""
 
     imports: tuple[str, ...]
-    """Dotted names of modules, sorted, each once."""
+    """Dotted names of the imported modules, sorted, without duplicates."""
     branches: int
     nesting: int
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What the language policy says of a program that was not run."""
+    """The findings of the language policy for a program, which was not run."""
 
     ok: bool
-    """Whether `run` would begin with it. Some things are only known when a program runs."""
+    """Whether `run` would start it. Some violations are only found at run time."""
     findings: tuple[Finding, ...]
     analysis: Analysis | None
-    """None: the source is not Python, or could not be judged."""
+    """None: the source is not valid Python or could not be checked."""
     error: ErrorReport | None
-    """Why it could not be judged, as when that took too long; `ok` is False then."""
+    """Why it could not be checked, for instance a timeout. `ok` is False then."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """What came of one run."""
+    """The result of one run."""
 
     ok: bool
     """Whether the program ran to its end: `status` is "ok"."""
     status: Status
     value: Any
-    """The last expression's value unless that is None, else that of a variable `result`: plain
-    data, or None."""
+    """The value of the last expression or, if that is None, of the variable `result`: plain data,
+    or None."""
     has_value: bool
-    """Whether `value` is what the program left. False: there was nothing, or it was not plain data
-    (then `value_repr` shows it)."""
+    """Whether `value` holds the program's value. False: there is none, or it is not plain data
+    (`value_repr` shows it)."""
     value_repr: str | None
-    """Its repr, bounded."""
+    """The repr of the value, of bounded length."""
     stdout: str
     stderr: str
     stdout_dropped: int
-    """Bytes of it that were past the limit."""
+    """Bytes dropped because of the output limit."""
     stderr_dropped: int
     error: ErrorReport | None
     exit_code: int | None
-    """Of `sys.exit`."""
+    """The argument of `sys.exit`."""
     findings: tuple[Finding, ...]
     variables: tuple[str, ...]
     """Names bound at the top level."""
     artifacts: tuple[Artifact, ...]
     artifacts_left_out: int
     artifacts_note: str | None
-    """What was left out: symbolic links, FIFOs, more files than are listed."""
+    """What was left out: symbolic links, FIFOs, files beyond the maximum number."""
     isolation: Isolation
     usage: Usage
     limits: Limits
@@ -279,7 +279,7 @@ class Result:
             try:
                 shown = repr(self.value)
             except ValueError:
-                shown = "(an int of more digits than Python prints)"
+                shown = "(an int with more digits than Python prints)"
             parts.append(f"value={shown if len(shown) <= 60 else shown[:57] + '...'}")
         if self.error is not None:
             from belljar._notebook import spelled_out
@@ -293,7 +293,7 @@ class Result:
         return f"<belljar.Result {' '.join(parts)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """For notebooks: output, value and figures. Nothing of it is run there."""
+        """For notebooks: output, value and figures. None of it is executed there."""
         from belljar._notebook import bundle
 
         return bundle(self)

@@ -1,6 +1,6 @@
-"""What came of a run, as text for a reader of text: a language model, the log of a test.
+"""A result as text, for a language model or a test log.
 
-All of it but headings is the program's: a model that acts on it acts on a stranger's words.
+Everything but the headings comes from the program: a model that acts on it acts on untrusted input.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MAX_NAMES = 600  # characters
 
 
 def cut(text: str, most: int) -> str:
-    """Its beginning and its end, and between them how much was left out."""
+    """Cuts out the middle and says how much is missing."""
     if len(text) <= most:
         return text
     half = most // 2
@@ -27,7 +27,7 @@ def cut(text: str, most: int) -> str:
 
 
 def result_text(result: Result, most: int = MAX_CHARACTERS) -> str:
-    """Output, value, error with hint, and files; each of them cut to `most` characters."""
+    """Output, value, error with hint, and files, each cut to `most` characters."""
     parts = [f"{name}:\n{cut(text.rstrip(), most)}" for name, text in _parts(result) if text]
     return "\n\n".join(parts) or "The program ended well. It printed nothing and left no value."
 
@@ -38,7 +38,7 @@ def _parts(result: Result) -> Iterator[tuple[str, str]]:
         if dropped := getattr(result, f"{name}_dropped"):
             text += f"\n[{dropped:,} bytes more were over the limit of output]"
         yield name, text
-    # Its repr of there: ours may take long, or raise, as for an int of 5,000 digits.
+    # The worker's repr: ours may be slow or raise, for instance for an int with 5,000 digits.
     if result.value_repr:
         plain = "" if result.has_value else " (its repr: it is not plain data)"
         yield f"value{plain}", result.value_repr
@@ -48,7 +48,7 @@ def _parts(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def failure(result: Result) -> str:
-    """Why a program did not run to its end, and what to do instead."""
+    """Why a program did not run to its end, with hints."""
     if result.findings:
         lines = []
         for each in result.findings[:_MAX_FINDINGS]:
@@ -66,10 +66,10 @@ def failure(result: Result) -> str:
 
 
 def surroundings(info: Info, timeout: float | None = None) -> str:
-    """What a program has, and has not, for whoever is to write one."""
+    """What is available to a program, for a model that is to write one."""
     limits = info.limits.default
     if info.language == "full":
-        language = "All of Python is there, with the standard library."
+        language = "The full Python language and standard library are available."
     else:
         names = ", ".join(info.modules)
         if len(names) > _MAX_NAMES:
@@ -78,11 +78,11 @@ def surroundings(info: Info, timeout: float | None = None) -> str:
         absent[1:1] = [] if info.workspace else ["open, files"]
         absent[1:1] = [] if info.has_network else ["the network"]
         language = (
-            f"Ordinary Python {info.python} with these modules, and no others: {names}. "
+            f"Python {info.python} with these modules and no others: {names}. "
             f"Not available: {', '.join(absent)}."
         )
     place = f" Files are in {info.workspace.path}." if info.workspace else ""
     return (
         f"{language}{place} Limits: {timeout or limits.timeout:g} seconds, "
-        f"{limits.memory_bytes >> 20} MiB of memory; over them it is killed."
+        f"{limits.memory_bytes >> 20} MiB of memory; a program that exceeds them is killed."
     )

@@ -1,4 +1,4 @@
-"""`Sandbox`: what programs call."""
+"""The `Sandbox` class."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ if TYPE_CHECKING:
     from belljar._wire import OpenRequest, RunRequest
 
 Stream = Callable[[str, str], object]
-"""Called with "stdout" or "stderr", and a text."""
+"""Called with "stdout" or "stderr", and the text."""
 
 
-# Where the other parts of Belljar are, seen from this package; and the interpreter that its zygotes
-# are loaded into, where they are no program of their own. Not a virtual environment's link to it.
+# The location of the package, from which the other parts of Belljar are found, and the interpreter
+# that zygotes are loaded into if they are not programs of their own. It must be the real
+# interpreter, not a virtual environment's link to it.
 _host.look_from(
     os.path.dirname(os.path.abspath(__file__)),
     getattr(sys, "_base_executable", None) or sys.executable or "",
 )
-# Those of this import: there may have been one before.
+# The modules of this import: the package may have been imported before.
 _host.know_package(_result, _plain, _errors)
-# Kills what still runs in daemon threads, and waits until nothing of ours is on their stacks.
+# Kills runs in daemon threads and waits until their stacks hold none of our frames.
 atexit.register(_host.close_all)
 
 
 Take = Callable[..., None]
-"""When a program has ended by itself or by an exception: called with name and value of each of its
-variables that is plain data, with the name of each other one, and at last with nothing."""
+"""Called after a program has finished or raised: with name and value of each variable that is plain
+data, with the name alone of each other variable, and finally without arguments."""
 
 
 class RunOptions(TypedDict, total=False):
-    """What `run` takes by name; see there."""
+    """The keyword arguments of `Sandbox.run`."""
 
     timeout: Seconds | None
     memory: Size | None
@@ -64,35 +65,40 @@ class RunOptions(TypedDict, total=False):
 
 
 class Sandbox:
-    """Runs programs, each in a fresh process that is sealed, used once and destroyed.
+    """Runs each program in a fresh, sealed process that is used once and then destroyed.
 
         >>> with Sandbox(timeout=5) as box:
         ...     box.run("sum(range(10))").value
         45
 
-    Returns before the first worker is ready; `run` waits for one. Any thread may use it, several at
-    a time. In a forked child it opens anew on first use, and it pickles as its options.
+    The constructor returns before the first worker is ready; `run` waits for one. A sandbox is
+    thread-safe. It can be pickled, which stores its options only, and in a forked child it reopens
+    on first use.
 
     Args:
-        profile: What programs may use: a profile's name, several with "+" between them, or the path
-            of a file of your own ("./own.toml"); docs/profiles.md.
-        timeout: Wall clock of a run, in seconds or as "500ms"; None: the profile's.
-        memory: Beyond the interpreter's own, in bytes or as "64m"; None: the profile's.
-        cpu: CPU time, as `timeout`; None: as that, if it is given.
-        output: Of stdout and of stderr, each, as `memory`; what comes after is dropped and counted.
-        isolation: "strict" refuses to run where a layer is missing; "standard" runs without
-            namespaces and Landlock where there are none, and results say so.
-        language: "full" switches the language policy off and leaves the kernel's layers.
-        allowed_imports: Only these of the profile's modules; None: all.
-        allow_domains: Hosts that programs may reach, with profile "network": "example.org",
+        profile: What programs may use: a profile name, several names joined with "+", or the path
+            of a profile file ("./own.toml"). See docs/profiles.md.
+        timeout: Wall-clock limit of a run, in seconds or as "500ms". None: the profile's default.
+        memory: Memory limit, on top of what the interpreter itself uses, in bytes or as "64m".
+            None: the profile's default.
+        cpu: CPU-time limit, in seconds or as "500ms". None: the same as `timeout` if that is given,
+            else the profile's default.
+        output: Limit for stdout and for stderr, each, in bytes or as "64m". Output beyond it is
+            dropped and counted. None: the profile's default.
+        isolation: "strict" refuses to run if namespaces or Landlock are missing. "standard" runs
+            without them, and results report it.
+        language: "full" turns the language policy off; the kernel layers stay.
+        allowed_imports: The modules of the profile that may be imported. None: all of them.
+        allow_domains: Hosts that programs may connect to, with profile "network": "example.org",
             "*.example.org", "example.org:8443".
-        allow_private: Addresses that are not public and may be reached all the same: "10.1.0.0/16".
-        spares: How many workers wait, sealed, for a run; None: 4, or 1 container.
-        container: True runs programs in a container each; or `ContainerOptions`.
+        allow_private: Non-public addresses that programs may connect to: "10.1.0.0/16".
+        spares: How many sealed workers to keep ready. None: 4, or 1 with containers.
+        container: True runs each program in its own container. `ContainerOptions` does the same
+            with options.
 
     Raises:
-        ValueError, TypeError: An argument, which is named.
-        BelljarError: There is no installation, no container engine, …
+        ValueError, TypeError: An argument is invalid; the message names it.
+        BelljarError: No installation was found, no container engine is available, and the like.
     """
 
     def __init__(
@@ -129,7 +135,7 @@ class Sandbox:
 
     @classmethod
     def _closed_until_used(cls, profile: str, **options: Any) -> Self:
-        """For whoever may not wait for the opening."""
+        """For callers that must not block while the sandbox opens."""
         sandbox = cls.__new__(cls)
         sandbox._take(profile=profile, **options)
         return sandbox
@@ -152,22 +158,22 @@ class Sandbox:
 
     def _prepare(self, open_request: OpenRequest, defaults: RunRequest) -> None:
         self._open_request = open_request
-        self._defaults = defaults  # what a run has that is given its source and nothing else
+        self._defaults = defaults  # used for what a run does not set
         self._is_closed = False
         self._after_fork()
         _forks.know(self)
 
     def _after_fork(self) -> None:
-        # A handler of a signal may close what this thread is just opening.
+        # Reentrant: a signal handler may close the sandbox that this thread is just opening.
         self._lock = threading.RLock()
-        # Where handlers of signals run.
+        # Signal handlers run in the main thread.
         self._main_thread = threading.main_thread().ident
         self._engine: _host.Engine | None = None
 
     # --- opening and closing ----------------------------------------------------------------------
 
     def _open(self) -> _host.Engine:
-        """The engine of this process."""
+        """This process's engine, opened if necessary."""
         if (engine := self._engine) is not None:
             return engine
         with self._lock:
@@ -179,14 +185,14 @@ class Sandbox:
             return self._engine
 
     def wait_until_ready(self, timeout: Seconds | None = None) -> None:
-        """Returns when the next run will find its worker waiting.
+        """Waits until a worker is ready for the next run.
 
         Args:
-            timeout: Seconds, or "5s"; None: as long as it takes.
+            timeout: In seconds or as "5s". None: no timeout.
 
         Raises:
-            BelljarError: There is none by then (its `errno` is ETIMEDOUT), or none to be had, and
-            why.
+            BelljarError: No worker was ready in time (`errno` is ETIMEDOUT), or none can be
+                started; the message says why.
         """
         seconds = 1e9 if timeout is None else _options.seconds("timeout", timeout) / 1000
         if not self._open().wait_until_ready(seconds):
@@ -194,10 +200,10 @@ class Sandbox:
             raise BelljarError(what, f"{what}: none became ready in time", errno.ETIMEDOUT)
 
     def close(self) -> None:
-        """Kills what runs and ends the workers. Runs afterwards are errors. Twice is once.
+        """Kills all runs and stops the workers. Later runs raise; calling it again does nothing.
 
-        From within a run, as a function or a signal's handler calls it, it returns at once: that
-        run ends as cancelled, and the workers go with the last one.
+        Called during a run, from a function or a signal handler, it returns at once: that run ends
+        as cancelled, and the workers stop after the last run has ended.
         """
         with self._lock:
             self._is_closed = True
@@ -243,7 +249,7 @@ class Sandbox:
         stream: Stream | None = None,
         raise_on_error: bool = False,
     ) -> Result:
-        """Runs a program to its end, and returns what came of it.
+        """Runs a program to its end and returns the result.
 
             >>> with Sandbox() as box:
             ...     result = box.run("print(f'{name}: {total(prices)}')",
@@ -252,29 +258,32 @@ class Sandbox:
             >>> result.stdout
             'sum: 4.0\\n'
 
-        What the program does, raising and being stopped by a limit too, is in the result. An
-        exception in this thread, such as KeyboardInterrupt, kills it at once and is raised.
+        An exception that the program raises, or a limit that stops it, is reported in the result.
+        An exception in this thread, such as KeyboardInterrupt, kills the program at once and is
+        raised.
 
         Args:
-            code: The program. bytes are UTF-8, with or without a mark, and are decoded inside.
-            timeout, memory, cpu, output: As of the sandbox; None: what that has.
-            stdin: What it reads as standard input; None: `input()` raises EOFError.
-            filename: As tracebacks and findings name it.
-            inputs: Variables that it finds: plain data (docs/python.md, "Values").
-            functions: What it may call: name to callable. Arguments and what is returned are plain
-                data; an exception becomes one of the program's. Called in this thread.
-            files: For the workspace of a profile that has one: name to bytes, to str, which becomes
-                UTF-8, or to the path of a file of yours.
-            allowed_imports: Only these of the modules that the sandbox allows; None: all of them.
-            allowed_domains: Only these of the hosts that the sandbox allows; None: all of them.
-            stream: Called as `stream("stdout", text)` while it runs, in this thread. The result has
-                all of it as well.
-            raise_on_error: Raises `GuestFailed` unless the status is "ok".
+            code: The program. bytes must be UTF-8, with or without a BOM; the worker decodes them.
+            timeout, memory, cpu, output: As for the sandbox. None: the sandbox's value.
+            stdin: Standard input of the program. None: `input()` raises EOFError.
+            filename: The name used in tracebacks and findings.
+            inputs: Variables that are set before the program starts, by name. Values are plain data
+                (docs/python.md, "Values").
+            functions: Functions that the program may call, by name. They are called in this thread.
+                Arguments and return values are plain data; an exception is raised again in the
+                program.
+            files: Files for the workspace, if the profile has one, by name: bytes, a str (encoded
+                as UTF-8), or the path of a local file.
+            allowed_imports: A subset of the modules that the sandbox allows. None: all of them.
+            allowed_domains: A subset of the hosts that the sandbox allows. None: all of them.
+            stream: Called as `stream("stdout", text)`, in this thread, while the program runs. The
+                result contains the whole output as well.
+            raise_on_error: Raise `GuestFailed` unless the status is "ok".
 
         Raises:
-            ValueError, TypeError: An argument, which is named. Nothing was run.
+            ValueError, TypeError: An argument is invalid; the message names it. Nothing was run.
             BelljarError: Belljar or this machine failed.
-            GuestFailed: With `raise_on_error`.
+            GuestFailed: Only with `raise_on_error`.
         """
         run_request = self._program(
             code,
@@ -325,11 +334,12 @@ class Sandbox:
         validate: bool = False,
         take: Take | None = None,
     ) -> RunRequest:
-        """The arguments of `run`, checked as far as that goes without knowing the profile.
+        """The arguments of `run`, checked as far as possible without the profile.
 
-        `take` is told what the program leaves: for integrations that carry it to another program.
+        `take` receives the program's variables, for integrations that pass them to the next
+        program.
         """
-        # Only what is given is looked at: most runs are given nothing, and wait for this.
+        # Skips what is not given: most runs set no option, and this adds to their latency.
         run_request: RunRequest = {"source": _options.source(code)}
         if validate:
             run_request["validate"] = True
@@ -343,7 +353,7 @@ class Sandbox:
         if functions is not None or take is not None:
             callables = _functions.checked(functions)
             if twice := callables.keys() & dict(run_request.get("inputs", ())).keys():
-                raise ValueError(f"inputs and functions: {min(twice)!r} is there twice")
+                raise ValueError(f"inputs and functions both define {min(twice)!r}")
             if take is not None:
                 callables[_functions.TAKES_VARIABLES] = take
             run_request["functions"] = list(callables)
@@ -366,8 +376,8 @@ class Sandbox:
         for module in run_request:
             if not any(module == each or module.startswith(f"{each}.") for each in given):
                 raise ValueError(
-                    f"allowed_imports: {module!r} is none of the modules that this sandbox was "
-                    "made with"
+                    f"allowed_imports: {module!r} is not one of the modules that this sandbox "
+                    "allows"
                 )
         return run_request
 
@@ -378,23 +388,24 @@ class Sandbox:
         concurrency: int | None = None,
         **options: Unpack[RunOptions],
     ) -> Iterator[Result]:
-        """Runs programs side by side; an iterator over their results, in the order of the programs.
+        """Runs programs concurrently. Returns an iterator over the results, in program order.
 
             >>> with Sandbox() as box:
             ...     [result.value for result in box.run_many(["1 + 1", "2 + 2", "3 + 3"])]
             [2, 4, 6]
 
-        Programs are taken as results are: at most twice as many as run at a time are begun ahead.
-        Closing the iterator, and an exception in `programs`, kill what runs. `stream` and
-        `functions` are called in threads of the iterator's, several at a time.
+        `programs` is consumed as results are: at most twice `concurrency` programs are ahead.
+        Closing the iterator, or an exception raised by `programs`, kills the pending runs. `stream`
+        and `functions` are called in background threads, several at a time.
 
         Args:
-            programs: As `code` of `run`, any number of them.
-            concurrency: How many run at a time; None: as many as there are processors and spares.
-            options: Those of `run`, for each program.
+            programs: Any number of programs, each as `code` of `run`.
+            concurrency: How many run at a time. None: the smaller of the number of processors and
+                the number of spares.
+            options: Options of `run`, used for every program.
 
         Raises:
-            As `run`; of a program's own error when it is its turn.
+            As `run`. An error of a single program is raised when its result is due.
         """
         most = _options.count("concurrency", concurrency, 1)
         _options.check_programs(programs)
@@ -439,7 +450,7 @@ class Sandbox:
         filename: str = "main.py",
         allowed_imports: Iterable[str] | None = None,
     ) -> Validation:
-        """Says what the language policy refuses, without running the program.
+        """Reports what the language policy refuses, without running the program.
 
             >>> with Sandbox() as box:
             ...     verdict = box.validate("import os\\nprint(1)")
@@ -455,7 +466,7 @@ class Sandbox:
         return _host.validate(self._open(), run_request, get_ident() == self._main_thread)
 
     def info(self) -> Info:
-        """What programs may use here, and what holds them.
+        """What programs may use in this sandbox, and how they are isolated.
 
         >>> with Sandbox() as box:
         ...     "math" in box.info().modules
@@ -480,7 +491,7 @@ def _ask_limits(
     cpu: Seconds | None,
     output: Size | None,
 ) -> None:
-    """Into `run_request` those that are given."""
+    """Sets the given limits in `run_request`."""
     if timeout is not None:
         run_request["timeout"] = _options.seconds("timeout", timeout)
     if memory is not None:
@@ -492,7 +503,7 @@ def _ask_limits(
 
 
 class _Pending:
-    """One program of `run_many`."""
+    """One pending program of `run_many`."""
 
     def __init__(self, sandbox: Sandbox, run_request: RunRequest, raise_on_error: bool) -> None:
         self._sandbox = sandbox
@@ -524,7 +535,7 @@ class _Pending:
 
 
 def _taken(ahead: deque[_Pending]) -> Result:
-    """The first one's result. It stays among those that are to be cancelled until it is there."""
+    """The result of the first program, which stays cancellable until its result has arrived."""
     result = ahead[0].result()
     ahead.popleft()
     return result
@@ -535,7 +546,7 @@ def _unopened(
     open_request: OpenRequest,
     defaults: RunRequest,
 ) -> Sandbox:
-    """One that opens on first use: what was pickled may never be used."""
+    """A sandbox that opens on first use: an unpickled one may never be used."""
     sandbox = kind.__new__(kind)
     sandbox._prepare(open_request, defaults)
     return sandbox

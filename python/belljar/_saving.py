@@ -1,4 +1,4 @@
-"""Writing what a stranger named and filled, below a folder and nowhere else."""
+"""Saves untrusted files below a folder and nowhere else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def save(
 ) -> str:
     """Writes `content` to `name` below `folder`; see `Artifact.save`."""
     if content is None:
-        raise ValueError(f"artifact {name!r} has no content: it was more than is taken along")
+        raise ValueError(f"artifact {name!r} has no content: it exceeded the size limits")
     parts = _parts(name)
     path = os.fspath(folder) if isinstance(folder, os.PathLike) else folder
     if not isinstance(path, str):
@@ -24,8 +24,8 @@ def save(
     os.makedirs(path, exist_ok=True)
     directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        # One step at a time from a descriptor: what another one makes of the path meanwhile, a
-        # symbolic link for instance, is not followed.
+        # One component at a time, from a descriptor: a symbolic link that replaces part of the path
+        # meanwhile is not followed.
         for part in parts[:-1]:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(part, dir_fd=directory)
@@ -47,7 +47,7 @@ def _parts(name: str) -> list[str]:
 
 
 def _write(directory: int, name: str, content: bytes, *, overwrite: bool) -> None:
-    # Whole or not at all: what is replaced stays until the new one is complete.
+    # Atomic: the old file stays until the new one is complete.
     written = f".belljar-{secrets.token_hex(8)}" if overwrite else name
     file = os.open(written, _NEW_FILE, 0o666, dir_fd=directory)
     try:

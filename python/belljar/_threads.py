@@ -1,7 +1,7 @@
-"""A bounded number of threads that do what they are given, in order.
+"""A pool of at most a given number of threads, which run tasks in order.
 
-Not concurrent.futures: its threads are waited for at the interpreter's end, before anybody could
-kill what runs in them, and it takes long to import.
+Not concurrent.futures: the interpreter joins its threads at exit before we could kill the runs in
+them, and it is slow to import.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Task = Callable[[], None]
 
 
 def default_concurrency(spares: int | None) -> int:
-    """How many programs are worth running at a time: a processor and a waiting worker for each."""
+    """How many programs to run at a time: each needs a processor and a spare."""
     return max(1, min(len(os.sched_getaffinity(0)), 4 if spares is None else spares))
 
 
 class _Work:
-    """What the threads hold, so that they keep nobody alive who only gives them something to do."""
+    """The state that the threads share. It is separate so that they do not keep `Threads` alive."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -35,18 +35,18 @@ class _Work:
     def do(self) -> None:
         while task := self.tasks.get():
             task()
-            del task  # and what it holds
+            del task  # releases what it references
             with self.lock:
                 self.idle += 1
 
     def end(self) -> None:
-        """When all that was given is done. Takes no lock: the collector may call it anywhere."""
+        """Stops the threads after the queued tasks. Takes no lock: the collector may call it."""
         for _ in self.started:
             self.tasks.put(None)
 
 
 class Threads:
-    """Starts them as they are needed. A task raises nothing. They end with it, closed or not."""
+    """Starts threads on demand; they end with this object, closed or not. Tasks must not raise."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -72,7 +72,7 @@ class Threads:
                 work.started.append(thread)
 
     def close(self) -> None:
-        """Returns when all that was given is done."""
+        """Waits for all queued tasks to finish."""
         with self._work.lock:
             self._is_closed = True
             self._work.end()

@@ -1,4 +1,4 @@
-"""What the extension is handed: types, for type checkers alone."""
+"""Types of the extension's arguments, for type checkers only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 
 
 class ContainerRequest(TypedDict):
-    """Of `ContainerOptions`; an empty text stands for None."""
+    """`ContainerOptions` for the extension; an empty str stands for None."""
 
     engine: str
     runtime: str
@@ -21,7 +21,7 @@ class ContainerRequest(TypedDict):
 
 
 class OpenRequest(TypedDict):
-    """Of a sandbox."""
+    """The options of a sandbox."""
 
     profile: str
     strict: bool
@@ -33,7 +33,7 @@ class OpenRequest(TypedDict):
 
 
 class RunRequest(TypedDict, total=False):
-    """Of one run, or of all of a sandbox: what is not usual. Milliseconds and bytes."""
+    """Non-default options of one run, or of all runs of a sandbox; milliseconds and bytes."""
 
     validate: Literal[True]
     source: bytes
@@ -47,8 +47,8 @@ class RunRequest(TypedDict, total=False):
     allowed_domains: list[str]
     files: list[tuple[str, bytes]]
     inputs: list[tuple[str, str]]
-    """Name, and the value's JSON form."""
+    """Name and value, the value in JSON form."""
     functions: list[str]
     call: Callable[[str, str], str]
-    """Name and arguments to the answer: JSON."""
+    """Takes name and arguments, returns the answer; arguments and answer are JSON."""
     stream: Callable[[str, str], object]

@@ -1,4 +1,4 @@
-"""A cell magic for IPython and notebooks: cells that run sealed, in a process of their own.
+"""A cell magic for IPython and notebooks that runs a cell in a sandbox.
 
     %load_ext belljar.ipython
 
@@ -6,7 +6,7 @@
     total = sum(prices)
     print(total)
 
-Output arrives while the cell runs; then its value and its figures are shown. Interrupting kills it.
+Output appears while the cell runs, then its value and figures. Interrupting the kernel kills it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from belljar._sandbox import Sandbox
 
 @magics_class
 class BelljarMagics(Magics):
-    """Keeps a sandbox for each profile until the extension is unloaded."""
+    """Keeps one sandbox per profile until the extension is unloaded."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -37,23 +37,23 @@ class BelljarMagics(Magics):
         self._sandboxes: dict[str, Sandbox] = {}
 
     @magic_arguments()
-    @argument("--profile", "-p", default="basic", help='What the cell may use; usually "basic".')
-    @argument("--timeout", "-t", help='Wall clock: seconds, or "500ms".')
-    @argument("--memory", "-m", help='As in "64m".')
-    @argument("--stdin", metavar="NAME", help="A variable of yours: what input() reads.")
+    @argument("--profile", "-p", default="basic", help='Profile of the cell; default "basic".')
+    @argument("--timeout", "-t", help='Wall-clock limit: seconds, or "500ms".')
+    @argument("--memory", "-m", help='Memory limit: bytes, or "64m".')
+    @argument("--stdin", metavar="NAME", help="A notebook variable: standard input of the cell.")
     @argument(
         "--input", "-i", action="append", default=[], metavar="NAME",
-        help="A variable of yours, of plain data, that the cell finds. May be given several times.",
+        help="A notebook variable, plain data, to pass to the cell. May be repeated.",
     )  # fmt: skip
     @argument(
         "--output", "-o", action="append", default=[], metavar="NAME",
-        help="A variable of the cell's, of plain data, that becomes yours. Likewise.",
+        help="A variable of the cell, plain data, to copy to the notebook. May be repeated.",
     )  # fmt: skip
-    @argument("--result", "-r", metavar="NAME", help="A variable that gets the belljar.Result.")
-    @argument("--raise", dest="raises", action="store_true", help="Raise what the cell fails of.")
+    @argument("--result", "-r", metavar="NAME", help="A variable to store the belljar.Result in.")
+    @argument("--raise", dest="raises", action="store_true", help="Raise if the cell fails.")
     @cell_magic
     def belljar(self, line: str, cell: str) -> None:
-        """Runs the cell sealed; nothing of it is kept but what you ask for."""
+        """Runs the cell in a sandbox and keeps only the requested variables."""
         asked = parse_argstring(self.belljar, line)
         left: dict[str, Any] = {}
 
@@ -77,7 +77,7 @@ class BelljarMagics(Magics):
             result = self._sandbox(asked.profile)._run(program, None, raise_on_error=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%belljar: {error}") from None
-        # It has been shown as it came.
+        # The output has already been shown.
         rest = dataclasses.replace(result, stdout="", stderr="")
         if not result.ok or result.value_repr is not None or result.artifacts:
             display(rest)
@@ -114,13 +114,13 @@ class BelljarMagics(Magics):
 
 
 def _number(text: str | None) -> int | str | None:
-    """As sandboxes take it: "5" is seconds or bytes, "500ms" and "64m" speak for themselves."""
+    """As `Sandbox` takes it: "5" is a number of seconds or bytes, "500ms" or "64m" stays a str."""
     return int(text) if text is not None and text.isdecimal() else text
 
 
 def _show(name: str, text: str) -> None:
     stream = sys.stderr if name == "stderr" else sys.stdout
-    # A stranger's text, and terminals obey control characters.
+    # Untrusted text, which may be shown on a terminal.
     stream.write(spelled_out(text))
     stream.flush()
 

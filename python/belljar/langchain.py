@@ -1,11 +1,11 @@
-"""A tool for LangChain: the programs that a model writes, run sealed.
+"""A LangChain tool that runs programs written by a model in a sandbox.
 
     tool = BelljarTool(timeout=5)              # or BelljarTool(sandbox=box), to share one
     agent = create_agent(model, tools=[tool])
     tool.invoke({"code": "6 * 7"})             # 'value:\\n42'
 
-The model reads output, value and error as text; the message's `artifact` is the `Result`. What a
-program does wrong is an answer for the model to fix; a BelljarError is raised.
+The model gets output, value and error as text; the message's `artifact` is the `Result`. A failing
+program is a normal answer, so that the model can correct it; a BelljarError is raised.
 """
 
 from __future__ import annotations
@@ -29,33 +29,34 @@ _DESCRIPTION = (
 
 
 class Program(BaseModel):
-    """What a model passes."""
+    """The arguments that the model passes."""
 
     code: str = Field(
-        description="The whole program, with its imports. The value of its last expression comes "
-        "back, as does what it prints."
+        description="The whole program, with its imports. Its output and the value of its last "
+        "expression are returned."
     )
 
 
 class BelljarTool(BaseTool):
-    """Runs a program, each time in a process of its own.
+    """Runs each program in its own process.
 
-    Opens a sandbox unless it is given one, and closes only its own: `close()`, or a `with`.
+    Opens a sandbox unless one is given. `close()`, or the end of `with`, closes only that one.
     """
 
     name: str = "python"
     description: str = ""
-    """Empty: made of what the sandbox has."""
+    """Empty: generated from what the sandbox offers."""
     args_schema: type[BaseModel] = Program
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     sandbox: Sandbox | None = Field(default=None, exclude=True, repr=False)
-    """One to share with others; its profile is what programs get."""
+    """An existing sandbox to use, with its profile."""
     profile: str | None = None
-    """Of the sandbox that is opened where none is given; None: "basic"."""
+    """Profile of the tool's own sandbox. None: "basic"."""
     timeout: float | str | None = None
-    """Of a run: seconds, or "500ms"; None: the sandbox's."""
+    """Timeout of a run, in seconds or as "500ms". None: the sandbox's."""
     most_characters: int = Field(default=MAX_CHARACTERS, ge=100)
-    """Of each part that the model reads; the middle is left out. The artifact has all of it."""
+    """Maximum length of each part that the model gets; the middle is cut out. The artifact is
+    complete."""
 
     _is_ours: bool = PrivateAttr(default=False)
     _async: AsyncSandbox | None = PrivateAttr(default=None)
@@ -63,7 +64,7 @@ class BelljarTool(BaseTool):
     @model_validator(mode="after")
     def _open(self) -> Self:
         if self.sandbox is not None and self.profile is not None:
-            raise ValueError("profile: the sandbox that is given has one; give either")
+            raise ValueError("profile: the given sandbox already has one; give only one of the two")
         limit = None if self.timeout is None else seconds("timeout", self.timeout) / 1000
         self._is_ours = self.sandbox is None
         if self.sandbox is None:
@@ -85,7 +86,7 @@ class BelljarTool(BaseTool):
         return result_text(result, self.most_characters), result
 
     def close(self) -> None:
-        """Ends the sandbox, if it is this tool's own."""
+        """Closes the sandbox if it is the tool's own."""
         if self._is_ours and self.sandbox is not None and self._async is not None:
             self.sandbox.close()
             self._async._threads.close()

@@ -1,4 +1,4 @@
-"""A pytest plugin for graders: tests that run what students have written, sealed.
+"""A pytest plugin for graders: tests that run student programs in a sandbox.
 
     @pytest.mark.belljar(timeout=2)
     def test_greets(run_untrusted):
@@ -7,8 +7,8 @@
     def test_adds(run_untrusted):
         assert run_untrusted.call(Path("student.py"), "add", 2, 3) == 5
 
-A test that fails shows what the programs had to say. Every pytest of an environment that has
-Belljar loads this module: it imports nothing of Belljar before a fixture is asked for.
+A failing test shows the output of its programs. Every pytest session loads this module if Belljar
+is installed, so it imports nothing of Belljar before a fixture is requested.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from belljar import Result, Sandbox
 
 _OPTIONS = {
-    "profile": 'what programs may use: "basic", "data-science", …',
-    "timeout": 'wall clock of a run: seconds, or "500ms"',
-    "memory": 'memory of a run: "64m"',
-    "output": "how much of stdout and of stderr is kept, each",
-    "isolation": '"strict", or "standard" where namespaces are forbidden',
+    "profile": 'profile of the programs: "basic", "data-science", …',
+    "timeout": 'wall-clock limit of a run: seconds, or "500ms"',
+    "memory": 'memory limit of a run: "64m"',
+    "output": "limit for stdout and for stderr, each",
+    "isolation": '"strict", or "standard" where namespaces are not available',
 }
 
 
@@ -35,27 +35,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("belljar", "untrusted programs (belljar)")
     for name, what in _OPTIONS.items():
         group.addoption(f"--belljar-{name}", metavar=name.upper(), help=what)
-        parser.addini(f"belljar_{name}", f"{what}; as --belljar-{name}")
+        parser.addini(f"belljar_{name}", f"{what}; same as --belljar-{name}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "belljar(**options): options of Sandbox.run for the programs of this test, and profile",
+        "belljar(**options): profile, and options of Sandbox.run, for the programs of this test",
     )
 
 
 class Runner:
-    """What the fixture `run_untrusted` gives."""
+    """The value of the fixture `run_untrusted`."""
 
     def __init__(self, boxes: _Sandboxes, options: dict[str, Any]) -> None:
         self._sandbox = boxes.of(options.pop("profile", None))
         self._options = options
         self.results: list[Result] = []
-        """Of all runs of this test, in order."""
+        """The results of all runs of this test, in order."""
 
     def __call__(self, program: str | Path, **options: Any) -> Result:
-        """Runs a file, given as a Path, or code, given as text. Options: those of `Sandbox.run`."""
+        """Runs a file (a Path) or code (a str). The options are those of `Sandbox.run`."""
         return self._run(program, "", options)
 
     def _run(self, program: str | Path, ending: str, options: dict[str, Any]) -> Result:
@@ -75,17 +75,17 @@ class Runner:
         return result
 
     def call(self, program: str | Path, function: str, /, *args: Any, **kwargs: Any) -> Any:
-        """What a function of the program returns; plain data both ways.
+        """Runs the program, calls one of its functions and returns the function's value.
 
-        The test fails if the program does, if it has no such function, or if what that returns is
-        no plain data. The program runs first, as the module `__main__`.
+        Arguments and value are plain data. The test fails if the program fails, has no such
+        function, or the value is not plain data. The program runs first, as module `__main__`.
         """
         __tracebackhide__ = True
         if not isinstance(function, str):
             raise TypeError(f"function is a {type(function).__qualname__}; give its name, a str")
         if not all(part.isidentifier() for part in function.split(".")):
-            raise ValueError(f"function: {function!r} is not the name of one")
-        # In a tuple: of a None that stands alone nothing would come back.
+            raise ValueError(f"function: {function!r} is not a function name")
+        # In a tuple, because a plain None is not reported as a value.
         ending = f"\n\n({function}(*belljar_args, **belljar_kwargs),)\n"
         inputs = {"belljar_args": args, "belljar_kwargs": kwargs}
         result = self._run(program, ending, {"inputs": inputs})
@@ -95,15 +95,16 @@ class Runner:
         if not result.ok:
             pytest.fail(f"{function}() could not be called: {bounded(failure(result))}")
         if result.exit_code is not None:
-            pytest.fail(f"{function}() did not return: the program has called exit()")
+            pytest.fail(f"{function}() did not return: the program called exit()")
         if not result.has_value:
-            what = "too much" if "value" in result.truncated else "what is no plain data"
+            what = "a value that is "
+            what += "too large" if "value" in result.truncated else "not plain data"
             pytest.fail(f"{function}() returned {what}: {bounded(result.value_repr or '')}")
         return result.value[0]
 
 
 class _Sandboxes:
-    """Those of a session, by profile."""
+    """The sandboxes of a session, by profile."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._options = {
@@ -139,7 +140,7 @@ def _belljar_sandboxes(pytestconfig: pytest.Config) -> Iterator[_Sandboxes]:
 
 @pytest.fixture(scope="session")
 def belljar_sandbox(_belljar_sandboxes: _Sandboxes) -> Sandbox:
-    """A `belljar.Sandbox`, one for the session, as --belljar-… and the ini file have it."""
+    """A session-wide `belljar.Sandbox`, configured by --belljar-… and the ini file."""
     return _belljar_sandboxes.of(None)
 
 
@@ -150,12 +151,12 @@ _RUNNER = pytest.StashKey[Runner]()
 def run_untrusted(
     request: pytest.FixtureRequest, _belljar_sandboxes: _Sandboxes
 ) -> Iterator[Runner]:
-    """Runs a student's file, given as a Path, or code; returns a `belljar.Result`."""
+    """Runs a student's file (a Path) or code (a str) and returns a `belljar.Result`."""
     options: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("belljar"))):
         if mark.args:
             raise TypeError(
-                f"@pytest.mark.belljar({mark.args[0]!r}): options go by name, as in profile=…"
+                f"@pytest.mark.belljar({mark.args[0]!r}): pass options by name, such as profile=…"
             )
         options |= mark.kwargs
     runner = Runner(_belljar_sandboxes, options)
@@ -188,13 +189,13 @@ def pytest_assertrepr_compare(
         if type(one).__module__ == "belljar._result" and type(one).__name__ == "Result":
             return [
                 f"{left!r} {op} {right!r}",
-                "a Result is only equal to another of all the same parts;",
+                "a Result only equals another Result with the same fields;",
                 f"compare its value, stdout or status with {other!r}",
             ]
     if _RUNNER in config.stash and isinstance(left, str) and isinstance(right, str):
         from belljar._notebook import spelled_out
 
-        # pytest shows where texts differ as they are, and one of them may be a program's output.
+        # pytest shows the differing texts unescaped, and one of them may be a program's output.
         if spelled_out(left + right) != left + right:
             return [f"{_beginning(left)} {op} {_beginning(right)}", "with control characters"]
     return None

@@ -1,12 +1,12 @@
-"""A Python executor for smolagents: the actions of a CodeAgent, each run sealed.
+"""A Python executor for smolagents that runs each action of a CodeAgent in a sandbox.
 
     executor = BelljarExecutor(timeout=10)
     agent = CodeAgent(tools, model, executor=executor, instructions=executor.instructions)
 
-Each action is a program in a process of its own. Variables that are plain data go on to the next;
-modules, functions, classes and other objects do not, and the agent is told which. An action that
-is stopped, by a limit or by `final_answer`, leaves the variables as they were before it. Tools run
-outside, with the rights of this process: what they are asked comes from the model's program.
+Each action runs as a program in its own process. Variables that are plain data are passed on to the
+next action; modules, functions, classes and other objects are not, and the agent is told which. An
+action that is stopped by a limit or by `final_answer` does not change the variables. Tools run
+outside the sandbox with the rights of this process, and their arguments come from the model.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ _MAX_NAME = 256
 _INSTRUCTIONS = (
     "Each code action runs in a fresh Python process. Variables that hold plain data (None, bool, "
     "int, float, str, bytes, list, tuple, dict, set) are kept for the next action; modules, "
-    "functions, classes and other objects are not, whatever is said elsewhere: import and define "
-    "them again in each action that uses them. "
+    "functions, classes and other objects are not, even if other instructions say so: import and "
+    "define them again in each action that uses them. "
 )
 
 
 class _FinalAnswer(BaseException):
-    """No Exception: it ends the run, and the program cannot catch it."""
+    """Not an Exception, so it ends the run and the program cannot catch it."""
 
     def __init__(self, value: object) -> None:
         self.value = value
 
 
 class BelljarExecutor(PythonExecutor):
-    """For `CodeAgent(executor=…)`. Opens a sandbox unless it is given one, and closes only its own.
+    """For `CodeAgent(executor=…)`. Opens a sandbox unless one is given, and closes only that one.
 
     Args:
-        sandbox: One to share with others; its profile is what actions get.
-        profile: Of the sandbox that is opened where none is given; None: "basic".
-        timeout, memory: Of an action, as of `Sandbox.run`; None: the sandbox's.
-        most_characters: Of the logs that the model reads; the middle is left out.
+        sandbox: An existing sandbox to use, with its profile.
+        profile: Profile of the executor's own sandbox. None: "basic".
+        timeout, memory: Limits of an action, as in `Sandbox.run`. None: the sandbox's.
+        most_characters: Maximum length of the logs that the model gets; the middle is cut out.
 
     Raises:
-        ValueError: Both a sandbox and a profile.
+        ValueError: Both a sandbox and a profile are given.
 
     Attributes:
-        variables: What the next action finds, by name. `send_variables` adds to it.
-        lost: Names that the last actions left and that could not be kept.
-        last_result: Of the last action that was run; None if `final_answer` has ended it.
+        variables: The variables that the next action gets. `send_variables` adds to them.
+        lost: Names of earlier actions' variables that could not be kept.
+        last_result: The result of the last action. None if `final_answer` ended it.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class BelljarExecutor(PythonExecutor):
         most_characters: int = MAX_CHARACTERS,
     ) -> None:
         if sandbox is not None and profile is not None:
-            raise ValueError("profile: the sandbox that is given has one; give either")
+            raise ValueError("profile: the given sandbox already has one; give only one of the two")
         self._seconds = None if timeout is None else _options.seconds("timeout", timeout) / 1000
         if memory is not None:
             _options.size("memory", memory)
@@ -82,12 +82,12 @@ class BelljarExecutor(PythonExecutor):
         self.variables: dict[str, Any] = {}
         self.lost: set[str] = set()
         self.last_result: Result | None = None
-        # CodeAgent reads it when an action has failed.
+        # CodeAgent reads it after a failed action.
         self.state: dict[str, Any] = {"_print_outputs": ""}
 
     @property
     def instructions(self) -> str:
-        """For CodeAgent's argument of that name: what its own prompt does not know."""
+        """For CodeAgent's argument `instructions`: adds what its own prompt does not say."""
         return _INSTRUCTIONS + surroundings(self._info, self._seconds)
 
     def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
@@ -152,21 +152,21 @@ class BelljarExecutor(PythonExecutor):
         )
         if missing and missing[1] in self.lost:
             text += (
-                f"\nhint: {missing[1]!r} of an earlier action was too large or no plain data, and "
+                f"\nhint: {missing[1]!r} of an earlier action was too large or not plain data, and "
                 "was not kept; "
             )
             text += "import or define it again in this action."
         raise InterpreterError(text)
 
     def cleanup(self) -> None:
-        """Ends the sandbox, if it is this executor's own. CodeAgent calls it."""
+        """Closes the sandbox if it is the executor's own. CodeAgent calls this."""
         if self._is_ours:
             self._sandbox.close()
 
 
 class _Left:
-    """What an action leaves, as it is told of it: by a worker that may no longer be ours, and say
-    what it likes as often as it likes."""
+    """The variables of an action. They are reported by a worker that may be hostile, so names,
+    sizes and numbers are checked."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Any] = {}
@@ -191,7 +191,7 @@ class _Left:
 
 
 def _is_printable(value: object) -> bool:
-    """Agents print what comes back, and Python prints no int of more than 4,300 digits."""
+    """Agents print values, and printing an int with more than 4,300 digits raises."""
     try:
         str(value)
     except ValueError:
@@ -203,7 +203,7 @@ def _ending(tool: Callable[..., Any]) -> Callable[..., Any]:
     def final_answer(*args: Any, **kwargs: Any) -> NoReturn:
         value = tool(*args, **kwargs)
         if not _is_printable(value):
-            raise ValueError("final_answer(): an int in it has more digits than Python prints")
+            raise ValueError("final_answer(): it has an int with more digits than Python prints")
         raise _FinalAnswer(value)
 
     return final_answer

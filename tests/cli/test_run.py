@@ -63,13 +63,13 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("import sys\nsys.exc_info()", "name the exception, `except Exception as error:`"),
-        ("import sys\nsys.setswitchinterval(1)", "dir(sys) shows what there is"),
-        ("getattr(int, '__subclasses__')", "Register classes by hand, for example in __init_sub"),
-        ("import math\nmath.pi = 3", "Make an object or a class of your own and change that."),
+        ("import sys\nsys.exc_info()", "Use `except Exception as error:` and type(error)"),
+        ("import sys\nsys.setswitchinterval(1)", "dir(sys) lists the available names"),
+        ("getattr(int, '__subclasses__')", "Register classes explicitly, for example in __in"),
+        ("import math\nmath.pi = 3", "Change an object or class that the program created."),
         (
             "import sys\nsys.setrecursionlimit(9000)\ndef f(): f()\nf()",
-            "calls were nested too deep",
+            "calls are nested too deep",
         ),
     ],
 )
@@ -130,9 +130,9 @@ def test_a_hint_follows_the_traceback(belljar):
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("import sys\nsys.exc_info()", "name the exception, `except Exception as error:`, and use"),
-        ("import io, sys\nsys.stdout = io.StringIO()", "contextlib.redirect_stdout(io.StringIO())"),
-        ("import math\nmath.tau2 = 5", "Make an object or a class of your own and change that."),
+        ("import sys\nsys.exc_info()", "Use `except Exception as error:` and type(error)"),
+        ("import io, sys\nsys.stdout = io.StringIO()", "Use contextlib.redirect_stdout("),
+        ("import math\nmath.tau2 = 5", "Change an object or class that the program created."),
     ],
 )
 def test_the_hint_knows_the_name_of_a_module(belljar, source, hint):

@@ -126,7 +126,7 @@ WITHOUT_FILES = {
 def test_a_path_without_files_names_the_profile_that_has_them(name: str, sandbox: Session) -> None:
     error = sandbox.run(HEAD + WITHOUT_FILES[name])["error"]
     said = f"{error['message']} {error['hint']}"
-    assert "join it with filesystem" in said, error
+    assert "combine it with filesystem" in said, error
     assert JOINED in said
 
 

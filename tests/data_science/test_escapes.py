@@ -1,4 +1,4 @@
-"""Ways out of the language wall through these packages, each by its class.
+"""Ways out of the language policy through these packages, each by its class.
 
 Every attack is a function that returns something true where it succeeds. Those of a class run in
 one process: in plain Python, where each must succeed, and in the sandbox, where each must be

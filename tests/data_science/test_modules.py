@@ -89,8 +89,8 @@ SAID = {
     "films by module": ("import matplotlib.animation as animation", "single frames"),
     "a part that is not here": ("import scipy.datasets", "scipy.stats"),
     "a part that is nearly there": ("import sklearn.linear_models", "'sklearn.linear_model'"),
-    "another library of learning": ("import torch", "sklearn is here"),
-    "another library of tables": ("import polars as pl", "pandas is here"),
+    "another library of learning": ("import torch", "Use sklearn"),
+    "another library of tables": ("import polars as pl", "Use pandas"),
     "another library of images": ("from PIL import Image", "plt.imshow"),
     "a notebook's display": ("from IPython.display import display", "the last line"),
 }
@@ -102,7 +102,7 @@ def test_what_is_not_there_says_what_is(name: str, sandbox: Session) -> None:
     outcome = sandbox.run(source)
     assert outcome["status"] in {"refused", "exception"}
     assert said in outcome["error"]["hint"], outcome["error"]
-    assert "there are no pictures" not in outcome["error"]["hint"]
+    assert "Images are not available" not in outcome["error"]["hint"]
 
 
 # Each draws from another generator that the zygote holds, or makes one.

@@ -37,7 +37,7 @@ def validate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def example(tmp_path) -> Path:
-    (tmp_path / "table.py").write_text(block(section(PAGE, "Forms"), "python"))
+    (tmp_path / "table.py").write_text(block(section(PAGE, "Output formats"), "python"))
     return tmp_path
 
 
@@ -109,7 +109,7 @@ def test_the_configuration_that_is_shown_is_accepted(example):
 
 
 def test_the_comment_that_is_shown_suppresses_where_it_is_allowed(example):
-    text = block(section(PAGE, "What is known: baselines and comments"), "python")
+    text = block(section(PAGE, "Baselines and ignore comments"), "python")
     (example / "commented.py").write_text(text)
     assert validate(example, "commented.py").returncode == 1
     (example / "belljar.toml").write_text("[validate]\nallow-ignore-comments = true\n")

@@ -349,10 +349,10 @@ def test_redirections_move_no_other_stream(attack: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("use", "said"),
     [
-        ("SectionProxy(Fake(), 'x')", "[BJ502] converters are for parsers"),
-        ("ConverterMapping(Fake())", "[BJ502] converters are for parsers"),
-        ("SectionProxy.__init__(Fake(), ConfigParser(), 'x')", "[BJ502] sections are made"),
-        ("ConverterMapping.__init__(Fake(), ConfigParser())", "[BJ502] a ConverterMapping is made"),
+        ("SectionProxy(Fake(), 'x')", "[BJ502] converters only work on parsers"),
+        ("ConverterMapping(Fake())", "[BJ502] converters only work on parsers"),
+        ("SectionProxy.__init__(Fake(), ConfigParser(), 'x')", "[BJ502] only a parser"),
+        ("ConverterMapping.__init__(Fake(), ConfigParser())", "[BJ502] only a parser creates its"),
     ],
 )
 def test_converters_are_for_parsers(use: str, said: str) -> None:

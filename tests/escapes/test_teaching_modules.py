@@ -351,7 +351,7 @@ STOPPED = {
         "class S(str): pass\nunittest.TestCase(S('run'))",
         "[BJ306]",
     ),
-    "no log files": ("logging.basicConfig(filename='/dev/null')", "writes no files"),
+    "no log files": ("logging.basicConfig(filename='/dev/null')", "does not write files"),
     "text that is a subclass": (
         "class S(str): pass\ntimeit.timeit(S('1'))",
         "neither a string",

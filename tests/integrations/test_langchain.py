@@ -154,7 +154,7 @@ def test_copies_run_programs_as_well(tool):
 
 
 def test_wrong_options_are_named(box):
-    with pytest.raises(ValueError, match="profile: the sandbox that is given has one"):
+    with pytest.raises(ValueError, match="profile: the given sandbox already has one"):
         BelljarTool(sandbox=box, profile="basic")
     with pytest.raises(ValueError, match="timeout"):
         BelljarTool(sandbox=box, timeout="soon")

@@ -106,7 +106,7 @@ def test_printed_otherwise(run_untrusted):
     done.assert_outcomes(failed=6)
     done.stdout.fnmatch_lines([
         "*f() could not be called: *", "*ValueError: ?x1b?2J",
-        "*f() returned what is no plain data: *?x1b?2J*",
+        "*f() returned a value that is not plain data: *?x1b?2J*",
         "*GuestFailed: exception: ValueError: ?x1b?2J*", "*error=?x1b?2J>*",
         "*'?x1b?2J' not in '?x1b?2Ja?n'*", "*'?x1b?2Ja?n' == 'a?n'*",
     ])  # fmt: skip
@@ -136,7 +136,7 @@ def test_exit(run_untrusted):
     run_untrusted.call("def f(): return 1\\nresult = (1,)\\nexit()", "f")
 
 def test_no_name(run_untrusted):
-    with pytest.raises(ValueError, match="is not the name of one"):
+    with pytest.raises(ValueError, match="is not a function name"):
         run_untrusted.call(Path("student.py"), "add(1, 2) or add")
 
 def test_no_program(run_untrusted):
@@ -149,8 +149,9 @@ def test_no_program(run_untrusted):
     done.stdout.fnmatch_lines([
         "*broken() could not be called: *", "*line 8, in broken", "*IndexError*",
         "*NameError: name 'subtract' is not defined*",
-        "*machine() returned what is no plain data: *", "*f() returned too much: *",
-        "*f() did not return: the program has called exit()*",
+        "*machine() returned a value that is not plain data: *",
+        "*f() returned a value that is too large: *",
+        "*f() did not return: the program called exit()*",
     ])  # fmt: skip
 
 
@@ -205,7 +206,7 @@ def test_it(run_untrusted): pass
 """)
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(
-        ["*TypeError: @pytest.mark.belljar('filesystem'): options go by name*"]
+        ["*TypeError: @pytest.mark.belljar('filesystem'): pass options by name*"]
     )
 
 

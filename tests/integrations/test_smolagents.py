@@ -191,7 +191,7 @@ def test_a_tool_wins_over_a_variable_of_its_name(executor):
 def test_what_cannot_be_sent_is_named(executor):
     with pytest.raises(TypeError, match=r"variables\['image'\] is a object; only plain data"):
         executor.send_variables({"image": object()})
-    with pytest.raises(ValueError, match="'2x' is no name for a variable"):
+    with pytest.raises(ValueError, match="'2x' is not a valid variable name"):
         executor.send_variables({"2x": 1})
     with pytest.raises(ValueError, match="tools: 'my tool'"):
         executor.send_tools({"my tool": print})
@@ -206,7 +206,7 @@ def test_what_cannot_be_sent_is_named(executor):
 
 
 def test_wrong_options_are_named(box):
-    with pytest.raises(ValueError, match="profile: the sandbox"):
+    with pytest.raises(ValueError, match="profile: the given sandbox"):
         BelljarExecutor(box, profile="basic")
     with pytest.raises(ValueError, match="timeout"):
         BelljarExecutor(box, timeout="soon")
@@ -234,7 +234,7 @@ def test_state_is_bounded(box):
     executor("v0")  # and what was kept can be given
     done = executor("large = 'a' * 2_000_000\nf = print")
     assert "[not kept for the next action, too large or not plain data: f, large]" in done.logs
-    with pytest.raises(InterpreterError, match="'large' of an earlier action was too large or no"):
+    with pytest.raises(InterpreterError, match="'large' of an earlier action was too large or not"):
         executor("len(large)")
 
 

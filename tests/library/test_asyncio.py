@@ -426,7 +426,7 @@ def test_same_as_plain_python(source: str) -> None:
         ("asyncio.start_server(print)", "start_server() needs sockets"),
         ("asyncio.create_subprocess_exec('true')", "starts a program"),
         ("asyncio.create_subprocess_shell('true')", "starts a program"),
-        ("asyncio.set_event_loop_policy(None)", "there is one kind"),
+        ("asyncio.set_event_loop_policy(None)", "which is fixed"),
         ("loop.run_in_executor(None, print)", "call the function directly"),
         ("loop.create_connection(print)", "needs descriptors"),
         ("loop.getaddrinfo('localhost', 80)", "needs descriptors"),
@@ -434,8 +434,8 @@ def test_same_as_plain_python(source: str) -> None:
         ("loop.connect_read_pipe(print, None)", "needs descriptors"),
         ("loop.subprocess_exec(print, 'true')", "starts a program"),
         ("loop.add_signal_handler(2, print)", "needs signals"),
-        ("asyncio.current_task().get_stack()", "gives frames"),
-        ("asyncio.current_task().print_stack()", "gives frames"),
+        ("asyncio.current_task().get_stack()", "returns frames"),
+        ("asyncio.current_task().print_stack()", "returns frames"),
     ],
 )
 def test_what_is_not_here_says_why(call: str, reason: str) -> None:

@@ -212,4 +212,4 @@ def test_what_a_function_returns_is_named_by_its_class_alone(box):
     result = box.run("tell()", functions={"tell": Kept})
     assert result.error is not None
     assert "<locals>" not in result.error.message
-    assert result.error.message.startswith("what tell returned is a Kept; only plain data crosses")
+    assert result.error.message.startswith("what tell returned is a Kept; only plain data")

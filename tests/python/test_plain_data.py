@@ -343,7 +343,7 @@ def test_depth_of_what_is_written() -> None:
     _plain.encode(deep, "it")
     for _ in range(10):
         deep = [deep]
-    with pytest.raises(ValueError, match="it nests more than 64 levels deep .* two for a tuple"):
+    with pytest.raises(ValueError, match="it nests more than 64 levels deep .* a tuple or set two"):
         _plain.encode(deep, "it")
     for levels, nested in ((1, lambda x: {"a": x}), (2, lambda x: (x,)), (3, lambda x: {1: x})):
         value: object = None
@@ -354,7 +354,7 @@ def test_depth_of_what_is_written() -> None:
             _plain.encode(nested(value), "it")
     circle: list[object] = []
     circle.append(circle)
-    with pytest.raises(ValueError, match="or holds itself"):
+    with pytest.raises(ValueError, match="or contains itself"):
         _plain.encode(circle, "it")
 
 
@@ -373,7 +373,7 @@ class Sly(int):
     "value", [Sly(1), object(), 1j, bytearray(), range(3), {1: Sly(2)}], ids=named
 )
 def test_no_other_types(value: object) -> None:
-    with pytest.raises(TypeError, match="only plain data crosses"):
+    with pytest.raises(TypeError, match="only plain data is supported"):
         _plain.encode(value, "it")
 
 

@@ -260,7 +260,7 @@ def test_narrowing(box: Sandbox) -> None:
     with Sandbox(allowed_imports=["math"]) as narrow:
         assert narrow.run("import json").status == "refused"
         assert narrow.run("import math", allowed_imports=[]).status == "refused"
-        with pytest.raises(ValueError, match="'json' is none of the modules"):
+        with pytest.raises(ValueError, match="'json' is not one of the modules"):
             narrow.run("1", allowed_imports=["json"])
 
 
@@ -283,14 +283,14 @@ async def awaited(name: str, text: str) -> None:
         ({"output": 0}, ValueError, "output is 0"),
         ({"stdin": 1}, TypeError, "stdin is a int"),
         ({"filename": "a\0b"}, ValueError, "filename is 'a\\\\x00b'"),
-        ({"filename": "\ud800"}, ValueError, "half of a surrogate pair"),
-        ({"inputs": {"a b": 1}}, ValueError, "'a b' is no name"),
-        ({"inputs": {"class": 1}}, ValueError, "'class' is no name"),
+        ({"filename": "\ud800"}, ValueError, "lone surrogate"),
+        ({"inputs": {"a b": 1}}, ValueError, "'a b' is not a valid variable name"),
+        ({"inputs": {"class": 1}}, ValueError, "'class' is not a valid variable name"),
         ({"inputs": {"a": object()}}, TypeError, r"inputs\['a'\] is a object"),
         ({"inputs": {"a": [1, {"x": {2: open}}]}}, TypeError, r"inputs\['a'\]\[1\]\['x'\]\[2\]"),
         ({"inputs": [1]}, TypeError, "inputs is a list"),
         ({"functions": {"f": 1}}, TypeError, r"functions\['f'\] is a int, not callable"),
-        ({"functions": {"f": print}, "inputs": {"f": 1}}, ValueError, "there twice"),
+        ({"functions": {"f": print}, "inputs": {"f": 1}}, ValueError, "both define 'f'"),
         ({"files": {"a": b""}}, ValueError, "files: "),
         ({"files": {"a": 1}}, TypeError, r"files\['a'\] is a int"),
         ({"allowed_imports": "math"}, TypeError, "allowed_imports is a str"),

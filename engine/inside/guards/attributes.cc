@@ -141,7 +141,7 @@ PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyOb
     return Refuse("BJ304", target, name, "may not be set on a metaclass");
   }
   if (!own && !(kind == NameKind::kPublic && MayWritePublic(target))) {
-    return Refuse("BJ305", target, name, "may not be set: it is not the program's own");
+    return Refuse("BJ305", target, name, "may not be set: the program did not create it");
   }
   if (!plain) {
     if (GuardedSet(target, name, self->deletes ? nullptr : args[1]) < 0) return nullptr;
@@ -368,7 +368,7 @@ PyObject* Get(PyObject* target, PyObject* name) {
       if (GuestResolves(target, name) || CannotHave(target, name)) {
         return Sealed(target, name, PyObject_GetAttr(target, name));
       }
-      return Refuse("BJ302", target, name, "is private to a class that the program did not make");
+      return Refuse("BJ302", target, name, "is private to a class that the program did not define");
     case NameKind::kGuardedDunder: return GuardedDunderGet(target, name);
     case NameKind::kRefused:
       return Refuse(RuleOfRefused(name), target, name, "belongs to the interpreter");
@@ -395,13 +395,13 @@ int GuardedSet(PyObject* target, PyObject* name, PyObject* value) {
       if (MayWritePublic(target) || CannotHave(target, name)) {
         return PyObject_SetAttr(target, name, value);
       }
-      Refuse("BJ305", target, name, "may not be set: it is not the program's own");
+      Refuse("BJ305", target, name, "may not be set: the program did not create it");
       return -1;
     case NameKind::kPrivate:
       if (MayWritePrivate(target) || CannotHave(target, name)) {
         return PyObject_SetAttr(target, name, value);
       }
-      Refuse("BJ302", target, name, "is private to a class that the program did not make");
+      Refuse("BJ302", target, name, "is private to a class that the program did not define");
       return -1;
     case NameKind::kNativeDunder:
     case NameKind::kGuardedDunder: return GuardedDunderSet(target, name, value);

@@ -63,7 +63,7 @@ PyObject* WriteHook(PyObject* /*module*/, PyObject* target) {
   // The store itself raises CPython's own error if nothing can be set.
   if (!PyType_Check(target)) return MakeView(target);
   PyErr_Format(PyExc_TypeError,
-               "[BJ305] attributes of class '%.200s' may not be set: it is not the program's own",
+               "[BJ305] attributes of class '%.200s' may not be set: the program did not create it",
                AsType(target)->tp_name);
   return nullptr;
 }

@@ -523,7 +523,7 @@ def _not_checked(error: Exception) -> dict[str, Any]:
         "BJ004",
         "source-not-checked",
         NOWHERE,
-        f"the language policy could not judge this source ({type(error).__name__})",
+        f"the language policy could not check this source ({type(error).__name__})",
         "please report this source; it should have been judged",
     )
 

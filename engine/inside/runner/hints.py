@@ -27,8 +27,8 @@ _WITHHELD = {
     "__import__": "use the import statement",
     "globals": "keep such names in a dict of your own",
     "locals": "keep such names in a dict of your own",
-    "breakpoint": "there is no debugger here; print what you want to see",
-    "__file__": "the program is no file here",
+    "breakpoint": "no debugger is available; use print()",
+    "__file__": "the program is not run from a file",
 }
 
 
@@ -54,7 +54,7 @@ def _refusal(error: BaseException) -> str | None:
     rule = policy_rules.RULES.get(found[1]) if found else None
     if rule is None:
         return None
-    if found[1] == "BJ502":  # what does less here says in its message what to do
+    if found[1] == "BJ502":  # its message already says what to do
         return ""
     return _about_the_name(message) or rule.general_hint or None
 
@@ -64,7 +64,9 @@ def _about_the_name(message: str) -> str | None:
     if found := _NAME_OF_MODULE.match(message):
         module, name = found.groups()
         instead = sys.modules["belljar_policy.alternatives"].alternative_to_name(module, name)
-        return instead or (f"dir({module}) shows what there is" if "[BJ202]" in message else None)
+        if not instead and "[BJ202]" in message:
+            return f"dir({module}) lists the available names"
+        return instead or None
     if found := _REFUSED_ATTRIBUTE.match(message):
         return sys.modules["belljar_policy.tables"].REFUSED_DUNDERS.get(found[1])
     return None
@@ -87,18 +89,18 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
         return None
     root = name.partition(".")[0]
     if command := around.missing_modules.get(root):
-        return f"it is not installed on this machine; its operator runs: {command}"
+        return f"it is not installed on this machine; to install it, the operator runs: {command}"
     if profile := around.modules_elsewhere.get(name) or around.modules_elsewhere.get(root):
         return f"the profile {profile!r} has this module"
-    return "only the modules of the profile are there; nothing can be installed in the sandbox"
+    return "only the profile's modules are available; nothing can be installed in the sandbox"
 
 
 def _recursion(_: BaseException, __: Surroundings) -> str:
-    return "calls were nested too deep; check the condition that ends the recursion, or use a loop"
+    return "calls are nested too deeply; check where the recursion ends, or use a loop"
 
 
 def _memory(_: BaseException, __: Surroundings) -> str:
-    return "work on smaller parts of the data at a time, or ask for a higher memory limit"
+    return "process the data in smaller parts, or request a higher memory limit"
 
 
 def _permission(_: BaseException, __: Surroundings) -> str:

@@ -221,7 +221,7 @@ OUT_OF_MEMORY = _constant(
     error_fields(
         "MemoryError",
         "",
-        hint="work on smaller parts of the data at a time, or ask for a higher memory limit",
+        hint="process the data in smaller parts, or request a higher memory limit",
     ),
 )
 UNREPORTABLE = _constant(

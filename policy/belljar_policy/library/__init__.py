@@ -1,12 +1,12 @@
-"""The standard library as guests get it: re-wrapped where the original reaches files or modules,
-evaluates text, or looks attributes up by names it is given. One module here for each of the
-library's, dots in its name as underscores.
+"""Replacements for parts of the standard library that access files or modules, evaluate text, or
+look up attributes by name. Each module here is named after the library's, with underscores for
+dots.
 
-Two kinds. Functions stand in for the library's where a profile says `replace`. `reduce` changes
-methods of the library's own classes in this interpreter: a wrapper class would leave the original
-one `super()` away.
+There are two kinds. Functions replace the library's where a profile says `replace`. `reduce`
+changes methods of the library's own classes in this interpreter, because with a wrapper class the
+original would be one `super()` away.
 
-Nothing here may decide by isinstance() or by a method of an object that a guest made.
+Nothing here may rely on isinstance() or on a method of a guest's object.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ __all__ = ["forget", "open_network", "program", "reduce"]
 
 
 def open_network(port: int) -> None:
-    """Zygote, before packages are imported. `egress`: the port of the host's proxy."""
-    from . import network  # what it imports is of no use without one
+    """Zygote, before packages are imported. `port`: the port of the host's egress proxy."""
+    from . import network  # imports modules that are only useful with a network
 
     network.reduce(port)
 
@@ -51,7 +51,7 @@ def reduce(has_files: bool) -> None:
     pprint.reduce()
     configparser.reduce(has_files)
     if has_files:
-        from . import files  # and with it what no other profile needs
+        from . import files  # imports modules that no other profile needs
 
         files.reduce()
     else:
@@ -59,5 +59,5 @@ def reduce(has_files: bool) -> None:
 
 
 def forget() -> None:
-    """Zygote, after the last import: nothing of the library's stays in caches that guests share."""
+    """Zygote, after the last import: removes the library's entries from caches shared by guests."""
     typing.forget()

@@ -1,4 +1,4 @@
-"""Builtins that a program in a sandbox gets in another form."""
+"""Builtins that are replaced in the sandbox."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def exit(code: Any = None, /) -> None:
 
 
 def input(prompt: Any = "", /) -> str:
-    """input(): reads a line of the standard input that the call brought along."""
+    """input(): reads a line of the standard input passed with the call."""
     text = str(prompt)
     if text:
         sys.stdout.write(text)

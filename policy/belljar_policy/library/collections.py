@@ -1,4 +1,4 @@
-"""collections, for guests: a copy is an object of the class that was copied."""
+"""collections, for guests: a copy has exactly the class of its original."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def _copy_of(cls: Any) -> Any:
             raise TypeError(f"__copy__() takes a {cls.__name__}, not {type(self).__name__!r}")
         kind = type(self)
         made = kind.__new__(kind)
-        # Whatever a __new__ of the guest's hands out would be filled with names of its choice.
+        # A guest's __new__ could return any object, which would then get attributes of its choice.
         if type(made) is not kind:
-            raise TypeError("[BJ502] the class makes objects of another class: define __copy__")
+            raise TypeError("[BJ502] __new__ returned an object of another class; define __copy__")
         made.__dict__.update(self.__dict__)
         made.__dict__["data"] = self.__dict__["data"].copy()
         return made
@@ -25,7 +25,7 @@ def _copy_of(cls: Any) -> Any:
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: UserDict and UserList fill what they have made."""
+    """Zygote, before the freeze: UserDict and UserList only fill copies of their own class."""
     for cls in (collections.UserDict, collections.UserList):
         method: Any = _copy_of(cls)
         method.__module__, method.__qualname__ = "collections", f"{cls.__name__}.__copy__"

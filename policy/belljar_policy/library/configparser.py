@@ -13,7 +13,7 @@ from .objects import is_a, refuses
 
 
 def reduce(has_files: bool) -> None:
-    """Zygote, before the freeze: getters are for parsers, and no file is read."""
+    """Zygote, before the freeze: getters only accept parsers, and no file is read."""
     mapping: Any = configparser.ConverterMapping
     proxy: Any = configparser.SectionProxy
     parser: Any = configparser.RawConfigParser
@@ -29,12 +29,12 @@ def reduce(has_files: bool) -> None:
 
     def of_parser(value: Any) -> Any:
         if not is_a(value, parser):
-            raise TypeError("[BJ502] converters are for parsers")
+            raise TypeError("[BJ502] converters only work on parsers")
         return value
 
     def __init__(self: Any, given: Any) -> None:  # noqa: N807
         if type(self) is not mapping:  # it looks up what a pattern of `self` lets through
-            raise TypeError("[BJ502] a ConverterMapping is made by its parser")
+            raise TypeError("[BJ502] only a parser creates its ConverterMapping")
         init_mapping(self, of_parser(given))
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:  # noqa: N807
@@ -55,7 +55,7 @@ def reduce(has_files: bool) -> None:
 
     def init_proxy(self: Any, given: Any, name: Any) -> None:
         if type(self) is not proxy:
-            raise TypeError("[BJ502] sections are made by their parser")
+            raise TypeError("[BJ502] only a parser creates its sections")
         self._parser = of_parser(given)
         self._name = name
         for key in given.converters:

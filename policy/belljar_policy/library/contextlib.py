@@ -1,4 +1,4 @@
-"""contextlib, for guests: the library's redirections set sys.<a class attribute>."""
+"""contextlib, for guests: the originals set a sys attribute named by a class attribute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .streams import TextStream
 
 
 class _RedirectStdout:
-    """contextlib.redirect_stdout; the library's has the stream's name in a class attribute."""
+    """contextlib.redirect_stdout, without the stream's name in a class attribute."""
 
     __slots__ = ("_new", "_old")
 
@@ -29,7 +29,7 @@ class _RedirectStdout:
 
 
 class _RedirectStderr:
-    """The same for stderr. Two classes: a guest can reach a class and call it as it likes."""
+    """The same for stderr. Two classes: a guest can call a common class with any arguments."""
 
     __slots__ = ("_new", "_old")
 

@@ -32,7 +32,7 @@ class Error(Exception):
 
 
 def _special(obj: Any, name: str) -> Any:
-    """A method that the object's class defines, looked up as an operator's would be."""
+    """A method of the object's class, looked up like an operator's method."""
     for base in mro_of(type(obj)):
         found = dict_of(base).get(name)
         if found is not None:
@@ -43,7 +43,7 @@ def _special(obj: Any, name: str) -> Any:
 def _rebuild(obj: Any, deep: Callable | None) -> Any:
     cls = type(obj)
     reducer = copyreg.dispatch_table.get(cls)
-    # `object`'s own method asks the class; what an instance's dict adds is judged below.
+    # `object`'s own method uses the class; additions of an instance's dict are checked below.
     parts = reducer(obj) if reducer is not None else object.__reduce_ex__(obj, 4)
     if type(parts) is str:
         return obj
@@ -74,7 +74,7 @@ def _rebuild(obj: Any, deep: Callable | None) -> Any:
     return made
 
 
-# Compared by identity: `in` would ask what an instance's own __reduce__ gave.
+# Compared by identity: `in` would call methods of what an instance's own __reduce__ returned.
 _SOUND_FACTORIES = (
     copyreg.__newobj__,  # type: ignore[attr-defined]
     copyreg.__newobj_ex__,  # type: ignore[attr-defined]
@@ -141,7 +141,7 @@ def replace(obj: Any, /, **changes: Any) -> Any:
 def deepcopy(x: Any, memo: Any = None) -> Any:
     """copy.deepcopy."""
     if memo is not None and type(memo) is not dict:  # one with methods of its own may lie
-        raise TypeError("[BJ502] the memo must be a plain dict")
+        raise TypeError("[BJ502] memo must be a plain dict")
     seen: dict[int, Any] = {} if memo is None else memo
     keep: list[Any] = []
 

@@ -50,14 +50,14 @@ def _checked_get_field(cls: type, a_name: Any, *rest: Any, **more: Any) -> Any:
     if guards.is_guest_class(cls):
         _check_field_name(cls, a_name)
     field = _library_get_field(cls, a_name, *rest, **more)
-    # A default whose __class__ says Field would be taken for one, with a name of its choosing.
+    # A default that claims __class__ Field would be treated as one, with a name of its choice.
     if type(field) is not _Field or _field_name(field) is not a_name:
         raise TypeError(f"[BJ502] the default of {a_name!r} is not usable in a dataclass")
     return field
 
 
 def _checks_fields(original: Callable, index: int) -> Callable:
-    """Around what turns fields into text: by then a base's Field may have another name."""
+    """Wraps what converts fields to text: by then a base's Field may have another name."""
 
     def write(*args: Any, **more: Any) -> Any:
         for field in args[index]:
@@ -67,9 +67,10 @@ def _checks_fields(original: Callable, index: int) -> Callable:
     return write
 
 
-# The text of a generated method is not transformed: A.__init__(other, value) would set a name of
-# the guest's choice on anything, A.__repr__(other) would read one, and a frozen A.__setattr__
-# passes any name on. So each begins with these lines, and is for instances of a program's classes.
+# Generated methods are not transformed: A.__init__(other, value) would set an attribute of the
+# guest's choice on any object, A.__repr__(other) would read one, and a frozen A.__setattr__ passes
+# on any name. Each method therefore begins with these lines, which accept only instances of the
+# program's classes.
 def _first_lines(name: str, own: str) -> tuple[list[str], dict[str, Any]]:
     lines, names = [f"__dataclass_own__({own})"], {"__dataclass_own__": guards.need_own}
     if name in ("__setattr__", "__delattr__"):
@@ -79,7 +80,7 @@ def _first_lines(name: str, own: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def _guarded(original: Callable) -> Callable:
-    """Around what runs the text, method by method, before Python 3.13."""
+    """Wraps what executes the text, method by method, before Python 3.13."""
 
     def create(name: str, args: Any, body: Any, *, locals: Any = None, **more: Any) -> Any:
         lines, names = _first_lines(name, args[0])
@@ -90,7 +91,7 @@ def _guarded(original: Callable) -> Callable:
 
 
 def _guarded_builder(original: Any) -> Any:
-    """What collects the text of all methods of a class and runs it at once, since Python 3.13."""
+    """Collects the text of all methods of a class and executes it at once, since Python 3.13."""
 
     class Builder(original):  # type: ignore[misc]
         def add_fn(
@@ -98,12 +99,12 @@ def _guarded_builder(original: Any) -> Any:
         ) -> None:
             lines, names = _first_lines(name, args[0])
             names.update(locals or {})
-            # The lines come here with their indentation.
+            # The lines are already indented.
             body = [*(f"  {line}" for line in lines), *body]
             super().add_fn(name, args, body, locals=names, **more)
 
         def add_fns_to_class(self, cls: type) -> None:
-            # The text of __repr__ and __eq__ is made where nothing of _WRITERS sees the fields.
+            # The text of __repr__ and __eq__ is written where _WRITERS do not see the fields.
             for field in dict_of(cls)[_FIELDS].values():
                 _check_field_text(_field_name(field))
             super().add_fns_to_class(cls)
@@ -154,13 +155,13 @@ def _check_dataclass(cls: Any) -> None:
 
 def dataclass(cls: Any = None, /, **options: Any) -> Any:
     """dataclasses.dataclass for the program's own classes."""
-    # Asked for their truth now: a __bool__ could change what was checked.
+    # Evaluated now: a __bool__ could change what was checked.
     options = {name: bool(value) for name, value in options.items()}
 
     def process(cls: Any) -> Any:
         _check_dataclass(cls)
         if not options.get("init", True) and not cls.__doc__:
-            # The library would ask for the signature of `object`, which makes classes to read it.
+            # The library would request the signature of `object`, which creates classes.
             cls.__doc__ = f"{cls.__name__}()"
         made = dataclasses.dataclass(cls, **options)
         match_args = dict_of(made).get("__match_args__")
@@ -174,7 +175,7 @@ def dataclass(cls: Any = None, /, **options: Any) -> Any:
 
 
 def fields(class_or_instance: Any) -> tuple[Any, ...]:
-    """dataclasses.fields, from the class only: an instance may pretend to others."""
+    """dataclasses.fields, from the class only: an instance may claim other fields."""
     cls = class_or_instance if isinstance(class_or_instance, type) else type(class_or_instance)
     for base in mro_of(cls):
         fields = dict_of(base).get(_FIELDS)
@@ -252,8 +253,8 @@ def replace(obj: Any, /, **changes: Any) -> Any:
 
 
 def _method_replace(self: Any, /, **changes: Any) -> Any:
-    # The library's, which is A.__replace__ since Python 3.13, believes any object about its fields
-    # and reads what they name.
+    # The library's version, A.__replace__ since Python 3.13, trusts any object's claimed fields
+    # and reads the attributes that they name.
     guards.need_own(self)
     return _replaced(self, changes)
 
@@ -289,7 +290,7 @@ def _replaced(obj: Any, changes: dict[str, Any]) -> Any:
 
 
 def make_dataclass(cls_name: str, fields: Any, **options: Any) -> Any:
-    """dataclasses.make_dataclass by way of type() and the dataclass above."""
+    """dataclasses.make_dataclass, using type() and the dataclass above."""
     bases = options.pop("bases", ())
     namespace = dict(options.pop("namespace", None) or {})
     options.pop("module", None)
@@ -310,7 +311,7 @@ def make_dataclass(cls_name: str, fields: Any, **options: Any) -> Any:
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: checks where the library takes fields and where it writes text."""
+    """Zygote, before the freeze: adds checks where the library reads fields and writes text."""
     library: Any = dataclasses
     library._get_field = _checked_get_field
     if hasattr(library, "_FuncBuilder"):

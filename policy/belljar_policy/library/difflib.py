@@ -8,7 +8,7 @@ from typing import Any
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: HtmlDiff counts its tables in the class, which takes no stores."""
+    """Zygote, before the freeze: HtmlDiff keeps its counter in the class, which is read-only."""
     html: Any = difflib.HtmlDiff
     numbers = itertools.count()
 

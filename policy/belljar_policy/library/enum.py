@@ -11,9 +11,9 @@ from .objects import mro_of
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: an enumeration is made by EnumMeta alone."""
-    # A metaclass M(EnumMeta, Own) would have Own.__new__ answer EnumMeta's super().__new__ with an
-    # object of its choice, whose __dict__ the library then copies to where the program sees it.
+    """Zygote, before the freeze: only EnumMeta creates enumerations."""
+    # With a metaclass M(EnumMeta, Own), EnumMeta's super().__new__ would call Own.__new__, which
+    # can return any object; the library copies its __dict__ to where the program sees it.
     meta: Any = enum.EnumMeta
     original = meta.__new__
 

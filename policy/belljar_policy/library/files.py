@@ -1,8 +1,7 @@
-"""What the library's modules for files need before guests get them: pathlib, archives, compression.
+"""Changes to the library's modules for files: pathlib, archives, compression.
 
-Their functions go by paths; that a number opens nothing is seen to where all files are opened
-(engine/inside/guards/files.cc). What is left are classes in Python, whose methods take anything for
-`self`, and tables that are there to be changed.
+Their functions take paths; engine/inside/guards/files.cc ensures that a number opens nothing. What
+remains are Python classes, whose methods accept any `self`, and mutable tables.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from . import logging, program
 from .objects import is_a, only_for_its_own
 from .os_path import in_python
 
-# Classes in Python, all those that a module has, and those of its inner modules: since 3.12 zipfile
-# is a package, and pathlib since 3.13.
+# All Python classes of these modules and their submodules: zipfile is a package since 3.12, pathlib
+# since 3.13.
 _MODULES = ("_compression", "bz2", "gzip", "lzma", "pathlib", "tarfile", "zipfile")
 
-# Called with what the class says it is, or looked up on the class itself.
+# Called on the class instead of an instance.
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: methods take their own kind, and defaults are the safe ones."""
+    """Zygote, before the freeze: methods check the type of `self`, and defaults are safe."""
     logging.reduce(has_files=True)
     _reduce_tarfile(importlib.import_module("tarfile"))
     _reduce_sqlite(importlib.import_module("sqlite3"))
@@ -43,7 +42,7 @@ def reduce() -> None:
         if top not in _MODULES:
             continue
         for value in list(vars(module).values()):
-            # Where it is defined, and once: a second wrapper takes the first for its original.
+            # Only where the class is defined: a second wrapper would wrap the first.
             if isinstance(value, type) and value.__module__ == name:
                 _insist(value)
 
@@ -56,7 +55,7 @@ def _insist(cls: Any) -> None:
             only_for_its_own(cls, name)
 
 
-# What paths ask of it: pathlib's ParserBase, and three names that only these two have.
+# The names that paths use: pathlib's ParserBase, and three names that only these two have.
 _OF_PARSERS = (
     "altsep", "isabs", "isreserved", "join", "normcase", "sep", "split", "splitdrive", "splitext",
     "splitroot",
@@ -64,7 +63,7 @@ _OF_PARSERS = (
 
 
 def _reduce_parsers(pathlib: Any) -> None:
-    # Since 3.13 the module that takes a path apart stands in a public attribute of its class.
+    # Since 3.13 a path class has the module that parses paths in a public attribute.
     if pathlib is None:
         return
     classes = [value for value in vars(pathlib).values() if isinstance(value, type)]
@@ -83,8 +82,8 @@ def _reduce_parsers(pathlib: Any) -> None:
 
 
 def _reduce_sqlite(sqlite3: Any) -> None:
-    # Since 3.12. It can have SQLite take addresses of functions from a program, with
-    # SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER.
+    # Since 3.12. With SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLite accepts function addresses from
+    # a program.
     original = getattr(sqlite3.Connection, "setconfig", None)
     if original is None:
         return
@@ -93,7 +92,7 @@ def _reduce_sqlite(sqlite3: Any) -> None:
         if program.running.scope is program.NO_SCOPE:  # with the policy off
             return original(*args)
         raise PermissionError(
-            "[BJ502] setconfig() has SQLite do what is not safe; a database here is as it is made"
+            "[BJ502] setconfig() can enable unsafe features of SQLite and is not available"
         )
 
     setconfig.__doc__ = original.__doc__
@@ -102,15 +101,15 @@ def _reduce_sqlite(sqlite3: Any) -> None:
 
 
 def _reduce_tarfile(tarfile: Any) -> None:
-    # TarFile.open() looks up the methods of these names on whatever class it is called on.
+    # TarFile.open() looks up methods by these names on the class that it is called on.
     tarfile.TarFile.OPEN_METH = MappingProxyType(dict(tarfile.TarFile.OPEN_METH))
-    # Names of users are asked for over a socket, which nobody here has.
+    # User names are looked up over a socket, which is not available.
     tarfile.pwd = tarfile.grp = None
-    # A stream keeps the module that it packs with in a public attribute.
+    # A stream has the compression module in a public attribute.
     names = {name: value for name, value in vars(zlib).items() if name[0] != "_"}
     parts = type("zlib", (), {"__slots__": (), "__module__": "tarfile", **names})()
     tarfile._Stream.zlib = property(lambda self: parts, lambda self, value: None)
-    # As Python 3.14 has it: no absolute names, none that lead out, no devices.
+    # The default of Python 3.14: no absolute names, no names that lead out, no devices.
     if hasattr(tarfile, "data_filter"):
         tarfile.TarFile.extraction_filter = staticmethod(tarfile.data_filter)
     else:  # before 3.11.4

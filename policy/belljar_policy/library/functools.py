@@ -20,8 +20,8 @@ def update_wrapper(
     assigned: Any = functools.WRAPPER_ASSIGNMENTS,
     updated: Any = functools.WRAPPER_UPDATES,
 ) -> Any:
-    """functools.update_wrapper for the names it copies by default; others are ignored."""
-    # With names from the caller this is getattr and setattr on anything:
+    """functools.update_wrapper for the default names; others are ignored."""
+    # With names from the caller this would be getattr and setattr on any object:
     # update_wrapper(f, textwrap.dedent, assigned=(), updated=('__globals__',)).
     names = [name for name in assigned if type(name) is str and name in _COPIED]
     if guards.is_guest_function(wrapper):
@@ -61,7 +61,7 @@ def total_ordering(cls: Any) -> Any:
 
 
 class _SingleDispatch:
-    """functools.singledispatch without the reading of annotations: the library's evaluates them."""
+    """functools.singledispatch that does not evaluate annotations, unlike the library's."""
 
     __slots__ = ("__dict__", "__weakref__", "_function", "_registry")
 
@@ -81,8 +81,8 @@ class _SingleDispatch:
 
     def dispatch(self, cls: type) -> Callable:
         """The implementation for `cls`."""
-        # Not the library's: it puts the bases of `cls` into a set and asks that set for every
-        # subclass of the registered classes, which a metaclass's __eq__ then sees.
+        # Not the library's: it puts the bases of `cls` into a set and looks up every subclass of
+        # the registered classes in it, which exposes them to a metaclass's __eq__.
         mro = mro_of(cls)  # TypeError for what is no class
         abstract = [kind for kind in self._registry if kind not in mro and _is_subclass(cls, kind)]
         if abstract:
@@ -108,7 +108,7 @@ class _SingleDispatch:
         return types.MappingProxyType(self._registry)
 
     def register(self, cls: Any, func: Any = None) -> Any:
-        """As the library's; an annotation must be a type, not text."""
+        """Like the library's; an annotation must be a type, not text."""
         if isinstance(cls, type) or type(cls) is types.UnionType:
             if func is None:
                 return functools.partial(self.register, cls)
@@ -148,7 +148,7 @@ class singledispatchmethod:  # noqa: N801 (the library's name)
         self._dispatch = _SingleDispatch(func)
 
     def register(self, cls: Any, method: Any = None) -> Any:
-        """As singledispatch's."""
+        """Like singledispatch's."""
         if method is None and not isinstance(cls, type):
             annotations = dict(getattr(cls, "__annotations__", {}))
             annotations.pop("return", None)
@@ -169,7 +169,7 @@ class singledispatchmethod:  # noqa: N801 (the library's name)
         return method
 
 
-# --- what the library's own classes do ------------------------------------------------------------
+# --- changes to the library's own classes ---------------------------------------------------------
 
 
 _library_update_wrapper = functools.update_wrapper
@@ -187,8 +187,8 @@ def _library_wrapper(
     assigned: Any = functools.WRAPPER_ASSIGNMENTS,
     updated: Any = functools.WRAPPER_UPDATES,
 ) -> Any:
-    # lru_cache(C) and contextmanager(C) would give the raw descriptors of the class C, by its
-    # public names: a classmethod without its class, a property to be written to.
+    # lru_cache(C) and contextmanager(C) would expose the raw descriptors of the class C under their
+    # public names: a classmethod without its class, a writable property.
     is_own = guards.is_guest_class(wrapped) or guards.is_guest_class(type(wrapped))
     if type(wrapped) not in _KEPT_DICTS and not is_own:
         updated = ()
@@ -200,17 +200,17 @@ def _reduce_cached_property() -> None:
     get, init, set_name = cached.__get__, cached.__init__, cached.__set_name__
 
     def __get__(self: Any, instance: Any, owner: Any = None) -> Any:  # noqa: N807
-        # Handed to it by another descriptor, any object's __dict__ would be read and written.
+        # Called through another descriptor, it would read and write any object's __dict__.
         if instance is not None and not any(
             found is self for base in mro_of(type(instance)) for found in dict_of(base).values()
         ):
-            raise TypeError("[BJ502] a cached_property is for instances of its class")
+            raise TypeError("[BJ502] a cached_property only works on instances of its class")
         return get(self, instance, owner)
 
     def __init__(self: Any, func: Any) -> None:  # noqa: N807
         _need_cached_property(self)
         if "func" in self.__dict__:
-            raise TypeError("[BJ305] this cached_property is made and may not be changed")
+            raise TypeError("[BJ305] this cached_property may not be changed")
         init(self, func)
 
     def __set_name__(self: Any, owner: Any, name: Any) -> None:  # noqa: N807
@@ -231,7 +231,7 @@ def _need_cached_property(value: Any) -> None:
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: wrappers copy functions, cached values go to own instances."""
+    """Zygote, before the freeze: wrappers only copy functions, cached_property checks instances."""
     library: Any = functools
     for name in _COPIED:
         setattr(_library_wrapper, name, getattr(_library_update_wrapper, name))

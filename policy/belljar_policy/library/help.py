@@ -1,4 +1,4 @@
-"""help(), for guests: a plain description on stdout. pydoc imports what it is asked about."""
+"""help(), for guests: a plain description on stdout. pydoc would import its topic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_MEMBERS = 200
 
 
 def help(*request: Any) -> None:
-    """Describes an object: its signature, its documentation and what is in it."""
+    """Describes an object: its signature, documentation and members."""
     if not request:
         sys.stdout.write(_NO_TOPIC)
         return
@@ -115,7 +115,7 @@ def _class(cls: Any) -> Iterator[str]:
 
 
 def _member_names(cls: Any) -> list[tuple[str, Any]]:
-    """Public names, and the special methods that the program wrote, with what is in the class."""
+    """Public names, and the special methods that the program defined, with their values."""
     found: dict[str, Any] = {}
     for base in mro_of(cls):
         if base is object:

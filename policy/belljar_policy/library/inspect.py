@@ -41,7 +41,7 @@ _own_init = object.__dict__["__init__"]
 
 
 class _Shown:
-    """A default or annotation of library code: its text, not the object."""
+    """A default or annotation of library code, as text instead of the object."""
 
     __slots__ = ("_text",)
 
@@ -67,8 +67,8 @@ def _shown(value: Any) -> Any:
 
 
 def _of_function(function: Any, *, is_own: bool) -> Any:
-    # Not the library's: that one evaluates a function's __text_signature__, which may stand in the
-    # __dict__ of a guest's.
+    # Not the library's: it evaluates a function's __text_signature__, which a guest can set in the
+    # __dict__ of its function.
     code = function.__code__
     names = code.co_varnames
     defaults = function.__defaults__ or ()
@@ -103,7 +103,7 @@ def _same(value: Any) -> Any:
 
 
 def _of_text(text: str, *, drops_first: bool) -> Any:
-    """From "($self, x, /, y=1)" as built-in functions have it; nothing is evaluated."""
+    """Parses "($self, x, /, y=1)" of a built-in function without evaluating anything."""
     is_bound = text.startswith("($")
     try:
         tree: Any = ast.parse(f"def _{text.replace('$', '')}: pass")
@@ -153,7 +153,7 @@ def _of_class(cls: Any) -> Any:
             return _without_first(_signature(call))
     for base in mro_of(cls):
         names = dict_of(base)
-        # Most specific first; of the two in one class, __new__ is the one that is called first.
+        # Most specific first; within a class, __new__ is called before __init__.
         for name in ("__new__", "__init__"):
             found = names.get(name)
             if type(found) is staticmethod:
@@ -226,8 +226,8 @@ _librarys_from_callable = inspect.Signature.__dict__["from_callable"].__func__
 
 
 def _is_open_package_asking() -> bool:
-    """inspect.signature() was called by a package that is left open: scikit-learn finds a model's
-    parameters so, with their defaults."""
+    """Whether an open package calls inspect.signature(): scikit-learn uses it to find a model's
+    parameters and their defaults."""
     asking = sys._getframe(2)
     if asking.f_globals is vars(inspect) and asking.f_back is not None:
         asking = asking.f_back
@@ -246,7 +246,7 @@ def _from_callable(cls: Any, obj: Any, *, follow_wrapped: bool = True, **options
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: signatures take nothing but their own."""
+    """Zygote, before the freeze: methods of signatures check the type of `self`."""
     for cls in (Parameter, Signature, BoundArguments):
         its_own_only(cls)
     Signature.from_callable = classmethod(_from_callable)  # type: ignore[assignment,method-assign]
@@ -279,12 +279,12 @@ def isclass(obj: Any) -> bool:
 
 
 def ismodule(obj: Any) -> bool:
-    """A module, as import gives it."""
+    """A module, as returned by import."""
     return type(obj) is _PROXY
 
 
 def isbuiltin(obj: Any) -> bool:
-    """A function or bound method that is built in."""
+    """A built-in function or bound method."""
     return type(obj) is types.BuiltinFunctionType
 
 
@@ -299,7 +299,7 @@ def isgenerator(obj: Any) -> bool:
 
 
 def isgeneratorfunction(obj: Any) -> bool:
-    """A function that makes generators."""
+    """A generator function."""
     return _has_flag(obj, _GENERATOR)
 
 
@@ -319,17 +319,17 @@ def isasyncgen(obj: Any) -> bool:
 
 
 def isasyncgenfunction(obj: Any) -> bool:
-    """A function that makes asynchronous generators."""
+    """An asynchronous generator function."""
     return _has_flag(obj, _ASYNC_GENERATOR)
 
 
 def isawaitable(obj: Any) -> bool:
-    """Something that await takes."""
+    """An awaitable object."""
     return iscoroutine(obj) or any("__await__" in dict_of(base) for base in mro_of(type(obj)))
 
 
 def isabstract(obj: Any) -> bool:
-    """A class with abstract methods that nothing defines."""
+    """A class with abstract methods."""
     return isclass(obj) and bool(type.__dict__["__flags__"].__get__(obj) & (1 << 20))
 
 
@@ -357,7 +357,7 @@ def getdoc(obj: Any) -> str | None:
 
 
 def getmembers(obj: Any, predicate: Any = None) -> list[tuple[str, Any]]:
-    """Names and values, as dir() and getattr() give them."""
+    """Names and values, as from dir() and getattr()."""
     members = []
     for name in sorted(name for name in guards.dir(obj) if type(name) is str):
         try:

@@ -750,7 +750,7 @@ def basicConfig(  # noqa: N802
 ) -> None:
     """Sets the root logger up: to stderr, to `stream`, or to a file where there are files."""
     if filename is not None and not _has_files[0]:
-        raise PermissionError("[BJ502] logging writes no files here; use stream=io.StringIO()")
+        raise PermissionError("[BJ502] logging does not write files; use stream=io.StringIO()")
     for name in others:
         raise ValueError(f"Unrecognised argument(s): {name}")
     if handlers is not None and (stream is not None or filename is not None):

@@ -1,9 +1,10 @@
-"""The network, for guests of a profile with a proxy: all connections go through the host's.
+"""Network access for guests: all connections go through the host's egress proxy.
 
-A worker's network namespace has a loopback and one listener on it, the proxy (engine/egress), which
-speaks HTTP and SOCKS5. Libraries find it as the proxy in their environment; what opens a socket by
-itself (ftplib, smtplib, a program) is led there by `socket.socket.connect`, name and all, since
-only the host resolves names. With the policy off it is the same: there is no other way out.
+A worker's network namespace has a loopback interface with one listener, the proxy (engine/egress),
+which speaks HTTP and SOCKS5. Libraries find it through the proxy variables of the environment.
+Code that opens sockets itself (ftplib, smtplib, a program) reaches it through a replaced
+`socket.socket.connect`, which passes on the host name, because only the host resolves names. The
+proxy is the only way out, with or without the language policy.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _HOST = "127.0.0.1"
 _MAX_NAME = 255
 _SYSTEM_ROOTS = "/etc/ssl/certs/ca-certificates.crt"
 
-# RFC 1928, 6: what the host answered, as the system call would have.
+# Reply codes of RFC 1928, section 6, as the errors that connect() would raise.
 _REFUSALS = {
     2: (errno.EACCES, "the operator of this sandbox does not allow it"),
     3: (errno.ENETUNREACH, os.strerror(errno.ENETUNREACH)),
@@ -37,7 +38,7 @@ _FAILED = (errno.ECONNABORTED, "the host could not open the connection")
 
 
 def environment(port: int) -> dict[str, str]:
-    """What tells libraries of the egress proxy, and of the certificates that there are."""
+    """The environment variables for the egress proxy and the available certificates."""
     proxy = f"http://{_HOST}:{port}"
     found = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "ALL_PROXY": f"socks5h://{_HOST}:{port}"}
     found |= {name.lower(): value for name, value in found.items()}
@@ -47,7 +48,7 @@ def environment(port: int) -> dict[str, str]:
 
 
 def reduce(port: int) -> None:
-    """Zygote, before anything that may open a connection is imported. `port`: the proxy's."""
+    """Zygote, before any module that may open a connection is imported. `port`: the proxy's."""
     program.running.has_network = True
     os.environ.update(environment(port))
     _lead_sockets_to((_HOST, port))
@@ -55,7 +56,7 @@ def reduce(port: int) -> None:
     _verify_servers_of_mail_and_ftp()
     _leave_files_out_of_urllib()
     _make_header_classes_ahead()
-    # Before a package imports the library's whole: what it finds then is ours, with connections.
+    # Before a package imports asyncio: it must find this version, which has connections.
     importlib.import_module(".asyncio", __package__)
 
 
@@ -100,7 +101,7 @@ def _lead_sockets_to(proxy: tuple[str, int]) -> None:
         if type(host) is not str or type(port) is not int:
             raise TypeError("an address is a tuple of a str and an int")
         timeout = self.gettimeout()
-        # The host waits for the target in our place: a socket that does not block waits here.
+        # The proxy connects to the target, so a non-blocking socket has to wait for it here.
         self.settimeout(timeout or None)
         plain_connect(self, proxy)
         _ask_for(self, host, port)
@@ -108,7 +109,7 @@ def _lead_sockets_to(proxy: tuple[str, int]) -> None:
         return None
 
     def connect_ex(self: Any, address: Any) -> int:
-        """connect() that returns an error's number."""
+        """Like connect(), but returns the error number."""
         try:
             connect(self, address)
         except OSError as error:
@@ -119,7 +120,7 @@ def _lead_sockets_to(proxy: tuple[str, int]) -> None:
 
     def getaddrinfo(host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0,  # noqa: A002
                     flags: int = 0) -> list[Any]:  # fmt: skip
-        """The name itself: whoever connects to it has the host look it up."""
+        """Returns the name unresolved: the host resolves it on connect()."""
         if host is None or family not in (0, socket.AF_INET):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         if isinstance(port, str):
@@ -128,7 +129,7 @@ def _lead_sockets_to(proxy: tuple[str, int]) -> None:
         return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (host, port or 0))]
 
     def getfqdn(name: str = "") -> str:
-        """No name server is asked, and a worker has no name."""
+        """Asks no name server; a worker has no host name."""
         return name or "localhost.localdomain"
 
     cls.connect, cls.connect_ex = connect, connect_ex
@@ -140,7 +141,7 @@ _SERVICES = {"http": 80, "https": 443, "ftp": 21, "smtp": 25, "submission": 587,
 
 
 def _keep_ftp_to_its_host() -> None:
-    """The peer of a control connection is the proxy: data connections name the host."""
+    """Data connections use the host's name: the peer of the control connection is the proxy."""
     cls: Any = ftplib.FTP
     original = cls.makepasv
 
@@ -152,13 +153,13 @@ def _keep_ftp_to_its_host() -> None:
 
 
 def _verify_servers_of_mail_and_ftp() -> None:
-    """smtplib and ftplib verify nothing where they are given no context. Here they do as HTTPS
-    does, against the system's roots; who wants less passes a context of their own."""
+    """Without a context, smtplib and ftplib verify no certificates. Here they verify them like
+    HTTPS, against the system's roots; a program can still pass its own context."""
     module: Any = ssl
     unverified = module._create_stdlib_context
 
     def context(*arguments: Any, certfile: Any = None, keyfile: Any = None, **more: Any) -> Any:
-        if more:  # get_server_certificate(), which is there to see any certificate
+        if more:  # get_server_certificate(), which must accept any certificate
             return unverified(*arguments, certfile=certfile, keyfile=keyfile, **more)
         verifying = ssl.create_default_context()
         if certfile is not None:
@@ -169,9 +170,9 @@ def _verify_servers_of_mail_and_ftp() -> None:
 
 
 def _leave_files_out_of_urllib() -> None:
-    """No file: URLs, and so no local files by an address that a program was given."""
+    """Removes file: URLs, so that a URL from outside cannot read local files."""
     module: Any = urllib.request
-    what = "use an address that begins with http:// or https://"
+    what = "use a URL that begins with http:// or https://"
     for method in ("file_open", "open_local_file"):
         setattr(module.FileHandler, method, refuses(f"FileHandler.{method}", what))
     module.FTPHandler.ftp_open = refuses("FTPHandler.ftp_open", "use ftplib")
@@ -180,14 +181,14 @@ def _leave_files_out_of_urllib() -> None:
 
 
 def _make_header_classes_ahead() -> None:
-    """A policy of email makes a class for each kind of header when it first meets one. Classes that
-    are made while a program runs are judged as the program's."""
+    """A policy of email creates a class for each kind of header on first use. Classes created
+    while a program runs would be treated as the program's."""
     registry: Any = email.headerregistry.HeaderRegistry
     base = email.headerregistry.BaseHeader
     original = registry.__getitem__
     example = registry()
     kinds = [*example.registry.values(), example.default_class]
-    # By identity: the program can register a class of its own, and that one's metaclass may hash.
+    # By identity: the program can register its own class, whose metaclass may define __hash__.
     made = {id(kind): type(f"_{kind.__name__}", (kind, base), {}) for kind in kinds}
 
     def __getitem__(self: Any, name: Any) -> Any:  # noqa: N807

@@ -1,5 +1,5 @@
-"""How library code that stands before guests looks at their objects: never through a method, an
-attribute or an isinstance() that a guest could have supplied.
+"""Inspection of guest objects by library replacements: never through a method, an attribute or an
+isinstance() that a guest could have supplied.
 """
 
 from __future__ import annotations
@@ -11,30 +11,29 @@ from typing import Any
 import _belljar_guards as guards
 
 mro_of = type.__dict__["__mro__"].__get__
-"""The method resolution order of a class; TypeError for what is none."""
+"""The method resolution order of a class; TypeError for other objects."""
 dict_of = type.__dict__["__dict__"].__get__
 """A class's own namespace, read-only."""
 
 
 def is_a(value: Any, cls: type) -> bool:
-    """isinstance() that asks neither `value` nor the class of `cls`."""
-    for base in mro_of(type(value)):  # a loop, not any(): asyncio's methods ask at every call
+    """isinstance() that calls no method of `value` or of the class of `cls`."""
+    for base in mro_of(type(value)):  # a loop is faster than any(): asyncio calls this often
         if base is cls:
             return True
     return False
 
 
 def need_guest_class(cls: Any, who: str) -> None:
-    """TypeError unless the program made the class `cls`."""
+    """Raises TypeError unless the program defined the class `cls`."""
     if not guards.is_guest_class(cls):
-        raise TypeError(f"[BJ502] {who}() takes a class that the program made")
+        raise TypeError(f"[BJ502] {who}() only takes a class that the program defined")
 
 
 def only_for_its_own(cls: Any, name: str) -> None:
-    """Makes the method `name` of the library's class `cls` insist on a `self` of that class.
+    """Makes the method `name` of the library's class `cls` check the type of `self`.
 
-    A method of a Python class takes anything for `self`, and then does to it, by the names that it
-    says it has, whatever it would do to its own.
+    Methods of Python classes accept any object as `self` and read and write its attributes.
     """
     original = cls.__dict__[name]
 
@@ -43,14 +42,14 @@ def only_for_its_own(cls: Any, name: str) -> None:
             raise TypeError(f"{name}() takes a {cls.__name__}, not {type(self).__name__!r}")
         return original(self, *args, **kwargs)
 
-    # Not functools.wraps: `__wrapped__` would be the way around, and it is slow for so many.
+    # Not functools.wraps: `__wrapped__` would bypass the check, and it is slow for many methods.
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(method, attribute, getattr(original, attribute))
     setattr(cls, name, method)
 
 
 def refuses(name: str, hint: str) -> Callable:
-    """A method that only says that the library's opens files."""
+    """A method that raises because the original opens files."""
 
     def method(*_: Any, **__: Any) -> Any:
         raise PermissionError(f"[BJ502] {name}() opens files; {hint}")
@@ -60,9 +59,9 @@ def refuses(name: str, hint: str) -> Callable:
 
 
 def its_own_only(cls: Any) -> Any:
-    """Decorates a class of ours that guests get: only_for_its_own() for all its methods.
+    """Class decorator for replacements: only_for_its_own() for all methods.
 
-    It says that it belongs to the library's module that it stands in for.
+    It also sets `__module__` to the library module that the class replaces.
     """
     cls.__module__ = cls.__module__.rpartition(".")[2].replace("_", ".")
     for name, value in list(cls.__dict__.items()):
@@ -71,5 +70,5 @@ def its_own_only(cls: Any) -> Any:
     return cls
 
 
-# Called with what the class says it is, or looked up on the class itself.
+# Called on the class instead of an instance.
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})

@@ -1,4 +1,4 @@
-"""operator, for guests: what looks attributes up by names judges them."""
+"""operator, for guests: attribute lookups by name are checked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""os, for guests with files: paths, and nothing that takes a descriptor, a process or a terminal.
+"""os, for guests with files: functions of paths, none of descriptors, processes or terminals.
 
-Every function here takes what it is given for a path to be read once, as an exact str or bytes: a
-number would be a descriptor.
+Every function reads its path argument once, as an exact str or bytes, because a number would be a
+descriptor.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .objects import is_a
 
 name = _os.name
 
-# The program's own to change: nothing else reads it, and every worker has another one.
+# The program may change it: nothing else reads it, and every worker has its own.
 environ = {
     key: _os.environ[key] for key in ("HOME", "LANG", "PATH", "TMPDIR", "TZ") if key in _os.environ
 }
 
 
 def _path(value: Any) -> Any:
-    """`value` as an exact str or bytes. TypeError for what is no path."""
+    """`value` as an exact str or bytes. TypeError if it is not a path."""
     path = _os.fspath(value)
     if type(path) is str or type(path) is bytes:
         return path
@@ -176,4 +176,4 @@ def truncate(path: Any, length: Any) -> None:
 
 
 def fsync(fd: Any) -> None:
-    """Nothing outlives the run: what was flushed is as safe as it gets."""
+    """Does nothing: files do not outlive the run."""

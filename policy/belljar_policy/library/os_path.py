@@ -1,6 +1,6 @@
-"""os.path, for guests: no function of it is one of the module `posix`.
+"""os.path, for guests, without the C functions of the module `posix`.
 
-Some are C code in later Pythons, and such a function knows the module that it belongs to.
+Later Python versions implement some functions in C, and such a function refers to its module.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def in_python(function: Any) -> Callable:
-    """`function`, of one path; in Python, if it is not."""
+    """`function`, which takes one path, wrapped in Python if it is a C function."""
     if type(function) is FunctionType:
         return function
 

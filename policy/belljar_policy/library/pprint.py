@@ -11,8 +11,8 @@ from .dataclasses import fields
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: an instance does not say what its fields are."""
-    # The library takes an instance's word for its fields, and their names to getattr().
+    """Zygote, before the freeze: fields come from the class, not from the instance."""
+    # The library trusts an instance's claimed fields and passes their names to getattr().
     printer: Any = pprint.PrettyPrinter
 
     def _pprint_dataclass(

@@ -1,4 +1,4 @@
-"""The program that runs: its file name, its globals, and how more text of it becomes code.
+"""The running program: its file name, its globals, and the compilation of further text.
 
 doctest and timeit run text that came after the program was compiled. It goes through the same
 policy, in the program's own builtins; nothing here takes a namespace as it is given.
@@ -48,15 +48,15 @@ def compile_text(text: Any, filename: str, *, shows_values: bool = False) -> Cod
     if type(text) is not str:  # a subclass could show the check another text than the compiler
         raise TypeError("[BJ502] source text must be a plain str")
     if running.compile_text is None:
-        raise RuntimeError("no policy is there to judge the text")
+        raise RuntimeError("there is no policy to check the text")
     return running.compile_text(text, filename, shows_values)
 
 
 def namespace(*parts: Any) -> dict[str, Any]:
-    """New globals of the program's kind with the names of `parts`, which are plain dicts or None.
+    """New globals like the program's, with the names of `parts`, which are plain dicts or None.
 
-    A dict without the guest's builtins would have exec() put the interpreter's own there, and one
-    with the name of a hook ("@write") would come before the hook.
+    Without the guest's builtins, exec() would add the interpreter's own, and an entry with the name
+    of a hook ("@write") would shadow the hook.
     """
     names: dict[Any, Any] = {}
     for part in parts:
@@ -78,9 +78,9 @@ def _may_be_global(name: Any) -> bool:
 
 
 def place_of_caller(level: Any = 1) -> tuple[str, int, str]:
-    """File name, line and function of the program's own frame that is `level` calls up.
+    """File name, line and function of the program's frame `level` calls up, at most the outermost.
 
-    Beyond the outermost: that one. Frames that are not the program's do not count.
+    Only the program's frames count.
     """
     place = (running.filename, 1, "<module>")
     left = level if type(level) is int else 1

@@ -1,5 +1,5 @@
-"""shutil, for guests with files: the library's rmtree() shows its callback functions of os, and
-others take a descriptor for a path.
+"""shutil, for guests with files: the library's rmtree() passes functions of os to its callback, and
+other functions accept descriptors as paths.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def rmtree(
     path: Any, ignore_errors: Any = False, onerror: Any = None, *, onexc: Any = None
 ) -> None:
     def shown(function: Any) -> Callable:
-        """What a callback is told has failed: of ours, or what fails like it."""
+        """The failed function as the callback sees it: always one of our replacements."""
         return getattr(ours, getattr(function, "__name__", ""), ours.lstat)
 
     def failed(function: Any, name: Any, info: Any) -> None:

@@ -65,7 +65,7 @@ ByteStream.__module__ = "io"  # as a program sees it
 
 
 class TextStream:
-    """What a guest sees as sys.stdout, stderr and stdin: no way down to a descriptor."""
+    """sys.stdout, stderr and stdin for a guest, without access to a descriptor."""
 
     __slots__ = ("_stream", "name")
 
@@ -130,10 +130,10 @@ class TextStream:
         line_buffering: bool | None = None,
         write_through: bool | None = None,
     ) -> None:
-        """Asks for UTF-8, which it is; nothing is buffered here."""
+        """Accepts only UTF-8; buffering options have no effect."""
         wanted = "utf8" if encoding is None else str(encoding).lower().replace("-", "")
         if wanted not in {"utf8", "utf_8"}:
-            raise io.UnsupportedOperation("[BJ502] the streams are UTF-8 here")
+            raise io.UnsupportedOperation("[BJ502] the streams are always UTF-8")
 
     def isatty(self) -> bool:
         """There is no terminal."""
@@ -148,19 +148,19 @@ class TextStream:
         return self.name != "<stdin>"
 
     def seekable(self) -> bool:
-        """A stream has no position."""
+        """The streams are not seekable."""
         return False
 
     def fileno(self) -> int:
         """There are no descriptors."""
-        raise io.UnsupportedOperation("[BJ502] streams have no file descriptor here")
+        raise io.UnsupportedOperation("[BJ502] streams have no file descriptor")
 
     def __repr__(self) -> str:
         return f"<TextStream {self.name}>"
 
 
 def of_interpreter(name: str) -> Any:
-    """sys.<name> as a guest may have it."""
+    """sys.<name> for a guest."""
     current = sys.__dict__.get(name)
     if current is None or guards.is_guest_class(type(current)) or type(current) in _OWN_STREAMS:
         return current
@@ -171,10 +171,10 @@ _OWN_STREAMS = frozenset({io.StringIO, TextStream, ByteStream})
 
 
 def protect() -> None:
-    """Before a guest runs: no stream of the interpreter's own may lead to a descriptor.
+    """Before a guest runs: replaces the interpreter's streams, which give access to descriptors.
 
-    Library code hands sys.stdout on: pprint.PrettyPrinter.__init__(obj) leaves it in obj._stream. A
-    FileIO below it could be opened anew on any path, by its __init__.
+    Library code exposes sys.stdout: pprint.PrettyPrinter.__init__(obj) stores it in obj._stream. A
+    FileIO below it could be reopened with any path through its __init__.
     """
     for name in ("stdin", "stdout", "stderr"):
         stream = sys.__dict__.get(name)

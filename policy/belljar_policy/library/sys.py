@@ -25,7 +25,7 @@ set_int_max_str_digits = sys.set_int_max_str_digits
 
 
 def argv() -> list[str]:
-    """One name: a program here has no arguments."""
+    """Only the program's name: programs have no arguments."""
     return _ARGV
 
 
@@ -36,7 +36,7 @@ _MAX_RECURSION = 20_000
 
 
 def setrecursionlimit(limit: int, /) -> None:
-    """sys.setrecursionlimit, up to what the stack holds."""
+    """sys.setrecursionlimit, limited by the stack size."""
     if type(limit) is not int:
         raise TypeError("an integer is required")
     sys.setrecursionlimit(min(limit, _MAX_RECURSION))

@@ -1,4 +1,4 @@
-"""tempfile, for guests with files: the library's own opens by descriptors."""
+"""tempfile, for guests with files: the library's version uses descriptors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _TemporaryFileWrapper:
         self._is_there = bool(delete)
 
     def __getattr__(self, name: str) -> Any:
-        # What has an underscore is nobody's business; `file` itself is there for anything else.
+        # Private names are not accessible.
         if name[0] == "_" or name == "file":
             raise AttributeError(name)
         return getattr(self.file, name)
@@ -48,7 +48,7 @@ class _TemporaryFileWrapper:
 
 @its_own_only
 class TemporaryDirectory:
-    """A directory that is removed with all that is in it; the library's asks a finalizer to."""
+    """A directory that is removed with its contents; the library's version uses a finalizer."""
 
     __slots__ = ("_ignores_errors", "_is_kept", "name")
 
@@ -66,7 +66,7 @@ class TemporaryDirectory:
         self.name = tempfile.mkdtemp(suffix, prefix, dir)
 
     def cleanup(self) -> None:
-        """Removes it now."""
+        """Removes the directory now."""
         if os.path.exists(self.name):
             shutil.rmtree(self.name, self._ignores_errors)
 
@@ -82,7 +82,7 @@ class TemporaryDirectory:
 
 
 def _create(suffix: Any, prefix: Any, dir: Any) -> str:
-    """Makes an empty file that no other has the name of."""
+    """Creates an empty file with a unique name."""
     path = tempfile.mktemp(
         "" if suffix is None else suffix, "tmp" if prefix is None else prefix, dir
     )

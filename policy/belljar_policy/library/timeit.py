@@ -1,4 +1,4 @@
-"""timeit, for guests: text is judged and compiled as the program was."""
+"""timeit, for guests: text is checked and compiled like the program."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ default_number = 1_000_000
 default_repeat = 5
 
 _FILENAME = "<timeit-src>"
-# Text sees the program's globals here by itself, and no module of that name is there.
+# Not needed here: text sees the program's globals. There is no module of that name.
 _FROM_MAIN = r"(?m)^([ \t]*)from __main__ import [\w, \t]+$"
 
 
 def _block(code: Any, call: str, depth: int) -> str:
-    """`code`, or the call of what it is, as an indented block."""
+    """`code`, or a call if it is callable, as an indented block."""
     text = call if callable(code) else code
     if type(text) is not str:
         raise ValueError("it is neither a string nor callable")
@@ -44,7 +44,7 @@ class Timer:
         timer: Any = default_timer,
         globals: Any = None,  # noqa: A002 (the library's name)
     ) -> None:
-        # Each alone first: an unfinished bracket in one could reach into the other.
+        # Each is compiled alone first: an open bracket in one could extend into the other.
         for what, code in (("stmt", stmt), ("setup", setup)):
             if type(code) is str:
                 compile_text(f"def inner():\n{_block(code, '', 1)}\n pass\n", _FILENAME)

@@ -1,6 +1,6 @@
-"""traceback, for guests: exceptions as text, with the program's own frames and no others.
+"""traceback, for guests: exceptions as text, with only the program's own frames.
 
-Nothing is handed out that holds a frame: there is no TracebackException and no StackSummary.
+Nothing returned contains a frame: there is no TracebackException and no StackSummary.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def final_lines(error: BaseException) -> list[str]:
 
 
 def _exception(exc: Any, value: Any) -> BaseException | None:
-    """The exception that (exc), (exc, value) or (type, value, traceback) name."""
+    """The exception given as (exc), (exc, value) or (type, value, traceback)."""
     error = exc if value is _CURRENT else value
     if error is None:
         return None
@@ -81,5 +81,5 @@ def format_exc(limit: Any = None, chain: bool = True) -> str:
 
 
 def print_exc(limit: Any = None, file: Any = None, chain: bool = True) -> None:
-    """Writes the exception that is being handled to `file`, or stderr."""
+    """Writes the current exception to `file`, or stderr."""
     print_exception(sys.exc_info()[1], file=file, chain=chain)

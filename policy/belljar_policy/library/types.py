@@ -1,4 +1,4 @@
-"""types, for guests: a class made at run time is checked as one that a statement makes."""
+"""types, for guests: a class created at run time is checked like a class statement."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import _belljar_guards as guards
 from .. import tables
 
 ModuleType = type(guards.Proxy("types", None, {}))
-"""What every module here is: isinstance(math, types.ModuleType) holds, and nothing can be made of
-it.
+"""The type of every module that a guest sees: isinstance(math, types.ModuleType) is true, and it
+cannot be instantiated.
 """
 
 
 def check_namespace(names: dict[str, Any]) -> dict[str, Any]:
-    """`names`, if a class of the guest may have them all; TypeError else."""
-    # NamedTuple's metaclass sets what it finds by setattr, past the check of new classes.
+    """Returns `names` if a guest's class may have them all, else raises TypeError."""
+    # NamedTuple's metaclass uses setattr, which bypasses the check of new classes.
     for name in names:
         if type(name) is not str or (
             name[:2] == "__" and name[-2:] == "__" and name not in _DEFINABLE
@@ -33,7 +33,7 @@ _DEFINABLE = tables.CLASS_DUNDERS | {
 
 
 def new_class(name: Any, bases: Any = (), kwds: Any = None, exec_body: Any = None) -> Any:
-    """types.new_class; the body fills a dict of its own, which is checked."""
+    """types.new_class; the body fills a separate dict, which is checked."""
     names: dict[str, Any] = {}
     if exec_body is not None:
         exec_body(names)

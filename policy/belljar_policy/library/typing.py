@@ -11,12 +11,12 @@ from .types import check_namespace
 
 
 def no_type_check(arg: Any) -> Any:
-    """typing.no_type_check: nothing checks types here."""
+    """typing.no_type_check, which has no effect here."""
     return arg
 
 
 def reduce() -> None:
-    """Zygote, before the freeze: its classes take nothing but their own."""
+    """Zygote, before the freeze: methods check the type of `self`."""
     only_for_its_own(typing.ForwardRef, "__init__")  # it leaves a code object in `self`
     meta: Any = typing.NamedTupleMeta  # type: ignore[attr-defined]
     original = meta.__new__
@@ -30,6 +30,7 @@ def reduce() -> None:
 
 
 def forget() -> None:
-    """Zygote, last: a key in a cache is shown to the __eq__ of a guest's object of equal hash."""
+    """Zygote, last: clears caches, whose keys are passed to the __eq__ of guest objects with equal
+    hashes."""
     for clear in typing._cleanups:  # type: ignore[attr-defined]
         clear()

@@ -1,7 +1,7 @@
 """warnings, for guests.
 
-The library's catch_warnings(module=) sets attributes of what it is given, and warn_explicit() and
-formatwarning() read source lines from any file: they are left out.
+The library's catch_warnings(module=) sets attributes of its argument, and warn_explicit() and
+formatwarning() read source lines from any file; these are not available.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _registry: dict[Any, Any] = {}  # which warnings were shown; the program cannot 
 
 @its_own_only
 class WarningMessage:
-    """What catch_warnings(record=True) collects."""
+    """A warning recorded by catch_warnings(record=True)."""
 
     __slots__ = ("category", "file", "filename", "line", "lineno", "message", "source")
 

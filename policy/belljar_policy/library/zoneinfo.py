@@ -1,4 +1,4 @@
-"""zoneinfo, for guests: a key is what it says, and the zones are the system's."""
+"""zoneinfo, for guests: keys are plain strings, and the zones are the system's."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def reduce() -> None:
 
 
 def _no_tzdata(key: str) -> NoReturn:
-    """What comes of looking into a package that is not installed, without the library's 15 modules
-    for looking into packages: 6 ms of a zygote's start."""
+    """The result of a lookup in the missing package tzdata, without importing the library's 15
+    modules for package resources, which cost 6 ms of a zygote's start."""
     raise common.ZoneInfoNotFoundError(f"No time zone found with key {key}")
 
 
 def _check_what_is_opened() -> None:
-    """The path that is opened is the one that was checked."""
-    # A str subclass answers `folder + "/" + key` with __radd__: any path of the file system.
+    """Ensures that the path that is opened is the one that was checked."""
+    # A str subclass can define __radd__, so that `folder + "/" + key` is any path.
     library: Any = paths
     validate = library._validate_tzfile_path
 

@@ -1,9 +1,9 @@
-"""Packages that Belljar does not bring along: how each is loaded in a zygote, and what is changed
-in it before a guest uses it. One module here for each that needs something.
+"""Third-party packages: how each is loaded in a zygote and changed before a guest uses it. Packages
+that need changes have a module here.
 
-    prepare()   before its import: what it would do to the machine (threads, files) it does not do
-    adapt()     after all imports: methods that evaluate text judge it; what it loads on first use
-                is loaded, since a sealed worker maps no more native code
+    prepare()   before the import: prevents side effects (threads, files)
+    adapt()     after all imports: makes methods that evaluate text check it, and loads what the
+                package loads on first use, since a sealed worker cannot map native code
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def _own(name: str) -> Any:
 
 
 def load(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Imports the modules of packages left open that are there, and adapts them. Returns the
-    profile with what it has of those that nobody has reviewed: `[imports] open` names the packages,
-    the sets their modules.
+    """Imports and adapts the installed modules of open packages. Returns the profile with the
+    exports of unreviewed packages added: `[imports] open` names the packages, the package sets
+    their modules.
     """
     modules = profile.get("modules", {})
     unreviewed = _unreviewed(profile)
@@ -39,11 +39,11 @@ def load(profile: Mapping[str, Any]) -> dict[str, Any]:
         if hasattr(own := _own(package), "prepare"):
             own.prepare()
     for name in names:
-        with contextlib.suppress(ImportError):  # whoever needs it says so
+        with contextlib.suppress(ImportError):  # reported where the module is needed
             importlib.import_module(name)
     for name in unreviewed:
         _import_unreviewed(name)
-    # Also those that came with the others.
+    # Including those imported by other packages.
     for package in sorted(_KNOWN & sys.modules.keys()):
         if (names or unreviewed) and hasattr(own := _own(package), "adapt"):
             own.adapt()
@@ -51,14 +51,14 @@ def load(profile: Mapping[str, Any]) -> dict[str, Any]:
     entries = {
         name: _entry(module)
         for name, module in found.items()
-        if issubclass(type(module), types.ModuleType)  # some put another object there
+        if issubclass(type(module), types.ModuleType)  # some packages replace it in sys.modules
     }
     return {**profile, "modules": {**modules, **entries}}
 
 
 def _unreviewed(profile: Mapping[str, Any]) -> list[str]:
-    """Modules of the packages that the profile leaves open by itself, which are left open from here
-    on. None that the profile has anyway, or that Python brings: what it gives of those is decided.
+    """The modules of the packages in `[imports] open`, which become open packages. Excludes modules
+    of the profile and the standard library, whose exports are reviewed.
     """
     known = {name.partition(".")[0] for name in profile.get("modules", {})}
     known |= sys.stdlib_module_names | {"belljar_policy", "belljar_runner", "_belljar_guards"}
@@ -70,7 +70,7 @@ def _unreviewed(profile: Mapping[str, Any]) -> list[str]:
 
 
 def _import_unreviewed(name: str) -> None:
-    """It may be a program, or want what is not here: then there is no such module."""
+    """Imports a module. Anything that it raises means that the module is not available."""
     try:
         importlib.import_module(name)
     except BaseException:
@@ -78,12 +78,12 @@ def _import_unreviewed(name: str) -> None:
 
 
 def _entry(module: types.ModuleType) -> dict[str, Any]:
-    return {"why": "installed packages, reviewed by nobody", "exports": public_names(module)}
+    return {"why": "installed package, not reviewed", "exports": public_names(module)}
 
 
 def public_names(module: types.ModuleType) -> list[str]:
-    """What the module calls its own: `__all__`, or what it defines under a public name. No modules:
-    what it has below it comes with it.
+    """The module's public names: `__all__`, or the public names that it defines. Excludes modules;
+    submodules have entries of their own.
     """
     listed = getattr(module, "__all__", None)
     listed = listed if isinstance(listed, (list, tuple)) else vars(module)
@@ -98,12 +98,12 @@ def public_names(module: types.ModuleType) -> list[str]:
 
 
 def _is_own(value: Any) -> bool:
-    """No module, and no function or class that another package made."""
+    """Whether the value is not a module, and not a function or class of another package."""
     try:
         if isinstance(value, types.ModuleType):
             return False
         made_in = getattr(value, "__module__", None)
-    except Exception:  # it asks for something first, as django.conf.settings does
+    except Exception:  # attribute access may fail, for example for django.conf.settings
         return False
     if type(made_in) is not str or not callable(value):
         return True
@@ -111,7 +111,7 @@ def _is_own(value: Any) -> bool:
 
 
 def load_native(package: str, leave_out: tuple[str, ...] = ("test", "_test")) -> None:
-    """Imports every extension module of a package that can be imported here."""
+    """Imports every extension module of a package that can be imported."""
     for folder in importlib.import_module(package).__path__:
         root = Path(folder)
         for path in sorted(root.rglob("*.so")):
@@ -123,5 +123,5 @@ def load_native(package: str, leave_out: tuple[str, ...] = ("test", "_test")) ->
                 continue
             try:
                 importlib.import_module(".".join((package, *parts)))
-            except ImportError:  # for another machine, or needs what is not installed
+            except ImportError:  # for another platform, or with missing dependencies
                 continue

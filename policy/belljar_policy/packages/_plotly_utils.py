@@ -1,4 +1,4 @@
-"""plotly's validators: the name of a class of theirs becomes the class by eval()."""
+"""plotly's validators: they look up their classes by name with eval()."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Modules, and names in them, that a package looks up because a program wrote their names: a
-backend, a hook, a printer's imports.
+"""Lookup of modules and names that a program gives to a package: a backend, a hook, a printer's
+imports.
 
-A package asks with the library's rights: what it imports runs, and what it finds it calls or hands
-out. A list of packages to trust is no answer, since each holds modules that nobody has reviewed. So
-a name is looked up among what the profile exports, or a module among those that the package itself
-has for the purpose.
+A package has the library's rights: what it imports runs, and what it finds it calls or returns. A
+list of trusted packages would not help, because each has unreviewed modules. So names are looked up
+in the profile's exports, and modules among those that the package provides for the purpose.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from ..library.program import running
 
 
 def exports_of(module: str) -> dict[str, Any] | None:
-    """What a program could import from `module`, by name; None where the profile has no such one.
+    """What a program can import from `module`, by name; None if the profile does not have it.
 
-    Without a program, all that the module has: a zygote prepares, or all of Python is allowed.
+    If no program is watched (zygote start, or the full language), everything in the module.
     """
     if not lookout.watches():
         return vars(importlib.import_module(module))
@@ -34,13 +33,13 @@ def exports_of(module: str) -> dict[str, Any] | None:
 
 
 def refuse(what: str) -> None:
-    """Where a program runs."""
+    """Raises if a program is running."""
     if lookout.watches():
         raise PermissionError(f"[BJ502] {what}")
 
 
 def importing_only(modules: Collection[str], what: str) -> Callable[..., Any]:
-    """In place of importlib.import_module: while a program runs, these modules and no others."""
+    """Replaces importlib.import_module: while a program runs, it only imports these modules."""
 
     def import_module(name: str, package: str | None = None) -> Any:
         # A subclass of str could be equal to one name and imported by another.
@@ -52,8 +51,8 @@ def importing_only(modules: Collection[str], what: str) -> Callable[..., Any]:
 
 
 def only_importing(modules: Collection[str], what: str) -> types.ModuleType:
-    """In place of the module `importlib` among a module's globals: a module too, which no package
-    exports and no program can look into.
+    """Replaces the module `importlib` in a module's globals. The result is a module too, which no
+    package exports and no program can inspect.
     """
     return stand_in(importlib, import_module=importing_only(modules, what))
 

@@ -1,5 +1,5 @@
-"""joblib: `n_jobs=-1` is how many write "as fast as you can". There is one core, so it is one after
-the other; there are no threads and no processes to ask for.
+"""joblib: programs often use `n_jobs=-1`. Jobs run sequentially, since there is one core and no
+threads or processes can be started.
 """
 
 from __future__ import annotations

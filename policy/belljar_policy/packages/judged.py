@@ -1,7 +1,7 @@
 """Text that a package evaluates for a program: a formula, an expression.
 
-It is checked and compiled as the program's own source is, and runs in the program's builtins with
-the names that it uses and no others. So it can do what the program could have done itself.
+It is checked and compiled like the program's source, and runs with the program's builtins and only
+the names that it uses. So it can do no more than the program itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MISSING = object()
 
 
 def program_frame() -> FrameType | None:
-    """The nearest frame of the program; None while a zygote prepares."""
+    """The program's nearest frame; None while the zygote starts."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_builtins is not running.builtins:
         frame = frame.f_back
@@ -30,7 +30,7 @@ def program_frame() -> FrameType | None:
 
 
 def program_names(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a frame's variables those that a text may name."""
+    """The variables of a frame that a text may use."""
     return {
         name: value
         for name, value in names.items()
@@ -39,7 +39,7 @@ def program_names(names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_withheld(value: Any) -> bool:
-    """A real module, or a builtin, which a program has of its own."""
+    """Whether it is a real module or a builtin; a program has its own versions of those."""
     if isinstance(value, types.ModuleType):
         return True
     return type(value) in _BUILTIN and getattr(value, "__module__", None) in (
@@ -50,7 +50,7 @@ def is_withheld(value: Any) -> bool:
 
 
 def evaluate(text: Any, look_up: Callable[[str], Any]) -> Any:
-    """The value of an expression. `look_up` gives a name's value, or MISSING.
+    """The value of an expression. `look_up` returns a name's value, or MISSING.
 
     Raises SyntaxError, PermissionError for what the policy refuses, and what the text raises.
     """
@@ -68,8 +68,8 @@ def evaluate(text: Any, look_up: Callable[[str], Any]) -> Any:
 
 
 def define(text: str, filename: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """The namespace that the definitions of `text` leave, which have `names`."""
-    if running.compile_text is None:  # a zygote prepares: the text is the package's own
+    """The namespace after executing the definitions in `text`, which may use `names`."""
+    if running.compile_text is None:  # the zygote starts: the text is the package's own
         scope = dict(names)
         exec(text, scope)
         return scope

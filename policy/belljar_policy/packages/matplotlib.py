@@ -1,4 +1,4 @@
-"""matplotlib: draws to memory, with the fonts that it brings along."""
+"""matplotlib: draws to memory, with the fonts that it includes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ shown: list[Any] = []
 """Figures that pyplot.show() has closed, in order: the runner keeps them."""
 
 _NOWHERE = "/proc/self/fd"
-"""A folder that is there and takes no file: matplotlib wants one for settings and its cache."""
+"""An existing folder in which no file can be created, for matplotlib's settings and cache."""
 
 
 class _NoTimer:
-    """In place of threading.Timer: a zygote has one thread."""
+    """Replaces threading.Timer: a zygote has one thread."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
@@ -57,7 +57,7 @@ def _instead(module: Any, name: str, value: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _touching_nothing() -> Iterator[None]:
-    """The import makes a folder, starts fc-list and a timer, and writes a cache of fonts."""
+    """Prevents that the import creates a folder, starts fc-list and a timer, and writes a cache."""
     logging.disable(logging.CRITICAL)
     os.environ.update(MPLCONFIGDIR=_NOWHERE, MPLBACKEND="agg")
     try:
@@ -81,7 +81,7 @@ def prepare() -> None:
 
 
 def _get_field(self: Any, field_name: str, args: Any, kwargs: Any) -> Any:
-    """string.Formatter.get_field, with the names judged as str.format's are."""
+    """string.Formatter.get_field, with names checked like those of str.format."""
     first, rest = _string.formatter_field_name_split(field_name)
     found = self.get_value(first, args, kwargs)
     load = getattr if running.compile_text is None else guards.getattr
@@ -99,11 +99,11 @@ def _only_own_backends() -> None:
         f"matplotlib.backends.backend_{name}"
         for name in registry.BackendRegistry._BUILTIN_BACKEND_TO_GUI_FRAMEWORK
     }
-    backends = by_name.only_importing(frozenset(known), "a backend is one of matplotlib's own here")
+    backends = by_name.only_importing(frozenset(known), "only matplotlib's backends are available")
     registry.importlib = backends
     importlib.import_module("matplotlib.backend_bases").importlib = backends  # type: ignore[attr-defined]
     importlib.import_module("matplotlib.pyplot").importlib = by_name.only_importing(  # type: ignore[attr-defined]
-        (), "figures have no hooks here"
+        (), "figure hooks are not available"
     )
 
 
@@ -114,7 +114,7 @@ def _only_own_styles() -> None:
 
     def find(package: Any) -> Any:
         if lookout.watches():
-            raise ModuleNotFoundError("styles come from no package here")
+            raise ModuleNotFoundError("styles of packages are not available")
         return files(package)
 
     resources = by_name.stand_in(module.importlib.resources, files=find)
@@ -124,7 +124,7 @@ def _only_own_styles() -> None:
 def adapt() -> None:
     _only_own_backends()
     _only_own_styles()
-    # What StrMethodFormatter("{x:.2f}") derives from.
+    # The base class of StrMethodFormatter("{x:.2f}").
     string.Formatter.get_field = _get_field  # type: ignore[method-assign]
     for package in ("matplotlib", "contourpy", "kiwisolver", "fontTools"):  # the last: PDF
         load_native(package, ("test", "_test", "_macosx", "_tkagg", "_gtk", "_qt"))
@@ -151,7 +151,7 @@ def _show(*_: Any, **__: Any) -> None:
 
 
 def _use() -> None:
-    """Once through what nearly every figure needs: glyphs, layout, the renderer, PNG."""
+    """Runs what nearly every figure needs once: glyphs, layout, the renderer, PNG."""
     pyplot = importlib.import_module("matplotlib.pyplot")
     figure, axes = pyplot.subplots(figsize=(2, 2))
     axes.plot([1, 2, 3], label="a")

@@ -1,5 +1,5 @@
-"""numpy: what its C code imports on first use; files that are not there for a reason; and no
-addresses for a program to name or call.
+"""numpy: imports of its C code on first use, messages about missing files, and no access to memory
+addresses.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .. import lookout
 from . import by_name
 
 _NO_ADDRESSES = (
-    "[BJ502] there are no pointers here; an array's memory is what a[...], a.view() and "
-    "memoryview(a) show"
+    "[BJ502] pointers are not available; use a[...], a.view() or memoryview(a) for an array's "
+    "memory"
 )
 
 
 def _explain_missing_files() -> None:
-    """loadtxt() and genfromtxt() look whether there is such a file before they open it."""
+    """loadtxt() and genfromtxt() check whether a file exists before they open it."""
     source = importlib.import_module("numpy.lib._datasource").DataSource
     find = source._findfile
 
@@ -36,20 +36,20 @@ def _explain_missing_files() -> None:
 
 
 def _only_its_own_help() -> None:
-    """info("name", toplevel="m") imports the module to look for the name in it."""
+    """info("name", toplevel="m") would import the module to search it for the name."""
     module: Any = importlib.import_module("numpy.lib._utils_impl")
     make_namedict = module._makenamedict
 
     def make_own(module: Any = "numpy") -> Any:
         if type(module) is not str or module != "numpy":
-            by_name.refuse("info() knows the names of numpy and of no other module")
+            by_name.refuse("info() only knows names of numpy")
         return make_namedict(module)
 
     module._makenamedict = make_own
 
 
 def _unless_watched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """For the host, before there is a program, and for all of Python (--language full)."""
+    """For the host, before a program runs, and for the full language (--language full)."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if lookout.watches():
@@ -60,7 +60,7 @@ def _unless_watched(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _close_pointers(numpy: Any) -> None:
-    """Objects of ctypes: their classes make others of any address, and functions of any."""
+    """ctypes objects: their classes can create objects and functions at any address."""
     pointers = importlib.import_module("numpy._core._internal")._ctypes
     for name in ("data_as", "shape_as", "strides_as"):
         setattr(pointers, name, _unless_watched(vars(pointers)[name]))
@@ -85,7 +85,7 @@ def _close_pointers(numpy: Any) -> None:
 
 
 def _reach(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int]:
-    """The bytes that such an array of items of `size` uses, from its first item on: [low, high)."""
+    """The byte range of an array with items of `size`, relative to its first item: [low, high)."""
     if 0 in shape:
         return 0, 0
     steps = [stride * (count - 1) for count, stride in zip(shape, strides, strict=True)]
@@ -93,10 +93,10 @@ def _reach(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple
 
 
 def _checked_strides(ndarray: Any, array: Any, unchecked: Callable[..., Any]) -> Callable[..., Any]:
-    """as_strided, which the package's own sliding_window_view and others call with what they read
-    from an array: one of a class of the program's may say of itself what it likes.
+    """as_strided with bounds checks: sliding_window_view and other functions call it with values
+    that they read from an array, which a guest's subclass can forge.
     """
-    # Of the class, so that no attribute of a subclass comes before them.
+    # From the class, so that attributes of a subclass do not shadow them.
     own = {name: vars(ndarray)[name] for name in ("shape", "strides", "itemsize", "base")}
     interface = vars(ndarray)["__array_interface__"]
 
@@ -154,7 +154,7 @@ def adapt() -> None:
             importlib.import_module(f"numpy.{name}")
         except ImportError:
             continue
-    # Once through what nearly every program does: caches fill, and bytecode specialises.
+    # Runs what nearly every program does once: fills caches and specialises bytecode.
     values = numpy.arange(12.0).reshape(3, 4)
     str((values @ values.T).sum(axis=0).mean().item())
     repr(values)

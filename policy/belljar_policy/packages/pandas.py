@@ -1,4 +1,4 @@
-"""pandas: query() and eval() see the program's names and no others, and no private attribute."""
+"""pandas: query() and eval() see only the program's names, and no private attributes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _judge_attribute(name: str) -> None:
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
-    """As the library's own code asks, with names that a program may have written."""
+    """Attribute lookup by the library's code, with names that may come from a program."""
     if name in tables.REFUSED_NAMES:
         raise AttributeError(f"[BJ301] attribute {name!r} belongs to the interpreter")
     return getattr(owner, name, *default)
 
 
 def _getattr_of_value(owner: Any, name: str, *default: Any) -> Any:
-    """Of modules nothing: the library's own code may look into them, and it is what looks here."""
+    """Refuses modules: the library's code may access them, and this lookup is done by it."""
     if issubclass(type(owner), types.ModuleType):
         raise AttributeError(f"[BJ301] attribute {name!r} of a module may not be read here")
     return _getattr(owner, name, *default)
@@ -112,7 +112,7 @@ def _only_own_backends() -> None:
     def load_known(backend: Any) -> Any:
         if type(backend) is not str or backend not in ("matplotlib", "plotly"):
             by_name.refuse(
-                "plots are drawn by matplotlib or plotly; there is no other backend here"
+                "plots are drawn by matplotlib or plotly; no other backend is available"
             )
         return load_backend(backend)
 
@@ -120,7 +120,7 @@ def _only_own_backends() -> None:
 
 
 def _use() -> None:
-    """Once through what nearly every program does."""
+    """Runs what nearly every program does once."""
     pandas = importlib.import_module("pandas")
     frame = pandas.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "x"], "c": [1.0, None, 2.5]})
     frame.groupby("b").agg({"a": "sum"}).reset_index().merge(frame, on="b")

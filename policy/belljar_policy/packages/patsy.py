@@ -1,4 +1,4 @@
-"""patsy, the formulas of statsmodels: "y ~ np.log(x)" is Python, evaluated."""
+"""patsy, the formulas of statsmodels: "y ~ np.log(x)" is evaluated as Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def adapt() -> None:
     captured = environment.__dict__["capture"].__func__
 
     def capture(cls: Any, eval_env: Any = 0, reference: int = 0) -> Any:
-        """The names of the program, however deep it stands: the library's frames hold modules."""
+        """The program's names, from any depth: the library's frames contain modules."""
         frame = judged.program_frame()
         if isinstance(eval_env, environment) or frame is None:
             return captured(cls, eval_env, reference + 1)

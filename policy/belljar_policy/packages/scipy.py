@@ -1,5 +1,5 @@
-"""scipy: its parts load on first use, and a sealed worker maps no more native code. Distributions
-write their methods from the names of their shapes, which a subclass supplies.
+"""scipy: its submodules load on first use, when a sealed worker cannot map native code any more.
+Distributions generate methods from the names of their shapes, which a subclass supplies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NODES = (
 
 
 def _is_plain_method(node: ast.stmt) -> bool:
-    """Takes arguments and gives them back, as the template of scipy.stats has it."""
+    """Whether the function only returns its arguments, like the template of scipy.stats."""
     if type(node) is not ast.FunctionDef or node.name not in _METHODS or node.decorator_list:
         return False
     names = {each.arg for each in ast.walk(node) if type(each) is ast.arg}
@@ -41,7 +41,7 @@ def _is_plain_method(node: ast.stmt) -> bool:
 
 def _run(text: Any, names: dict[str, Any]) -> None:
     if type(text) is not str or not all(map(_is_plain_method, ast.parse(text).body)):
-        raise PermissionError("[BJ502] the shapes of a distribution are names and nothing else")
+        raise PermissionError("[BJ502] the shapes of a distribution must be names")
     exec(text, names)
 
 

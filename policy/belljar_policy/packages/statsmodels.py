@@ -1,4 +1,4 @@
-"""statsmodels: its native code is loaded, since a sealed worker maps no more of it."""
+"""statsmodels: loads its native code, since a sealed worker cannot map it later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""sympy: sympify("x**2") and parse_expr evaluate text, lambdify writes a function and runs it."""
+"""sympy: sympify("x**2") and parse_expr evaluate text; lambdify generates and runs functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BUILTINS = "abs bool complex float int len list max min range round set sorted 
 
 
 class _Kept:
-    """In place of a code object: what it would be made of."""
+    """Replaces a code object: the text that it would be compiled from."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -40,7 +40,7 @@ def _compile(source: Any, *_: Any, **__: Any) -> _Kept:
 
 
 def _mpmath() -> dict[str, Any]:
-    """The functions of mpmath's numbers, which no profile exports: those of its contexts."""
+    """The functions of mpmath's contexts, which no profile exports."""
     module = importlib.import_module("mpmath")
     own = vars(module.mp)
     return {
@@ -56,14 +56,14 @@ def _mpmath() -> dict[str, Any]:
 
 
 def _functions_of(module: str) -> dict[str, Any]:
-    """What text may import from `module`: functions of numbers, and of those what is exported."""
+    """What text may import from `module`: exported functions of numbers."""
     if module == "mpmath":
         return _mpmath()
     if module.partition(".")[0] in _FUNCTIONS_OF:
         found = by_name.exports_of(module)
         if found is not None:
             return found
-    raise PermissionError(f"[BJ502] functions of {module!r} are not available here")
+    raise PermissionError(f"[BJ502] functions of {module!r} are not available")
 
 
 def _import(text: str, names: dict[str, Any]) -> None:
@@ -95,7 +95,7 @@ def _adapt_parser() -> None:
 
     def run(text: Any, names: dict[str, Any]) -> None:
         if type(text) is not str or text != _EVERYTHING:
-            raise PermissionError("[BJ502] the parser runs no statements here")
+            raise PermissionError("[BJ502] the parser does not run statements")
         _import(text, names)
 
     parser.eval_expr = evaluate
@@ -158,7 +158,7 @@ def _bind_symbols(found: Any) -> None:
 
 
 def _adapt_names() -> None:
-    """var("x y") and its like bind names in the frame that calls them."""
+    """var("x y") and similar functions bind names in the calling frame."""
     module = importlib.import_module("sympy.core.symbol")
 
     def var(names: Any, **args: Any) -> Any:
@@ -181,7 +181,7 @@ def _adapt_names() -> None:
 
 
 def _adapt_polynomials() -> None:
-    """Both write code from what an instance says of itself."""
+    """Both generate code from values that an instance supplies."""
     monomials = importlib.import_module("sympy.polys.monomials")
     series = importlib.import_module("sympy.polys.ring_series")
 
@@ -198,7 +198,7 @@ def _adapt_polynomials() -> None:
 
 
 def _adapt_imports() -> None:
-    """sample(X, library="scipy"): any module, imported to see whether it is there."""
+    """sample(X, library="scipy") would import any module to check whether it exists."""
     module = importlib.import_module("sympy.external.importtools")
 
     def import_known(name: Any, *args: Any, **kwargs: Any) -> Any:
@@ -210,12 +210,12 @@ def _adapt_imports() -> None:
 
 
 def _adapt_handlers() -> None:
-    """register_handler("key", "module.name"): imported when the key is asked for, and called."""
+    """register_handler("key", "module.name"): imported and called when the key is used."""
     module = importlib.import_module("sympy.assumptions.assume")
 
     def get_class(handler: Any) -> Any:
         if issubclass(type(handler), str):
-            by_name.refuse("a handler is a class here, not the name of one")
+            by_name.refuse("a handler must be a class, not its name")
         return original(handler)
 
     original = module.get_class
@@ -231,7 +231,7 @@ def adapt() -> None:
     _adapt_polynomials()
     sympy = importlib.import_module("sympy")
     x = sympy.Symbol("x")
-    # What nearly every use of it loads.
+    # Loads what nearly every program uses.
     sympy.latex(sympy.integrate(sympy.sin(x) ** 2, x))
     sympy.solve(x**2 - 2, x)
     str(sympy.Matrix([[1, 2], [3, 4]]).inv())

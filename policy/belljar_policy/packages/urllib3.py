@@ -1,4 +1,4 @@
-"""urllib3, which requests is made of."""
+"""urllib3, which requests is based on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""asyncio, for guests: tasks, locks, queues and timeouts on a loop that only knows the clock.
+"""asyncio, for guests: tasks, locks, queues and timeouts on an event loop without I/O.
 
-lean.py loads the parts of the library's package, event_loop.py is our loop, sealing.py makes the
-library's classes insist on their own kind, log.py writes what nobody caught to stderr.
+lean.py loads parts of the library's package, event_loop.py is our loop, sealing.py makes methods of
+the library's classes check the type of `self`, log.py writes unhandled errors to stderr.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from ..program import running
 from .lean import package
 from .sealing import seal, unavailable
 
-_THREADS = "needs threads, and there are none; call the function directly"
-_SOCKETS = "needs sockets, and there is no network"
-_PROCESSES = "starts a program, and no other program is here"
-_POLICY = "changes what makes event loops, and there is one kind; asyncio.run() needs no policy"
+_THREADS = "needs threads, which are not available; call the function directly"
+_SOCKETS = "needs sockets; the network is not available"
+_PROCESSES = "starts a program; other programs are not available"
+_POLICY = "changes the event loop policy, which is fixed; asyncio.run() does not need it"
 
-# Named by so many programs that an AttributeError would be a poor answer.
+# Used by so many programs that they deserve a better message than an AttributeError.
 _UNAVAILABLE = {
     "to_thread": _THREADS,
     "run_coroutine_threadsafe": _THREADS,
@@ -30,7 +30,7 @@ _UNAVAILABLE = {
 
 
 def __getattr__(name: str) -> Any:
-    """What the profile names is what the package has."""
+    """Provides the package's names, which the profile exports."""
     return getattr(package, name)
 
 

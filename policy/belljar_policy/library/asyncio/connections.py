@@ -1,8 +1,8 @@
-"""asyncio with connections, for profiles with a proxy: the library's own loop on a selector.
+"""asyncio with connections, for profiles with a proxy: the library's selector event loop.
 
-To the parts of lean.py come those that open connections, TLS and streams among them. The loop is
-the library's, less what wakes it from outside: there are no threads and no signals. Names are not
-looked up here but passed on to the host, by the sockets of library/network.py.
+It adds the parts that open connections, including TLS and streams, to those of lean.py. The loop is
+the library's, without wake-ups from outside, as there are no threads and signals. Names are not
+resolved here: the sockets of library/network.py pass them on to the host.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PARTS = (
     "constants", "log", "protocols", "transports", "sslproto", "staggered", "trsock", "base_events",
     "selector_events", "streams", "base_subprocess", "subprocess",
 )  # fmt: skip
-# Of subprocess only classes are wanted, which anyio derives from.
+# Only the classes of subprocess are needed, because anyio derives from them.
 _NOT_HERE = frozenset({
     "create_subprocess_exec", "create_subprocess_shell", "open_unix_connection", "start_server",
     "start_unix_server",
@@ -41,13 +41,13 @@ _Library = _load()
 
 
 class ConnectionLoop(_Library):
-    """What asyncio.new_event_loop() gives where there is a network."""
+    """The event loop of profiles with a network."""
 
     def __init__(self) -> None:
         super().__init__(selectors.EpollSelector())
 
     def _make_self_pipe(self) -> None:
-        """No thread and no signal is there to wake it."""
+        """Not needed: no thread or signal wakes the loop."""
 
     def _close_self_pipe(self) -> None:
         pass
@@ -61,20 +61,21 @@ class ConnectionLoop(_Library):
         super()._run_once()
 
     async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
-        """The name itself: whoever connects to it has the host look it up."""
+        """Returns the name unresolved: the host resolves it on connect()."""
         return socket.getaddrinfo(host, port)
 
     async def shutdown_default_executor(self, timeout: Any = None) -> None:
         """There is none."""
 
     def default_exception_handler(self, context: Any) -> None:
-        """As that of the loop without connections: the library's reads source lines of files."""
+        """Like the loop without connections: the library's version reads source files."""
         message = context.get("message") or "Unhandled exception in event loop"
         write_error(message, context.get("exception"))
 
 
 def enable(unavailable: Callable[[str, str], Callable]) -> None:
-    """asyncio.run() and its kin use this loop. `unavailable` makes what says why it is not here."""
+    """Makes asyncio.run() and similar functions use this loop. `unavailable` creates methods that
+    raise with a reason."""
     loop: Any = ConnectionLoop
     loop.run_in_executor = unavailable("loop.run_in_executor", _THREADS)
     for name in ("create_server", "create_unix_server", "create_unix_connection"):
@@ -83,6 +84,6 @@ def enable(unavailable: Callable[[str, str], Callable]) -> None:
     Policy._loop_factory = loop
 
 
-_THREADS = "needs threads, and there are none; call the function directly"
-SERVERS = "serves others, and nobody can reach a program here"
-_DATAGRAMS = "sends datagrams, and there is TCP only"
+_THREADS = "needs threads, which are not available; call the function directly"
+SERVERS = "starts a server; programs do not accept connections"
+_DATAGRAMS = "sends datagrams; only TCP is available"

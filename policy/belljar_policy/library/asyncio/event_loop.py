@@ -1,8 +1,8 @@
-"""An event loop of callbacks and timers: it waits for the clock and for nothing else.
+"""An event loop with callbacks and timers, without I/O.
 
-What asyncio.base_events does for tasks, without descriptors, threads and signals. Order and timing
-are the library's: callbacks first come first served, those that callbacks add wait for the next
-round, timers whose time has come follow in the order of their times.
+It does for tasks what asyncio.base_events does, without descriptors, threads and signals. Order and
+timing are the library's: callbacks run in FIFO order, those added by callbacks run in the next
+round, and expired timers run in the order of their times.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .lean import events, futures, tasks
 from .log import write_error
 
 _MAX_SLEEP = 24 * 3600.0  # seconds
-# Cancelled timers stay in the heap until they are many: timeouts are nearly always cancelled.
+# Cancelled timers stay in the heap until there are many: most timeouts are cancelled.
 _MANY_TIMERS = 100
 _MANY_CANCELLED = 0.5
 
 STUCK = (
-    "[BJ502] every task waits for something that no task will do: without threads, sockets and "
-    "signals nothing else can wake this event loop; look for a future, lock or queue that nobody "
-    "sets, releases or fills"
+    "[BJ502] every task waits for another task (deadlock): without threads, sockets and signals "
+    "nothing else can wake this event loop; look for a future, lock or queue that is never set, "
+    "released or filled"
 )
 
 
@@ -37,13 +37,13 @@ def _set_task_name(task: Any, name: Any) -> None:
         task.set_name(name)
 
 
-# Python 3.13 has no such function any more, and says nothing of tasks that have no set_name().
+# Python 3.13 no longer has this function, and does not warn about tasks without set_name().
 _set_name = getattr(tasks, "_set_task_name", _set_task_name)
 
 
 class EventLoop(events.AbstractEventLoop):
-    """What asyncio.new_event_loop() gives. The program can neither derive from it nor write to it,
-    and its methods take nothing else for `self`: see sealing.py."""
+    """The event loop of asyncio.new_event_loop(). Programs cannot derive from it or write to it,
+    and its methods check the type of `self`: see sealing.py."""
 
     slow_callback_duration = 0.1
 
@@ -70,7 +70,7 @@ class EventLoop(events.AbstractEventLoop):
     # --- running ---------------------------------------------------------------------------------
 
     def run_forever(self) -> None:
-        """Runs callbacks until stop(); RuntimeError when nothing is left that could run."""
+        """Runs callbacks until stop(); raises RuntimeError if nothing can run any more."""
         self._check_closed()
         self._check_running()
         hooks = sys.get_asyncgen_hooks()
@@ -89,7 +89,7 @@ class EventLoop(events.AbstractEventLoop):
             sys.set_asyncgen_hooks(*hooks)
 
     def run_until_complete(self, future: Any) -> Any:
-        """Runs until `future`, or the coroutine given, is done; its result or exception."""
+        """Runs until the future or coroutine is done; returns or raises its outcome."""
         self._check_closed()
         self._check_running()
         is_new = not futures.isfuture(future)
@@ -109,7 +109,7 @@ class EventLoop(events.AbstractEventLoop):
             raise RuntimeError("Event loop stopped before Future completed.")
         return future.result()
 
-    # A method: in a task's repr a function would show where on the host it is defined.
+    # A method: a function in a task's repr would show its path on the host.
     def _stop_with(self, future: Any) -> None:
         if not future.cancelled() and isinstance(
             future.exception(), (SystemExit, KeyboardInterrupt)
@@ -118,7 +118,7 @@ class EventLoop(events.AbstractEventLoop):
         self._stopping = True
 
     def stop(self) -> None:
-        """Ends run_forever() after this round."""
+        """Stops run_forever() after this round."""
         self._stopping = True
 
     def close(self) -> None:
@@ -180,14 +180,14 @@ class EventLoop(events.AbstractEventLoop):
             heapq.heappop(timers)._scheduled = False
 
     def _wait(self) -> None:
-        """Sleeps until the next timer's time, unless something is to be done before."""
+        """Sleeps until the next timer expires, unless callbacks are ready."""
         if self._ready or self._stopping:
             return
         if not self._scheduled:
             raise RuntimeError(STUCK)
         delay = min(self._scheduled[0]._when - time.monotonic(), _MAX_SLEEP)
         if delay > 0:
-            # To the next millisecond, as epoll does: what is due within one runs in one round.
+            # Rounded up to milliseconds, like epoll: timers within one run in the same round.
             time.sleep(math.ceil(delay * 1e3) * 1e-3)
 
     # --- callbacks and timers --------------------------------------------------------------------
@@ -241,13 +241,13 @@ class EventLoop(events.AbstractEventLoop):
         return task
 
     def set_task_factory(self, factory: Any) -> None:
-        """`factory(loop, coro)` makes the tasks from now on; None: the default."""
+        """Uses `factory(loop, coro)` to create tasks; None: the default."""
         if factory is not None and not callable(factory):
             raise TypeError("task factory must be a callable or None")
         self._task_factory = factory
 
     def get_task_factory(self) -> Any:
-        """What set_task_factory() was given."""
+        """The argument of set_task_factory()."""
         return self._task_factory
 
     # --- asynchronous generators -----------------------------------------------------------------
@@ -269,7 +269,7 @@ class EventLoop(events.AbstractEventLoop):
             self.call_soon(self.create_task, agen.aclose())
 
     async def shutdown_asyncgens(self) -> None:
-        """Closes the asynchronous generators that are not finished."""
+        """Closes unfinished asynchronous generators."""
         self._asyncgens_are_shut = True
         closing = list(self._asyncgens)
         if not closing:
@@ -293,17 +293,17 @@ class EventLoop(events.AbstractEventLoop):
     # --- errors ----------------------------------------------------------------------------------
 
     def get_exception_handler(self) -> Any:
-        """What set_exception_handler() was given."""
+        """The argument of set_exception_handler()."""
         return self._exception_handler
 
     def set_exception_handler(self, handler: Any) -> None:
-        """`handler(loop, context)` is told of errors that nobody caught; None: the default."""
+        """Calls `handler(loop, context)` for unhandled errors; None: the default."""
         if handler is not None and not callable(handler):
             raise TypeError(f"A callable object or None is expected, got {handler!r}")
         self._exception_handler = handler
 
     def default_exception_handler(self, context: Any) -> None:
-        """Writes the message, the exception and what else is in `context` to stderr."""
+        """Writes the message, the exception and the rest of `context` to stderr."""
         lines = [context.get("message") or "Unhandled exception in event loop"]
         for key in sorted(context):
             if key not in {"message", "exception"}:
@@ -311,7 +311,7 @@ class EventLoop(events.AbstractEventLoop):
         write_error("\n".join(lines), context.get("exception"))
 
     def call_exception_handler(self, context: Any) -> None:
-        """Tells the handler, and the default one of an error in it."""
+        """Calls the handler, and the default handler for an error in it."""
         try:
             if self._exception_handler is None:
                 self.default_exception_handler(context)
@@ -337,15 +337,15 @@ class EventLoop(events.AbstractEventLoop):
             )
 
     def get_debug(self) -> bool:
-        """What set_debug() was given."""
+        """The argument of set_debug()."""
         return self._debug
 
     def set_debug(self, enabled: Any) -> None:
-        """Kept for get_debug(): the debug mode's records of where things were made are stacks."""
+        """Only stored for get_debug(): debug mode would record stacks."""
         self._debug = enabled
 
 
 class Policy(events.BaseDefaultEventLoopPolicy):
-    """Makes the loops of get_event_loop(), new_event_loop() and Runner."""
+    """Creates the loops of get_event_loop(), new_event_loop() and Runner."""
 
     _loop_factory = EventLoop

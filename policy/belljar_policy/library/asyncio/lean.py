@@ -1,9 +1,9 @@
-"""The library's own asyncio without what opens sockets, starts programs or threads.
+"""The library's asyncio without sockets, subprocesses and threads.
 
-`import asyncio` runs a package of 30 modules and what they need: sockets, TLS, subprocesses, thread
-pools, logging. Of those, the 14 named here are loaded, under a package object whose `__init__` is
-not run. Where they import a module that has no use without sockets and threads, they find a
-stand-in with the few names that they mention; it is gone from `sys.modules` afterwards.
+`import asyncio` loads 30 modules and their dependencies: sockets, TLS, subprocesses, thread pools,
+logging. Here only the 14 modules named below are loaded, under a package object whose `__init__` is
+not run. Modules that are useless without sockets and threads are replaced during the import by
+stand-ins with the few names that are used, which are removed from `sys.modules` afterwards.
 
 Tasks and futures are the library's Python classes and not those of `_asyncio`: the C ones trust a
 loop, an `__eq__` and a second `__init__` that a guest may have supplied, down to reading freed
@@ -12,7 +12,7 @@ memory (CPython gh-125966, gh-125969, gh-126080, gh-126138).
 
 from __future__ import annotations
 
-# Imported here first: nothing that others use may be loaded over a stand-in.
+# Imported first, so that shared modules are not loaded with a stand-in.
 import contextlib
 import contextvars  # noqa: F401
 import importlib
@@ -35,23 +35,23 @@ PARTS = (
 
 
 class _Thread:
-    """The one thread there is, as threading.current_thread() gives it."""
+    """The only thread, as returned by threading.current_thread()."""
 
     name = "MainThread"
 
 
 class _Local:
-    """threading.local where there is one thread."""
+    """threading.local for a single thread."""
 
 
 def _none(*_: Any, **__: Any) -> None:
-    """signal.getsignal: nobody handles signals here. And what registers for a fork: a worker is a
-    clone of a zygote that never ran a loop."""
+    """For signal.getsignal, as there are no signal handlers, and for registering fork handlers, as
+    the zygote that a worker is cloned from never ran a loop."""
 
 
 _THREAD = _Thread()
 
-# What the parts mention of each; None: an ImportError, which they are written to expect.
+# The names that are used of each; None: an ImportError, which the importers expect.
 _STAND_INS: dict[str, dict[str, Any] | None] = {
     "_asyncio": None,
     "asyncio.constants": {"DEBUG_STACK_DEPTH": 0, "THREAD_JOIN_TIMEOUT": 0},
@@ -97,7 +97,7 @@ def _standing_in() -> Iterator[None]:
 
 
 def _load() -> Any:
-    """The package, fresh: an asyncio that is there already is not the guest's."""
+    """A new package: an asyncio that is already imported is not the guest's."""
     for name in list(sys.modules):
         if name.partition(".")[0] == "asyncio":
             del sys.modules[name]

@@ -1,7 +1,7 @@
-"""Where asyncio's messages go: to stderr, as logging sends them when nobody has configured it.
+"""asyncio's log messages go to stderr, as with an unconfigured logging module.
 
-The library's traceback module is not asked for whole exceptions: it believes an object's own word
-for its traceback (a group's `exceptions` may be anything), and shows lines of files named there.
+The library's traceback module is not used for whole exceptions: it trusts the tracebacks that
+objects claim (a group's `exceptions` may be anything), and shows lines of the files they name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..objects import is_a
 
-# The attributes themselves, and not what a class says they are.
+# The real attributes, not overrides in a class.
 _cause_of = BaseException.__dict__["__cause__"].__get__
 _context_of = BaseException.__dict__["__context__"].__get__
 _hides_context = BaseException.__dict__["__suppress_context__"].__get__
@@ -25,7 +25,7 @@ _CONTEXT = "\nDuring handling of the above exception, another exception occurred
 
 
 def write_error(message: str, error: Any = None) -> None:
-    """Writes `message` and, when `error` is an exception, its traceback and those before it."""
+    """Writes `message` and, if `error` is an exception, its traceback and those of its causes."""
     text = f"{message}\n"
     if error is not None and is_a(error, BaseException):
         text += _describe(error)
@@ -67,7 +67,7 @@ def _describe_one(error: BaseException) -> str:
 
 
 def _after_library(trace: types.TracebackType | None) -> types.TracebackType | None:
-    """`trace` from the first frame on that is not of the event loop's machinery."""
+    """`trace` without the leading frames of the event loop."""
     while trace is not None and _is_machinery(trace.tb_frame.f_globals.get("__name__")):
         trace = trace.tb_next
     return trace

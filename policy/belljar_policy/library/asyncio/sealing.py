@@ -1,7 +1,8 @@
-"""What the library's classes do not do here, and with what: before the freeze.
+"""Restricts the library's classes, before the freeze.
 
-A method written in Python takes anything for `self` and then writes to it. Each class that a guest
-meets now insists on its own kind. What leads to frames, to files or out of the process says so.
+A method written in Python accepts any `self` and writes to it. The methods of every class that a
+guest can reach therefore check the type of `self`. What leads to frames, files or out of the
+process raises with an explanation.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ _CLASSES = (
     locks.Lock, locks.Event, locks.Condition, locks.Semaphore, locks.BoundedSemaphore,
     locks.Barrier, queues.Queue, queues.PriorityQueue, queues.LifoQueue, taskgroups.TaskGroup,
     timeouts.Timeout, runners.Runner, EventLoop,
-    # What as_completed() gives since Python 3.13, where it was a generator.
+    # The result of as_completed() since Python 3.13; before, it was a generator.
     *(kind for kind in [getattr(tasks, "_AsCompletedIterator", None)] if kind is not None),
 )  # fmt: skip
 
-# Called by a statement, with the object it was found on; a program can name them all the same.
+# Called implicitly by statements, but programs can also call them by name.
 _SPECIAL = frozenset({
     "__init__", "__await__", "__iter__", "__next__", "__aiter__", "__anext__", "__enter__",
     "__exit__", "__aenter__", "__aexit__",
@@ -43,7 +44,7 @@ _SPECIAL = frozenset({
 
 
 def unavailable(name: str, why: str) -> Callable:
-    """A callable that is here to say why it is not."""
+    """A callable that raises an error with the reason why it is not available."""
 
     def missing(*_: Any, **__: Any) -> Any:
         raise PermissionError(f"[BJ502] asyncio: {name}() {why}")
@@ -52,18 +53,18 @@ def unavailable(name: str, why: str) -> Callable:
     return missing
 
 
-_FRAMES = "gives frames, which are not available; print the task itself"
+_FRAMES = "returns frames, which are not available; print the task itself"
 
 
 def _why(method: str) -> str:
-    """Why the event loop's `method` is not here."""
+    """Why the event loop's `method` is not available."""
     if "executor" in method:
-        return "needs threads, and there are none; call the function directly"
+        return "needs threads, which are not available; call the function directly"
     if "subprocess" in method:
-        return "starts a program, and no other program is here"
+        return "starts a program; other programs are not available"
     if "signal" in method:
-        return "needs signals, and none arrive"
-    return "needs descriptors, and there are no sockets, pipes and files"
+        return "needs signals, which are not available"
+    return "needs descriptors; sockets, pipes and files are not available"
 
 
 def _seal(cls: Any) -> None:
@@ -75,12 +76,12 @@ def _seal(cls: Any) -> None:
 
 
 def _no_stack(*_: Any, **__: Any) -> list[Any]:
-    """format_helpers.extract_stack: its entries read any file, by linecache."""
+    """Replaces format_helpers.extract_stack, whose entries can read any file through linecache."""
     return []
 
 
 def seal() -> None:
-    """Once, when the parts are loaded."""
+    """Called once, after the modules are loaded."""
     loop: Any = EventLoop
     for name, value in vars(events.AbstractEventLoop).items():
         if not name.startswith("_") and name not in vars(loop) and callable(value):
