@@ -18,8 +18,8 @@ constexpr uint64_t kDay = 24 * kHour;
 
 #define BELLJAR_FIELD(member) [](Draft& draft) -> Field { return &draft.member; }
 
-// clang-format off: a row is read as a row.
-// The order is that of the example file: what people look for first.
+// clang-format off: keeps the rows aligned.
+// In the order of the example file: the most common settings first.
 std::vector<Setting> MakeSettings() {
   return {
       {"http.listen", "", "--http", "ADDRESS:PORT", "off", "\"127.0.0.1:9015\"",
@@ -52,20 +52,19 @@ std::vector<Setting> MakeSettings() {
       {"execution.profile", "", "--profile", "PROFILE", "", "",
        "default profile of calls: a name, or a profile file such as ./own.toml",
        BELLJAR_FIELD(config.execution.profile), 0, 0, PathObjection},
-      {"execution.profiles", "", "--profiles", "PROFILE", "execution.profile alone", "[\"basic\"]",
+      {"execution.profiles", "", "--profiles", "PROFILE", "only execution.profile", "[\"basic\"]",
        "profiles that calls may use", BELLJAR_FIELD(profiles), 0, 0, PathObjection},
-      {"execution.enable_network", "SANDBOX_ENABLE_NETWORK", "", "", "as execution.profiles says",
-       "true", "true: the profile network too; false: not that one", BELLJAR_FIELD(enable_network)},
+      {"execution.enable_network", "SANDBOX_ENABLE_NETWORK", "", "", "per execution.profiles",
+       "true", "true: add profile network; false: remove it", BELLJAR_FIELD(enable_network)},
       {"execution.enable_filesystem", "SANDBOX_ENABLE_FILESYSTEM", "", "",
-       "as execution.profiles says", "true",
-       "true: the profile filesystem too; false: not that one", BELLJAR_FIELD(enable_filesystem)},
+       "per execution.profiles", "true", "true: add profile filesystem; false: remove it",
+       BELLJAR_FIELD(enable_filesystem)},
       {"execution.enable_data_science", "SANDBOX_ENABLE_DATA_SCIENCE", "", "",
-       "as execution.profiles says", "true",
-       "true: the profile data-science too; false: not that one",
+       "per execution.profiles", "true", "true: add profile data-science; false: remove it",
        BELLJAR_FIELD(enable_data_science)},
       {"execution.isolation", "", "--isolation", "strict|standard", "", "",
-       "strict: every layer, or no run; standard: without namespaces and Landlock where this "
-       "machine has none, and results say so",
+       "strict: require every layer; standard: run without namespaces and Landlock where "
+       "they are unavailable, and report it in results",
        BELLJAR_FIELD(config.execution.isolation)},
       {"execution.language", "", "--language", "restricted|full", "", "",
        "language policy; full: disabled, the kernel layers alone contain the program",
@@ -142,9 +141,9 @@ std::vector<Setting> MakeSettings() {
        BELLJAR_FIELD(config.container.spares), 0, 64},
       {"container.most", "", "", "N", "", "", "maximum number of containers per profile",
        BELLJAR_FIELD(config.container.most), 1, 256},
-      {"container.image", "SANDBOX_CONTAINER_IMAGE", "", "IMAGE", "that of this version",
+      {"container.image", "SANDBOX_CONTAINER_IMAGE", "", "IMAGE", "this version's image",
        "\"belljar:1\"",
-       "the image of the default profile; others are those of \"belljar image build\"",
+       "image for the default profile; other profiles use images from \"belljar image build\"",
        BELLJAR_FIELD(config.container.image), 0, 0, ImageObjection},
 
       {"packages.enabled", "", "", "", "", "true",
@@ -173,7 +172,7 @@ std::vector<Setting> MakeSettings() {
       {"log.level", "", "--log-level", "debug|info|warning|error|off", "", "",
        "log level; the log goes to standard error", BELLJAR_FIELD(config.log.level)},
       {"log.format", "", "--log-format", "json|text", "", "",
-       "one JSON object a line, or plain text", BELLJAR_FIELD(config.log.format)},
+       "one JSON object per line, or plain text", BELLJAR_FIELD(config.log.format)},
       {"log.code", "", "--log-code", "", "", "", "include the executed code in log entries",
        BELLJAR_FIELD(config.log.code)},
 
