@@ -93,7 +93,7 @@ core::Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
     if (!variable || !variable->value.empty()) continue;
     warnings.push_back(variable->origin.place +
                        ": it is empty and counts as unset; to allow no module at all, write "
-                       "allowed_imports = [] below [execution] in the file");
+                       "allowed_imports = [] in [execution] of the file");
   }
   return {};
 }
