@@ -1,8 +1,10 @@
 // Interruption: Ctrl-C, SIGTERM and the loss of the reader, as one descriptor to wait on.
-//   Interruption interruption;              // from here on SIGINT and SIGTERM do not end the
+//
+//   Interruption interruption;              // from here SIGINT and SIGTERM no longer end the
 //   process options.cancel_fd = interruption.fd();  // they end the run
 //   ...
 //   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+//
 // A second Ctrl-C ends the process at once, whatever hangs. Workers are then killed by their
 // parent-death signal.
 #ifndef BELLJAR_CLI_INTERRUPTION_H_

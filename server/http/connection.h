@@ -4,6 +4,7 @@
 //
 //   kHead ──▶ kBody ──▶ kAnswering ──▶ kHead            with keep-alive
 //     └─ malformed, too long, refused ──┴──▶ kLingering ──▶ closed
+//
 // Single-threaded. Kept alive by its registration with the service.
 #ifndef BELLJAR_SERVER_HTTP_CONNECTION_H_
 #define BELLJAR_SERVER_HTTP_CONNECTION_H_

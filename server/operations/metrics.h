@@ -5,6 +5,7 @@
 //   metrics.Called(record);                 // tools, through CallObserver
 //   metrics.HttpAnswered(200);              // the HTTP transport
 //   std::string body = metrics.Text();      // GET /metrics, content type kMetricsContentType
+//
 // All functions except ReadFrom may be called from any thread.
 //
 // No label has values chosen by guests or callers: tools and profiles come from the server, tokens
