@@ -1,7 +1,7 @@
 // Interruption: Ctrl-C, SIGTERM and the loss of the reader, as one descriptor to wait on.
 //
-//   Interruption interruption;              // from here SIGINT and SIGTERM no longer end the
-//   process options.cancel_fd = interruption.fd();  // they end the run
+//   Interruption interruption;              // from here on SIGINT and SIGTERM
+//   options.cancel_fd = interruption.fd();  // end the run instead of the process
 //   ...
 //   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
 //
