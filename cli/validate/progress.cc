@@ -7,7 +7,7 @@
 namespace belljar::cli::validate {
 namespace {
 
-// What is done sooner needs none.
+// No progress is shown for shorter checks.
 constexpr std::chrono::seconds kPatience{1};
 constexpr std::chrono::milliseconds kInterval{100};
 
