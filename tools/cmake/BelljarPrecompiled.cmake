@@ -1,20 +1,20 @@
-# Headers of others that half of the files read (tools/cmake/precompiled/), compiled once. A source
-# includes what it uses all the same: the preset tidy builds without any of this, and so does clang.
+# Precompiles third-party headers that many files include (tools/cmake/precompiled/). Sources still
+# include what they use: the preset tidy and clang build without precompiled headers.
 #
-# What is compiled by one command line can be used by another that says the same: there is one for the
-# libraries, and a program or an extension, which has options of its own, makes its own.
+# A precompiled header can only be used with the same options: there is one for the libraries, and
+# programs and extensions with other options have their own.
 
 set(precompile OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(precompile ON)
 endif()
-option(BELLJAR_PRECOMPILE "Precompile the headers of libraries: a first build in half the time" ${precompile})
+option(BELLJAR_PRECOMPILE "Precompile library headers, which halves the time of a first build" ${precompile})
 
 if(BELLJAR_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # ccache sees by this which precompiled header went into a file.
+  # Tells ccache which precompiled header was used for a file.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>")
-  # Through a precompiled header gcc 12 forgets that <string> is a system header, and reports its own
-  # mistakes about it (GCC bugs 105329 and 105651, fixed in 13).
+  # In a precompiled header gcc 12 does not recognise <string> as a system header and reports false
+  # positives in it (GCC bugs 105329 and 105651, fixed in 13).
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
   endif()
@@ -38,8 +38,9 @@ function(belljar_precompile name)
   endforeach()
 endfunction()
 
-# belljar_precompile_alone(NAME TARGET): the same for one target with options of its own. By <>: what
-# CMake writes then names no clone, and a compiler cache gives one what another has made.
+# belljar_precompile_alone(NAME TARGET): the same for one target with its own options. Uses <>, so
+# that the file written by CMake does not contain the path of the clone, and clones share a compiler
+# cache.
 function(belljar_precompile_alone name target)
   if(BELLJAR_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE "<tools/cmake/precompiled/${name}.h>")

@@ -1,4 +1,4 @@
-// What most rooms of the host include, and what of it is slow to read.
+// Headers included by most rooms of the host that are slow to compile.
 #ifndef BELLJAR_TOOLS_CMAKE_PRECOMPILED_JSON_H_
 #define BELLJAR_TOOLS_CMAKE_PRECOMPILED_JSON_H_
 
