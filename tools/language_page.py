@@ -1,9 +1,9 @@
-"""Generates docs/language.md from the tables of policy/belljar_policy.
+"""docs/language.md, made from the tables of policy/belljar_policy.
 
-python3 tools/language_page.py            # exits with 1 if the page is out of date
+python3 tools/language_page.py            # exit 1 where the page is behind
 python3 tools/language_page.py --write
 
-Requires RestrictedPython, whose list of names the tables extend.
+Needs RestrictedPython, whose list of names the tables extend.
 """
 
 import importlib
@@ -42,7 +42,7 @@ has been judged. Where a row names a Python, that is the one which brought the c
 
 
 def load(name: str) -> types.ModuleType:
-    """Loads a module of the policy without its package, whose import requires the native guards."""
+    """A module of the policy without its package, whose import needs the native guards."""
     package = types.ModuleType("belljar_tables")
     package.__path__ = [str(ROOT / "policy/belljar_policy")]
     sys.modules.setdefault("belljar_tables", package)

@@ -1,6 +1,6 @@
-"""Generates docs/rules.md from policy/belljar_policy/rules.py.
+"""docs/rules.md, made from policy/belljar_policy/rules.py.
 
-python3 tools/rules_page.py            # exits with 1 if the page is out of date
+python3 tools/rules_page.py            # exit 1 where the page is behind
 python3 tools/rules_page.py --write
 """
 
