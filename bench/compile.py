@@ -1,8 +1,8 @@
-"""What the policy costs a program before it runs: milliseconds a thousand lines to parse, judge,
-transform and compile it, and for CPython's own compile() of the same text, in turn.
+"""The cost of the language policy before a program runs: milliseconds per thousand lines to parse,
+check, transform and compile it, alternating with CPython's own compile() of the same text.
 
-Both in one warmed interpreter, as in a worker: the policy is built, the heap frozen, every path
-taken before. CPU time, the median of the rounds.
+Both run in one warm interpreter, as in a worker: the policy is built, the heap frozen, and every
+path has been executed before. CPU time, median of the rounds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-GOAL = 6.0  # ms a thousand lines
-# Modules of the standard library that a guest could have written, with comments and docstrings.
+GOAL = 6.0  # ms per thousand lines
+# Modules of the standard library that resemble guest code, with comments and docstrings.
 CORPUS = (
     "colorsys", "difflib", "email/_parseaddr", "graphlib", "json/encoder", "numbers", "textwrap",
     "xml/etree/ElementPath",
@@ -43,7 +43,7 @@ def read_options() -> argparse.Namespace:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--build", type=Path, required=True, help="a build tree of Belljar's")
+    parser.add_argument("--build", type=Path, required=True, help="a build tree of Belljar")
     parser.add_argument("--rounds", type=positive, default=15, help="samples of each (15)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
@@ -58,11 +58,11 @@ def positive(text: str) -> int:
 
 
 def build_policy(tree: Path) -> Any:
-    """The policy as the zygote of that build has it; changes this interpreter for good."""
+    """Loads the policy like the zygote of that build; changes this interpreter permanently."""
     share = tree / "share/belljar"
     guards = next(tree.rglob("_belljar_guards*.so"), None)
     if guards is None:
-        sys.exit(f"{tree} holds no _belljar_guards: `./dev build` makes it")
+        sys.exit(f"{tree} contains no _belljar_guards: run ./dev build")
     sys.path[:0] = [str(share / "policy"), str(share / "site-packages"), str(guards.parent)]
     import belljar_policy
 
@@ -79,12 +79,12 @@ def read_corpus(policy: Any, files: list[Path]) -> list[str]:
             findings = policy.check(text)
         except (OSError, UnicodeError) as error:
             sys.exit(f"{path}: {error}")
-        if findings:  # it would not be compiled, and so look cheap
+        if findings:  # it would not be compiled and would seem cheap
             first = findings[0]
             sys.exit(f"{path}:{first.line}: [{first.rule}] {first.reason}")
         texts.append(text)
     if not any(map(count_lines, texts)):
-        sys.exit("there is nothing in those files")
+        sys.exit("these files are empty")
     return texts
 
 
@@ -93,7 +93,7 @@ def count_lines(text: str) -> int:
 
 
 def cpu_milliseconds(work: Callable[[str], object], texts: list[str]) -> float:
-    start = time.process_time()  # what else runs on this machine does not count
+    start = time.process_time()  # CPU time: unaffected by other load
     for text in texts:
         work(text)
     return (time.process_time() - start) * 1e3
@@ -104,7 +104,7 @@ def plain(text: str) -> object:
 
 
 def measure(policy: Any, texts: list[str], rounds: int) -> dict[str, float]:
-    """Medians: ms a thousand lines, and µs for the smallest of programs."""
+    """Medians: ms per thousand lines, and µs for a minimal program."""
     ours, theirs, small, small_plain = [], [], [], []
     kilolines = sum(map(count_lines, texts)) / 1000
     for _ in range(rounds + 1):
@@ -112,7 +112,7 @@ def measure(policy: Any, texts: list[str], rounds: int) -> dict[str, float]:
         theirs.append(cpu_milliseconds(plain, texts) / kilolines)
         small.append(cpu_milliseconds(policy.compile, [SMALL] * SMALL_RUNS) / SMALL_RUNS * 1e3)
         small_plain.append(cpu_milliseconds(plain, [SMALL] * SMALL_RUNS) / SMALL_RUNS * 1e3)
-    # The first round specialises the byte code.
+    # Dropped: the first round specialises the byte code.
     return {
         "policy_ms_per_kloc": statistics.median(ours[1:]),
         "plain_ms_per_kloc": statistics.median(theirs[1:]),
@@ -136,7 +136,7 @@ def main() -> None:
     print(f"{lines:,} lines, {options.rounds} rounds, CPU time, medians\n")
     print(f"{'':34}{'policy':>10}{'compile()':>12}")
     ours, theirs = figures["policy_ms_per_kloc"], figures["plain_ms_per_kloc"]
-    print(f"{'a thousand lines, ms':34}{ours:10.2f}{theirs:12.2f}")
+    print(f"{'per thousand lines, ms':34}{ours:10.2f}{theirs:12.2f}")
     print(f"{SMALL + ', µs':34}{figures['small_policy_us']:10.1f}{figures['small_plain_us']:12.1f}")
     reached = "reached" if ours <= GOAL else "NOT REACHED"
     print(f"\n{figures['ratio']:.2f} times compile(); goal <= {GOAL} ms/kLOC: {reached}")

@@ -1,17 +1,17 @@
-// belljar-bench-containers: what a wall more costs a run. For Docker Engine with runc, with runsc,
-// and runsc alone, as far as each is here and has the image (belljar image build --load …):
+// belljar-bench-containers: the cost of running in a container. Measures Docker Engine with runc,
+// Docker Engine with runsc, and runsc alone, where available and where the image is loaded (belljar
+// image build --load …):
 //
-//   cold      from the request to the outcome, where a container is started for it
-//   warm      the same where one waits
-//   memory    of a container that waits: of its control group, gVisor's own kernel included
+//   cold      from the request to the outcome, with a container started for it
+//   warm      the same with a waiting container
+//   memory    of a waiting container: of its control group, including gVisor's kernel
 //
-// and for comparison a run without a container, in turns with the warm ones. Where the docker
-// command and runsc are here, also what anybody would do without Belljar, for the goal of a warm
-// run:
+// and, for comparison, a run without a container, alternating with the warm ones. If the docker
+// command and runsc are available, also the equivalent without Belljar, for the goal of a warm run:
 //
 //   docker run --rm --network=none --runtime=runsc IMAGE python3 -c pass
 //
-// IMAGE has this machine's python3 and nothing else. It is made for it, and removed again.
+// IMAGE contains only this machine's python3. It is created for the benchmark and removed again.
 #include <unistd.h>
 
 #include <chrono>
@@ -39,9 +39,9 @@ using std::chrono::seconds;
 constexpr char kInstance[] = "bench";
 constexpr int kColdRuns = 5;
 constexpr int kWarmRuns = 30;
-// Of the time that a cold `docker run` takes a warm run may take this part.
+// Goal for a warm run, as a fraction of the time of a cold `docker run`.
 constexpr double kWarmGoal = 1.0 / 20;
-// After a container's start, which the engine goes on with for a moment.
+// After a container's start, because the engine continues to work for a moment.
 constexpr milliseconds kSettling{700};
 
 [[noreturn]] void Fail(const std::string& what) {
@@ -87,7 +87,7 @@ double TimeWithSpare(outside::Sandbox& sandbox) {
   return TimeOf(sandbox);
 }
 
-// Of the control group that is named for the container, of either version; negative: not found.
+// From the control group named after the container, v1 or v2; negative: not found.
 double MemoryOf(const std::string& id) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -106,7 +106,7 @@ double MemoryOf(const std::string& id) {
 
 // --- docker run -----------------------------------------------------------------------------
 
-// The package's own command where it is there, whatever else is called docker on PATH.
+// Prefers the command of the Debian package to other programs called docker on PATH.
 constexpr char kDocker[] = "docker=/usr/bin/docker; [ -x $docker ] || docker=docker; ";
 constexpr char kMakeImage[] = R"sh(
 command -v $docker >/dev/null || exit 1
@@ -122,7 +122,8 @@ constexpr char kRemoveImage[] = "exec $docker image rm --force belljar-bench-pyt
 
 bool Shell(const char* script) { return system((std::string(kDocker) + script).c_str()) == 0; }
 
-// The docker command asks the engine that Belljar does. Before any thread reads the environment.
+// Makes the docker command use the same engine as Belljar. Call it before any thread reads the
+// environment.
 void NameSocketForDocker() {
   for (const std::string& socket : container::backend::DefaultSocketsOf("docker")) {
     if (access(socket.c_str(), F_OK) != 0) continue;
@@ -131,7 +132,7 @@ void NameSocketForDocker() {
   }
 }
 
-// Empty: there is no docker command, or no python3 to make an image of.
+// Empty if there is no docker command, or no python3 for an image.
 Series TimesOfDockerRun() {
   Series times;
   if (!Shell(kMakeImage)) return times;
@@ -150,12 +151,11 @@ struct Place {
   const char* runtime;
 };
 
-// Under gVisor: what a warm run takes of what `docker run` does, which is measured once.
+// Under gVisor: the time of a warm run as a fraction of `docker run`, which is measured once.
 void CompareWithDockerRun(const std::string& name, const Series& warm, BenchReport& report) {
   static const Series times = TimesOfDockerRun();
   if (times.count() == 0) {
-    fprintf(stderr, "%swithout a comparison: there is no docker run with runsc here\n",
-            name.c_str());
+    fprintf(stderr, "%sno comparison: docker run with runsc is not available\n", name.c_str());
     return;
   }
   report.rows.push_back({name + "docker run --rm … python3 -c pass", "ms", times});
@@ -175,7 +175,7 @@ void Measure(const Place& place, const core::Profile& profile, outside::Sandbox&
   core::Result<container::backend::ContainerChoice> choice =
       container::backend::ChooseContainer(options.selection, profile);
   if (!choice) {
-    fprintf(stderr, "%sleft out: %s\n", name.c_str(), choice.error().ToString().c_str());
+    fprintf(stderr, "%sskipped: %s\n", name.c_str(), choice.error().ToString().c_str());
     return;
   }
   Series cold, up, warm, without, memory;
@@ -206,7 +206,7 @@ void Measure(const Place& place, const core::Profile& profile, outside::Sandbox&
   report.rows.push_back({name + "memory of one that waits", "MiB", memory});
 }
 
-// With two arguments, an engine and a runtime, only those.
+// With two arguments, an engine and a runtime, measures only those.
 int Main(int count, char** arguments) {
   WarnWhenBusy();
   NameSocketForDocker();

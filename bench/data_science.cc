@@ -1,8 +1,8 @@
 // belljar-bench-data-science [--quick] [--json] [--rounds N]
 //
-// What the profile data-science costs: a run of a few lines that use numpy and pandas, beside a
-// cold interpreter that imports them and a plain fork of one that has; a plot; a batch on all
-// cores; and the memory of a worker that waits.
+// The cost of the profile data-science: a run of a few lines that use numpy and pandas, compared
+// with a cold interpreter that imports them and a plain fork of one that has them loaded; a plot; a
+// batch on all cores; and the memory of a waiting worker.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -93,7 +93,7 @@ class Bench {
     return installation.FolderOfSet(profile_.packages.front().name).path;
   }
 
-  // All that its own interpreter would have to import, and no more of the policy's.
+  // What a plain interpreter would have to import, without the policy.
   std::vector<std::string> Preloaded() const {
     std::vector<std::string> names;
     for (const core::ModuleExports& module : profile_.modules) {

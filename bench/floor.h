@@ -1,4 +1,4 @@
-// Floors: programs beside the bench that take one sample when they are told to.
+// Floors: helper programs of the benchmark that take samples on request.
 #ifndef BELLJAR_BENCH_FLOOR_H_
 #define BELLJAR_BENCH_FLOOR_H_
 
@@ -11,16 +11,15 @@
 
 namespace belljar::bench {
 
-// A helper program that stays up for the whole run, so that its samples can be taken in turn with
-// those of others.
+// A helper program that keeps running, so that its samples can alternate with those of others.
 class Floor {
  public:
-  // Aborts when the program cannot be started: it is built with the bench.
+  // Aborts if the program cannot be started: it is built together with the benchmark.
   explicit Floor(const std::vector<std::string>& command);
   ~Floor();
   Floor(const Floor&) = delete;
 
-  // Milliseconds; negative when the helper could not do it on this machine.
+  // Milliseconds; negative if not possible on this machine.
   double Sample(char kind);
 
  private:
@@ -29,7 +28,8 @@ class Floor {
   core::UniqueFd samples_;
 };
 
-// Milliseconds from starting the program to its end; negative when it failed. Its output is lost.
+// Milliseconds from the start of the program to its end; negative if it failed. Its output is
+// discarded.
 double TimeCommand(const std::vector<std::string>& command);
 
 }  // namespace belljar::bench

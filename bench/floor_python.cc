@@ -1,10 +1,10 @@
-// The floors that have a CPython in them: the same interpreter with the same modules loaded, forked
-// the plain way. Arguments: a folder of packages, if any, and the modules. For each byte on
-// standard input one sample, in nanoseconds, to standard output:
+// Floors with CPython: the same interpreter with the same modules loaded, and a plain fork.
+// Arguments: a folder of packages, if any, and the modules. Writes one sample in nanoseconds to
+// standard output per byte on standard input:
 //
 //   f   fork, exit, wait
 //   r   fork, compile and run "1+1", exit, wait
-//   s   the same in a child that seals itself from nothing: every namespace, Landlock, seccomp
+//   s   the same in a child with every namespace, and with Landlock and seccomp that allow all
 #include <Python.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -90,7 +90,7 @@ bool Prepare(int count, char** modules) {
   const auto readable = belljar::seal::OpenReadableTrees({});
   if (readable)
     g_ruleset = belljar::seal::CreateLandlockRuleset({*readable}, belljar::seal::LandlockAbi());
-  // As wide as a denial costs nothing: the floor asks what a filter costs, not what it forbids.
+  // Allows everything: the floor measures the cost of a filter, not of denials.
   std::vector<belljar::core::SyscallRule> allowed;
   for (const char* name :
        {"read", "write", "mmap", "munmap", "brk", "madvise", "futex", "getrandom", "exit_group",
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     const bool ok = Sample(kind);
     const auto time = std::chrono::steady_clock::now() - start;
-    // Zero says that this machine does not allow it.
+    // Zero means that this machine does not allow it.
     const uint64_t sample =
         ok ? static_cast<uint64_t>(std::chrono::nanoseconds(time).count()) : uint64_t{0};
     if (write(1, &sample, sizeof sample) != sizeof sample) return 1;

@@ -1,9 +1,9 @@
 // belljar-bench-language [--quick] [--json] [KERNEL ...]
 //
-// What the language policy costs the program: each kernel in kernels/*.py runs restricted and in
-// the full language, in turn, each time in a fresh sealed worker of the same interpreter, which
-// times the kernel itself. And what the policy costs before the program: the CPU time of workers
-// that judge and compile all kernels, many times over, against workers that only compile them.
+// The run-time cost of the language policy: each kernel in kernels/*.py runs alternately in the
+// restricted and in the full language, each time in a fresh sealed worker of the same interpreter,
+// which times the kernel itself. And its cost before the run: the CPU time of workers that check
+// and compile all kernels, many times over, compared with workers that only compile them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +30,7 @@ constexpr double kMeanGoal = 1.15;
 constexpr double kWorstGoal = 1.5;
 constexpr int kCorpusLines = 1000;  // at least
 
-// The best of three in one worker: the first also specialises the byte code.
+// The best of three in one worker: the first one also specialises the byte code.
 constexpr char kTimer[] = R"(
 import time
 
@@ -125,7 +125,7 @@ double CpuMilliseconds(outside::Sandbox& sandbox, const std::string& source) {
   return static_cast<double>(RunOrExit(sandbox, source).usage.cpu_time.count()) / 1e3;
 }
 
-// All kernels, behind an exit: what running it takes is compiling it.
+// All kernels after an exit, so that running it measures only compilation.
 std::string Corpus(const std::vector<Kernel>& kernels, int& lines) {
   std::string corpus = "raise SystemExit(0)\n";
   for (lines = 0; lines < kCorpusLines;) {
@@ -170,7 +170,7 @@ void Print(const std::vector<Kernel>& kernels, const CompileTimes& compile) {
   printf("\n");
   goal("restricted against full, geometric mean", GeometricMean(kernels), kMeanGoal, "x");
   goal("restricted against full, the worst", worst, kWorstGoal, "x");
-  // Without a goal: that is for a warm interpreter, which `./dev bench compile` measures.
+  // No goal here: the goal is for a warm interpreter, as measured by `./dev bench compile`.
   printf("%-44s %8.2f  ms/kLOC\n", "judge, transform, compile, in a new worker",
          compile.restricted.median());
   printf("%-44s %8.2f  ms/kLOC\n", "compile alone, in a new worker", compile.full.median());

@@ -1,5 +1,5 @@
-// belljar-bench-library: Belljar's C++ library under measurement, a sample for each line of
-// standard input, so that another program can take turns with it (bench/python_package.py).
+// belljar-bench-library: measures Belljar's C++ library, one sample per line of standard input, so
+// that another program can alternate with it (bench/python_package.py).
 //
 //   run               milliseconds of one run of "1+1", spares ready
 //   load CLIENTS MS   runs a second
@@ -16,7 +16,7 @@
 namespace belljar::bench {
 namespace {
 
-constexpr size_t kSpares = 4;  // what Sandbox has by default
+constexpr size_t kSpares = 4;  // the default of Sandbox
 
 int Serve() {
   core::Result<outside::Installation> installation = outside::Installation::Find();

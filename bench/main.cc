@@ -1,7 +1,7 @@
 // belljar-bench [--quick] [--json] [--rounds N]
 //
-// Measures the floors of this machine and Belljar in turn, round by round, so that whatever else
-// drifts hits all alike.
+// Measures the floors of this machine and Belljar alternately, round by round, so that drift
+// affects all of them equally.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kSpares = 4;  // what Sandbox has by default
+constexpr size_t kSpares = 4;  // the default of Sandbox
 
 constexpr int kSlowEvery = 8;  // rounds
 
@@ -44,7 +44,7 @@ core::Profile BasicOrExit(const outside::Installation& installation) {
   return std::move(*profile);
 }
 
-// The rows, in the order in which they are printed.
+// The rows, in printing order.
 struct Rows {
   Row small{"fork + exit + wait of a small C process", "ms", {}};
   Row fork{"fork + exit + wait of CPython with the same modules", "ms", {}};
@@ -87,15 +87,15 @@ double Since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-// The servers do not say when all their spares wait again: some ten times what that takes.
+// Servers do not report when all spares are ready again: about ten times as long as that takes.
 void SettleServers() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
 
 std::string CommandOf(const outside::Installation& installation) {
   return fs::path(installation.zygote).parent_path() / "belljar";
 }
 
-// Of servers that have worked and do no more. Before anything else here has loaded an interpreter:
-// what is shared counts for half.
+// For servers that are idle after some work. Must run before this process loads an interpreter,
+// because shared pages count in part.
 Series MeasureIdleMemory(const std::string& command) {
   Series series;
   for (int i = 0; i < 3; ++i) {
@@ -141,9 +141,8 @@ class Bench {
  private:
   std::vector<std::string> PythonFloor() const {
     std::vector<std::string> command = {ProgramBeside("belljar-bench-floor-python")};
-    // Not those that stand for a module of the library's without being it: the zygote does not
-    // import the library's asyncio, with its sockets, either; nor what importing would bring that
-    // in.
+    // Without modules that replace a library module: the zygote does not import the library's
+    // asyncio, with its sockets, either; and without modules whose import would pull that in.
     const nlohmann::json document = nlohmann::json::parse(profile_.document);
     const nlohmann::json& modules = document.at("modules");
     for (const auto& [name, module] : modules.items()) {
@@ -194,7 +193,7 @@ class Bench {
     rows_.stdio_ready.series.Add(stdio.ready);
     rows_.stdio_first.series.Add(stdio.result);
     rows_.http_ready.series.Add(TimeServerStart(command_, ServerProcess::Transport::kHttp).ready);
-    // More than there are spares, so that most of them have to wait for a clone.
+    // More than there are spares, so that most runs must wait for a clone.
     for (int i = 0; i < 20; ++i)
       rows_.back_to_back.series.Add(TimeRun(*sandbox_, one_plus_one_).total);
   }

@@ -48,7 +48,7 @@ pid_t ParentOf(const fs::path& process) {
   return -1;
 }
 
-// Sum of Private_Clean, Private_Dirty and Private_Hugetlb; negative when it may not be read.
+// Sum of Private_Clean, Private_Dirty and Private_Hugetlb; negative if not readable.
 double PrivateMebibytes(const fs::path& process) {
   std::ifstream file(process / "smaps_rollup");
   double kibibytes = 0;
@@ -83,7 +83,7 @@ std::unique_ptr<outside::Sandbox> OpenOrExit(const core::Profile& profile, size_
 void Settle(const outside::Sandbox& sandbox, size_t spares) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (sandbox.counters().waiting < spares) {
-    if (std::chrono::steady_clock::now() > deadline) Exit("the pool does not fill");
+    if (std::chrono::steady_clock::now() > deadline) Exit("the pool of spares does not fill");
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -102,7 +102,7 @@ RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request) {
   const Milliseconds total = std::chrono::steady_clock::now() - start;
   if (!outcome) Exit(outcome.error().ToString());
   if (!outcome->success() || !outcome->result_json)
-    Exit("a run went wrong: " + host::OutcomeToJson(*outcome));
+    Exit("a run failed: " + host::OutcomeToJson(*outcome));
   return {total.count(), Milliseconds(outcome->usage.wall_time).count()};
 }
 
@@ -130,7 +130,7 @@ Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int cl
   load.per_second = count / elapsed.count() * 1e3;
   load.worker_cpu = (CpuOf(RUSAGE_CHILDREN) - workers_before) / count;
   load.host_cpu = (CpuOf(RUSAGE_SELF) - host_before) / count;
-  // A rotated zygote is one of the children by now.
+  // After a rotation, the new zygote is one of the children.
   if (sandbox.counters().zygote_pid == zygote) {
     load.zygote_cpu = (CpuOfProcess(zygote) - zygote_before) / count;
   }
@@ -156,7 +156,7 @@ std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
     const int pid = atoi(entry.path().filename().c_str());
     if (pid <= 0 || pid == sandbox.counters().zygote_pid) continue;
     if (ParentOf(entry.path()) != getpid()) continue;
-    // A worker keeps the name of what it was cloned from.
+    // A worker keeps the name of the zygote.
     if (ReadWord(entry.path() / "comm") != "belljar-zygote") continue;
     memory.push_back(PrivateMebibytes(entry.path()));
   }

@@ -1,10 +1,10 @@
-// belljar-bench-network: what the network's proxy costs and carries.
+// belljar-bench-network: cost and throughput of the egress proxy.
 //
 //   unused    a run of profile network that opens no connection, against one of profile basic, in
 //             turns: medians, and the median of the differences
-//   opening   opening and closing the egress proxy alone, the extra work of such a run
-//   carried   megabytes a second between a client and a server on loopback, each way: straight, and
-//             by way of a tunnel through the egress proxy; and what the processor did meanwhile
+//   opening   opening and closing the egress proxy, the additional work of such a run
+//   carried   megabytes per second between a client and a server on loopback, in each direction,
+//             directly and through a tunnel of the egress proxy; and the CPU time
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -86,7 +86,7 @@ void GiveAll(int fd) {
   }
 }
 
-// Says so once it has come.
+// Sends a confirmation when everything has arrived.
 void TakeAll(int fd) {
   std::vector<char> block(1 << 20);
   for (size_t taken = 0; taken < kCarried;) {
@@ -97,7 +97,7 @@ void TakeAll(int fd) {
   (void)send(fd, "!", 1, MSG_NOSIGNAL);
 }
 
-// Everyone who comes, one after the other, in a process of its own.
+// Serves clients one at a time, in a separate process.
 pid_t Serve(int listener, Direction direction) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -129,11 +129,11 @@ void Fill(int fd, size_t size) {
 void Tunnel(int fd, uint16_t port) {
   const std::string ask =
       "CONNECT bench.test:" + std::to_string(port) + " HTTP/1.1\r\nHost: bench.test\r\n\r\n";
-  if (send(fd, ask.data(), ask.size(), 0) < 0) Fail("the egress proxy takes nothing");
+  if (send(fd, ask.data(), ask.size(), 0) < 0) Fail("the egress proxy does not accept the request");
   std::string head;
   while (!head.ends_with("\r\n\r\n")) {
     char c;
-    if (recv(fd, &c, 1, 0) != 1) Fail("the egress proxy says nothing");
+    if (recv(fd, &c, 1, 0) != 1) Fail("the egress proxy does not answer");
     head += c;
   }
   if (!head.starts_with("HTTP/1.1 200 ")) Fail(head);
@@ -171,10 +171,9 @@ void Carry(Direction direction) {
                static_cast<double>(to.tv_usec - from.tv_usec) * 1e-6;
       };
       printf("carried %-4s %-8s %7.0f MB/s   of %.2f s: user %.2f s, kernel %.2f s (client%s)\n",
-             direction == Direction::kDown ? "down" : "up",
-             through ? "by egress proxy" : "straight", kCarried / seconds / 1e6, seconds,
-             spent(before.ru_utime, after.ru_utime), spent(before.ru_stime, after.ru_stime),
-             through ? " and egress proxy" : "");
+             direction == Direction::kDown ? "down" : "up", through ? "by egress proxy" : "direct",
+             kCarried / seconds / 1e6, seconds, spent(before.ru_utime, after.ru_utime),
+             spent(before.ru_stime, after.ru_stime), through ? " and egress proxy" : "");
     }
   }
   kill(server, SIGKILL);
@@ -221,7 +220,7 @@ void Unused() {
   const std::unique_ptr<outside::Sandbox> network = Open(catalogue, "network");
   std::vector<double> without, with, added;
   for (int i = 0; i < 400; ++i) {
-    // Spares are made again off the path of a run; what is measured is the run.
+    // Lets the spares refill, which is not part of the measured run.
     usleep(20'000);
     const double one = Run(i % 2 == 0 ? *basic : *network);
     usleep(20'000);

@@ -1,4 +1,4 @@
-// The command line of the programs that sample round by round.
+// The command line of benchmarks that sample in rounds.
 #ifndef BELLJAR_BENCH_OPTIONS_H_
 #define BELLJAR_BENCH_OPTIONS_H_
 
@@ -12,10 +12,10 @@ struct BenchOptions {
   bool json = false;
 };
 
-// [--quick] [--json] [--rounds N]; ends the program with its usage where there is anything else.
+// [--quick] [--json] [--rounds N]; exits with a usage message on anything else.
 BenchOptions ReadBenchOptions(int argc, char** argv, int rounds, int quick_rounds);
 
-// The path of a program that is built beside this one.
+// The path of a program built in the same folder.
 std::string ProgramBeside(const char* name);
 
 }  // namespace belljar::bench

@@ -1,9 +1,9 @@
-"""What the Python package costs beside the C++ library, and beside other ways of running a snippet.
+"""The cost of the Python package, compared with the C++ library and other ways to run a snippet.
 
     python_package.py BUILD [--rounds N] [--seconds S] [--json]
 
-BUILD is a build tree with the benches: its package is imported, and its belljar-bench-library takes
-turns with it. pydantic-monty is measured where this Python has it.
+BUILD is a build tree with the benchmarks: its package is imported and alternates with its
+belljar-bench-library. pydantic-monty is measured if it is installed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-SPARES = 4  # what a Sandbox has by default
-# Belljar does not say from Python when all its spares wait again: some ten times what that takes.
+SPARES = 4  # the default of Sandbox
+# Python cannot tell when all spares are ready again: about ten times as long as that takes.
 SETTLE = 0.015
 
 SNIPPETS = {
@@ -41,17 +41,17 @@ sum(sieve) - 2
 """,
 }
 
-# What holds the snippet in, as far as its makers say; printed beside the figures.
+# How each one isolates the snippet, according to its authors; printed with the figures.
 ISOLATION = {
     "belljar": "a fresh process; namespaces, Landlock, seccomp, rlimits; language policy; CPython",
     "subprocess": "a fresh process with the rights of the caller; CPython",
-    "monty": "a process that is used again, with the rights of the caller; an interpreter of its "
-    "own, which knows a part of Python and asks the host for all that is outside",
+    "monty": "a reused process with the rights of the caller; its own interpreter, which "
+        "implements a subset of Python and asks the host for everything external",
 }
 
 
 class Library:
-    """The C++ library, in a process of its own."""
+    """The C++ library, in a separate process."""
 
     def __init__(self, build: Path) -> None:
         self._process = subprocess.Popen(
@@ -81,12 +81,12 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 
 def import_time(build: Path, rounds: int) -> list[float]:
-    """Milliseconds until an interpreter that has just started has Sandbox, which is what loads."""
+    """Milliseconds to import Sandbox in a new interpreter."""
     program = (
         "import time; start = time.perf_counter(); from belljar import Sandbox;"
         "print(1000 * (time.perf_counter() - start))"
     )
-    # With byte code, as what was installed has it.
+    # With byte code, as in an installation.
     environment = {**os.environ, "PYTHONPATH": str(build / "python")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return [
@@ -109,7 +109,7 @@ def monty_runner() -> Callable[[str], object] | None:
     except ImportError:
         return None
     pool = pydantic_monty.Monty()
-    pool.__enter__()  # until this program ends
+    pool.__enter__()  # closed when this program ends
 
     def run(source: str) -> object:
         with pool.checkout() as session:
@@ -132,7 +132,7 @@ def measure(build: Path, rounds: int, seconds: float) -> dict[str, list[float]]:
     library = Library(build)
     monty = monty_runner()
     with belljar.Sandbox(spares=SPARES) as box:
-        for source in SNIPPETS.values():  # and the first worker is waited for
+        for source in SNIPPETS.values():  # also waits for the first worker
             assert box.run(source).ok
         for turn in range(rounds):
             time.sleep(SETTLE)
@@ -161,7 +161,7 @@ def measure(build: Path, rounds: int, seconds: float) -> dict[str, list[float]]:
 
 
 def many(box: object, concurrency: int, seconds: float) -> float:
-    """Results of run_many a second."""
+    """Results of run_many per second."""
     end = time.perf_counter() + seconds
 
     def programs():
@@ -174,7 +174,7 @@ def many(box: object, concurrency: int, seconds: float) -> float:
 
 
 def goals(medians: dict[str, float]) -> list[tuple[str, float, str, float]]:
-    """What it is, its value, how that compares with the goal, the goal."""
+    """Name, value, comparison with the goal, goal."""
 
     def best(beginning: str) -> float:
         return max(
@@ -191,7 +191,7 @@ def goals(medians: dict[str, float]) -> list[tuple[str, float, str, float]]:
             1.1,
         ),
         (
-            "run_many, as a share of the library's executions a second",
+            "run_many, as a fraction of the library's executions per second",
             best("run_many") / best("library"),
             ">=",
             0.9,

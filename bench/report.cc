@@ -48,7 +48,8 @@ std::string MachineName(const std::string& python) {
 void WarnWhenBusy() {
   double load[1];
   if (getloadavg(load, 1) == 1 && load[0] > 0.5) {
-    fprintf(stderr, "belljar-bench: load average %.1f: others compute here, figures are off\n",
+    fprintf(stderr,
+            "belljar-bench: load average %.1f: the machine is busy, figures are unreliable\n",
             load[0]);
   }
 }
@@ -59,7 +60,7 @@ void PrintTable(const BenchReport& report) {
   const double base = Base(report);
   for (const Row& row : report.rows) {
     if (row.series.count() == 0) {
-      printf("%-58s %10s\n", row.name.c_str(), "not here");
+      printf("%-58s %10s\n", row.name.c_str(), "not available");
       continue;
     }
     char ratio[32] = "";
@@ -69,7 +70,7 @@ void PrintTable(const BenchReport& report) {
            row.series.median(), row.series.Quantile(0.99), ratio, row.series.count(),
            row.unit.c_str());
   }
-  if (!report.base.empty()) printf("\nx floor: as a multiple of \"%s\"\n", report.base.c_str());
+  if (!report.base.empty()) printf("\nx floor: multiple of \"%s\"\n", report.base.c_str());
   printf("\n");
   for (const Goal& goal : report.goals) {
     printf("%-58s %10.3f  goal %s %.3f %s  %s\n", goal.name.c_str(), goal.value,

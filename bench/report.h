@@ -1,4 +1,4 @@
-// What was measured, and how it is told: as a table for people, as JSON to keep.
+// Benchmark results and their output, as a table or as JSON.
 #ifndef BELLJAR_BENCH_REPORT_H_
 #define BELLJAR_BENCH_REPORT_H_
 
@@ -7,14 +7,14 @@
 
 namespace belljar::bench {
 
-// One quantity, sampled. A sample that failed is not added.
+// Samples of one quantity, without failed ones.
 class Series {
  public:
   void Add(double sample) {
     if (sample >= 0) samples_.push_back(sample);
   }
   size_t count() const { return samples_.size(); }
-  // Of no samples: 0.
+  // 0 without samples.
   double Quantile(double q) const;
   double median() const { return Quantile(0.5); }
 
@@ -33,7 +33,7 @@ struct Goal {
   std::string unit;
   double value = 0;
   double goal = 0;
-  bool at_least = false;  // or at most
+  bool at_least = false;  // otherwise at most
   bool reached() const { return at_least ? value >= goal : value <= goal; }
 };
 
@@ -41,13 +41,13 @@ struct BenchReport {
   std::string machine;
   std::vector<Row> rows;
   std::vector<Goal> goals;
-  std::string base;  // the row that others are told as multiples of
+  std::string base;  // the row that others are shown as multiples of
 };
 
-// Processor, kernel and user, for the head of a report; `python` names the interpreter.
+// Processor, kernel and user, for the header of a report; `python` names the interpreter.
 std::string MachineName(const std::string& python);
 
-// Forks suffer more than wake-ups do when others compute here, so all ratios would be off.
+// On a busy machine forks slow down more than wake-ups, so all ratios would be wrong.
 void WarnWhenBusy();
 
 void PrintTable(const BenchReport& report);

@@ -78,7 +78,7 @@ void WriteAll(int fd, std::string_view text) {
 void ReadMore(int fd, std::string& text) {
   std::array<char, 16384> part;
   const ssize_t size = read(fd, part.data(), part.size());
-  if (size <= 0) Exit("the server has closed its end; what it had sent: " + text);
+  if (size <= 0) Exit("the server has closed its end; received: " + text);
   text.append(part.data(), static_cast<size_t>(size));
 }
 
@@ -90,7 +90,8 @@ sockaddr_in Loopback(uint16_t port) {
   return address;
 }
 
-// Free a moment ago. The server could find one for itself, but only its log would tell.
+// A port that was free a moment ago. The server could choose one, but would report it only in its
+// log.
 uint16_t FreePort() {
   const core::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = Loopback(0);
@@ -102,7 +103,7 @@ uint16_t FreePort() {
   return ntohs(address.sin_port);
 }
 
-// An owner of nothing when nobody listens.
+// Empty if nobody listens.
 core::UniqueFd Connect(uint16_t port) {
   core::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = Loopback(port);
@@ -114,7 +115,7 @@ core::UniqueFd Connect(uint16_t port) {
   return socket;
 }
 
-// The length of the whole answer, once its header is there.
+// The length of the whole answer, once its header has been received.
 std::optional<size_t> AnswerSize(const std::string& answer) {
   const size_t end = answer.find("\r\n\r\n");
   if (end == std::string::npos) return std::nullopt;
@@ -147,7 +148,7 @@ bool IsReady(const ServerProcess& server) {
 
 // --- /proc --------------------------------------------------------------------------------------
 
-// The number behind `name` at the start of a line; negative where there is none.
+// The number after `name` at the start of a line; negative if there is none.
 double FieldOf(const fs::path& file, std::string_view name) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -156,7 +157,7 @@ double FieldOf(const fs::path& file, std::string_view name) {
   return -1;
 }
 
-// `root` and every process below it.
+// `root` and all its descendants.
 std::set<pid_t> Tree(pid_t root) {
   std::map<pid_t, pid_t> parents;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
@@ -212,7 +213,7 @@ StdioClient::StdioClient(const ServerProcess& server)
   Send(kInitialize);
   const std::string answer = Receive();
   if (answer.find("\"protocolVersion\"") == std::string::npos) {
-    Exit("initialize was answered by " + answer);
+    Exit("unexpected answer to initialize: " + answer);
   }
   Send(kInitialized);
 }
@@ -230,7 +231,7 @@ std::string StdioClient::Receive() {
 void StdioClient::Call() {
   Send(kCall);
   const std::string answer = Receive();
-  if (answer.find(kRight) == std::string::npos) Exit("a call was answered by " + answer);
+  if (answer.find(kRight) == std::string::npos) Exit("unexpected answer to a call: " + answer);
 }
 
 HttpClient::HttpClient(const ServerProcess& server) : request_(HttpRequest(server)) {
@@ -240,13 +241,13 @@ HttpClient::HttpClient(const ServerProcess& server) : request_(HttpRequest(serve
     std::this_thread::sleep_for(std::chrono::microseconds(500));
   }
   socket_ = Connect(server.port());
-  if (!socket_) Exit("the server does not take connections");
+  if (!socket_) Exit("the server does not accept connections");
 }
 
 void HttpClient::Call() {
   WriteAll(socket_.get(), request_);
   ReadAnswer(socket_.get(), answer_);
-  if (answer_.find(kRight) == std::string::npos) Exit("a call was answered by " + answer_);
+  if (answer_.find(kRight) == std::string::npos) Exit("unexpected answer to a call: " + answer_);
 }
 
 ServerLoad MeasureServerLoad(const ServerProcess& server, int clients,

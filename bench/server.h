@@ -1,5 +1,5 @@
-// `belljar serve` under measurement, as its clients meet it. The clients cost little: blocking
-// descriptors, and requests that are written once.
+// Measures `belljar serve` from the client side. The clients are cheap: blocking descriptors and
+// prebuilt requests.
 #ifndef BELLJAR_BENCH_SERVER_H_
 #define BELLJAR_BENCH_SERVER_H_
 
@@ -14,7 +14,7 @@
 
 namespace belljar::bench {
 
-// A server, started now and ended with this. Everything that goes wrong ends the program.
+// A server, started by the constructor and stopped by the destructor. Any error ends the program.
 class ServerProcess {
  public:
   enum class Transport { kStdio, kHttp };
@@ -25,23 +25,23 @@ class ServerProcess {
   ServerProcess(const ServerProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  uint16_t port() const { return port_; }  // of HTTP
+  uint16_t port() const { return port_; }  // for HTTP
   int input() const { return input_.get(); }
   int output() const { return output_.get(); }
 
  private:
   pid_t pid_ = -1;
   uint16_t port_ = 0;
-  core::UniqueFd input_;   // the server's, of stdio
-  core::UniqueFd output_;  // the server's, of stdio
+  core::UniqueFd input_;   // the server's, for stdio
+  core::UniqueFd output_;  // the server's, for stdio
 };
 
-// One conversation over a server's standard input and output.
+// One client over the server's standard input and output.
 class StdioClient {
  public:
   // Returns once the server has answered `initialize`.
   explicit StdioClient(const ServerProcess& server);
-  // execute_code("result = 2 + 2"), and its answer read and looked at.
+  // Calls execute_code("result = 2 + 2") and checks the answer.
   void Call();
 
  private:
@@ -53,10 +53,10 @@ class StdioClient {
   std::string unread_;
 };
 
-// One connection that is kept.
+// One keep-alive connection.
 class HttpClient {
  public:
-  // Returns once the server is ready (GET /readyz), and connected.
+  // Returns once the server is ready (GET /readyz) and connected.
   explicit HttpClient(const ServerProcess& server);
   void Call();
 
@@ -66,21 +66,21 @@ class HttpClient {
   std::string answer_;
 };
 
-// Calls a second of so many connections, each of which asks again at once.
+// Calls per second with several connections, each of which sends the next call at once.
 struct ServerLoad {
   double per_second = 0;
-  double server_cpu = 0;  // ms a call: of the server's own process
+  double server_cpu = 0;  // ms per call: of the server process itself
 };
 ServerLoad MeasureServerLoad(const ServerProcess& server, int clients,
                              std::chrono::milliseconds duration);
 
-// MiB: the proportional set sizes of the server and of everything below it; negative where they may
-// not be read. Other processes with the same libraries make it smaller: measure it first.
+// Proportional set sizes of the server and its descendants in MiB; negative if not readable. Other
+// processes with the same libraries reduce it, so measure it first.
 double ProportionalMemory(const ServerProcess& server);
 
 // Milliseconds from the start of a new server.
 struct ServerStart {
-  double ready = 0;   // to the answer to `initialize` or to a 200 of /readyz
+  double ready = 0;   // to the answer to `initialize`, or to status 200 from /readyz
   double result = 0;  // to the first answer to execute_code
 };
 ServerStart TimeServerStart(const std::string& command, ServerProcess::Transport transport);

@@ -1,9 +1,9 @@
-"""Lines a second of `belljar validate`, and of bandit on the same tree, in turn.
+"""Lines per second of `belljar validate`, alternating with bandit on the same tree.
 
     validate.py BELLJAR [--tree FOLDER] [--rounds N] [--json]
 
-Without --tree: the standard library of the Python that runs this, without its tests, copied to a
-temporary folder so that both read the same warm files.
+Without --tree: the standard library of this Python, without its tests, copied to a temporary folder
+so that both read the same warm files.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-GOAL = 50_000  # lines a second on two cores
+GOAL = 50_000  # lines per second on two cores
 LEFT_OUT = shutil.ignore_patterns("test", "tests", "idle_test", "site-packages", "dist-packages",
                                   "__pycache__", "lib-dynload", "config-*", "lib2to3")  # fmt: skip
 

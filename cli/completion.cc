@@ -14,14 +14,14 @@
 namespace belljar::cli {
 namespace {
 
-// What the installation adds to what the parser knows.
+// Values from the installation, in addition to those known to the parser.
 struct Offers {
   std::vector<std::string> profiles;
-  std::vector<std::string> modules;  // of any profile
+  std::vector<std::string> modules;  // of all profiles
   std::vector<std::string> rules;    // their ids
 };
 
-// Without an installation there is nothing to offer: completion of the options still works.
+// Without an installation there are no such values; options are still completed.
 Offers CollectOffers() {
   Offers offers;
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
@@ -54,7 +54,7 @@ CompletionOption Describe(const CLI::Option& option, const Offers& offers) {
   return described;
 }
 
-// `parser` and its own commands, whose names begin with its: "image", "image build".
+// Describes `parser` and its subcommands, whose names begin with its name: "image", "image build".
 void Describe(const CLI::App& parser, const std::string& name, const Offers& offers,
               std::vector<CompletionCommand>& commands) {
   CompletionCommand command{name, parser.get_description(), {}};

@@ -1,4 +1,4 @@
-// `belljar completion`: a shell's completion script, made from the options' own tables.
+// `belljar completion`: prints a shell completion script, generated from the option tables.
 #ifndef BELLJAR_CLI_COMPLETION_H_
 #define BELLJAR_CLI_COMPLETION_H_
 
@@ -6,7 +6,7 @@
 
 namespace belljar::cli {
 
-// Call it last: the script holds the commands that `app` has when it runs.
+// Call it last: the script contains the commands that `app` has when it runs.
 Command MakeCompletionCommand(CLI::App& app);
 
 }  // namespace belljar::cli

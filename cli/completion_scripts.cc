@@ -24,7 +24,7 @@ std::string ReplaceAll(std::string text, std::string_view what, std::string_view
   return text;
 }
 
-// Help has a page of its own: here its first clause is enough.
+// The first clause of the help text; the full text is in --help.
 std::string Short(const std::string& help) {
   const std::string clause = help.substr(0, help.find_first_of(";:("));
   return clause.substr(0, clause.find_last_not_of(' ') + 1);
@@ -35,7 +35,7 @@ std::string FishQuote(const std::string& text) {
   return "'" + ReplaceAll(ReplaceAll(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-// "image" of "image build", and "build"; of "run" nothing, and "run".
+// The parts before and after the last space: "image" and "build"; for "run", "" and "run".
 std::string Above(const CompletionCommand& command) {
   const size_t space = command.name.rfind(' ');
   return space == command.name.npos ? "" : command.name.substr(0, space);
@@ -44,7 +44,7 @@ std::string LastWord(const CompletionCommand& command) {
   return command.name.substr(command.name.rfind(' ') + 1);
 }
 
-// Those that may follow `above`; empty: belljar itself.
+// The subcommands of `above`; empty: belljar itself.
 Commands CommandsOf(const Commands& commands, const std::string& above) {
   Commands found;
   for (const CompletionCommand& command : commands) {
@@ -63,7 +63,7 @@ std::vector<std::string> CommandNames(const Commands& commands, const std::strin
 
 bool IsPositional(const CompletionOption& option) { return option.names.empty(); }
 
-// What the scripts for bash call the names that a value may be.
+// The kind of paths that a value may be, as named in the bash script.
 std::string PathsOf(const CompletionOption& option) {
   return option.takes_directory ? "directories" : option.takes_file ? "files" : "none";
 }
@@ -86,7 +86,7 @@ std::string BashValueCases(const Commands& commands) {
   return text;
 }
 
-// What makes a word a command: what stands before it.
+// A word is a command depending on the words before it.
 std::string BashCommandPatterns(const Commands& commands) {
   std::vector<std::string> patterns;
   for (const CompletionCommand& command : commands) {
@@ -183,7 +183,7 @@ std::string ZshAction(const CompletionOption& option) {
     action = "{_alternative \"values\\:value\\:(" + Join(option.values, " ") +
              ")\" \"files\\:file\\:_files\"}";
   }
-  // The message is what is shown above the values.
+  // The message is displayed above the values.
   return ":" + ZshEscape(option.type) + ":" + action;
 }
 
@@ -205,7 +205,7 @@ std::string ZshArguments(const CompletionCommand& command, const std::string& ma
   return text;
 }
 
-// What is done after the words of `command`; `words` begins with its last one.
+// The case for the arguments of `command`; `words` begins with its last word.
 std::string ZshArgumentCase(const Commands& commands, const CompletionCommand& command) {
   std::string text = "        " + command.name + ")\n";
   const Commands nested = CommandsOf(commands, command.name);
@@ -243,7 +243,7 @@ std::string ZshScript(const Commands& commands) {
     text += ZshArgumentCase(commands, command);
   }
   text += "      esac\n      ;;\n  esac\n}\n";
-  // Autoloaded, the file is the function; sourced, it has to be registered.
+  // When autoloaded, the file is the function; when sourced, the function must be registered.
   text +=
       "if [[ $funcstack[1] == _belljar ]]; then _belljar \"$@\"; else compdef _belljar belljar; "
       "fi\n";
@@ -254,7 +254,7 @@ std::string ZshScript(const Commands& commands) {
 
 namespace {
 
-// Where what follows the words of `command` is offered.
+// The condition under which arguments of `command` are completed.
 std::string FishCondition(const CompletionCommand& command) {
   if (command.name.empty()) return " -n __fish_use_subcommand";
   const std::string above = Above(command);

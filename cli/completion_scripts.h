@@ -1,4 +1,4 @@
-// The three shells' completion scripts as text, from one neutral description of the commands.
+// Completion scripts for three shells, generated from one description of the commands.
 #ifndef BELLJAR_CLI_COMPLETION_SCRIPTS_H_
 #define BELLJAR_CLI_COMPLETION_SCRIPTS_H_
 
@@ -8,17 +8,17 @@
 namespace belljar::cli {
 
 struct CompletionOption {
-  std::vector<std::string> names;  // with their dashes; none: a positional
+  std::vector<std::string> names;  // with dashes; none for a positional
   std::string help;
   std::string type;  // as in help: "TIME"
   bool takes_value = false;
   bool takes_file = false;
   bool takes_directory = false;
-  std::vector<std::string> values;  // what may be written, as far as it is a list
+  std::vector<std::string> values;  // the possible values, if enumerated
 };
 
 struct CompletionCommand {
-  std::string name;  // empty: belljar itself; of one of another's: both, "image build"
+  std::string name;  // empty: belljar itself; subcommands: "image build"
   std::string help;
   std::vector<CompletionOption> options;
 };

@@ -55,7 +55,7 @@ Row TokenRow(const server::config::TokenValue& token) {
 }
 
 std::string Table(const std::vector<Row>& rows) {
-  // A long value pushes its own source aside and nobody else's.
+  // A longer value shifts only its own source column.
   constexpr size_t kWidestValue = 40;
   size_t key_width = 0;
   size_t value_width = 0;

@@ -1,4 +1,4 @@
-// belljar config: what the server would do, and what says so.
+// belljar config: shows the effective settings of the server and their sources.
 #ifndef BELLJAR_CLI_CONFIG_H_
 #define BELLJAR_CLI_CONFIG_H_
 

@@ -15,7 +15,7 @@ namespace belljar::cli {
 void OpenMissingStandardStreams() {
   for (;;) {
     const int fd = open("/dev/null", O_RDWR);
-    if (fd < 0) _exit(kExitFailure);  // and nowhere to say so
+    if (fd < 0) _exit(kExitFailure);  // and there is nowhere to report it
     if (fd > STDERR_FILENO) {
       close(fd);
       return;

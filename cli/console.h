@@ -1,4 +1,4 @@
-// How the command speaks: answers on standard output, everything about itself on standard error.
+// Console output: results on standard output, messages of the command itself on standard error.
 #ifndef BELLJAR_CLI_CONSOLE_H_
 #define BELLJAR_CLI_CONSOLE_H_
 
@@ -12,25 +12,25 @@
 
 namespace belljar::cli {
 
-// Call it before anything opens a descriptor: with 0, 1 or 2 closed, the next one opened would get
-// that number, and the guest's output would be written into a socket of ours.
+// Call it before anything opens a descriptor: if 0, 1 or 2 is closed, the next opened descriptor
+// would get that number, and the guest's output could be written to one of our sockets.
 void OpenMissingStandardStreams();
 
-// All of `text`, to any kind of file, also one that somebody made non-blocking.
+// Writes all of `text` to any kind of file, even to a non-blocking one.
 core::Result<void> WriteAll(int fd, std::string_view text);
 
-// `text` to standard output; the exit code is `exit_code` if that worked, that of SIGPIPE when the
-// reader has gone, and kExitFailure, with a message, on any other error.
+// Writes `text` to standard output. Returns `exit_code` on success, the code for SIGPIPE if the
+// reader is gone, and kExitFailure, with a message, on any other error.
 int Answer(std::string_view text, int exit_code);
-// The same decision for output that was already tried.
+// The same for output that has already been written.
 int ExitAfterOutput(const core::Result<void>& written, int exit_code);
 
-// A message to standard error. That nobody may be listening there is no concern of ours.
+// Writes a message to standard error; errors are ignored.
 void Say(std::string_view text);
 
-// "belljar run: <message>" and where to read more. `command` is empty for belljar itself.
+// "belljar run: <message>" and a reference to --help. `command` is empty for belljar itself.
 int UsageError(std::string_view command, std::string_view message);
-// What is told by it: an error whose whole text is for the user.
+// An error for UsageError: the whole text is for the user.
 core::Error UsersError(std::string message);
 // "belljar: error: <operation>: <detail>".
 int OwnFailure(const core::Error& error);
@@ -38,7 +38,7 @@ int OwnFailure(const core::Error& error);
 // "12,345".
 std::string WithThousands(uint64_t number);
 
-// Names after one another, separated by ", ", in lines of at most `width` columns.
+// Names separated by ", ", in lines of at most `width` columns.
 std::string Wrapped(const std::vector<std::string>& names, size_t indent, size_t width = 100);
 
 }  // namespace belljar::cli

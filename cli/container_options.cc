@@ -5,7 +5,7 @@
 namespace belljar::cli {
 namespace {
 
-// The option that says something of a container, where there is none.
+// An option that requires --container, given without it.
 const char* Stray(const ContainerArguments& arguments) {
   if (arguments.runtime != "auto") return "--runtime";
   if (arguments.engine != "auto") return "--engine";
@@ -18,7 +18,7 @@ const char* Stray(const ContainerArguments& arguments) {
 
 void AddContainerOptions(CLI::App* parser, ContainerArguments& arguments) {
   AddFlag(parser, "--container", arguments.container,
-          "also run it in a container of its own, under gVisor if available");
+          "also run it in a separate container, under gVisor if available");
   AddChoice(parser, "--runtime", arguments.runtime, {"auto", "runsc", "runc"},
             "container runtime; runsc: gVisor, a separate kernel; runc: this machine's kernel; "
             "auto: runsc if available");
@@ -53,7 +53,7 @@ core::Result<std::optional<container::backend::ContainerOptions>> ResolveContain
   if (core::Result<void> checked = container::backend::CheckTogether(options.selection, kOptions);
       !checked)
     return checked.error();
-  // A run that is the only one waits for its own container, and keeps no other waiting.
+  // A single run starts its own container and needs no warm ones.
   options.spares = 0;
   options.max_containers = 1;
   return std::optional<container::backend::ContainerOptions>(std::move(options));

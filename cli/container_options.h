@@ -1,4 +1,4 @@
-// --container and what goes with it: the container that a command runs code in.
+// --container and related options: the container that a command runs code in.
 #ifndef BELLJAR_CLI_CONTAINER_OPTIONS_H_
 #define BELLJAR_CLI_CONTAINER_OPTIONS_H_
 
@@ -22,7 +22,7 @@ struct ContainerArguments {
 
 void AddContainerOptions(CLI::App* parser, ContainerArguments& arguments);
 
-// For one run; nullopt: it is in no container. An error is the user's.
+// For one run; nullopt: without a container. Errors are user errors.
 core::Result<std::optional<container::backend::ContainerOptions>> ResolveContainer(
     const ContainerArguments& arguments);
 

@@ -52,7 +52,7 @@ std::string HeldLayers(const host::Outcome& outcome) {
   return "held by " + held + (missing.empty() ? "" : "; without " + missing);
 }
 
-// A real program in a real sandbox: what all the rest is about.
+// Runs a real program in a real sandbox.
 outside::MachineCheck TryRun(const std::string& isolation,
                              const core::Result<outside::ProfileCatalogue>& catalogue) {
   outside::MachineCheck check{
@@ -89,15 +89,15 @@ outside::MachineCheck TryRun(const std::string& isolation,
                 (outcome->error ? ": " + outcome->error->message : ""));
 }
 
-// Asked, not only looked for: an engine that is installed may have stopped, or may not be ours.
+// Connects to each engine: an installed one may be stopped or not accessible to this user.
 std::vector<outside::MachineCheck> CheckContainers() {
   std::vector<outside::MachineCheck> checks;
   for (const container::backend::EngineCheck& engine : container::backend::CheckEngines({})) {
     const bool is_runsc = engine.engine == "runsc";
     checks.push_back(
         {engine.engine, Need::kOptional, engine.found, engine.detail,
-         is_runsc ? "belljar run --container by gVisor's runsc alone, without a daemon"
-                  : "belljar run --container, in gVisor where it has runsc",
+         is_runsc ? "belljar run --container with gVisor's runsc alone, without a daemon"
+                  : "belljar run --container, under gVisor if it has runsc",
          "on Debian: apt-get install " +
              std::string(engine.engine == "docker" ? "docker.io runsc" : engine.engine) +
              "; see docs/containers.md"});
@@ -114,7 +114,7 @@ std::vector<Section> Examine() {
           {"Other programs, all optional", outside::CheckTools()}};
 }
 
-// Strict works: what decides the exit code.
+// Whether strict isolation works, which decides the exit code.
 bool IsWell(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
     for (const outside::MachineCheck& check : section.checks) {

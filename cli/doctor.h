@@ -1,4 +1,4 @@
-// `belljar doctor`: which layers this machine supports, shown and tried.
+// `belljar doctor`: shows which layers this machine supports, and tests them.
 #ifndef BELLJAR_CLI_DOCTOR_H_
 #define BELLJAR_CLI_DOCTOR_H_
 

@@ -1,4 +1,4 @@
-// Exit codes: an interface (docs/cli.md). None ever changes its meaning.
+// Exit codes: a stable interface (docs/cli.md).
 #ifndef BELLJAR_CLI_EXIT_CODE_H_
 #define BELLJAR_CLI_EXIT_CODE_H_
 
@@ -11,10 +11,10 @@ inline constexpr int kExitFindings = 1;  // the guest's own exception, or findin
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitRefused = 3;  // by the language policy; nothing was run
 inline constexpr int kExitStopped = 4;  // by a limit, or killed
-inline constexpr int kExitFailure = 5;  // ours or this machine's, never the guest's
+inline constexpr int kExitFailure = 5;  // of Belljar or this machine, never of the guest
 
-// As a shell reports a program that a signal ended: 130 for SIGINT, 143 for SIGTERM, 141 for
-// SIGPIPE (our reader went away).
+// As shells report a program ended by a signal: 130 for SIGINT, 143 for SIGTERM, 141 for SIGPIPE
+// (our reader is gone).
 inline constexpr int ExitOfSignal(int signal) { return 128 + signal; }
 
 inline constexpr int ExitOfStatus(host::Status status) {

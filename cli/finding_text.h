@@ -1,4 +1,4 @@
-// A finding as people and editors read it.
+// Formats a finding for humans and editors.
 #ifndef BELLJAR_CLI_FINDING_TEXT_H_
 #define BELLJAR_CLI_FINDING_TEXT_H_
 
@@ -8,7 +8,7 @@
 
 namespace belljar::cli {
 
-// "main.py:3:8: BJ201 reason" and, indented, "hint: …"; without a place where there is none.
+// "main.py:3:8: BJ201 reason" and, indented, "hint: …"; without a position if there is none.
 std::string FindingText(const std::string& path, const host::Finding& finding);
 
 }  // namespace belljar::cli

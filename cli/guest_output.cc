@@ -9,7 +9,7 @@
 namespace belljar::cli {
 namespace {
 
-// A pipe that poll calls writable takes this much without blocking (POSIX PIPE_BUF on Linux).
+// A pipe reported as writable by poll accepts this much without blocking (PIPE_BUF on Linux).
 constexpr size_t kChunk = 4096;
 
 }  // namespace
@@ -59,7 +59,7 @@ void GuestOutput::WritePiece(const Piece& piece) {
   while (!left.empty()) {
     pollfd polled[] = {{piece.fd, POLLOUT, 0}, {interruption_.fd(), POLLIN, 0}};
     if (poll(polled, 2, -1) < 0) continue;  // EINTR
-    if (!polled[0].revents) return;         // interrupted, and the reader does not read
+    if (!polled[0].revents) return;         // interrupted, and the reader is stalled
     const std::string_view chunk = left.substr(0, kChunk);
     if (core::Result<void> written = WriteAll(piece.fd, chunk); !written) {
       if (piece.fd == STDERR_FILENO) {

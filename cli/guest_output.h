@@ -1,7 +1,7 @@
-// GuestOutput: the guest's output to ours while it runs, byte for byte.
+// GuestOutput: copies the guest's output to ours while it runs, byte for byte.
 //
-// A thread writes, because a reader may be slow or stopped: the thread that watches the guest's
-// clock must never wait for it. What waits here is bounded by the output limit of the run.
+// A separate thread writes, because the reader may be slow or stopped and the thread that enforces
+// the guest's timeout must not wait for it. The buffer is bounded by the output limit of the run.
 #ifndef BELLJAR_CLI_GUEST_OUTPUT_H_
 #define BELLJAR_CLI_GUEST_OUTPUT_H_
 
@@ -21,8 +21,8 @@ namespace belljar::cli {
 
 class GuestOutput {
  public:
-  // `interruption` is told SIGPIPE when the reader of standard output has gone: nobody is left to
-  // run for. Once it is interrupted, a reader that does not read is no longer waited for.
+  // Raises SIGPIPE on `interruption` if the reader of standard output is gone, which ends the run.
+  // After an interruption, a stalled reader is not waited for.
   explicit GuestOutput(Interruption& interruption);
   ~GuestOutput();
 
@@ -47,7 +47,7 @@ class GuestOutput {
   std::condition_variable changed_;
   std::deque<Piece> pieces_;
   bool finishing_ = false;
-  // The writer's own until it has been joined.
+  // Accessed only by the writer thread until it has been joined.
   std::optional<core::Error> stdout_error_;
   bool stderr_failed_ = false;
   std::thread writer_;

@@ -40,7 +40,7 @@ struct VerifyArguments {
 
 // --- progress ---------------------------------------------------------------------------------
 
-// One line on a terminal, which goes away again.
+// One line on a terminal, erased at the end.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string what) : what_(std::move(what)), shows_(isatty(STDERR_FILENO)) {}
@@ -70,9 +70,9 @@ class ProgressLine {
   Clock::time_point next_;
 };
 
-// --- what is in one ---------------------------------------------------------------------------
+// --- contents ---------------------------------------------------------------------------
 
-// "43.1 MB", of a million bytes, as engines show sizes.
+// "43.1 MB" (decimal megabytes), as shown by container engines.
 std::string Megabytes(uint64_t bytes) {
   char text[32];
   snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
@@ -171,7 +171,7 @@ core::Result<Source> CollectSource(const outside::ProfileCatalogue& catalogue,
                         .package_paths = {}});
 }
 
-// The same with packages, which are installed first, where they are not there yet.
+// The same with packages, which are installed first if necessary.
 core::Result<Source> CollectSource(const PackageSelection& selection, const core::Profile& base) {
   const core::Result<std::unique_ptr<container::packages::Packages>> packages =
       OpenPackages(selection);
@@ -193,8 +193,8 @@ bool IsPath(const std::string& profile) {
   return profile.find('/') != std::string::npos || profile.ends_with(".toml");
 }
 
-// Whether a profile may be looked for by this name, which a stranger's image has: not a file by its
-// path, and no longer than an engine's tags are.
+// Whether this name, which comes from an untrusted image, may be looked up as a profile: it must
+// not be a path and not be longer than the tag of an image.
 bool IsName(const std::string& profile) {
   constexpr size_t kMaxTag = 128;
   return !IsPath(profile) && profile.size() <= kMaxTag;
@@ -202,13 +202,13 @@ bool IsName(const std::string& profile) {
 
 // --- build ------------------------------------------------------------------------------------
 
-// What --load wants no file of its own for goes through one that is away afterwards.
+// For --load without --output: holds the image temporarily.
 class TemporaryFolder {
  public:
   static core::Result<TemporaryFolder> Create() {
     std::error_code code;
     std::string path = fs::temp_directory_path(code) / "belljar-image-XXXXXX";
-    if (code || !mkdtemp(path.data())) return core::SystemError("make a temporary folder");
+    if (code || !mkdtemp(path.data())) return core::SystemError("create a temporary folder");
     return TemporaryFolder(std::move(path));
   }
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
@@ -267,7 +267,7 @@ int Build(BuildArguments arguments,
   core::Result<std::optional<PackageSelection>> packages =
       ResolvePackages(arguments.packages, arguments.profile);
   if (!packages) return UsageError("image build", packages.error().ToString());
-  // Whoever is given the image installs, too.
+  // The engine that loads the image also installs the packages.
   if (*packages && load) (*packages)->options.selection.engine = *arguments.load;
   const core::Result<Source> source =
       *packages
@@ -285,7 +285,7 @@ int Build(BuildArguments arguments,
 
 Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedImageLoader> loaders) {
   auto arguments = std::make_shared<BuildArguments>();
-  CLI::App* parser = image.add_subcommand("build", "Make the image of a profile");
+  CLI::App* parser = image.add_subcommand("build", "Build the image of a profile");
   parser
       ->add_option("--profile", arguments->profile,
                    "profile for the code that runs in it: a name, several joined with +, or a file "
@@ -319,19 +319,19 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
 
 // --- verify -----------------------------------------------------------------------------------
 
-// `packages` are those that it is said to have.
+// `packages` are the packages listed in the image.
 core::Result<std::vector<std::string>> CompareWithInstallation(
     const container::image::ImageFacts& facts, const std::optional<PackageSelection>& packages) {
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const std::string& name = facts.identity.profile;
   const std::vector<std::string> unknown = {"its profile " + core::Quoted(name) +
-                                            " is none of this installation"};
+                                            " is not part of this installation"};
   const std::string base = container::packages::BaseOfPackageProfile(name);
   if (!IsName(name) || !IsName(base)) return unknown;
   if (base.empty() && packages) {
     return std::vector<std::string>{"its profile " + core::Quoted(name) +
-                                    " has no packages of an index"};
+                                    " does not support packages from an index"};
   }
   const core::Result<core::Profile> profile = catalogue->Choose(base.empty() ? name : base);
   if (!profile) return unknown;
@@ -402,8 +402,7 @@ Command MakeVerifyCommand(CLI::App& image) {
 
 std::vector<Command> MakeImageCommands(CLI::App& app,
                                        std::vector<container::image::NamedImageLoader> loaders) {
-  CLI::App* image =
-      app.add_subcommand("image", "Build and verify the image that containers are started from");
+  CLI::App* image = app.add_subcommand("image", "Build and verify container images");
   Command whole{image, [&app] {
                   Say(app.help());
                   return kExitUsage;

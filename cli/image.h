@@ -1,4 +1,4 @@
-// `belljar image`: the image of which containers are started, made of this installation.
+// `belljar image`: builds and verifies container images of this installation.
 #ifndef BELLJAR_CLI_IMAGE_H_
 #define BELLJAR_CLI_IMAGE_H_
 
@@ -9,7 +9,7 @@
 
 namespace belljar::cli {
 
-// image, image build and image verify. `loaders` are the engines that --load may name; without any
+// image, image build and image verify. `loaders` are the engines that --load may name; if empty,
 // there is no such option.
 std::vector<Command> MakeImageCommands(CLI::App& app,
                                        std::vector<container::image::NamedImageLoader> loaders);

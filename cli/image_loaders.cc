@@ -25,7 +25,7 @@ core::Result<void> LoadInto(container::engines::ContainerEngine& engine, const s
   return loaded ? core::Result<void>() : loaded.error();
 }
 
-// The first socket that answers takes it; where none does, the first one's reason is told.
+// Uses the first socket that works; if none does, reports the error of the first.
 core::Result<void> LoadOver(const std::vector<std::string>& sockets, const std::string& path,
                             const container::image::ImageProgress& progress) {
   std::optional<core::Error> reason;
@@ -41,12 +41,12 @@ core::Result<void> LoadOver(const std::vector<std::string>& sockets, const std::
                 : core::MakeError("load an image", "this user has no socket of that engine");
 }
 
-// Runs of this user find it there, unless they are told of another folder.
+// The default folder, where runs of this user look for the image.
 core::Result<void> LoadForRunsc(const std::string& path,
                                 const container::image::ImageProgress& progress) {
   const std::string folder = container::runsc::DefaultRunscFolder();
   if (folder.empty())
-    return core::MakeError("load an image", "this user has no HOME to keep it in");
+    return core::MakeError("load an image", "HOME is not set, so there is no folder for the image");
   container::runsc::RunscEngine engine({.folder = folder, .rootless = geteuid() != 0});
   if (const core::Result<container::engines::EngineFacts> facts = engine.Check(); !facts)
     return facts.error();

@@ -1,5 +1,5 @@
-// --load: what takes an image on this machine: engines over their sockets, and the folder of runsc
-// alone.
+// --load: destinations for an image on this machine: container engines over their sockets, and the
+// folder used with runsc alone.
 #ifndef BELLJAR_CLI_IMAGE_LOADERS_H_
 #define BELLJAR_CLI_IMAGE_LOADERS_H_
 
@@ -9,7 +9,7 @@
 
 namespace belljar::cli {
 
-// Docker, Podman and runsc. Asks none of them before it is to load something.
+// Docker, Podman and runsc. Connects to an engine only when it loads an image.
 std::vector<container::image::NamedImageLoader> DefaultImageLoaders();
 
 }  // namespace belljar::cli

@@ -25,7 +25,7 @@ struct InfoArguments {
   bool json = false;
 };
 
-// One row a limit: its name, and how it is said.
+// One row per limit: its name and its formatted values.
 struct LimitRow {
   std::string name;
   std::string defaults;
@@ -53,12 +53,12 @@ const core::Profile* FindBasic(const outside::ProfileCatalogue& catalogue) {
   return nullptr;
 }
 
-// Of a tier what it brings: the rest stands at the profile that it extends.
+// For a tier only what it adds: the rest is listed for the profile that it extends.
 std::string ModulesText(const core::Profile& profile, const core::Profile* basic, bool names) {
   const std::vector<const core::ModuleExports*> own = outside::OwnModules(profile, basic);
   const bool is_all = own.size() == profile.modules.size();
   std::string text = "  modules (" + std::to_string(profile.modules.size()) +
-                     (is_all ? "" : ", these beside those of basic") + ")\n";
+                     (is_all ? "" : ", in addition to those of basic") + ")\n";
   std::vector<std::string> list;
   for (const core::ModuleExports* module : own) {
     list.push_back(module->name);
@@ -67,7 +67,7 @@ std::string ModulesText(const core::Profile& profile, const core::Profile* basic
   return names || list.empty() ? text : text + Wrapped(list, 4);
 }
 
-// `name` and what belongs to it, each text below it with a line of its own.
+// `name`, followed by each text on a separate line.
 std::string ListText(const char* name, const std::vector<std::string>& texts) {
   std::string text = std::string("  ") + name + "\n";
   for (const std::string& each : texts) text += "    " + each + "\n";
@@ -116,7 +116,7 @@ std::string PlacesText(const core::Profile& profile) {
 std::string ProfileText(const core::Profile& profile, const outside::ProfileCatalogue& catalogue,
                         bool names) {
   std::string text = "\nProfile " + profile.name + "\n  " + profile.summary + "\n";
-  text += ListText("what it adds for an attacker", profile.attack_surface);
+  text += ListText("attack surface that it adds", profile.attack_surface);
   text += PackagesText(profile, catalogue.installation()) + PlacesText(profile);
   text += "  " + Padded("limit", 14) + Padded("default", 10) + "maximum\n";
   for (const LimitRow& row : LimitRows(profile)) {
@@ -130,7 +130,7 @@ int PrintText(const outside::ProfileCatalogue& catalogue, bool names) {
   std::string text = std::string("belljar ") + host::kBelljarVersion + "\nCPython " +
                      host::kPythonVersion + "\nRestrictedPython " +
                      (restricted.empty() ? "not found" : restricted) +
-                     "\n\nLayers of this machine (\"belljar doctor\" tells more)\n";
+                     "\n\nLayers of this machine (details: \"belljar doctor\")\n";
   for (const outside::MachineCheck& check : outside::CheckKernel()) {
     text += "  " + Padded(check.name, 14) + (check.found ? "yes  " : "no   ") +
             core::Printable(check.detail) + "\n";

@@ -1,4 +1,4 @@
-// `belljar info`: what this installation offers.
+// `belljar info`: shows what this installation provides.
 #ifndef BELLJAR_CLI_INFO_H_
 #define BELLJAR_CLI_INFO_H_
 

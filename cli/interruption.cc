@@ -10,7 +10,7 @@
 namespace belljar::cli {
 namespace {
 
-// A signal handler is given nothing but a number, so what it reaches is global.
+// Global, because a signal handler receives nothing but the signal number.
 std::atomic<int> event_fd{-1};
 std::atomic<int> first_signal{0};
 
@@ -34,7 +34,7 @@ Interruption::Interruption() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction inherited;
-    // A program that nohup or a shell's "&" started with the signal ignored goes on ignoring it.
+    // If the signal is ignored, as set by nohup or a shell's "&", it stays ignored.
     if (sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN) continue;
     sigaction(signal, &action, nullptr);
   }

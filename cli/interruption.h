@@ -1,12 +1,12 @@
-// Interruption: Ctrl-C, SIGTERM and a reader that went away, as one descriptor to wait on.
+// Interruption: Ctrl-C, SIGTERM and the loss of the reader, as one descriptor to wait on.
 //
-//   Interruption interruption;              // from here SIGINT and SIGTERM no longer end us
-//   options.cancel_fd = interruption.fd();  // they end the run
+//   Interruption interruption;              // from here on SIGINT and SIGTERM
+//   options.cancel_fd = interruption.fd();  // end the run instead of the process
 //   ...
 //   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
 //
-// A second Ctrl-C ends the process at once: whatever hangs, the user gets out. The workers have
-// their parent-death signal, so nothing is left running then either.
+// A second Ctrl-C ends the process at once, whatever hangs. Workers are then killed by their
+// parent-death signal.
 #ifndef BELLJAR_CLI_INTERRUPTION_H_
 #define BELLJAR_CLI_INTERRUPTION_H_
 
@@ -16,15 +16,15 @@ namespace belljar::cli {
 
 class Interruption {
  public:
-  // At most one at a time in a process.
+  // At most one instance per process at a time.
   Interruption();
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Readable once something has interrupted; stays readable.
+  // Becomes readable on the first interruption and stays readable.
   int fd() const { return event_.get(); }
-  // What interrupted first; 0: nothing.
+  // The first signal; 0: none.
   int signal() const;
   // As if `signal` had arrived. Any thread.
   void Raise(int signal);

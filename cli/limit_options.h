@@ -21,8 +21,8 @@ struct LimitOptions {
 
 void AddLimitOptions(CLI::App* parser, LimitOptions& options);
 
-// The profile's defaults with what was asked for in their place. Malformed, zero, or above what the
-// profile allows: an error that names the option and says what to write.
+// The profile's defaults, overridden by the options. A malformed, zero or too large value is an
+// error that names the option and says what to write.
 core::Result<core::Limits> ResolveLimits(const LimitOptions& options, const core::Profile& profile);
 
 }  // namespace belljar::cli

@@ -1,4 +1,4 @@
-// The command line: wires the commands to one parser and runs the one that was asked for.
+// The command line: registers the commands with one parser and runs the selected one.
 
 #include <signal.h>
 
@@ -59,7 +59,7 @@ int Main(const std::vector<std::string>& arguments) {
 
 int main(int count, char** arguments) {
   belljar::cli::OpenMissingStandardStreams();
-  // A reader that goes away is an error of write, which each place answers in its own way.
+  // If the reader is gone, write fails with EPIPE, which each caller handles.
   signal(SIGPIPE, SIG_IGN);
   try {
     return belljar::cli::Main(

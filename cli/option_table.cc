@@ -26,7 +26,7 @@ CLI::Option* AddText(CLI::App* parser, const std::string& name, std::optional<st
 CLI::Option* AddList(CLI::App* parser, const std::string& name,
                      std::optional<std::vector<std::string>>& values, const std::string& type,
                      const std::string& help) {
-  // CLI11's own delimiter takes the next argument when a value splits into nothing, as "" does.
+  // CLI11's delimiter would consume the next argument if a value splits into nothing, such as "".
   const auto store = [&values](const std::vector<std::string>& given) {
     values.emplace();
     for (const std::string& list : given) {
@@ -35,7 +35,7 @@ CLI::Option* AddList(CLI::App* parser, const std::string& name,
       }
     }
   };
-  // One value for each time it is given: it must not swallow the FILE after it.
+  // One value per occurrence: it must not consume the FILE after it.
   return parser->add_option_function<std::vector<std::string>>(name, store, help)
       ->type_name(type)
       ->type_size(1)

@@ -17,7 +17,7 @@ std::string HintLine(const std::string& hint) { return hint.empty() ? "" : "hint
 
 std::string ExceptionText(const host::Outcome& outcome) {
   if (!outcome.error) return "";
-  // sys.exit(n): Python says nothing there either.
+  // sys.exit(n): Python prints nothing either.
   if (outcome.exit_code) return "";
   const host::GuestError& error = *outcome.error;
   std::string text = WholeLines(error.traceback);
@@ -39,7 +39,7 @@ std::string RefusedText(const host::Outcome& outcome, const std::string& filenam
 std::string StoppedText(const host::Outcome& outcome) {
   if (!outcome.error) return "belljar: killed\n";
   const host::GuestError& error = *outcome.error;
-  // A worker that could still speak says where it ran out of memory.
+  // If the worker could still report, the traceback shows where it ran out of memory.
   std::string message = error.message;
   if (outcome.status == host::Status::kMemoryLimit) {
     message = "stopped at " + outcome.limits.memory.ToString() + " of memory";
@@ -50,7 +50,7 @@ std::string StoppedText(const host::Outcome& outcome) {
 
 std::string DroppedText(const char* stream, uint64_t bytes, const core::Limits& limits) {
   if (bytes == 0) return "";
-  return "belljar: " + WithThousands(bytes) + " bytes of " + stream + " were dropped (limit " +
+  return "belljar: " + WithThousands(bytes) + " bytes of " + stream + " were discarded (limit " +
          limits.output.ToString() + ")\n";
 }
 

@@ -1,4 +1,4 @@
-// What `belljar run` says on standard error about how a program ended.
+// What `belljar run` prints on standard error about the end of a program.
 #ifndef BELLJAR_CLI_OUTCOME_TEXT_H_
 #define BELLJAR_CLI_OUTCOME_TEXT_H_
 
@@ -8,7 +8,7 @@
 
 namespace belljar::cli {
 
-// Empty when all went well; else whole lines: a traceback, findings, or one line about the limit.
+// Empty on success; otherwise complete lines: a traceback, findings, or one line about the limit.
 std::string OutcomeText(const host::Outcome& outcome, const std::string& filename);
 
 }  // namespace belljar::cli

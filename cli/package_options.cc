@@ -28,7 +28,7 @@ std::string IndexOf(const PackageArguments& arguments) {
 }  // namespace
 
 void AddPackageOptions(CLI::App* parser, PackageArguments& arguments) {
-  // Not by commas: they are part of versions.
+  // Not split at commas: version specifiers contain them.
   parser
       ->add_option("--package", arguments.packages,
                    "package to install from an index with its dependencies, in a container: "

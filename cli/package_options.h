@@ -1,4 +1,4 @@
-// --package and what goes with it: packages that a run in a container, or an image, is given.
+// --package and related options: packages for a run in a container or for an image.
 #ifndef BELLJAR_CLI_PACKAGE_OPTIONS_H_
 #define BELLJAR_CLI_PACKAGE_OPTIONS_H_
 
@@ -22,15 +22,15 @@ struct PackageArguments {
 void AddPackageOptions(CLI::App* parser, PackageArguments& arguments);
 
 struct PackageSelection {
-  container::packages::PackagesOptions options;  // its engine is the caller's to say
+  container::packages::PackagesOptions options;  // the caller sets the engine
   std::vector<container::packages::PackageRequirement> requirements;
 };
 
-// nullopt: none were asked for. `profile` as --profile has it. An error is the user's.
+// nullopt: none requested. `profile` is the value of --profile. Errors are user errors.
 core::Result<std::optional<PackageSelection>> ResolvePackages(const PackageArguments& arguments,
                                                               const std::string& profile);
 
-// Opens `selection` and says on a terminal what is being waited for.
+// Opens `selection` and shows progress on a terminal.
 core::Result<std::unique_ptr<container::packages::Packages>> OpenPackages(
     const PackageSelection& selection);
 

@@ -20,14 +20,14 @@ std::vector<std::string> KnownOptions(const CLI::App& parser) {
   return names;
 }
 
-// "image build" of the command that is one of another's.
+// The full name of a subcommand: "image build".
 std::string FullName(const CLI::App& parser) {
   const CLI::App* above = parser.get_parent();
   const bool is_nested = above && above->get_parent();
   return (is_nested ? FullName(*above) + " " : "") + parser.get_name();
 }
 
-// Those that may follow `parser`: belljar itself, or one that has commands of its own.
+// The subcommands of `parser`, which may be belljar itself.
 std::vector<std::string> KnownCommands(const CLI::App& parser) {
   std::vector<std::string> names;
   for (const CLI::App* command : parser.get_subcommands([](const CLI::App*) { return true; })) {
@@ -36,7 +36,7 @@ std::vector<std::string> KnownCommands(const CLI::App& parser) {
   return names;
 }
 
-// Help in two columns, the second one wrapped.
+// Formats help in two columns, with the second one wrapped.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -45,7 +45,7 @@ class HelpFormatter : public CLI::Formatter {
     label("Positionals", "Arguments");
   }
 
-  // The name of an argument says what it is; its type is for the completion.
+  // The name of an argument is sufficient; its type is only for completion.
   std::string make_option_opts(const CLI::Option* option) const override {
     if (!option->get_positional()) return CLI::Formatter::make_option_opts(option);
     return option->get_name() == option->get_type_name() ? "" : " " + option->get_type_name();
@@ -71,9 +71,9 @@ class HelpFormatter : public CLI::Formatter {
 
 bool IsOption(const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; }
 
-// The first argument that `parser` had no use for; empty when there is none.
+// The first argument that `parser` did not consume; empty if there is none.
 std::string FirstExtra(const CLI::App& parser) {
-  // An empty argument is one too, and shown as "".
+  // An empty argument counts too, and is shown as "".
   for (const std::string& extra : parser.remaining()) {
     if (extra != "--") return extra.empty() ? "\"\"" : extra;
   }
@@ -104,7 +104,7 @@ int UnknownCommand(const CLI::App& parser, const std::string& argument) {
                                "\nThe commands are: " + CLI::detail::join(known, ", ") + ".");
 }
 
-// Of a command and one of its own, the latter.
+// The selected command; for a subcommand, not its parent.
 const Command* Chosen(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
     if (command.parser->parsed() && command.parser->get_subcommands().empty()) return &command;
@@ -115,12 +115,12 @@ const Command* Chosen(const std::vector<Command>& commands) {
 }  // namespace
 
 void PrepareParser(CLI::App& app) {
-  // What is left over is judged here, where there are suggestions. Commands inherit it,
-  // and the look of the help.
+  // Unknown arguments are reported by this file, with suggestions. Subcommands inherit this setting
+  // and the help format.
   app.allow_extras();
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help and exit");
-  // More than one is not ours to parse: `belljar run info` runs the file "info".
+  // At most one, because `belljar run info` runs the file "info".
   app.require_subcommand(0, 1);
 }
 

@@ -1,4 +1,4 @@
-// From the argument vector to one command that is ready to run, or to an exit code.
+// Parses the arguments to a command that is ready to run, or to an exit code.
 #ifndef BELLJAR_CLI_PARSE_H_
 #define BELLJAR_CLI_PARSE_H_
 
@@ -10,11 +10,11 @@
 
 namespace belljar::cli {
 
-// Settings of `app` that the parsing below relies on. Call it before the commands are added.
+// Configures `app` for Parse. Call it before the commands are added.
 void PrepareParser(CLI::App& app);
 
-// The command that was asked for. An int: there is nothing left to run, since help or the version
-// has been printed, or a usage error said. Never throws, whatever the arguments.
+// The selected command, or an exit code if there is nothing left to run: help, the version or a
+// usage error has been printed. Never throws.
 std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command>& commands,
                                         const std::vector<std::string>& arguments);
 

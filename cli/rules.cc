@@ -40,8 +40,8 @@ bool Names(const std::string& word, const Rule& rule) {
   return is_group || id == rule.id || word == rule.name;
 }
 
-// Those that `words` name, in the order of `rules`, each once; all when there are no words. An
-// error is the user's.
+// The rules named by `words`, in the order of `rules`, without duplicates; all if there are no
+// words. Errors are user errors.
 core::Result<std::vector<Rule>> Choose(const std::vector<Rule>& rules,
                                        const std::vector<std::string>& words) {
   for (const std::string& word : words) {

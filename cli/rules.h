@@ -1,4 +1,4 @@
-// `belljar rules`: what the language policy refuses, by rule, and what to write instead.
+// `belljar rules`: lists the rules of the language policy and what to write instead.
 #ifndef BELLJAR_CLI_RULES_H_
 #define BELLJAR_CLI_RULES_H_
 

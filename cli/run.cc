@@ -41,7 +41,7 @@ struct RunArguments {
   std::optional<std::string> save_artifacts;
   bool force = false;
   SandboxChoice sandbox;
-  const CLI::Option* isolation = nullptr;  // to tell its default from the same word given
+  const CLI::Option* isolation = nullptr;  // to distinguish its default from an explicit value
   ContainerArguments container;
   PackageArguments packages;
   LimitOptions limits;
@@ -50,18 +50,18 @@ struct RunArguments {
   bool json = false;
 };
 
-// What the arguments come to.
+// The resolved arguments.
 struct Job {
   outside::SandboxOptions sandbox;
   std::optional<container::backend::ContainerOptions> container;
-  std::optional<PackageSelection> packages;  // to be had before the run; only with a container
-  std::vector<std::string> installed;        // what they came to
+  std::optional<PackageSelection> packages;  // installed before the run; only with a container
+  std::vector<std::string> installed;        // the resolved packages
   host::Request request;
-  std::optional<host::Finding> refused;  // too long to be even handed over
+  std::optional<host::Finding> refused;  // the source is too long to be sent to a worker
   std::optional<SaveDirectory> save_artifacts;
 };
 
-// Where the program is: "-" for standard input.
+// The path of the program; "-" for standard input.
 core::Result<std::string> ChooseFile(const RunArguments& arguments) {
   if (arguments.file) return *arguments.file;
   if (!isatty(STDIN_FILENO)) return std::string("-");
@@ -89,7 +89,7 @@ core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
   }
   core::Result<SourceFile> source = ReadSourceFile(*file, bound);
   if (!source) return source.error();
-  job.request.filename = core::Printable(source->name);  // it comes back in tracebacks
+  job.request.filename = core::Printable(source->name);  // appears in tracebacks
   if (source->is_too_long) job.refused = TooLongFinding(*source, bound);
   job.request.source = std::move(source->bytes);
   return {};
@@ -97,7 +97,7 @@ core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
 
 core::Result<void> TakeStandardInput(const RunArguments& arguments, Job& job) {
   if (!arguments.standard_input) return {};
-  // A guest could not hold more than this, and /dev/zero has no end.
+  // A guest could not store more than this, and /dev/zero never ends.
   const core::Bytes bound = job.request.limits.memory;
   core::Result<SourceFile> input = ReadSourceFile(*arguments.standard_input, bound);
   if (!input) return input.error();
@@ -117,7 +117,7 @@ core::Result<void> TakeFiles(const RunArguments& arguments, Job& job) {
   return {};
 }
 
-// The last of all: a directory is made here, and only for a run that begins.
+// The last step: creates a directory, which must happen only if the run will start.
 core::Result<void> TakeSaveDirectory(const RunArguments& arguments, Job& job) {
   if (!arguments.save_artifacts) {
     return arguments.force ? UsersError("--force requires --save-artifacts") : core::Result<void>();
@@ -136,13 +136,13 @@ core::Result<void> TakeImports(const RunArguments& arguments, Job& job) {
         "--allow-import has no effect with --language full, which disables the language policy");
   }
   job.request.allowed_imports = arguments.allowed_imports;
-  // Which modules packages have is known when they are there.
+  // The modules of packages are known only after installation.
   if (job.packages) return {};
   return outside::CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile,
                                       "--allow-import");
 }
 
-// Whoever starts the command is the operator.
+// The user of this command is the operator.
 core::Result<void> TakeNetwork(const RunArguments& arguments, Job& job) {
   host::NetworkPolicy& network = job.sandbox.network;
   const bool given = arguments.allowed_domains || arguments.allowed_private || arguments.resolved;
@@ -170,8 +170,8 @@ core::Result<void> TakeLayers(const RunArguments& arguments, Job& job) {
   return {};
 }
 
-// A container's user may neither mount nor make namespaces, so what strict asks for cannot be had
-// in one: the container's own walls stand there.
+// A container's user may neither mount nor create namespaces, so strict mode is not available in a
+// container, whose own isolation takes its place.
 core::Result<void> TakeContainer(const RunArguments& arguments, Job& job) {
   core::Result<std::optional<container::backend::ContainerOptions>> container =
       ResolveContainer(arguments.container);
@@ -210,7 +210,7 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
   return {};
 }
 
-// An error is the user's.
+// Errors are user errors.
 core::Result<Job> Prepare(const RunArguments& arguments,
                           const outside::ProfileCatalogue& catalogue) {
   Job job;
@@ -231,7 +231,7 @@ core::Result<Job> Prepare(const RunArguments& arguments,
 
 int JsonIndent() { return isatty(STDOUT_FILENO) ? 2 : -1; }
 
-// Our own failure; with --json an object too, so that there is always one to read.
+// Reports Belljar's own failure; with --json also as an object, so that there always is one.
 int Fail(const core::Error& error, bool json) {
   const int code = OwnFailure(error);
   if (!json) return code;
@@ -245,7 +245,7 @@ int Fail(const core::Error& error, bool json) {
       code);
 }
 
-// What a program would have come to that is too long to be sent to a worker.
+// The outcome for a program that is too long to be sent to a worker.
 host::Outcome Refusal(const Job& job) {
   host::Outcome outcome;
   outcome.status = host::Status::kRefused;
@@ -278,7 +278,7 @@ int Report(const host::Outcome& outcome, const RunArguments& arguments, const Jo
   return code;
 }
 
-// Until the job's profile has its packages, and the engine the image.
+// Blocks until the packages are installed and the engine has the image.
 core::Result<void> InstallPackages(Job& job, int cancel_fd) {
   const core::Result<std::unique_ptr<container::packages::Packages>> packages =
       OpenPackages(*job.packages);
@@ -314,7 +314,7 @@ int RunJob(const RunArguments& arguments, Job job) {
   if (outcome && outcome->container) outcome->container->packages = job.installed;
   const core::Result<void> written = output.Finish();
   if (interruption.signal() != 0) {
-    // Ctrl-C reaches our whole process group: a zygote that it ended is no failure of ours.
+    // Ctrl-C goes to the whole process group: a zygote that it ended is not our failure.
     const int code = ExitOfSignal(interruption.signal());
     if (!arguments.json || !outcome) return code;
     return Answer(host::OutcomeToJson(*outcome, JsonIndent()) + "\n", code);
@@ -338,7 +338,7 @@ int ExecuteRun(const RunArguments& arguments) {
 Command MakeRunCommand(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
-  AddText(parser, "FILE", arguments->file, kFileType, "the program; - or nothing: standard input");
+  AddText(parser, "FILE", arguments->file, kFileType, "the program; - or omitted: standard input");
   AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
   AddText(
       parser, "--stdin", arguments->standard_input, kFileType,
@@ -381,7 +381,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                "belljar run a.py --profile filesystem --file a.csv  # a file to read",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",
-               "belljar run program.py --timeout 5 --memory 64m  # killed at a limit",
+               "belljar run program.py --timeout 5 --memory 64m  # killed at the limits",
                "belljar run program.py --allow-import math,json  # fewer modules",
                "belljar run a.py --profile network --allow-domain a.org  # one host",
                "belljar run program.py --container  # also in a container: gVisor, or Docker",

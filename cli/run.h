@@ -1,4 +1,4 @@
-// `belljar run`: one program, its output live, its end as an exit code.
+// `belljar run`: runs one program with live output and reports its end by the exit code.
 #ifndef BELLJAR_CLI_RUN_H_
 #define BELLJAR_CLI_RUN_H_
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As the umask leaves them.
+// Modified by the umask.
 constexpr mode_t kFileMode = 0666;
 constexpr mode_t kDirectoryMode = 0777;
 
@@ -60,7 +60,7 @@ core::Result<host::InputFile> ReadInputFile(const std::string& given, core::Byte
   return host::InputFile{split.target, std::move(read->bytes)};
 }
 
-// Takes the place of what is there, also of a symbolic link, which is not followed.
+// Replaces an existing file or symbolic link; links are not followed.
 core::Result<void> Replace(int directory, const std::string& name, const std::string& scratch) {
   if (renameat(directory, scratch.c_str(), directory, name.c_str()) == 0) return {};
   const core::Error failure = core::SystemError("replace " + core::Quoted(name));
@@ -81,7 +81,7 @@ core::Result<void> Save(const SaveDirectory& root, const host::Artifact& artifac
       host::OpenBeneath(directory->get(), written.c_str(), O_WRONLY | O_CREAT | O_EXCL, kFileMode);
   if (!file) {
     return core::SystemError("save " + core::Quoted(artifact.name),
-                             errno == EEXIST ? "--force overwrites it" : "");
+                             errno == EEXIST ? "use --force to overwrite it" : "");
   }
   if (!core::WriteBytes(file.get(), *artifact.content)) {
     const core::Error failure = core::SystemError("save " + core::Quoted(artifact.name));
@@ -95,7 +95,7 @@ std::string SizeText(uint64_t bytes) {
   return WithThousands(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-// More than fit a screen help nobody.
+// About one screen.
 constexpr size_t kMaxLines = 20;
 
 }  // namespace
@@ -114,7 +114,7 @@ core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std:
     if (!file) return file.error();
     size += file->content.size();
     files.push_back(std::move(*file));
-    // The rest would be read for nothing; CheckFiles says why.
+    // The total is already too large; CheckFiles reports it.
     if (size > profile.workspace->size.count) break;
   }
   if (core::Result<void> checked = outside::CheckFiles(files, profile); !checked)
@@ -126,7 +126,7 @@ core::Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force) {
   const std::string what = "--save-artifacts " + core::Quoted(name);
   std::error_code error;
   fs::create_directories(name, error);
-  if (error && !fs::exists(name)) return core::MakeError(what, "make it: " + error.message());
+  if (error && !fs::exists(name)) return core::MakeError(what, "create it: " + error.message());
   core::UniqueFd fd(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd || faccessat(fd.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return core::SystemError(what);
   return SaveDirectory{std::move(name), std::move(fd), force};

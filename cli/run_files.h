@@ -1,4 +1,4 @@
-// Files of `belljar run`: what --file puts into the workspace, and what --save-artifacts takes out.
+// Files of `belljar run`: --file copies into the workspace, --save-artifacts out of it.
 #ifndef BELLJAR_CLI_RUN_FILES_H_
 #define BELLJAR_CLI_RUN_FILES_H_
 
@@ -14,29 +14,29 @@
 
 namespace belljar::cli {
 
-// Each of `given` is "SRC" or "SRC:DST"; DST that ends in '/' is the directory for it. A colon in
-// the name of a file that is there belongs to the name. The error is the user's.
+// Each of `given` is "SRC" or "SRC:DST"; a DST that ends in '/' is a directory. If a file whose
+// name contains the colon exists, the colon belongs to the name. Errors are user errors.
 core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std::string>& given,
                                                           const core::Profile& profile);
 
-// Where the user wants artifacts to be. It is opened before the program runs: whoever waited for
-// one shall not lose what it made to a name that was mistyped.
+// The destination for artifacts. It is opened before the program runs, so that a mistyped name does
+// not cost the user the results of a long run.
 struct SaveDirectory {
   std::string name;  // as the user wrote it
   core::UniqueFd fd;
-  bool force = false;  // a new file takes the place of what is there
+  bool force = false;  // overwrite existing files
 
-  // Makes the directory if it is not there. The error is the user's.
+  // Creates the directory if it does not exist. Errors are user errors.
   static core::Result<SaveDirectory> Open(std::string name, bool force);
 };
 
-// Writes the content of each artifact below the directory. Nothing is written through a symbolic
-// link below it; what is there already is left as it is, and an error, unless `force`. One for each
-// artifact: why it could not be saved, or nothing.
+// Writes the content of each artifact below the directory. Symbolic links below it are not
+// followed. An existing file is an error and is left unchanged, unless `force`. The result has one
+// entry per artifact: why it could not be saved, or nullopt.
 std::vector<std::optional<core::Error>> SaveArtifacts(const std::vector<host::Artifact>& artifacts,
                                                       const SaveDirectory& directory);
 
-// What has become of artifacts: where they are, and what SaveArtifacts said.
+// Where artifacts were saved, and the result of SaveArtifacts.
 struct Saved {
   std::string directory;
   std::vector<std::optional<core::Error>> errors;
@@ -45,7 +45,7 @@ struct Saved {
 };
 
 // The lines for standard error: name, size and media type of each; empty without any. `saved` is
-// null where nobody asked for them.
+// null if --save-artifacts was not given.
 std::string ArtifactsText(const host::Outcome& outcome, const Saved* saved);
 
 }  // namespace belljar::cli

@@ -22,7 +22,7 @@ struct SandboxChoice {
 CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
 void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules);
 
-// Options for a sandbox that this process runs few programs in. An error is the user's.
+// Options for a sandbox in which this process runs few programs. Errors are user errors.
 core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                                      const outside::ProfileCatalogue& catalogue);
 

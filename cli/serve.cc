@@ -39,12 +39,12 @@ int ReportCheck(const server::config::LoadedConfig& loaded) {
   return kExitOk;
 }
 
-// Somebody who tries the command out would otherwise see nothing at all.
+// For users who try the command in a terminal: it would otherwise print nothing.
 void ExplainStdio() {
   Say("belljar serve: standard input is a terminal; an MCP client is expected here (one JSON "
       "message per line).\nA client starts the server itself:\n"
       "  claude mcp add belljar -- belljar serve\n"
-      "or reaches one over HTTP:\n"
+      "or connects to one over HTTP:\n"
       "  belljar serve --http\n"
       "Ctrl-D ends it.\n");
 }
@@ -73,9 +73,9 @@ Command MakeServeCommand(CLI::App& app) {
   SetExamples(parser, {"belljar serve  # MCP over stdio: what a client starts",
                        "belljar serve --http  # HTTP at http://127.0.0.1:9015/mcp",
                        "belljar serve --http 0.0.0.0:9015 --token-file token  # for other machines",
-                       "belljar serve --timeout 5 --memory 64m  # defaults of calls",
+                       "belljar serve --timeout 5 --memory 64m  # defaults for calls",
                        "belljar serve --env-file .env  # settings of the environment from a file",
-                       "belljar serve --check  # check the configuration"});
+                       "belljar serve --check  # validate the configuration"});
   return {parser, [arguments] { return ExecuteServe(*arguments); }};
 }
 

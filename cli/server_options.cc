@@ -20,7 +20,7 @@ std::string HelpOf(const server::config::Setting& setting) {
   return setting.help + " (default: " + default_value + ")";
 }
 
-// --http alone is the usual address: the value may be left out.
+// --http alone means the default address: the value is optional.
 void AddListenOption(CLI::App* parser, const server::config::Setting& setting,
                      server::config::ConfigSources& sources) {
   const auto store = [&sources](const std::string& given) {
@@ -48,7 +48,7 @@ void AddSettingOption(CLI::App* parser, const server::config::Setting& setting,
         for (std::string& item : server::config::SplitList(list)) values.push_back(std::move(item));
       }
     };
-    // One value for each time it is given.
+    // One value per occurrence.
     parser->add_option_function<std::vector<std::string>>(flag, store, HelpOf(setting))
         ->type_name(setting.value_type)
         ->type_size(1)

@@ -1,5 +1,5 @@
-// The options of `belljar serve`, made from the table of settings, and what a command line and the
-// environment come to.
+// The options of `belljar serve`, generated from the table of settings, and the configuration
+// loaded from command line and environment.
 #ifndef BELLJAR_CLI_SERVER_OPTIONS_H_
 #define BELLJAR_CLI_SERVER_OPTIONS_H_
 
@@ -19,7 +19,7 @@ void AddConfigOptions(CLI::App* parser, server::config::ConfigSources& sources);
 // One option for each setting that has a flag.
 void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources);
 
-// With the environment of this process; what is doubtful is said on standard error.
+// Uses the environment of this process; prints warnings on standard error.
 core::Result<server::config::LoadedConfig> LoadAndWarn(server::config::ConfigSources sources,
                                                        const outside::ProfileCatalogue& catalogue);
 

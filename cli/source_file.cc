@@ -17,7 +17,7 @@ core::Result<SourceFile> ReadBounded(int fd, const std::string& what, std::strin
   source.name = std::move(name);
   struct stat status;
   if (fstat(fd, &status) != 0) return core::SystemError("read " + what);
-  // Said before reading: "Is a directory" comes from read(2) only.
+  // Checked before reading: otherwise only read(2) would report "Is a directory".
   if (S_ISDIR(status.st_mode)) return core::SystemErrorOf(EISDIR, "read " + what);
   core::Result<std::string> bytes = core::ReadAll(fd, bound.count);
   if (bytes) {

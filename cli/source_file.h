@@ -1,4 +1,4 @@
-// Reads what the command was pointed at: files, pipes, its own standard input.
+// Reads the source of a program: files, pipes, standard input.
 #ifndef BELLJAR_CLI_SOURCE_FILE_H_
 #define BELLJAR_CLI_SOURCE_FILE_H_
 
@@ -12,18 +12,18 @@
 namespace belljar::cli {
 
 struct SourceFile {
-  std::string name;   // as tracebacks and findings name it
+  std::string name;   // as shown in tracebacks and findings
   std::string bytes;  // never decoded here
-  // There is more than the bound: `bytes` is empty then and `size` says how much, if that is known
-  // without reading it all; 0 if not.
+  // The source exceeds the bound: `bytes` is empty, and `size` is its size if known without reading
+  // everything, else 0.
   bool is_too_long = false;
   uint64_t size = 0;
 };
 
-// `path` may be "-", our own standard input. The error names path and errno.
+// `path` may be "-", standard input. The error names path and errno.
 core::Result<SourceFile> ReadSourceFile(const std::string& path, core::Bytes bound);
 
-// The finding for a source that is longer than the engine would even be asked about.
+// The finding for a source that is too long to be passed to the engine.
 host::Finding TooLongFinding(const SourceFile& source, core::Bytes bound);
 
 }  // namespace belljar::cli

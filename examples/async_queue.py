@@ -1,4 +1,4 @@
-"""Workers that take jobs from a queue, with a limit on time and errors that come back together."""
+"""Workers that take jobs from a queue, with a timeout and errors that are collected."""
 
 import asyncio
 import contextvars
@@ -7,7 +7,7 @@ worker_name = contextvars.ContextVar("worker_name")
 
 
 async def fetch(job: int) -> str:
-    """Stands for something slow; every fourth job takes too long."""
+    """Simulates slow work; every fourth job takes too long."""
     await asyncio.sleep(1 if job % 4 == 3 else 0.001)
     return f"page {job}"
 

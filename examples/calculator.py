@@ -86,7 +86,7 @@ class Parser:
         left = self.operand()
         while BINDING.get(self.peek(), 0) >= least:
             _, sign = self.next()
-            # A power binds to the right, everything else to the left.
+            # Powers are right-associative, everything else is left-associative.
             right = self.expression(BINDING[sign] + (sign != "^"))
             left = Binary(sign, left, right)
         return left

@@ -1,4 +1,4 @@
-"""The first things one writes: recursion, a cache, a generator, an f-string."""
+"""First steps: recursion, a cache, a generator, an f-string."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -23,6 +23,6 @@ lines, words = count(sys.stdin)
 total = sum(words.values())
 print(f"{lines} lines, {total} words, {len(words)} different")
 
-# The commonest first; of equally common ones the alphabet decides.
+# The most common first; ties are sorted alphabetically.
 for word, times in sorted(words.items(), key=lambda item: (-item[1], item[0]))[:10]:
     print(f"{times:6} {times / total:6.1%}  {word}")

@@ -6,13 +6,13 @@ namespace belljar::server {
 
 inline constexpr char kInstructions[] =
     "Belljar runs Python code in a sealed sandbox and returns what it printed, the value of its "
-    "last expression (or of a variable named result) and, where it failed, the traceback. Use "
+    "last expression (or of a variable named result) and, on failure, the traceback. Use "
     "execute_code to compute, to check a claim, to transform data or to try an algorithm. Each "
     "call starts in a fresh process: no state is kept between calls, so send everything the code "
     "needs. "
     "There are no files, no network and no packages unless get_sandbox_info says so; call it once "
-    "to see which modules may be imported and how much time and memory there is. validate_code "
-    "says what would be refused, and what to write instead, without running anything. A result "
+    "for the importable modules and the time and memory limits. validate_code reports what would "
+    "be refused, and what to write instead, without running anything. A result "
     "with isError true is about the code, not about the sandbox: read error.message and "
     "error.hint, fix the code and call again.";
 

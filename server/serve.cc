@@ -28,19 +28,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// For calls to end once they are cancelled, and for the last answers to be sent.
+// For cancelled calls to end and the last answers to be sent.
 constexpr std::chrono::seconds kLastMoment{5};
 
-// A call mostly waits for its worker, which has a core or shares one: with more calls than that at
-// a time each only takes longer.
+// A call mostly waits for its worker, which needs a core: more concurrent calls would only make
+// each one slower.
 size_t RunningByDefault() { return std::max(4u, 2 * std::thread::hardware_concurrency()); }
 
 size_t Running(const ServerConfig& config) {
   return config.execution.running ? config.execution.running : RunningByDefault();
 }
 
-// Connections and workers each hold descriptors; the soft limit is often 1,024 where the hard one
-// is far above. Workers have a limit of their own.
+// Connections and workers need descriptors, and the soft limit is often 1,024 while the hard limit
+// is far higher. Workers have their own limit.
 void RaiseDescriptorLimit() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -48,9 +48,9 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Strangers may connect before they have shown a token: the descriptors that calls need are not
-// for them. Of each call its worker's socket, pipes and capture, and two events; a container's
-// lines to it and to its engine are no more.
+// Clients can connect without a token, so the descriptors that calls need are reserved: per call
+// the worker's socket, pipes and capture, and two events. A container's channels to the guest and
+// to the engine need no more.
 size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kMin = 16;
   const ExecutionConfig& execution = config.execution;
@@ -64,9 +64,9 @@ size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   return std::min(config.http->max_connections, left);
 }
 
-// Long bodies and answers go back to the system as soon as they are over. glibc would learn from
-// the first of them to keep the next: a server of 10 MB then stays at a gigabyte after one busy
-// minute.
+// Returns the memory of large bodies and answers to the system at once. By default glibc raises its
+// threshold after the first one and keeps the memory: a 10 MB server would stay at a gigabyte after
+// one busy minute.
 void ReturnLongTexts() {
   constexpr int kLong = 256 << 10;
   (void)mallopt(M_MMAP_THRESHOLD, kLong);
@@ -87,21 +87,21 @@ const char* ReasonName(CallQueue::Refusal::Reason reason) {
   return "unknown";
 }
 
-// Each call would be told the same; whoever has set the server up reads its log first.
+// Every call would fail for these reasons, so they are logged at startup.
 std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
   std::vector<std::string> reasons;
   if (execution.isolation != "strict") return reasons;
   for (const outside::MachineCheck& check : outside::CheckKernel()) {
     if (check.found || check.need != outside::MachineCheck::Need::kStrict) continue;
     reasons.push_back("every call without a container will fail: strict isolation needs " +
-                      check.name + " (" + check.detail + "). To have it: " + check.how +
-                      ". To do without it: --isolation standard");
+                      check.name + " (" + check.detail + "). To provide it: " + check.how +
+                      ". To run without it: --isolation standard");
   }
   return reasons;
 }
 
-// Everything but the transport. Members are destroyed in reverse: the queue first, so that no call
-// is left that could use the others.
+// Everything except the transport. Members are destroyed in reverse order: the queue first, so that
+// no call is left that uses the others.
 class Server {
  public:
   Server(const ServerConfig& config, std::unique_ptr<operations::Log> log,
@@ -136,7 +136,7 @@ class Server {
                        std::move(http_connections)});
   }
 
-  // Once the first worker has been made, calls are answered as they come.
+  // Calls are answered without delay once the first worker exists.
   bool IsReady() const {
     for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
       if (each.counters.workers_spawned > 0) return true;
@@ -206,7 +206,7 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
   return {};
 }
 
-// From the signal to the end of the loop.
+// Graceful shutdown, from the signal to the end of the event loop.
 class HttpShutdown {
  public:
   HttpShutdown(boost::asio::io_context& io, Server& server, http::HttpServer& http,
@@ -293,7 +293,7 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   if (!sandboxes) return sandboxes.error();
   core::Result<std::unique_ptr<operations::Log>> log = operations::Log::Open(config.log);
   if (!log) return log.error();
-  // Outlives the server, whose last calls may still answer through it.
+  // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
   Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);

@@ -1,5 +1,5 @@
-// Serve: one server from a configuration, until it is told to stop. The place where transports, the
-// protocol, the tools and the books are wired together.
+// Serve: runs one server from a configuration until it is stopped. Wires together transports,
+// protocol, tools, log and metrics.
 #ifndef BELLJAR_SERVER_SERVE_H_
 #define BELLJAR_SERVER_SERVE_H_
 
@@ -9,9 +9,9 @@
 
 namespace belljar::server {
 
-// Blocks until `stop_fd` is readable or, over stdio, until the client has gone. Then no new call is
-// taken, and those that run get config.drain_timeout to end before they are cancelled. An error is
-// one of starting: nothing has been served.
+// Blocks until `stop_fd` is readable or, over stdio, until the client has gone. Then new calls are
+// refused, and running calls get config.drain_timeout to finish before they are cancelled. An error
+// means that the server did not start.
 core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatalogue& catalogue,
                          int stop_fd);
 

@@ -1,9 +1,9 @@
-"""The order in which whole files go to the processes of `./dev test python`."""
+"""The order in which test files are assigned to the processes of `./dev test python`."""
 
 import pytest
 
-# Those that take longest by the clock come first: the last ones to end are then short, and no core
-# waits for one. `pytest --durations` says when this has changed.
+# The slowest files come first, so that no core waits for a slow file at the end. Check it with
+# `pytest --durations`.
 LONGEST = (
     "jail/test_attacks.py",
     "data_science/test_gallery.py",

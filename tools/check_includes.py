@@ -1,10 +1,10 @@
-"""Check the rooms of the C++ tree: which includes which, and that each is a namespace.
+"""Check the rooms of the C++ tree: their includes and their namespaces.
 
-ROOMS says for each folder what else of ours it may include; its own files always. Lower rooms
+ROOMS lists for each folder which other folders it may include, besides its own files. Lower rooms
 never include higher ones. The two sides of the trust boundary, engine/inside and engine/outside,
 never include each other, and Python's headers stay on the untrusted side (and in the binding of
-the Python package): the host parses no Python. engine/core holds what both sides use; what only
-the host uses is in engine/host.
+the Python package): the host parses no Python. engine/core contains what both sides use;
+engine/host what only the host uses.
 
 The namespace of a file follows its folder: engine/core is belljar::core, container/wire is
 belljar::container::wire. The parts of the server meet in belljar::server, which is server/core.
@@ -18,8 +18,9 @@ from pathlib import Path
 
 HOST = {"engine/core", "engine/host"}
 ENGINE = HOST | {"engine/profiles", "engine/outside"}
-# In the container (inside) and on the host (engines, image, runsc, backend, packages); both speak
-# wire. What starts containers knows nothing of what runs in them; runsc keeps images itself.
+# In the container (inside) and on the host (engines, image, runsc, backend, packages); both use
+# wire. Code that starts containers does not depend on what runs in them; runsc stores images
+# itself.
 CONTAINER_PARTS: dict[str, set[str]] = {
     "container/wire": HOST | {"engine/outside"},
     "container/inside": ENGINE | {"container/wire"},
@@ -39,7 +40,7 @@ CONTAINER_PARTS: dict[str, set[str]] = {
     | {"container/image", "container/backend"},
 }
 CONTAINERS_ON_THE_HOST = CONTAINER_PARTS.keys() - {"container/inside"}
-# Transports, JSON-RPC, MCP and tools know nothing of each other: they meet in server/core.
+# Transports, JSON-RPC, MCP and tools do not depend on each other, only on server/core.
 SERVER_PARTS: dict[str, set[str]] = {
     "server/core": HOST,
     "server/json_rpc": HOST,
@@ -69,17 +70,17 @@ ROOMS: dict[str, set[str]] = {
     "python": ENGINE | {"engine/egress", "container/backend", "container/packages"},
 }
 
-# Tests and benchmarks look at any room, but one program does not hold both sides.
+# Tests and benchmarks may include any room, but not both sides in one program.
 FREE_ROOMS = ("tests", "bench")
 
 MAY_INCLUDE_PYTHON = ("engine/inside", "python", "tests/inside", "bench")
 PYTHON_HEADER = re.compile(r"^(Python\.h|pybind11/|structmember\.h|frameobject\.h|cpython/)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 NAMESPACE = re.compile(r"^\s*(?:inline\s+)?namespace\s+(belljar[\w:]*)\s*\{", re.MULTILINE)
-# Names of another room, declared and not defined.
+# Forward declarations of names of another room.
 DECLARES = re.compile(r"\{\s*(?:(?:class|struct|enum class)\s+\w+(?:\s*:\s*\w+)?;\s*)+\}")
 USING = re.compile(r"^\s*using namespace (belljar[\w:]*);", re.MULTILINE)
-# The fuzz targets' pool without processes: it defines what engine/outside declares.
+# The fuzz targets' pool without processes: it defines names that engine/outside declares.
 STANDS_IN = {"tests/fuzz/stand_in.cc": "belljar::outside"}
 SUFFIXES = {".h", ".cc", ".c", ".cpp", ".hpp"}
 
@@ -95,7 +96,7 @@ class Finding:
 
 
 def room_of(path: str) -> str | None:
-    """The longest room that the path lies in."""
+    """The innermost room that contains the path."""
     rooms = [room for room in ROOMS if path.startswith(room + "/")]
     return max(rooms, key=len, default=None)
 
@@ -105,7 +106,7 @@ def is_under(path: str, folders: tuple[str, ...]) -> bool:
 
 
 def resolve(root: Path, path: str, target: str) -> str | None:
-    """The included file as a path from the root, or None when it is none of ours."""
+    """The included file as a path from the root, or None if it is not ours."""
     for candidate in (root / target, (root / path).parent / target):
         if candidate.is_file():
             return candidate.resolve().relative_to(root.resolve()).as_posix()
@@ -114,22 +115,22 @@ def resolve(root: Path, path: str, target: str) -> str | None:
 
 def check_include(root: Path, path: str, kind: str, target: str) -> str | None:
     if PYTHON_HEADER.match(target) and not is_under(path, MAY_INCLUDE_PYTHON):
-        return f"{target} belongs to engine/inside: nothing else may hold an interpreter"
+        return f"{target} belongs to engine/inside: nothing else may contain an interpreter"
     included = resolve(root, path, target)
     if included is None:
-        return f'"{target}" is not found from the root' if kind == '"' else None
+        return f'"{target}" not found relative to the root' if kind == '"' else None
     room, other = room_of(path), room_of(included)
     if is_under(included, FREE_ROOMS) and not is_under(path, FREE_ROOMS):
         return f"{included} is test code"
     if room is None or other is None or room == other or other in ROOMS[room]:
         return None
     if {room, other} == {"engine/inside", "engine/outside"}:
-        return f"{room} and {other} are on two sides of the trust boundary"
+        return f"{room} and {other} are on different sides of the trust boundary"
     return f"{room} may not include {other}"
 
 
 def namespace_of(path: str) -> str:
-    """The namespace of a file, by its folder. Tests are in that of the room they test."""
+    """The namespace of a file, by its folder. Tests use that of the room they test."""
     if path in STANDS_IN:
         return STANDS_IN[path]
     parts = path.split("/")[:-1]
@@ -157,7 +158,7 @@ def check_namespaces(path: str, text: str) -> list[Finding]:
 
 
 def check_core(root: Path) -> list[Finding]:
-    """What of engine/core neither engine/inside nor engine/seal reaches."""
+    """Files of engine/core that neither engine/inside nor engine/seal uses."""
     reached: set[str] = set()
     waiting = [
         file.relative_to(root).as_posix()
@@ -176,7 +177,7 @@ def check_core(root: Path) -> list[Finding]:
             if match := INCLUDE.match(line):
                 waiting += filter(None, [resolve(root, path, match[2])])
     return [
-        Finding(path, 1, "used by the host alone: it belongs to engine/host")
+        Finding(path, 1, "used only by the host: it belongs in engine/host")
         for file in sorted((root / "engine/core").rglob("*.h"))
         if (path := file.relative_to(root).as_posix()) not in reached
     ]

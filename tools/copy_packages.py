@@ -1,11 +1,11 @@
-"""Copies the packages of a requirements file out of the environment of the Python that runs this.
+"""Copies the packages of a requirements file from the environment of this Python.
 
     copy_packages.py --requirements requirements/runtime.txt --target FOLDER
 
-For a wheel: pip makes an environment to build in, of what pyproject.toml asks for, and that is
-where the packages that the policy needs come from. Not with pip from here: that environment has
-none, and whoever builds has said to their pip already from where to install. Refuses another
-version than the one that was reviewed.
+For wheels: pip creates a build environment with the requirements of pyproject.toml, which include
+the packages that the policy needs. They are copied rather than installed here because that
+environment has no pip, and the user has already told their pip where to install from. Refuses any
+version other than the reviewed one.
 """
 
 import argparse
@@ -21,7 +21,7 @@ PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
 
 
 def pins(requirements: str) -> dict[str, str]:
-    """Name -> version of a file as pip-compile writes it: each at the beginning of a line."""
+    """Name -> version from a file written by pip-compile: each at the beginning of a line."""
     return dict(match.groups() for line in requirements.splitlines() if (match := PIN.match(line)))
 
 
@@ -31,12 +31,12 @@ def copy_package(name: str, version: str, target: Path) -> None:
     except importlib.metadata.PackageNotFoundError:
         sys.exit(
             f"copy_packages: {name} is not in the environment of {sys.executable}; without build "
-            f"isolation it has to be installed first: pip install {name}=={version}"
+            f"isolation it must be installed first: pip install {name}=={version}"
         )
     if package.version != version:
-        sys.exit(f"copy_packages: {name} is {package.version} here, and {version} is needed")
+        sys.exit(f"copy_packages: {name} is version {package.version}, but {version} is required")
     for file in package.files or ():
-        # What is outside is the installer's, and its byte code names the environment.
+        # Files outside belong to the installer, and byte code contains the path of the environment.
         if ".." in file.parts or file.suffix == ".pyc":
             continue
         copy = target / file

@@ -1,9 +1,9 @@
-"""Makes share/belljar/patterns: see engine/inside/runner/patterns.py, which reads it.
+"""Generates share/belljar/patterns, which engine/inside/runner/patterns.py reads.
 
     keep_patterns.py --share FOLDER --profile FILE --output FILE
 
-Starts as a zygote does, in this process and with a stand-in for the guards, and writes down what
-`re` compiles meanwhile.
+Performs the imports of a zygote in this process, with a stand-in for the guards, and records what
+`re` compiles.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Recorder:
-    """`_sre`, as the library's compiler sees it."""
+    """Replaces `_sre` for the library's compiler."""
 
     def __init__(self, native: Any) -> None:
         self._native = native
@@ -25,7 +25,7 @@ class Recorder:
 
     def compile(self, text: object, flags: int, code: list[int], *more: object) -> re.Pattern[Any]:
         pattern = self._native.compile(text, flags, code, *more)
-        # Flags and code are of subclasses of int, which marshal does not take.
+        # Flags and code are subclasses of int, which marshal does not accept.
         self.made.append((pattern, (int(flags), [int(each) for each in code], *more)))
         return pattern
 
@@ -33,7 +33,7 @@ class Recorder:
 recorder = Recorder(re._compiler._sre)  # type: ignore[attr-defined]
 re._compiler._sre = recorder  # type: ignore[attr-defined]
 
-# Only now: what these compile is among what a zygote does.
+# Imported only now, so that what they compile is recorded: a zygote imports them, too.
 import argparse  # noqa: E402
 import importlib  # noqa: E402
 import marshal  # noqa: E402
@@ -43,7 +43,7 @@ from pathlib import Path  # noqa: E402
 
 
 def start(share: Path, profile: dict[str, Any]) -> None:
-    """All that a zygote imports."""
+    """Imports everything that a zygote imports."""
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(Path(__file__).parent))
     sys.modules["_belljar_guards"] = importlib.import_module("walk_surface").StandIn()
@@ -52,7 +52,7 @@ def start(share: Path, profile: dict[str, Any]) -> None:
 
 
 def patterns() -> list[tuple[str | bytes, int, tuple[Any, ...]]]:
-    """Text, flags as they were asked for (the cache's key) and the arguments of _sre.compile."""
+    """Text, requested flags (the key of the cache) and the arguments of _sre.compile."""
     asked = {id(pattern): key[2] for key, pattern in re._cache.items()}  # type: ignore[attr-defined]
     return [
         (pattern.pattern, asked[id(pattern)], arguments)
@@ -66,7 +66,7 @@ def main() -> None:
     for name in ("share", "profile", "output"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     options = parser.parse_args()
-    options.output.unlink(missing_ok=True)  # or they would be taken from there
+    options.output.unlink(missing_ok=True)  # or the patterns would be loaded from it
     start(options.share, tomllib.loads(options.profile.read_text()))
     header = importlib.import_module("belljar_runner.patterns").HEADER
     scratch = options.output.with_name(f"{options.output.name}.new")

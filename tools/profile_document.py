@@ -1,4 +1,4 @@
-"""Reads a profile as engine/profiles/loader.cc does: with those that it extends below it."""
+"""Reads a profile as engine/profiles/loader.cc does, merged with the profiles that it extends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class ProfileError(Exception):
-    """A file that is no profile; the message is for the user."""
+    """The file is not a profile; the message is for the user."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def chain(path: Path) -> list[Path]:
-    """The files that make up the profile at `path`, what is extended first; each once."""
+    """The files that make up the profile at `path`, extended ones first, without duplicates."""
     found: list[Path] = []
     names = read_toml(path).get("extends", "")
     for name in filter(None, names.split("+")):
@@ -28,7 +28,7 @@ def chain(path: Path) -> list[Path]:
 
 
 def merge(into: dict[str, Any], added: dict[str, Any]) -> None:
-    """Tables are merged, lists joined without doubles, anything else is what `added` says."""
+    """Merges tables, joins lists without duplicates, and takes other values from `added`."""
     for key, value in added.items():
         known = into.get(key)
         if isinstance(known, dict) and isinstance(value, dict):
@@ -40,7 +40,7 @@ def merge(into: dict[str, Any], added: dict[str, Any]) -> None:
 
 
 def exports_path(path: Path) -> Path:
-    """Where the names of the modules are whose exports are "public"."""
+    """The file with the names of modules whose exports are "public"."""
     return path.parent / "exports" / f"{path.stem}.txt"
 
 
@@ -54,7 +54,7 @@ def read_exports(path: Path) -> dict[str, list[str]]:
 
 
 def spell_out_exports(document: dict[str, Any], path: Path) -> None:
-    """`exports = "public"`: what is recorded of the module."""
+    """Replaces `exports = "public"` with the recorded names of the module."""
     recorded = read_exports(exports_path(path))
     for name, entry in document.get("modules", {}).items():
         if entry.get("exports") == "public":

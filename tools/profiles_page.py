@@ -1,6 +1,6 @@
-"""docs/profiles.md, made from profiles/*.toml.
+"""Generates docs/profiles.md from profiles/*.toml.
 
-python3 tools/profiles_page.py            # exit 1 where the page is behind
+python3 tools/profiles_page.py            # exits with 1 if the page is out of date
 python3 tools/profiles_page.py --write
 """
 
@@ -18,7 +18,7 @@ from profile_document import read_profile, read_toml  # noqa: E402
 
 PROFILES = ROOT / "profiles"
 PAGE = ROOT / "docs/profiles.md"
-# In the order of what they add for an attacker.
+# In the order of increasing attack surface.
 ORDER = ("basic", "filesystem", "data-science", "network")
 LIMITS = ("timeout", "cpu", "memory", "output", "result", "source", "file_size", "open_files",
           "processes")  # fmt: skip
@@ -51,7 +51,7 @@ stands below, and in `belljar info` and `get_sandbox_info`.
 
 
 def names_of_profiles() -> list[str]:
-    """Every profile there is, known ones in their order; seccomp.toml is none."""
+    """All profiles, known ones first in their order; seccomp.toml is not a profile."""
     found = {path.stem for path in PROFILES.glob("*.toml") if "name" in read_toml(path)}
     return [name for name in ORDER if name in found] + sorted(found - set(ORDER))
 
@@ -125,7 +125,7 @@ def sentence(text: str) -> str:
 
 
 def modules(name: str) -> str:
-    """What the profile itself brings: a module of another's is there with more of its names."""
+    """The profile's own modules, including those of other profiles that it extends with names."""
     document = read_toml(PROFILES / f"{name}.toml")
     rows = [
         (f"`{module}`", entry.get("why", "") or f"the parts of {module}")

@@ -1,11 +1,11 @@
-"""The dataclasses of python/belljar/_result.py beside the tables that their objects are made from
-(engine/host/outcome_fields.h).
+"""Compares the dataclasses of python/belljar/_result.py with the tables that their objects are
+built from (engine/host/outcome_fields.h).
 
-    python3 tools/result_fields.py build/release/python           # exit 1 where the two differ
-    python3 tools/result_fields.py build/release/python --write   # add the fields that are missing
+    python3 tools/result_fields.py build/release/python           # exits with 1 if they differ
+    python3 tools/result_fields.py build/release/python --write   # adds missing fields
 
-They are added last, so that what takes a result apart by position goes on working. The interpreter
-is the one that the extension was built for.
+Fields are added at the end, so that positional access to results keeps working. Run it with the
+interpreter that the extension was built for.
 """
 
 import ast
@@ -18,7 +18,7 @@ Tables = dict[str, dict[str, tuple[str, str]]]  # class: field: annotation and m
 
 
 def tables(package: Path) -> Tables:
-    """From the extension alone: the package does not import while the two differ."""
+    """From the extension alone: the package cannot be imported while they differ."""
     (path,) = package.glob("belljar/_host.*.so")
     spec = importlib.util.spec_from_file_location("belljar._host", path)
     assert spec
@@ -55,7 +55,7 @@ def differences(page: str, wanted: Tables) -> list[str]:
 
 
 def with_fields(page: str, wanted: Tables) -> str:
-    """The page with what it lacks."""
+    """The page with the missing fields added."""
     lines = page.splitlines(keepends=True)
     for name, fields in reversed(classes(page).items()):
         last = fields[-1].end_lineno if fields else None

@@ -1,9 +1,9 @@
 """Lay out share/belljar in a build tree, as it will be when installed.
 
-Copies only what differs and removes what no longer has a source, so that a belljar running from
-the same tree meanwhile never sees a missing file. Byte code is compiled ahead and marked
-"unchecked": the interpreter neither looks at the source's time nor tries to write, so a read-only
-tree with other time stamps starts as fast as the first one.
+Copies only files that differ and removes files without a source, so that a belljar running from the
+same tree never misses a file. Byte code is compiled ahead of time and marked "unchecked": the
+interpreter neither compares time stamps nor writes, so a read-only tree with different time stamps
+starts equally fast.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def wanted_files(source: Path) -> dict[Path, Path]:
 
 
 def package_sets(source: Path) -> list[str]:
-    """The sets of packages that profiles name."""
+    """The package sets named by profiles."""
     found: set[str] = set()
     for path in (source / "profiles").glob("*.toml"):
         found |= tomllib.loads(path.read_text(encoding="utf-8")).get("packages", {}).keys()
@@ -67,7 +67,7 @@ def copy_if_different(source: Path, target: Path) -> bool:
 
 
 def compile_ahead(path: Path, shown: str | None = None) -> None:
-    """`shown`: the path that tracebacks have, which the byte code holds; None: `path`."""
+    """`shown`: the path in tracebacks, which is stored in the byte code; None: `path`."""
     py_compile.compile(
         str(path),
         dfile=shown,
@@ -94,7 +94,7 @@ def remove_leftovers(share: Path, wanted: dict[Path, Path]) -> None:
 
 
 def write_rules(source: Path, share: Path) -> None:
-    """The policy's rules as data, for the command: it has no Python to ask."""
+    """Writes the policy's rules as data for the command, which has no Python."""
     table = runpy.run_path(str(source / "policy/belljar_policy/rules.py"))["RULES"]
     rules = [{"id": rule_id, **rule._asdict()} for rule_id, rule in table.items()]
     scratch = share / "rules.json.new"
@@ -103,20 +103,20 @@ def write_rules(source: Path, share: Path) -> None:
 
 
 def pins_of(requirements: str, origin: str) -> str:
-    """A line "name version" for each pin of a file that pip-compile wrote."""
+    """A line "name version" for each pin in a file written by pip-compile."""
     lines = []
     for line in requirements.splitlines():
         pin = re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)\s*(;?)", line)
         if pin is None:
             continue
         if pin[3]:
-            sys.exit(f"stage_share: {origin}: nobody here can tell when {pin[1]} is needed: {line}")
+            sys.exit(f"stage_share: {origin}: cannot evaluate the marker of {pin[1]}: {line}")
         lines.append(f"{pin[1]} {pin[2]}\n")
     return "".join(lines)
 
 
 def write_pins(share: Path) -> None:
-    """What sets are made of, for the host where they lie among other packages."""
+    """Writes the contents of package sets, for installations where they are mixed with others."""
     for path in (share / "requirements").glob("*.txt"):
         text = pins_of(path.read_text(encoding="utf-8"), path.name)
         pins = path.with_suffix(".pins")
@@ -136,7 +136,7 @@ def link_to(link: Path, target: Path) -> None:
 
 
 def link_package_sets(folder: Path, sets: list[str], packages: str) -> None:
-    """Links to what may not be installed yet, so that it is found as soon as it is."""
+    """Links to packages that may be installed later, so that they are found then."""
     folder.mkdir(exist_ok=True)
     for name in sets:
         link_to(folder / name, Path(packages.replace("{set}", name)))
@@ -148,7 +148,7 @@ def link_package_sets(folder: Path, sets: list[str], packages: str) -> None:
 def stage(
     source: Path, share: Path, site_packages: Path, set_packages: str, shown: str | None = None
 ) -> int:
-    """`shown`: what tracebacks have in place of `share`; None: its path."""
+    """`shown`: the path in tracebacks instead of `share`; None: its path."""
     share.mkdir(parents=True, exist_ok=True)
     wanted = wanted_files(source)
     changed = 0
@@ -161,7 +161,7 @@ def stage(
     write_rules(source, share)
     write_pins(share)
     if not site_packages.is_dir():
-        print(f"stage_share: {site_packages} is missing: `./dev setup` makes it", file=sys.stderr)
+        print(f"stage_share: {site_packages} is missing: run `./dev setup`", file=sys.stderr)
     link_to(share / "site-packages", site_packages)
     link_package_sets(share / "packages", package_sets(source), set_packages)
     return changed
@@ -172,8 +172,8 @@ def main() -> None:
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--share", type=Path, required=True)
     parser.add_argument("--site-packages", type=Path, required=True)
-    parser.add_argument("--set-packages", required=True, help="of a set, with {set} for its name")
-    parser.add_argument("--shown", help="what tracebacks have in place of the share's path")
+    parser.add_argument("--set-packages", required=True, help="of a set, {set}: its name")
+    parser.add_argument("--shown", help="path in tracebacks instead of the share's path")
     parser.add_argument("--stamp", type=Path, required=True)
     options = parser.parse_args()
     stage(options.source, options.share, options.site_packages, options.set_packages, options.shown)

@@ -1,9 +1,9 @@
-"""Close a test run with one line, `N passed, N failed, N skipped`, summed over JUnit reports. What
-failed is named before it, so that the end of a long log says what to look for.
+"""Print the totals of a test run, `N passed, N failed, N skipped`, from JUnit reports. Each
+failed test is named first, so that the end of a long log says what to look for.
 
-The runners' own exit codes count too: a crash that no report mentions is still a failure, and so
-is a run in which nothing ran. To ctest a program is one test: beside ctest-PRESET.xml the folder
-gtest-PRESET holds what the programs say themselves, NAME.xml each, and their tests are what counts.
+The exit codes of the runners count too: a crash that no report mentions is a failure, and so is a
+run without tests. For ctest a program is one test; the individual tests are counted from the
+programs' own reports, gtest-PRESET/NAME.xml next to ctest-PRESET.xml.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def cases(report: Path) -> Iterator[ElementTree.Element]:
         own = programs / f"{case.get('name')}.xml"
         inner = [] if programs == report.with_suffix("") else inner_cases(own)
         yield from inner
-        # A program may fail with none of its tests: it crashed, or a sanitizer had the last word.
+        # A program may fail although its tests pass: it crashed, or a sanitizer reported an error.
         if not inner or (is_bad(case) and not any(map(is_bad, inner))):
             yield case
 
@@ -66,7 +66,7 @@ def cases(report: Path) -> Iterator[ElementTree.Element]:
 def inner_cases(report: Path) -> list[ElementTree.Element]:
     try:
         found = ElementTree.parse(report).iter("testcase")
-    except (OSError, ElementTree.ParseError):  # it did not come to write one, or not all of it
+    except (OSError, ElementTree.ParseError):  # the report is missing or incomplete
         return []
     return [case for case in found if case.get("status") != "notrun"]
 

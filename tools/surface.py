@@ -1,19 +1,19 @@
-"""Keeps the reviewed surface of every profile: what its modules give, and what that leads to.
+"""Maintains the reviewed surface of every profile: its modules' names, and what they lead to.
 
-    tools/surface.py check [--python PATH]     fails on every name that nobody has judged
-    tools/surface.py record [--python PATH]    writes the list of reachable names, says what is new
+    tools/surface.py check [--python PATH]     fails on every unreviewed name
+    tools/surface.py record [--python PATH]    writes the list of reachable names, reports new ones
 
-Two things are compared with what an interpreter really has:
+Compares two things with a real interpreter:
 
     profiles/NAME.toml and profiles/surface/NAME.toml   each public name of each module is exported
                                                         by the first or withheld, with a reason, by
                                                         the second
     profiles/surface/NAME.txt and NAME-3.11.txt         each public attribute that exports lead to,
-                                                        one a line: those of every recorded Python,
-                                                        and what each minor version has besides
+                                                        one per line: those of all recorded Pythons,
+                                                        and additional ones of each minor version
 
-The build runs `check` for the interpreter that it embeds, so a new Python or package cannot bring
-a guest something unseen. docs/policy.md, "The surface", says more; profiles/README.md what to do.
+The build runs `check` for the interpreter that it embeds, so a new Python or package cannot expose
+unreviewed names to a guest. See docs/policy.md, "The surface", and profiles/README.md.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from profile_document import (  # noqa: E402
 WALKER = ROOT / "tools" / "walk_surface.py"
 VERSION = ".".join(map(str, sys.version_info[:2]))
 SET_PACKAGES = str(ROOT / "build" / "venv-{set}" / "lib" / f"python{VERSION}" / "site-packages")
-"""Where `./dev setup SET` puts them."""
+"""Where `./dev setup SET` installs them."""
 
 
 class SurfaceError(ProfileError):
-    """An interpreter that cannot be judged, or lists that contradict each other."""
+    """An interpreter that cannot be checked, or contradictory lists."""
 
 
 @dataclass
 class Report:
-    """What is wrong with one profile on one Python, and what is only worth a word."""
+    """Problems and notes for one profile on one Python."""
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Profile:
-    """The files that say what one profile gives."""
+    """The files that define one profile."""
 
     path: Path
 
@@ -82,7 +82,7 @@ class Profile:
         return own.union(*(other.recorded(python) or set() for other in self.extended()))
 
     def recorded_lists(self) -> dict[str, set[str]]:
-        """The names that this profile itself adds, by minor version of Python."""
+        """The names that this profile adds, by minor version of Python."""
         folder = self.path.parent / "surface"
         common = read_names(folder / f"{self.name}.txt")
         return {
@@ -91,8 +91,8 @@ class Profile:
         }
 
     def record_list(self, python: str, names: set[str]) -> Path:
-        """Writes the list of one Python. What all recorded ones share is kept once, so the other
-        differences may be rewritten too; what each of them has stays the same."""
+        """Writes the list of one Python. Names common to all recorded versions are stored once, so
+        the lists of other versions may be rewritten too, without changing their contents."""
         lists = self.recorded_lists() | {minor_version(python): names}
         common = set.intersection(*lists.values())
         folder = self.path.parent / "surface"
@@ -103,15 +103,15 @@ class Profile:
         return self.recorded_path(python)
 
     def recorded_path(self, python: str) -> Path:
-        """What this minor version has beside the common list; it is there, if only empty, for each
-        recorded one."""
+        """The names of this minor version besides the common ones. The file exists, possibly
+        empty, for each recorded version."""
         return self.path.parent / "surface" / f"{self.name}-{minor_version(python)}.txt"
 
     def package_sets(self) -> list[str]:
         return list(read_profile(self.path).get("packages", {}))
 
     def exports(self) -> dict[str, frozenset[str]]:
-        """The names of each module that is more than a name, by module."""
+        """The exported names of each module, by module."""
         modules = read_profile(self.path).get("modules", {})
         return {
             name: frozenset(entry.get("exports", ()))
@@ -120,7 +120,7 @@ class Profile:
         }
 
     def public_modules(self) -> set[str]:
-        """Those of its own that export what they call public, less what is withheld."""
+        """Its own modules that export their public names, except for withheld ones."""
         modules = read_toml(self.path).get("modules", {})
         return {name for name, entry in modules.items() if entry.get("exports") == "public"}
 
@@ -132,7 +132,7 @@ class Profile:
         return [Profile(path) for path in chain(self.path)[:-1]]
 
     def withheld(self) -> dict[str, dict[str, str]]:
-        """For each module the reason for each name; what another withholds this one may give."""
+        """The reason for each withheld name, by module; other profiles may export these names."""
         found = self.own_withheld()
         exports = self.exports()
         for other in self.extended():
@@ -152,13 +152,13 @@ class Profile:
             for reason, names in groups.items():
                 for name in names.split():
                     if name in reasons:
-                        raise SurfaceError(f"{self.withheld_path}: {module}.{name} is there twice")
+                        raise SurfaceError(f"{self.withheld_path}: {module}.{name} is listed twice")
                     reasons[name] = reason
         return found
 
 
 def minor_version(python: str) -> str:
-    """Of a full version: one list serves all of a minor version."""
+    """The minor version of a full version: it has one common list."""
     return ".".join(python.split(".")[:2])
 
 
@@ -171,20 +171,20 @@ def write_names(path: Path, names: set[str]) -> None:
 
 
 def profiles_in(folder: Path) -> list[Profile]:
-    """Those that have modules: seccomp.toml is no profile."""
+    """The files with modules: seccomp.toml is not a profile."""
     found = [
         Profile(path) for path in sorted(folder.glob("*.toml")) if "modules" in read_toml(path)
     ]
     if not found:
-        raise SurfaceError(f"{folder} holds no profile")
+        raise SurfaceError(f"{folder} contains no profile")
     return found
 
 
 def walk(
     profile: Profile, options: argparse.Namespace, *, records_exports: bool = False
 ) -> dict[str, Any] | None:
-    """What tools/walk_surface.py finds, run by the interpreter in question; None where packages of
-    the profile are not installed: no guest can reach what is not there.
+    """The result of tools/walk_surface.py with the given interpreter; None if packages of the
+    profile are not installed, since no guest can reach them then.
     """
     python = options.python
     command = [str(python), "-I", str(WALKER), "--profile", str(profile.path)]
@@ -214,28 +214,28 @@ def judge_modules(profile: Profile, found: dict[str, Any], report: Report) -> No
     exports, withheld, python = profile.exports(), profile.withheld(), found["python"]
     public = {name for each in (*profile.extended(), profile) for name in each.public_modules()}
     for module, names in found["modules"].items():
-        if module in public:  # what it does not call public is not given
+        if module in public:  # non-public names are not exported
             names = found["public"][module]
-        elif module.partition(".")[0] in found["open"]:  # a list by hand gives that and no more
+        elif module.partition(".")[0] in found["open"]:  # an explicit list is exact
             names = []
         given, kept = exports.get(module, frozenset()), withheld.get(module, {})
         report.problems += [
-            f"module {module!r} has {name!r} in Python {python}, and nobody has judged it. "
+            f"module {module!r} has {name!r} in Python {python}, which has not been reviewed. "
             f"Add it to the exports of [modules.{module}] in {profile.path}, or to "
-            f"{profile.withheld_path} with the reason why not."
+            f"{profile.withheld_path} with a reason."
             for name in names
-            # A submodule that is a module of the profile comes with its parent.
+            # A submodule that is a module of the profile is exported with its parent.
             if name not in given and name not in kept and f"{module}.{name}" not in exports
         ]
         report.problems += [
-            f"module {module!r}: {name!r} is both exported and withheld. Take it out of "
-            f"{profile.path} or of {profile.withheld_path}."
+            f"module {module!r}: {name!r} is both exported and withheld. Remove it from "
+            f"{profile.path} or from {profile.withheld_path}."
             for name in sorted(given & kept.keys())
         ]
     for module in sorted(withheld.keys() - found["modules"].keys()):
         report.problems.append(
-            f"{profile.withheld_path} withholds names of {module!r}, which is no module of the "
-            "profile. Take the table out."
+            f"{profile.withheld_path} withholds names of {module!r}, which is not a module of the "
+            "profile. Remove the table."
         )
 
 
@@ -245,17 +245,17 @@ def judge_reachable(profile: Profile, found: dict[str, Any], report: Report) -> 
     recorded = profile.recorded(python)
     if recorded is None:
         report.problems.append(
-            f"Python {python} has no recorded surface: {path} is not there. Review what it brings "
-            "and run `tools/surface.py record` with it, or build against a Python that has one."
+            f"Python {python} has no recorded surface: {path} does not exist. Review its names "
+            "and run `tools/surface.py record` with it, or build with a recorded Python."
         )
         return
     reachable = set(found["reachable"])
     report.problems += [
-        f"{name!r} can be reached in Python {python}, and nobody has judged it: it is not in "
-        f"{path}. Read what it does with what a guest gives it; then run `tools/surface.py record`."
+        f"{name!r} is reachable in Python {python} but has not been reviewed: it is not in "
+        f"{path}. Review what it does with guest input; then run `tools/surface.py record`."
         for name in sorted(reachable - recorded)
     ]
-    # Of its own list: what it extends is walked, with samples of its own, for the other profile.
+    # Only its own list: extended profiles are walked separately, with their own samples.
     own = profile.recorded_lists().get(minor_version(python), set())
     report.notes += [
         f"{name!r} of {path} is not in Python {python}" for name in sorted(own - reachable)
@@ -267,8 +267,8 @@ def check_profile(profile: Profile, found: dict[str, Any]) -> Report:
     judge_modules(profile, found, report)
     judge_reachable(profile, found, report)
     report.problems += [
-        f"Python {found['python']}: {leak}, which no guest may reach. Take the export out, or "
-        "stand something else in for it (`replace`)."
+        f"Python {found['python']}: {leak}, which no guest may reach. Remove the export, or "
+        "replace it (`replace`)."
         for leak in found["leaks"]
     ]
     return report
@@ -288,7 +288,7 @@ def check(profiles: list[Profile], options: argparse.Namespace) -> int:
         problems += len(report.problems)
     if problems:
         print(
-            f"surface: {problems} to be judged; profiles/README.md says how"
+            f"surface: {problems} to be reviewed; see profiles/README.md"
             + (" (not fatal: BELLJAR_SURFACE=warn)" if options.warn else ""),
             file=sys.stderr,
         )
@@ -345,7 +345,7 @@ def record(profiles: list[Profile], options: argparse.Namespace) -> int:
 
 
 def build_packages() -> list[Path]:
-    """Where `./dev setup` puts the pinned packages: the policy imports RestrictedPython."""
+    """Where `./dev setup` installs the pinned packages: the policy imports RestrictedPython."""
     return sorted((ROOT / "build" / "venv").glob("lib/python*/site-packages"))[:1]
 
 
@@ -355,15 +355,15 @@ def main() -> int:
     )
     parser.add_argument("word", choices=("check", "record"))
     parser.add_argument("--python", type=Path, default=Path(sys.executable), metavar="PATH",
-                        help="the interpreter to look at (default: this one)")  # fmt: skip
+                        help="the interpreter to check (default: this one)")  # fmt: skip
     parser.add_argument("--profiles", type=Path, default=ROOT / "profiles", metavar="DIR")
     parser.add_argument("--path", type=Path, action="append", metavar="DIR",
                         help="the packages to import from (default: build/venv)")  # fmt: skip
     parser.add_argument("--set-packages", default=SET_PACKAGES, metavar="DIR",
                         help="of a set, {set}: its name (default: build/venv-{set})")  # fmt: skip
     parser.add_argument("--profile", action="append", metavar="NAME", help="only this one")
-    parser.add_argument("--warn", action="store_true", help="say what is wrong, and succeed")
-    parser.add_argument("--stamp", type=Path, metavar="FILE", help="written when all is well")
+    parser.add_argument("--warn", action="store_true", help="report problems, but succeed")
+    parser.add_argument("--stamp", type=Path, metavar="FILE", help="written on success")
     options = parser.parse_args()
     options.path = options.path or build_packages()
     try:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Run clang-tidy on the C++ that changed since a revision; findings count on changed lines only.
+"""Run clang-tidy on C++ that changed since a revision; only findings on changed lines count.
 
     tools/tidy_changed.py [--base REVISION] [--build TREE] [--jobs N] [--minutes N]
 
-Without --base: since the branch left origin's, or on that branch itself the last five commits, as
-far as the clone goes back. A header is read by the source of its name. TREE is a build tree that
-was configured source by source (`cmake --preset tidy`); nothing in it has to be
-compiled. What has changed most is read first; what there is no time for is named, which is no
-failure.
-Exit: 0 nothing found (or nothing to read), 1 findings, 2 it cannot run.
+Default for --base: the branch point from origin's branch or, on that branch itself, the last five
+commits, as far as the clone has them. A header is checked through the source file of the same name.
+TREE is a build tree configured source by source (`cmake --preset tidy`); it need not be
+compiled. Files with the most changes are checked first; files skipped for lack of time are listed,
+which is not a failure.
+Exit: 0 no findings (or nothing to check), 1 findings, 2 it cannot run.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def say(text: str) -> None:
 
 
 def git(*arguments: str) -> str | None:
-    """Return what git prints, or None when it fails."""
+    """Return git's output, or None if it fails."""
     done = subprocess.run(
         ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
     )
@@ -63,7 +63,7 @@ def changed(base: str) -> dict[str, int]:
 
 
 def line_filter(base: str) -> str:
-    """Return clang-tidy's --line-filter: the lines that are new since `base`, by file."""
+    """Return clang-tidy's --line-filter: the lines added since `base`, by file."""
     lines: dict[str, list[list[int]]] = {}
     path = ""
     for line in (git("diff", "-U0", "--no-color", "--diff-filter=d", base, "--") or "").split("\n"):
@@ -77,7 +77,7 @@ def line_filter(base: str) -> str:
 
 
 def sources_of(files: dict[str, int], compiled: set[str]) -> list[str]:
-    """Return the sources to read, what changed most first: a header's is that of its name."""
+    """Return the sources to check, most changed first; for headers, those of the same name."""
     lines: dict[str, int] = {}
     for path, count in files.items():
         for source in (path, *(str(Path(path).with_suffix(ending)) for ending in SOURCES)):
@@ -97,7 +97,7 @@ def compiled_in(tree: Path) -> set[str] | None:
 
 
 def read(source: str, tree: Path, until: float, lines: str) -> tuple[str, int | None, str]:
-    """Return clang-tidy's status (None: there was no time for it) and what it says."""
+    """Return clang-tidy's status (None: out of time) and its output."""
     left = until - time.monotonic()
     if left <= 0:
         return source, None, ""
@@ -113,7 +113,7 @@ def read(source: str, tree: Path, until: float, lines: str) -> tuple[str, int | 
         )
     except subprocess.TimeoutExpired:
         return source, None, ""
-    # "4711 warnings generated." of headers that are not ours is all that a clean file says.
+    # For a clean file this is only "4711 warnings generated." for third-party headers.
     return source, done.returncode, done.stdout + (done.stderr if done.returncode else "")
 
 
@@ -130,7 +130,7 @@ def read_all(sources: list[str], tree: Path, jobs: int, minutes: float, lines: s
                 print(text, flush=True)
     if left_out:
         say(f"no time for {len(left_out)} of {len(sources)}: {' '.join(left_out)}")
-    say(f"read {len(sources) - len(left_out)} files, findings in {len(failed)}")
+    say(f"checked {len(sources) - len(left_out)} files, findings in {len(failed)}")
     return 1 if failed else 0
 
 
@@ -144,10 +144,10 @@ def main() -> int:
 
     base = options.base or default_base()
     if base is None:
-        say("this clone has no earlier commit to compare with: nothing to read")
+        say("this clone has no earlier commit to compare with: nothing to check")
         return 0
     if git("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}") is None:
-        say(f"there is no revision {base} here")
+        say(f"revision {base} does not exist here")
         return 2
     files = changed(base)
     if not files:
@@ -159,7 +159,7 @@ def main() -> int:
         return 2
     sources = sources_of(files, compiled)
     if not sources:
-        say(f"{len(files)} files changed since {base[:12]}, none of them compiled here")
+        say(f"{len(files)} files changed since {base[:12]}, none of them in this build")
         return 0
     lines = line_filter(base)
     return read_all(sources, options.build, options.jobs, options.minutes, lines)

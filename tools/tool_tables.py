@@ -1,10 +1,10 @@
-"""The tables of the tools in docs/mcp.md, made from the schemas that the server lists.
+"""Generates the tool tables in docs/mcp.md from the schemas listed by the server.
 
-    python3 tools/tool_tables.py build/release/belljar           # exit 1 where the page is behind
+    python3 tools/tool_tables.py build/release/belljar           # exits with 1 if out of date
     python3 tools/tool_tables.py build/release/belljar --write
 
-A table stands between `<!-- table: execute_code arguments -->` and `<!-- end of table -->`. Nothing
-configures the server that is asked, so the defaults are those of a fresh installation.
+A table is between `<!-- table: execute_code arguments -->` and `<!-- end of table -->`. The server
+runs without configuration, so the defaults are those of a fresh installation.
 """
 
 import json
@@ -28,7 +28,7 @@ REQUESTS = (
 
 
 def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
-    """What `belljar serve` lists, by name."""
+    """The tools listed by `belljar serve`, by name."""
     done = subprocess.run(
         [belljar, "serve"],
         input="".join(json.dumps(request) + "\n" for request in REQUESTS),
@@ -36,7 +36,7 @@ def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
         text=True,
         check=True,
         timeout=60,
-        # An operator's own configuration is not what the page describes.
+        # Ignores the user's own configuration.
         env={"HOME": "/nonexistent"},
     )
     tools = json.loads(done.stdout.splitlines()[-1])["result"]["tools"]
@@ -55,7 +55,7 @@ def type_text(schema: dict[str, Any]) -> str:
 
 
 def bounds(schema: dict[str, Any]) -> list[str]:
-    """Each bound in words; of a text, what is longer or of another form is refused."""
+    """Each bound as text."""
     found = []
     if "minimum" in schema:
         found.append(f"{schema['minimum']:,} to {schema['maximum']:,}")
@@ -84,7 +84,7 @@ def argument_table(schema: dict[str, Any]) -> str:
 
 
 def argument_rows(schema: dict[str, Any], path: str = "") -> str:
-    """An argument and, where it is a list of objects, what is in them: `files[].path`."""
+    """Rows for arguments and for the members of objects in lists: `files[].path`."""
     text = ""
     for name, each in schema["properties"].items():
         default = f"`{json.dumps(each['default'])}`" if "default" in each else "none"
@@ -100,7 +100,7 @@ def argument_rows(schema: dict[str, Any], path: str = "") -> str:
 
 
 def result_rows(schema: dict[str, Any], path: str = "") -> str:
-    """A key and all that is below it: `error.line`, `findings[].rule`, `security_profiles.*`."""
+    """Rows for keys and nested keys: `error.line`, `findings[].rule`, `security_profiles.*`."""
     text = ""
     for name, each in schema.get("properties", {}).items():
         key = f"{path}.{name}" if path else name
@@ -118,7 +118,7 @@ def result_table(schema: dict[str, Any]) -> str:
 
 
 def with_tables(page: str, tools: dict[str, dict[str, Any]]) -> str:
-    """The page with each of its tables as the tools' schemas have it."""
+    """The page with all tables regenerated from the schemas."""
 
     def made(block: re.Match) -> str:
         tool = tools[block[2]]
@@ -137,7 +137,7 @@ def main(arguments: list[str]) -> int:
     if "--write" in arguments:
         PAGE.write_text(made, encoding="utf-8")
         return 0
-    print(f"{PAGE}: its tables are not what the server lists: run this with --write")
+    print(f"{PAGE}: the tables are out of date: run this with --write")
     return 1
 
 

@@ -1,18 +1,18 @@
-"""Walks from every name that a profile gives through public attributes, and says what it met.
+"""Walks public attributes from every name that a profile exports, and reports what it found.
 
-Runs in the interpreter whose surface is in question: tools/surface.py starts it for the build,
+Runs in the interpreter whose surface is examined: tools/surface.py starts it for the build,
 tests/policy/test_exports.py with the real guards. Prints one JSON object:
 
     python      this interpreter's version
-    modules     {module: its public names}, of the real modules
-    public      {module: those that `exports = "public"` means}
+    modules     {module: its public names}, for the real modules
+    public      {module: names meant by `exports = "public"`}
     open        packages that the policy does not contain
-    reachable   qualified names of the classes met and of their public attributes, sorted
+    reachable   qualified names of the found classes and their public attributes, sorted
     leaks       paths that lead to a module, a namespace, a code object or a way to files
-    seen        how many objects were walked
+    seen        number of walked objects
 
-Without --guards a stand-in takes the place of the native guards: nothing has to be built, and what
-is reachable by native loads does not depend on them.
+Without --guards a stand-in replaces the native guards: nothing has to be built, and what native
+loads can reach does not depend on them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from profile_document import exports_path, read_exports, read_profile  # noqa: E402
 
 MAX_DEPTH = 8
-MAX_ITEMS = 500  # of a container: html.entities.html5 is longer, and all text
+MAX_ITEMS = 500  # per container: html.entities.html5 is longer, but contains only text
 
 OUTSIDE = {
     id(open): "open", id(eval): "eval", id(exec): "exec", id(compile): "compile",
@@ -52,17 +52,17 @@ OUTSIDE_FUNCTIONS = frozenset({
 })  # fmt: skip
 
 UNTOUCHED = frozenset({"__import__", "__build_class__"})
-"""Builtins that stand in a guest's namespace under names that it cannot load."""
+"""Builtins in a guest's namespace under names that it cannot load."""
 
 
 class StandIn(types.ModuleType):
-    """_belljar_guards without its guarding: enough for a Policy to be built and compile() to work.
+    """_belljar_guards without the guarding: enough to build a Policy and for compile() to work.
 
-    A function that it does not know does nothing.
+    Unknown functions do nothing.
     """
 
     class Proxy:
-        """As guards.Proxy, open to the walker."""
+        """Like guards.Proxy, but open to the walker."""
 
         __module__, __qualname__ = "builtins", "module"
 
@@ -105,7 +105,7 @@ class StandIn(types.ModuleType):
 
 
 def allow_files() -> None:
-    """Of a profile with files: open() and FileIO open by path only (guards/files.cc)."""
+    """For profiles with files: open() and FileIO open only by path (guards/files.cc)."""
     global OUTSIDE_CLASSES, given_functions
     del OUTSIDE[id(open)]
     OUTSIDE_CLASSES -= {"FileIO"}
@@ -116,7 +116,7 @@ given_functions: tuple[object, ...] = ()
 
 
 def why_outside(value: object) -> str | None:
-    """What `value` is, if no guest may ever hold it."""
+    """What `value` is, if no guest may ever access it."""
     if any(value is given for given in given_functions):
         return None
     if type(value) in OUTSIDE_TYPES:
@@ -127,7 +127,7 @@ def why_outside(value: object) -> str | None:
     if type(value) is types.BuiltinFunctionType:
         module = value.__module__
     elif type(value) is types.FunctionType:
-        # Where it is from: what stands in for a function of the library says that it is of that.
+        # From its globals: a replacement for a library function claims the library's module.
         module = value.__globals__.get("__name__")
     if module in OUTSIDE_FUNCTIONS:
         return f"a function of {module}"
@@ -137,7 +137,7 @@ def why_outside(value: object) -> str | None:
 
 
 class Walk:
-    """One walk: breadth first, so that the path in a report is a shortest one."""
+    """A breadth-first walk, so that reported paths are the shortest."""
 
     def __init__(
         self,
@@ -147,12 +147,12 @@ class Walk:
         open_packages: frozenset[str] = frozenset(),
     ) -> None:
         self._open_packages = open_packages
-        self._refused = refused  # public names that the policy refuses wherever they are named
+        self._refused = refused  # public names that the policy always refuses
         self._followed = (
-            followed  # names with underscores that it loads natively, and are no methods
+            followed  # names with underscores that are loaded natively and are not methods
         )
         self._proxy = proxy
-        self._seen: dict[int, object] = {}  # keeps them alive too: an id is used again otherwise
+        self._seen: dict[int, object] = {}  # also keeps them alive: ids could be reused otherwise
         self._classes: set[type] = set()
         self.reachable: set[str] = set()
         self.leaks: list[str] = []
@@ -181,7 +181,7 @@ class Walk:
             queue.extend((path + step, item, depth + 1) for step, item in self._next_to(value))
 
     def _next_to(self, value: object) -> Iterator[tuple[str, object]]:
-        """What native loads and plain iteration reach from here."""
+        """Objects that native loads and plain iteration reach from here."""
         for name in dir(value):
             if name in self._refused or (name[0] == "_" and name not in self._followed):
                 continue
@@ -200,7 +200,7 @@ class Walk:
                 yield f"[{index}]", item
 
     def _note(self, value: object) -> None:
-        """The names of one object: each counts for the class that defines it."""
+        """Records the names of one object, each for the class that defines it."""
         cls = value if isinstance(value, type) else type(value)
         self._note_class(cls)
         inherited = {name for base in type.mro(cls) for name in vars(base)}
@@ -211,7 +211,7 @@ class Walk:
         else:
             owner = f"{qualified(cls)}()"
         own = set(dir(value)) - inherited
-        # list[int] and its kin pass attributes on to `list`: those names are known from there.
+        # list[int] and similar types forward attributes to `list`, where those names are recorded.
         own -= set(dir(getattr(value, "__origin__", None)))
         self.note_names(owner, own)
 
@@ -231,7 +231,7 @@ class Walk:
 
 
 def is_open(value: Any, open_packages: frozenset[str]) -> bool:
-    """Of a package that the policy does not contain: nobody lists what it leads to."""
+    """Whether it is from a package that the policy does not contain: its names are not listed."""
     for made in (value, type(value)):
         module = getattr(made, "__module__", None)
         if type(module) is str and module.partition(".")[0] in open_packages:
@@ -244,7 +244,7 @@ def is_guests(made: Any) -> bool:
 
 
 def qualified(thing: Any) -> str:
-    """Module and name of a class or function; those of builtins go without the module."""
+    """Module and name of a class or function; without the module for builtins."""
     module = getattr(thing, "__module__", None)
     name = thing.__qualname__
     return name if module in ("builtins", None) or type(module) is not str else f"{module}.{name}"
@@ -267,7 +267,7 @@ def public_names(module: types.ModuleType) -> list[str]:
 
 
 def is_own(value: object, module: types.ModuleType) -> bool:
-    """No module, and no function or class that another package made."""
+    """Whether it is not a module, and not a function or class of another package."""
     if isinstance(value, types.ModuleType):
         return False
     made_in = getattr(value, "__module__", None)
@@ -277,7 +277,7 @@ def is_own(value: object, module: types.ModuleType) -> bool:
 
 
 def is_given(value: object, module: types.ModuleType, given: set[str]) -> bool:
-    """A module of the profile under an alias; one below `module` comes with it anyway."""
+    """A module of the profile under an alias; submodules of `module` are exported anyway."""
     return (
         isinstance(value, types.ModuleType)
         and value.__name__ in given
@@ -288,8 +288,8 @@ def is_given(value: object, module: types.ModuleType, given: set[str]) -> bool:
 
 
 def names_meant_by_public(module: types.ModuleType, given: set[str]) -> list[str]:
-    """What the module says is its own: `__all__`, or what it defines under a public name. Of
-    modules in it those that are `given` too. Of a package, its version.
+    """The module's own names: `__all__`, or what it defines under a public name; modules only if
+    they are in `given`; and the version of a package.
     """
     listed = getattr(module, "__all__", None)
     version = "__version__"
@@ -304,7 +304,7 @@ def names_meant_by_public(module: types.ModuleType, given: set[str]) -> list[str
     for name in set(listed) - {version}:
         try:
             value = getattr(module, name)
-        except (AttributeError, ImportError):  # scikit-learn: what is experimental
+        except (AttributeError, ImportError):  # scikit-learn: experimental names
             continue
         is_module = isinstance(value, types.ModuleType)
         if name[0] != "_" and (not is_module or is_given(value, module, given)):
@@ -313,7 +313,7 @@ def names_meant_by_public(module: types.ModuleType, given: set[str]) -> list[str
 
 
 def forget_exports(profile: dict[str, Any], path: Path) -> None:
-    """Takes the recorded names out: with another version of a package they may not even load."""
+    """Removes the recorded names, which may not exist in another version of a package."""
     for name in read_exports(exports_path(path)):
         profile["modules"][name]["exports"] = []
 
@@ -327,7 +327,7 @@ def real_modules(profile: dict[str, Any]) -> dict[str, types.ModuleType]:
 
 
 def walk_real(profile: dict[str, Any]) -> dict[str, Any]:
-    """From the modules as they are: shows that the walker sees what leaks."""
+    """Walks the unmodified modules: shows that the walker detects leaks."""
     walk = Walk(frozenset(), frozenset(), StandIn.Proxy)
     roots = {
         f"{name}.{key}": vars(module)[key]
@@ -339,7 +339,7 @@ def walk_real(profile: dict[str, Any]) -> dict[str, Any]:
 
 
 def roots_of(policy: Any, samples: str, guards: Any) -> dict[str, object]:
-    """What a guest holds: exports, builtins, and the variables of the sample program."""
+    """What a guest can access: exports, builtins, and the variables of the sample program."""
     roots = {
         f"{name}.{key}": getattr(proxy, key)
         for name, proxy in policy.modules.proxies.items()
@@ -368,11 +368,11 @@ def roots_of(policy: Any, samples: str, guards: Any) -> dict[str, object]:
 
 
 def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str, Any]:
-    """From what a guest of this profile gets, before the freeze: the tables have to hold without
-    the tripwires.
+    """Walks from what a guest of this profile gets, before the freeze: the tables must be
+    sufficient without the tripwires.
     """
     guards.freeze = lambda: None
-    # The marks on a guest's classes come with the freeze.
+    # Guest classes are marked by the freeze.
     guards.is_guest_class = guards.is_guest_function = is_guests
     guards.need_own = lambda target: None
     import belljar_policy
@@ -398,7 +398,7 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
         walk.run(roots)
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
-    # Met by no walk, but a frame or a traceback that slipped out should lead nowhere either.
+    # No walk finds these, but a leaked frame or traceback must not lead anywhere either.
     for cls in (types.TracebackType, types.FrameType, types.CodeType):
         walk.note_names(qualified(cls), set(vars(cls)))
     return {
@@ -415,13 +415,13 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
 def main() -> None:
     warnings.simplefilter("ignore")  # the samples' coroutines are not awaited
     answer = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what is walked may print
+    os.dup2(2, 1)  # walked code may print
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--profile", type=Path, required=True)
-    parser.add_argument("--samples", type=Path, help="a program whose variables are walked too")
+    parser.add_argument("--samples", type=Path, help="a program whose variables are also walked")
     parser.add_argument("--path", type=Path, action="append", default=[], help="to import from")
-    parser.add_argument("--guards", type=Path, help="the folder of _belljar_guards")
-    parser.add_argument("--record", action="store_true", help="what is recorded may be wrong")
+    parser.add_argument("--guards", type=Path, help="folder of _belljar_guards")
+    parser.add_argument("--record", action="store_true", help="tolerate outdated records")
     parser.add_argument("--real", action="store_true", help="walk the real modules instead")
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT / "policy"), *map(str, options.path)]
@@ -443,7 +443,7 @@ def main() -> None:
     sys.stderr.flush()
     os._exit(
         0
-    )  # Python 3.12.1 may crash when it clears up after the loops and tasks of the samples
+    )  # Python 3.12.1 may crash when it cleans up the loops and tasks of the samples
 
 
 if __name__ == "__main__":

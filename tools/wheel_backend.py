@@ -1,9 +1,9 @@
-"""The build backend of pyproject.toml: scikit-build-core's, and what its wheels leave out.
+"""The build backend of pyproject.toml: scikit-build-core, plus what its wheels lack.
 
-Two things, both of the Python that Belljar brings along below `belljar/_installation`:
+It adds two things below `belljar/_installation`:
 
-- Byte code. Its interpreter writes none, and an installer other than pip may compile none either:
-  each zygote would compile the policy anew, which is half of its start.
+- Byte code. The interpreter writes none, and installers other than pip may not compile any either;
+  each zygote would then compile the policy, which is half of its start-up time.
 - The metadata of packages (`*.dist-info`), with their licences and versions.
 """
 
@@ -42,7 +42,7 @@ SHARE = "belljar/_installation/share/belljar"
 
 
 def byte_code(wheel: zipfile.ZipFile, scratch: Path) -> dict[str, bytes]:
-    """Of each Python source of the installation: path in the wheel -> content."""
+    """Byte code for each Python source of the installation: path in the wheel -> content."""
     compiled = {}
     for name in wheel.namelist():
         if not name.startswith(f"{SHARE}/") or not name.endswith(".py"):
@@ -73,7 +73,7 @@ def record_line(name: str, content: bytes) -> str:
 
 
 def add_to(path: Path) -> None:
-    """Writes the wheel anew, with its RECORD (the last of its files) after what is added."""
+    """Rewrites the wheel with the added files before RECORD, which must be the last file."""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as wheel:
         added = byte_code(wheel, Path(folder, "sources"))
         added |= metadata_of_packages(Path(folder, "packages"))

@@ -15,7 +15,8 @@
 namespace belljar::cli::validate {
 namespace {
 
-// What a new file gets. There is no other way to ask, and no other thread yet that makes files.
+// The mode of new files. There is no other way to query the umask, and no other thread creates
+// files yet.
 mode_t NewFileMode() {
   const mode_t mask = umask(077);
   umask(mask);
@@ -36,7 +37,7 @@ core::Result<AtomicFile> AtomicFile::Create(const std::string& path) {
     if (!file.fd_) return core::SystemError(operation);
     return file;
   }
-  if (exists) {  // a link stays one
+  if (exists) {  // keeps symbolic links
     const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
                                                            &std::free);
     if (real) file.path_ = real.get();

@@ -1,4 +1,4 @@
-// AtomicFile: a file that is there with all of its content, or as it was before.
+// AtomicFile: writes a file completely, or leaves it unchanged.
 #ifndef BELLJAR_CLI_VALIDATE_ATOMIC_FILE_H_
 #define BELLJAR_CLI_VALIDATE_ATOMIC_FILE_H_
 
@@ -12,15 +12,15 @@ namespace belljar::cli::validate {
 
 class AtomicFile {
  public:
-  // What is no plain file, such as /dev/stderr or a FIFO, is written to directly.
+  // Special files, such as /dev/stderr or a FIFO, are written to directly.
   static core::Result<AtomicFile> Create(const std::string& path);
   AtomicFile(AtomicFile&& other) noexcept = default;
   AtomicFile& operator=(AtomicFile&&) = delete;
-  // Takes back what was not committed.
+  // Discards uncommitted content.
   ~AtomicFile();
 
   core::Result<void> Write(std::string_view text);
-  // Puts it in place.
+  // Moves the new content into place.
   core::Result<void> Commit();
 
  private:
@@ -28,7 +28,7 @@ class AtomicFile {
 
   core::UniqueFd fd_;
   std::string path_;
-  std::string scratch_;  // beside `path_`; empty: written to directly
+  std::string scratch_;  // in the folder of `path_`; empty: written to directly
 };
 
 }  // namespace belljar::cli::validate

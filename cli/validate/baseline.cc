@@ -34,7 +34,7 @@ bool IsFingerprint(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// nullopt: `object` has no such text.
+// nullopt: `object` has no such string.
 std::optional<std::string> Text(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return std::nullopt;
@@ -64,8 +64,7 @@ core::Result<Baseline> Baseline::Read(const std::string& file) {
 core::Result<Baseline> Baseline::Parse(std::string_view text, const std::string& file) {
   host::JsonReading reading = host::ReadJson(text, {.depth = kDepth});
   if (const host::JsonFailure* failure = std::get_if<host::JsonFailure>(&reading)) {
-    return Malformed(file,
-                     "not readable as JSON from byte " + std::to_string(failure->byte) + " on");
+    return Malformed(file, "cannot be parsed as JSON at byte " + std::to_string(failure->byte));
   }
   const nlohmann::json& object = std::get<nlohmann::json>(reading);
   const auto version = object.is_object() ? object.find("version") : object.end();
@@ -74,7 +73,7 @@ core::Result<Baseline> Baseline::Parse(std::string_view text, const std::string&
   }
   const auto findings = object.find("findings");
   if (findings == object.end() || !findings->is_array()) {
-    return Malformed(file, "no list \"findings\"");
+    return Malformed(file, "it has no list \"findings\"");
   }
   Baseline baseline;
   size_t number = 0;
@@ -85,7 +84,8 @@ core::Result<Baseline> Baseline::Parse(std::string_view text, const std::string&
     const auto path = Text(finding, "path"), rule = Text(finding, "rule"),
                fingerprint = Text(finding, "fingerprint");
     if (!path || !rule || !fingerprint) {
-      return Malformed(file, where + "has not the texts \"path\", \"rule\" and \"fingerprint\"");
+      return Malformed(file,
+                       where + "lacks one of the strings \"path\", \"rule\" and \"fingerprint\"");
     }
     if (!IsFingerprint(*fingerprint)) {
       return Malformed(file, where + "has a fingerprint that is not 32 hexadecimal digits");

@@ -1,4 +1,4 @@
-// Baseline: findings that are known and accepted, in a file that people review.
+// Baseline: known and accepted findings, in a file meant for review.
 //
 //   {
 //     "version": 1,
@@ -8,8 +8,9 @@
 //     ]
 //   }
 //
-// One finding a line, by path and place, without line numbers: the file changes only where findings
-// come or go. `text` is for the reader; path, rule and fingerprint decide.
+// One finding per line, sorted by path and position, without line numbers: the file changes only
+// where findings appear or disappear. `text` is informational; findings are matched by path, rule
+// and fingerprint.
 #ifndef BELLJAR_CLI_VALIDATE_BASELINE_H_
 #define BELLJAR_CLI_VALIDATE_BASELINE_H_
 
@@ -27,30 +28,30 @@ namespace belljar::cli::validate {
 
 class Baseline {
  public:
-  // The error is the user's: what is wrong with the file, and where.
+  // A user error: what is wrong with the file, and where.
   static core::Result<Baseline> Read(const std::string& file);
   static core::Result<Baseline> Parse(std::string_view text, const std::string& file);
 
   // Whether the finding is known. `path` is Target::project_path.
   bool Knows(const std::string& path, const ReportedFinding& reported);
-  // The file has been judged: what was not asked for in it by now is gone.
+  // The file has been checked: its entries that have not matched by now are stale.
   void Judged(const std::string& path);
 
-  // How many entries of the judged files no longer match anything.
+  // Number of entries of checked files that no longer match anything.
   size_t stale() const { return stale_; }
 
  private:
-  // Rule and fingerprint, each once: the n-th of the same kind has a fingerprint of its own.
+  // Rule and fingerprint; unique, since repeated findings have different fingerprints.
   using Entries = std::set<std::pair<std::string, std::string>>;
-  std::map<std::string, Entries> left_;  // by path: what has not been met yet
+  std::map<std::string, Entries> left_;  // by path: not matched yet
   std::map<std::string, Entries> all_;
   size_t stale_ = 0;
 };
 
-// Collects what a new baseline will hold.
+// Collects the findings for a new baseline.
 class BaselineWriter {
  public:
-  // In order of place within a file; files in any order.
+  // In order of position within a file; files in any order.
   void Add(const std::string& path, const ReportedFinding& reported);
   size_t size() const { return count_; }
   std::string Text() const;

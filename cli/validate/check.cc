@@ -16,11 +16,11 @@
 namespace belljar::cli::validate {
 namespace {
 
-// The whole of a pipe, a FIFO or a device, which may keep us waiting. EFBIG as ReadAll has it.
+// Reads all of a pipe, a FIFO or a device, which may block. EFBIG as in ReadAll.
 core::Result<std::string> ReadSlow(int fd, size_t limit, int cancel_fd) {
   std::string content;
   for (;;) {
-    // A FIFO that nobody has opened for writing yet reads as empty; poll waits for somebody.
+    // A FIFO without a writer reads as empty; poll waits for a writer.
     pollfd watched[] = {{fd, POLLIN, 0}, {cancel_fd, POLLIN, 0}};
     if (poll(watched, 2, -1) < 0 && errno != EINTR) return core::SystemError("read");
     if (watched[1].revents) return core::SystemErrorOf(ECANCELED, "read");
@@ -40,10 +40,10 @@ core::Result<SourceFile> ReadOpen(int fd, const Target& target, core::Bytes boun
       "read " + (target.is_standard_input ? "standard input" : core::Quoted(target.path));
   struct stat status;
   if (fstat(fd, &status) != 0) return core::SystemError(what);
-  // Said before reading: "Is a directory" comes from read(2) only.
+  // Checked before reading: otherwise only read(2) would report "Is a directory".
   if (S_ISDIR(status.st_mode)) return core::SystemErrorOf(EISDIR, what);
   const bool is_plain = S_ISREG(status.st_mode);
-  if (target.was_found && !is_plain) return core::MakeError(what, "no longer a plain file");
+  if (target.was_found && !is_plain) return core::MakeError(what, "no longer a regular file");
   core::Result<std::string> bytes =
       is_plain ? core::ReadAll(fd, bound.count) : ReadSlow(fd, bound.count, cancel_fd);
   SourceFile source;

@@ -1,5 +1,5 @@
-// FileChecker: one file, from opening it to its findings. The judging happens in a sealed worker of
-// the file's own: a parser is attack surface.
+// FileChecker: checks one file, from opening it to its findings. Each file is parsed in a sealed
+// worker of its own: a parser is attack surface.
 #ifndef BELLJAR_CLI_VALIDATE_CHECK_H_
 #define BELLJAR_CLI_VALIDATE_CHECK_H_
 
@@ -15,16 +15,16 @@
 
 namespace belljar::cli::validate {
 
-// What became of a file before anything is suppressed: `checked` has all findings.
+// The result for a file before suppression: `checked` has all findings.
 struct Judgement {
   CheckedFile checked;
-  std::vector<host::Comment> comments;  // when the checker was asked for them
+  std::vector<host::Comment> comments;  // if requested
 };
 
 struct CheckOptions {
   std::optional<std::vector<std::string>> allowed_imports;  // nullopt: all of the profile's
   bool wants_comments = false;
-  int cancel_fd = -1;  // borrowed; becoming readable ends a check
+  int cancel_fd = -1;  // borrowed; ends a check when readable
 };
 
 class FileChecker {
@@ -33,7 +33,8 @@ class FileChecker {
   FileChecker(outside::Sandbox& sandbox, CheckOptions options)
       : sandbox_(sandbox), options_(std::move(options)) {}
 
-  // Any thread, many at once. An error is our own failure, which the next file would meet again.
+  // Any thread, concurrently. An error is Belljar's own failure, which would recur for the next
+  // file.
   core::Result<Judgement> Check(const Target& target) const;
 
  private:

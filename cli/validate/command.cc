@@ -27,7 +27,7 @@ namespace {
 using validate::Options;
 using validate::Settings;
 
-// What the arguments and settings come to.
+// The resolved arguments and settings.
 struct Job {
   validate::Search search;
   validate::SessionOptions session;
@@ -36,8 +36,8 @@ struct Job {
   size_t jobs = 1;
 };
 
-// A terminal, /dev/null, or nothing that is open: a pipeline that forgot to name its files would
-// pass for a program without findings.
+// A terminal, /dev/null or a closed descriptor: a pipeline that forgot to name files must not look
+// like a program without findings.
 bool IsNoProgram(int fd) {
   struct stat status;
   return fstat(fd, &status) != 0 || S_ISCHR(status.st_mode);
@@ -56,7 +56,7 @@ core::Result<void> TakeInputs(const Options& options, const Settings& settings, 
       return UsersError(
           "which files?\n"
           "  belljar validate program.py   a file\n"
-          "  belljar validate .            all below this directory\n"
+          "  belljar validate .            all programs below this directory\n"
           "  belljar validate - < program.py");
     }
     search.named = {"-"};
@@ -104,7 +104,7 @@ core::Result<void> TakeSandbox(const Options& options, const Settings& settings,
 }
 
 core::Result<void> TakeFiles(const Options& options, const Settings& settings, Job& job) {
-  // A new baseline holds everything, whatever the old one knew.
+  // A new baseline contains all findings, whether or not the old one had them.
   if (settings.baseline && !options.write_baseline) {
     core::Result<validate::Baseline> baseline = validate::Baseline::Read(*settings.baseline);
     if (!baseline) return baseline.error();
@@ -118,7 +118,7 @@ core::Result<void> TakeFiles(const Options& options, const Settings& settings, J
   return {};
 }
 
-// An error is the user's.
+// Errors are user errors.
 core::Result<Job> Prepare(const Options& options, const Settings& settings,
                           const std::string& working_folder) {
   Job job;
@@ -146,7 +146,7 @@ void SayNotes(const std::vector<std::string>& notes, bool quiet) {
 int CheckAll(const std::vector<validate::Target>& targets, Job job,
              const Interruption& interruption) {
   const size_t jobs = std::min(job.jobs, std::max<size_t>(targets.size(), 1));
-  // One that waits for each that runs: cloning and sealing go on beside the checks.
+  // One spare per running check, so that cloning and sealing overlap with the checks.
   job.sandbox.spares = jobs;
   validate::Progress progress(targets.size(), !job.session.quiet);
   std::unique_ptr<validate::ReportWriter> writer =
@@ -162,7 +162,7 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
   validate::ParallelChecks checks(targets, checker, jobs);
   for (const validate::Target& target : targets) {
     core::Result<validate::Judgement> judgement = checks.Next();
-    // Ctrl-C reaches our whole process group: a zygote that it ended is no failure of ours.
+    // Ctrl-C goes to the whole process group: a zygote that it ended is not our failure.
     if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
     if (!judgement) {
       progress.Clear();
@@ -197,8 +197,8 @@ int Execute(const Options& options) {
   if (!settings) return UsageError("validate", settings.error().ToString());
   SayNotes(notes, options.quiet);
   if (options.show_config) return Answer(validate::ShowSettings(*settings), kExitOk);
-  // From here on an interruption ends the search and the checks; what is read from standard input
-  // before, a list of files, may keep us waiting, and there it ends the process.
+  // From here on an interruption ends the search and the checks. Before, while a list of files is
+  // read from standard input, it ends the process.
   core::Result<Job> job = Prepare(options, *settings, working_folder);
   if (!job) return UsageError("validate", job.error().ToString());
 
@@ -209,7 +209,7 @@ int Execute(const Options& options) {
   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
   SayNotes(found.notes, options.quiet);
   if (options.show_files) return ShowFiles(found.targets);
-  if (found.targets.empty()) SayNotes({"there is no file to check"}, options.quiet);
+  if (found.targets.empty()) SayNotes({"no files to check"}, options.quiet);
   return CheckAll(found.targets, std::move(*job), interruption);
 }
 

@@ -1,4 +1,4 @@
-// `belljar validate`: what the policy would refuse, in files, without running them.
+// `belljar validate`: checks files against the language policy without running them.
 #ifndef BELLJAR_CLI_VALIDATE_COMMAND_H_
 #define BELLJAR_CLI_VALIDATE_COMMAND_H_
 

@@ -23,10 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxList = 64 << 20;
-// The templates that are in use have about 10 kB. A longer one is not believed, and what it would
-// have left out is judged.
+// Common templates have about 10 kB. A larger file is ignored, and the files that it would exclude
+// are checked.
 constexpr size_t kMaxIgnoreFile = 64 << 10;
-// In the order in which they count: the later one decides.
+// In increasing order of precedence.
 constexpr const char* kIgnoreFiles[] = {".gitignore", ".belljarignore"};
 constexpr const char* kVirtualEnvironment = "pyvenv.cfg";
 
@@ -41,7 +41,7 @@ bool IsBelow(const std::string& path, const std::string& folder) {
          (path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/');
 }
 
-// Empty when it cannot be resolved.
+// Empty if it cannot be resolved.
 std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
                                                          &std::free);
@@ -58,7 +58,7 @@ struct CloseDirectory {
 
 using Identity = std::pair<dev_t, ino_t>;
 
-// A directory on the way: as it is opened, and as patterns see it.
+// A directory of the search: the path to open, and the path matched by patterns.
 struct Folder {
   std::string path;
   std::string absolute;
@@ -78,7 +78,7 @@ class Searcher {
   }
 
  private:
-  // A link that is looked at once everything that is no link has been seen.
+  // A symbolic link, which is processed after everything that is not a link.
   struct Link {
     Folder at;
     std::shared_ptr<const IgnoreLevel> level;
@@ -103,7 +103,7 @@ class Searcher {
   const std::function<bool()>& interrupted_;
   FoundFiles found_;
   std::unordered_set<std::string> known_;  // absolute paths that are targets
-  // Of the directory that was named:
+  // For the named directory:
   std::string real_root_;
   std::set<Identity> visited_;
   std::deque<Link> links_;
@@ -142,7 +142,7 @@ void Searcher::AddNamed(const std::string& name) {
   const Folder at{name, Absolute(search_.working_folder, name)};
   struct stat status;
   if (stat(name.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return WalkFrom(at);
-  // Whether it can be opened shows when it is; here it would only be asked twice.
+  // Not checked for existence here: opening it reports that.
   target.shown = Shown(at);
   AddTarget(std::move(target), at.absolute);
 }
@@ -199,7 +199,7 @@ void Searcher::Walk(const Folder& folder, std::shared_ptr<const IgnoreLevel> lev
 
 void Searcher::Visit(const Folder& at, unsigned char type, const std::string& name,
                      const std::shared_ptr<const IgnoreLevel>& level) {
-  if (type == DT_UNKNOWN) {  // a file system that does not say
+  if (type == DT_UNKNOWN) {  // not supported by the file system
     struct stat status;
     if (lstat(at.path.c_str(), &status) != 0) {
       return AddError(at, core::SystemError("look at " + core::Quoted(at.path)));
@@ -220,7 +220,7 @@ void Searcher::Visit(const Folder& at, unsigned char type, const std::string& na
   }
 }
 
-// A link whose end is missing is nothing that could be run, and nothing to complain about.
+// A dangling link cannot be run, so it is ignored silently.
 void Searcher::Follow(const Link& link) {
   const Folder& at = link.at;
   struct stat status;
@@ -242,7 +242,7 @@ void Searcher::Follow(const Link& link) {
                 "a link that leaves the checked directory; name the file itself to check it"));
   }
   if (!S_ISREG(status.st_mode)) return;
-  // Under its own name it has been seen, unless that is no name of a program.
+  // The target has been seen under its own name, unless that does not match `include`.
   if (known_.contains(Absolute(search_.working_folder, real))) return;
   Target target;
   target.path = real;
@@ -261,8 +261,8 @@ bool Searcher::IsLeftOut(const Folder& at, const std::string& name, const Ignore
   return IsIgnored(level, at.absolute, is_directory);
 }
 
-// Ignore files above the directory that was named, from the repository's root down; outside a
-// repository from the working directory down.
+// Ignore files above the named directory, from the root of the repository down; outside a
+// repository, from the working directory down.
 std::shared_ptr<const IgnoreLevel> Searcher::LevelsAbove(const Folder& root) {
   if (!search_.uses_ignore_files) return nullptr;
   std::vector<std::string> folders;  // from `root` up, without it
@@ -290,7 +290,7 @@ std::shared_ptr<const IgnoreLevel> Searcher::LevelOf(const Folder& folder,
   IgnoreRules rules;
   for (const char* name : kIgnoreFiles) {
     const std::string path = Joined(folder.path, name);
-    // As git: a link is not followed. A FIFO would wait for somebody to write to it.
+    // As in git, links are not followed. Opening a FIFO would block until it has a writer.
     const core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status;
     if (!fd && errno == ENOENT) continue;
@@ -302,8 +302,8 @@ std::shared_ptr<const IgnoreLevel> Searcher::LevelOf(const Folder& folder,
       rules.Append(IgnoreRules::Parse(*text));
     } else {
       found_.notes.push_back(core::Quoted(path) +
-                             " is not a regular file, or is larger than 64k, and is ignored: the "
-                             "files it excludes are checked");
+                             " is not a regular file or is larger than 64k, so it is not used: "
+                             "the files it excludes are checked");
     }
   }
   if (rules.empty()) return above;
@@ -345,7 +345,7 @@ core::Result<std::vector<std::string>> ReadFileList(const std::string& list) {
     const size_t end = std::min(text->find(separator, begin), text->size());
     std::string name = text->substr(begin, end - begin);
     if (separator == '\n' && name.ends_with('\r')) name.pop_back();
-    // A file may be called "-", and standard input is not meant here.
+    // Here "-" is the name of a file, not standard input.
     if (name == "-") name = "./-";
     if (!name.empty()) names.push_back(std::move(name));
     begin = end + 1;

@@ -1,10 +1,10 @@
-// Which files are to be judged: what was named, and what is found below directories.
+// Finds the files to check: the named ones, and those below named directories.
 //
-// Of a directory: regular files that match the patterns of `include`, in all directories but those
-// that are hidden, hold no source of the project (__pycache__, node_modules, a virtual environment)
-// or are left out by .gitignore, .belljarignore or `exclude`. Symbolic links are followed within
-// the directory that was named and never out of it; each directory is visited once, so there are no
-// loops. What was named itself is always judged.
+// In a directory, these are the regular files that match the patterns of `include`, except in
+// directories that are hidden, contain no project source (__pycache__, node_modules, a virtual
+// environment) or are excluded by .gitignore, .belljarignore or `exclude`. Symbolic links are
+// followed only within the named directory; each directory is visited once, so there are no loops.
+// Named files are always checked.
 #ifndef BELLJAR_CLI_VALIDATE_FILES_H_
 #define BELLJAR_CLI_VALIDATE_FILES_H_
 
@@ -17,22 +17,22 @@
 
 namespace belljar::cli::validate {
 
-// One file that is to be judged, or the reason why it cannot be.
+// One file to check, or the reason why it cannot be checked.
 struct Target {
   std::string path;          // to open
-  std::string shown;         // relative to the working directory where it is below it
-  std::string project_path;  // relative to the project's folder where it is below it
-  std::string error;         // a file or directory that could not be looked at
+  std::string shown;         // relative to the working directory if below it
+  std::string project_path;  // relative to the project folder if below it
+  std::string error;         // why it could not be accessed
   bool is_standard_input = false;
-  bool was_found = false;  // below a directory: it is no link, and opening must not follow one
+  bool was_found = false;  // found below a directory: not a link, and opening must not follow one
 };
 
-// Patterns and the absolute folder that they are relative to.
+// Patterns, and the absolute folder that they are relative to.
 struct FolderPatterns {
   std::string folder;
   IgnoreRules rules;
 
-  // Whether the last pattern that matches `path`, which is absolute, is not one with "!".
+  // Whether the last pattern that matches the absolute `path` is not negated with "!".
   bool Matches(const std::string& path, bool is_directory) const;
 };
 
@@ -43,22 +43,23 @@ struct Search {
   std::string project_folder;  // absolute
   FolderPatterns include;
   FolderPatterns exclude;
-  // Off: nothing of the tree decides what is judged, and everything but `exclude` is.
+  // Off: only `exclude` skips files, and nothing found in the tree does.
   bool uses_ignore_files = true;
 };
 
 struct FoundFiles {
-  std::vector<Target> targets;     // in the order of the names, below a directory by path
-  std::vector<std::string> notes;  // what people should know: an ignore file that was not read
+  std::vector<Target> targets;     // in the order given; below a directory by path
+  std::vector<std::string> notes;  // for the user: for example, an ignore file that was not read
 };
 
-// `interrupted` is asked now and then; true ends the search early.
+// `interrupted` is called periodically; true ends the search early.
 FoundFiles FindFiles(const Search& search, const std::function<bool()>& interrupted);
 
-// The names in a list: separated by NUL if there is one, and by newlines if not. `list` may be "-".
+// The names in a list, separated by NUL if it contains any, otherwise by newlines. `list` may be
+// "-".
 core::Result<std::vector<std::string>> ReadFileList(const std::string& list);
 
-// `path` without "." and "..", relative to `folder` (absolute) where it is below it. Lexical.
+// `path` without "." and "..", relative to the absolute `folder` if below it. Purely lexical.
 std::string RelativeTo(const std::string& folder, const std::string& path);
 
 }  // namespace belljar::cli::validate

@@ -10,7 +10,7 @@ namespace belljar::cli::validate {
 
 void AddFingerprints(const std::string& path, const SourceLines& lines,
                      std::vector<ReportedFinding>& findings) {
-  // By number: a thousand findings may be on one line of a megabyte.
+  // Cached by line number: a thousand findings may be on one line of a megabyte.
   std::map<int, std::string> digests;
   std::map<std::pair<std::string, std::string>, size_t> seen;
   for (ReportedFinding& reported : findings) {
@@ -20,7 +20,7 @@ void AddFingerprints(const std::string& path, const SourceLines& lines,
     auto [digest, is_new] = digests.try_emplace(finding.line);
     if (is_new) digest->second = host::Sha256(Normalized(line));
     const size_t before = seen[{finding.rule, digest->second}]++;
-    // The parts cannot run into each other: neither a path nor the others hold a NUL.
+    // Separated by NUL, which none of the parts can contain.
     std::string text = finding.rule;
     for (const std::string& part : {path, digest->second, std::to_string(before)}) {
       text += '\0';

@@ -1,4 +1,4 @@
-// Fingerprints: a finding's name that lasts while code around it moves.
+// Fingerprints: identify findings independently of line numbers.
 #ifndef BELLJAR_CLI_VALIDATE_FINGERPRINT_H_
 #define BELLJAR_CLI_VALIDATE_FINGERPRINT_H_
 
@@ -10,13 +10,13 @@
 
 namespace belljar::cli::validate {
 
-// Fills `line_text` and `fingerprint`: the first half of the SHA-256 of rule, path, the line
-// without its indentation, and how many findings of that rule stood on the same text before.
-// `findings` are all that the file has, in order of place; `path` is Target::project_path.
+// Sets `line_text` and `fingerprint`: the first half of the SHA-256 of rule, path, the line without
+// its indentation, and the number of previous findings with the same rule and text. `findings` are
+// all findings of the file, in order of position; `path` is Target::project_path.
 void AddFingerprints(const std::string& path, const SourceLines& lines,
                      std::vector<ReportedFinding>& findings);
 
-// Hexadecimal digits of one.
+// Number of hexadecimal digits.
 inline constexpr size_t kFingerprintLength = 32;
 
 }  // namespace belljar::cli::validate

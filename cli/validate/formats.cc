@@ -11,7 +11,7 @@
 namespace belljar::cli::validate {
 namespace {
 
-// A report is worth more than the descriptions in it: without them the rules have id and name.
+// If the rules cannot be loaded, the report is still written, without their descriptions.
 std::vector<Rule> RulesOrNone() {
   core::Result<std::vector<Rule>> rules = LoadRules();
   return rules ? std::move(*rules) : std::vector<Rule>();

@@ -1,5 +1,4 @@
-// The forms of a report: text, json, sarif, github, junit. A writer gets the files in their order,
-// one at a time, and then the totals.
+// Report formats. A writer gets the files one at a time, in order, and then the totals.
 #ifndef BELLJAR_CLI_VALIDATE_FORMATS_H_
 #define BELLJAR_CLI_VALIDATE_FORMATS_H_
 
@@ -14,9 +13,9 @@ namespace belljar::cli::validate {
 class ReportWriter {
  public:
   virtual ~ReportWriter() = default;
-  // Text to print now; empty for formats that are one document.
+  // Text to print now; empty for formats that produce a single document.
   virtual std::string Add(const CheckedFile& file) = 0;
-  // The rest. `Add` has been called for every file.
+  // The rest of the report, after `Add` for every file.
   virtual std::string Finish(const Totals& totals) = 0;
 };
 

@@ -9,8 +9,8 @@
 namespace belljar::cli::validate {
 namespace {
 
-// What the runner decodes again: in a message '%' and line ends, in a property also what separates
-// properties. Unescaped, a file's name could begin a command of its own.
+// Escapes what the runner decodes: '%' and line ends in messages, and also separators in
+// properties. Unescaped, a file name could inject a command.
 std::string Escaped(std::string_view text, std::string_view also = "") {
   std::string escaped;
   for (const char byte : text) {
@@ -54,7 +54,7 @@ class GithubWriter : public ReportWriter {
     if (file.findings_cut) {
       text += "::notice " + place + "title=belljar::More findings are not listed.\n";
     }
-    // Not an error: GitHub shows ten of a kind, and this must not be lost behind findings.
+    // A warning, because GitHub shows only ten errors, and this must not be lost among findings.
     if (!file.error.empty()) {
       text += "::warning " + place + "title=not checked::" + Escaped(core::Printable(file.error)) +
               "\n";
@@ -65,7 +65,7 @@ class GithubWriter : public ReportWriter {
   std::string Finish(const Totals& totals) override { return Summary(totals) + "\n"; }
 
  private:
-  // GitHub takes columns only where the range is within one line.
+  // GitHub accepts columns only for ranges within one line.
   static std::string Region(const host::Finding& finding) {
     if (finding.line <= 0) return "";
     std::string region = "line=" + std::to_string(finding.line) + ",";

@@ -26,7 +26,7 @@ class GitlabWriter : public ReportWriter {
                        {"severity", "major"},
                        {"location", Place(path, finding.line, finding.end_line)}});
     }
-    // A report that says nothing about a file would read as if it were clean.
+    // Without an entry, the file would appear to have no findings.
     if (!file.error.empty()) {
       list_.push_back({{"description", "not checked: " + core::Printable(file.error)},
                        {"check_name", "not-checked"},
@@ -47,7 +47,7 @@ class GitlabWriter : public ReportWriter {
     return {{"path", path}, {"lines", {{"begin", begin}, {"end", std::max(begin, end_line)}}}};
   }
 
-  // GitLab tells findings of two reports apart by nothing else.
+  // GitLab compares the findings of two reports only by this.
   static std::string FingerprintOf(const ReportedFinding& reported, const std::string& path) {
     if (!reported.fingerprint.empty()) return reported.fingerprint;
     const host::Finding& finding = reported.finding;

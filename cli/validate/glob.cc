@@ -5,7 +5,7 @@
 
 namespace belljar::cli::validate {
 
-// --- from text to segments ----------------------------------------------------------------------
+// --- parsing ----------------------------------------------------------------------
 
 class Glob::Parser {
  public:
@@ -14,7 +14,7 @@ class Glob::Parser {
   // False: the pattern is malformed.
   bool Read(std::vector<Segment>& segments) {
     Segment segment;
-    size_t stars = 0;  // in a row, at the beginning of the segment; npos: there is something else
+    size_t stars = 0;  // number of leading stars in the segment; npos: it has other characters
     const auto end_segment = [&] {
       segment.is_any_names = stars != std::string_view::npos && stars >= 2;
       segments.push_back(std::move(segment));
@@ -49,7 +49,7 @@ class Glob::Parser {
 
   static void Add(Set& set, char c) { set.set(static_cast<unsigned char>(c)); }
 
-  // What one byte may be. Leaves `at_` at the last character of it.
+  // The set for one byte. Leaves `at_` at its last character.
   bool ReadOne(Set& set) {
     switch (text_[at_]) {
       case '?': set.set(); return true;
@@ -63,15 +63,15 @@ class Glob::Parser {
     return true;
   }
 
-  // "[a-z]", "[!a-z]", "[^a-z]", "[[:digit:]]"; "]" is itself in the first place.
+  // "[a-z]", "[!a-z]", "[^a-z]", "[[:digit:]]"; a leading "]" is literal.
   bool ReadBrackets(Set& set) {
     ++at_;
     const bool negated = at_ < text_.size() && (text_[at_] == '!' || text_[at_] == '^');
     if (negated) ++at_;
-    int before = kNothing;  // what a "-" would range from
+    int before = kNothing;  // start of a range if "-" follows
     for (bool first = true; first || Current() != ']'; first = false, ++at_) {
       if (!ReadMember(set, before)) return false;
-      if (at_ + 1 >= text_.size()) return false;  // there is no "]"
+      if (at_ + 1 >= text_.size()) return false;  // no closing "]"
     }
     if (negated) set.flip();
     return true;
@@ -80,7 +80,7 @@ class Glob::Parser {
   char Current() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   char Next() const { return at_ + 1 < text_.size() ? text_[at_ + 1] : '\0'; }
 
-  // One character, range or class. `before`: the last character, when a range may begin with it.
+  // One character, range or class. `before`: the previous character, if it may begin a range.
   bool ReadMember(Set& set, int& before) {
     if (at_ >= text_.size()) return false;
     if (Current() == '-' && before != kNothing && Next() != '\0' && Next() != ']') {
@@ -104,7 +104,7 @@ class Glob::Parser {
     return true;
   }
 
-  // "[:digit:]"; nullopt: it only begins like one. False: there is no such class.
+  // "[:digit:]"; nullopt: not a class. False: unknown class.
   std::optional<bool> ReadClass(Set& set) {
     const size_t end = text_.find(']', at_ + 2);
     if (end == std::string_view::npos) return false;
@@ -119,7 +119,7 @@ class Glob::Parser {
                     {"space", std::isspace}, {"upper", std::isupper}, {"xdigit", std::isxdigit}};
     for (const auto& one : kClasses) {
       if (one.name != name) continue;
-      // The C locale: nothing calls setlocale here.
+      // In the C locale, since nothing calls setlocale.
       for (int c = 0; c < 128; ++c) {
         if (one.holds(c)) set.set(static_cast<size_t>(c));
       }
@@ -147,8 +147,8 @@ std::optional<Glob> Glob::Parse(std::string_view pattern) {
 }
 
 // --- matching -----------------------------------------------------------------------------------
-// Both loops are the same: of several stars only the last one has to be tried again, since
-// whatever an earlier one could take, the later one can take too.
+// Both loops use the same algorithm: only the last star needs backtracking, since it can match
+// whatever an earlier one could.
 
 bool Glob::MatchesName(const std::vector<Token>& tokens, std::string_view name) {
   size_t token = 0, at = 0;
@@ -178,7 +178,7 @@ bool Glob::MatchesNames(const std::vector<std::string_view>& names) const {
     if (segment < segments_.size() && segments_[segment].is_any_names) {
       any = segment++;
       any_at = at;
-      // At the end it stands for what is below a directory, and not for the directory.
+      // At the end, "**" matches what is below a directory, but not the directory itself.
       if (segment == segments_.size()) return true;
     } else if (segment < segments_.size() && MatchesName(segments_[segment].tokens, names[at])) {
       ++segment;

@@ -8,7 +8,7 @@
 namespace belljar::cli::validate {
 
 IgnoreComments::IgnoreComments(const std::vector<host::Comment>& comments) {
-  // Short texts: the worker's reader bounds them.
+  // The texts are short: the reader of the worker's report bounds them.
   static const std::regex kForm(R"(#\s*belljar:\s*ignore\s*\[([^\]]*)\].*)");
   static const std::regex kRule(R"(\s*(BJ[0-9]{3})\s*)");
   for (const host::Comment& comment : comments) {
@@ -45,8 +45,8 @@ std::vector<std::string> IgnoreComments::Complaints() const {
     if (named.is_used) continue;
     complaints.push_back(std::to_string(named.line) +
                          (named.rule.empty()
-                              ? ": not understood; write \"# belljar: ignore[BJ501]\""
-                              : ": there is no " + named.rule + " to ignore"));
+                              ? ": invalid comment; write \"# belljar: ignore[BJ501]\""
+                              : ": no " + named.rule + " finding to ignore"));
   }
   return complaints;
 }

@@ -1,7 +1,7 @@
-// `# belljar: ignore[BJ501]` at the end of a line: its author's word that the finding is meant.
+// `# belljar: ignore[BJ501]` at the end of a line: suppresses a finding on that line.
 //
-// What is a comment is said by CPython's tokenizer in the worker (Outcome::comments), so a "#" in a
-// string is none. Only an operator's setting makes them count.
+// Comments are found by CPython's tokenizer in the worker (Outcome::comments), so a "#" in a string
+// is not a comment. They have an effect only if a setting enables them.
 #ifndef BELLJAR_CLI_VALIDATE_IGNORE_COMMENTS_H_
 #define BELLJAR_CLI_VALIDATE_IGNORE_COMMENTS_H_
 
@@ -17,17 +17,17 @@ class IgnoreComments {
  public:
   explicit IgnoreComments(const std::vector<host::Comment>& comments);
 
-  // Whether a comment on the finding's line names its rule; if so, the comment has been of use.
-  // Findings about judging (rule_selection.h) are never suppressed.
+  // Whether a comment on the finding's line names its rule; if so, the comment counts as used.
+  // Findings about checking itself (rule_selection.h) are never suppressed.
   bool Suppresses(const host::Finding& finding);
 
-  // "3: nothing to ignore for BJ501", of what was of no use or not understood, by line.
+  // Notes about unused and invalid comments, by line: "3: no BJ501 finding to ignore".
   std::vector<std::string> Complaints() const;
 
  private:
   struct Named {
     int line;
-    std::string rule;  // empty: the comment was not understood
+    std::string rule;  // empty: invalid comment
     bool is_used = false;
   };
   std::vector<Named> named_;

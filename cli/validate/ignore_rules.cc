@@ -5,12 +5,12 @@
 namespace belljar::cli::validate {
 namespace {
 
-// A blank at the end counts only behind a backslash.
+// Trailing blanks count only after a backslash.
 std::string_view WithoutTrailingBlanks(std::string_view line) {
   size_t end = 0;
   for (size_t at = 0; at < line.size(); ++at) {
     if (line[at] == '\\') {
-      // A backslash as the last character keeps what is before it, blanks included.
+      // A backslash at the end preserves everything before it, including blanks.
       if (++at == line.size()) return line;
       end = at + 1;
     } else if (line[at] != ' ') {

@@ -1,9 +1,9 @@
-// IgnoreRules: which paths of a tree are left out, by the patterns of ignore files and settings.
+// IgnoreRules: decides which paths of a tree are skipped, by patterns of ignore files and settings.
 //
-// The form and meaning are those of gitignore(5): the last pattern that matches decides, "!" takes
-// back, a file in a deeper directory comes after those above it. `git check-ignore` is the oracle
-// of the tests. Git itself is never run: the configuration of a repository can name programs that
-// it starts (core.fsmonitor).
+// Syntax and semantics are those of gitignore(5): the last matching pattern decides, "!" negates,
+// and a file in a deeper directory takes precedence over those above. The tests compare with `git
+// check-ignore`. Git itself is never run here: the configuration of a repository can make it start
+// programs (core.fsmonitor).
 #ifndef BELLJAR_CLI_VALIDATE_IGNORE_RULES_H_
 #define BELLJAR_CLI_VALIDATE_IGNORE_RULES_H_
 
@@ -18,18 +18,18 @@ namespace belljar::cli::validate {
 
 enum class Verdict { kNone, kIgnored, kIncluded };
 
-// The patterns of one place, in their order.
+// The patterns of one file or setting, in order.
 class IgnoreRules {
  public:
-  // The text of an ignore file. Lines that can match nothing are left out, as git does.
+  // Parses an ignore file. As in git, lines that can match nothing are dropped.
   static IgnoreRules Parse(std::string_view text);
-  // Patterns of a setting: the same form, one each.
+  // From a setting: one pattern per string, with the same syntax.
   static IgnoreRules Of(const std::vector<std::string>& patterns);
 
   bool empty() const { return rules_.empty(); }
   void Append(IgnoreRules later);
 
-  // `path` is relative to where the patterns were written.
+  // `path` is relative to the folder of the patterns.
   Verdict Judge(std::string_view path, bool is_directory) const;
 
  private:
@@ -42,14 +42,14 @@ class IgnoreRules {
   std::vector<Rule> rules_;
 };
 
-// The rules of a directory and of those above it. Shared by what is below.
+// The rules of a directory and of its parents. Shared by all directories below.
 struct IgnoreLevel {
-  std::string folder;  // of the tree, with "/" at the end, or empty: where these were written
+  std::string folder;  // folder of these rules in the tree, with a trailing "/", or empty
   IgnoreRules rules;
   std::shared_ptr<const IgnoreLevel> above;
 };
 
-// `path` begins with the folder of every level.
+// Precondition: `path` begins with the folder of every level.
 bool IsIgnored(const IgnoreLevel* level, std::string_view path, bool is_directory);
 
 }  // namespace belljar::cli::validate

@@ -1,4 +1,4 @@
-// The format "json": one object: every file with its findings, and the totals.
+// The format "json": one object with all files, their findings and the totals.
 #ifndef BELLJAR_CLI_VALIDATE_JSON_FORMAT_H_
 #define BELLJAR_CLI_VALIDATE_JSON_FORMAT_H_
 

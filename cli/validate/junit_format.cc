@@ -10,8 +10,8 @@
 namespace belljar::cli::validate {
 namespace {
 
-// Characters that XML 1.0 has, in one line. Control characters and bytes that are not UTF-8 become
-// \xNN; U+FFFE and U+FFFF are no characters of XML either.
+// One line with only characters that XML 1.0 allows. Control characters and invalid UTF-8 become
+// \xNN; U+FFFE and U+FFFF are not allowed either.
 std::string XmlText(std::string_view text) {
   std::string cleaned = core::Printable(text);
   for (const std::string_view none : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
@@ -35,8 +35,8 @@ std::string LinesOf(const CheckedFile& file, const std::string& path) {
   return lines;
 }
 
-// A test case a file and not a finding: its name has to stay the same for a tool to say "fixed" or
-// "failing since", and passing files count.
+// One test case per file rather than per finding: tools track "fixed" and "failing since" by stable
+// names, and count passing files.
 class JunitWriter : public ReportWriter {
  public:
   explicit JunitWriter(const ReportHeader& header) : root_(RootOf(header)) {

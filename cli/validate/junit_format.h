@@ -1,4 +1,5 @@
-// The format "junit": a test case a file, for what reads reports of tests (GitLab, Jenkins, …).
+// The format "junit": one test case per file, for tools that read test reports (GitLab, Jenkins,
+// …).
 #ifndef BELLJAR_CLI_VALIDATE_JUNIT_FORMAT_H_
 #define BELLJAR_CLI_VALIDATE_JUNIT_FORMAT_H_
 

@@ -37,7 +37,7 @@ core::Result<std::optional<SettingsFile>> ChooseFile(const Options& options,
   return std::optional(SettingsFile{path, true});
 }
 
-// What was given on the command line beats what `settings` has.
+// Options on the command line override `settings`.
 core::Result<void> TakeOptions(const Options& options, const std::string& working_folder,
                                Settings& settings) {
   const auto take = [&settings](const std::string& key, const auto& given, auto& setting) {
@@ -79,7 +79,7 @@ core::Result<void> TakeOptions(const Options& options, const std::string& workin
 void AddInputOptions(CLI::App* parser, Options& options) {
   parser
       ->add_option("FILE", options.files,
-                   "programs, and directories with programs; - or nothing: standard input")
+                   "programs, and directories with programs; - or omitted: standard input")
       ->type_name(kFileType);
   AddText(parser, "--files-from", options.files_from, kFileType,
           "file with a list of more programs, one per line or NUL-separated; -: standard input");
@@ -91,8 +91,8 @@ void AddInputOptions(CLI::App* parser, Options& options) {
   AddList(parser, "--exclude", options.exclude, kPatternType,
           "files and directories to skip, as patterns of .gitignore");
   parser->add_flag("--no-ignore", options.no_ignore,
-                   "do not skip what .gitignore and .belljarignore name, hidden directories and "
-                   "virtual environments");
+                   "do not skip files named in .gitignore and .belljarignore, hidden directories "
+                   "and virtual environments");
 }
 
 void AddJudgingOptions(CLI::App* parser, Options& options) {
@@ -102,14 +102,14 @@ void AddJudgingOptions(CLI::App* parser, Options& options) {
           "report only these rules: IDs or prefixes of IDs, such as BJ2,BJ301");
   AddList(parser, "--ignore", options.ignore, kRuleType, "do not report these rules");
   AddText(parser, "--baseline", options.baseline, kFileType,
-          "known findings, which are not reported");
+          "file with known findings, which are not reported");
   AddText(parser, "--write-baseline", options.write_baseline, kFileType,
           "accept all current findings: write them to FILE");
   AddText(parser, "--config", options.config, kFileType,
           "the configuration (default: belljar.toml or pyproject.toml, here or above)");
   parser->add_flag(
       "--isolated", options.isolated,
-      "ignore configuration and ignore files found beside the code; for untrusted code");
+      "disregard configuration and ignore files found with the code; for untrusted code");
 }
 
 void AddShowOptions(CLI::App* parser, Options& options) {

@@ -1,4 +1,4 @@
-// The command line of `belljar validate`, and the settings that it and a file come to.
+// The command line of `belljar validate`, and the settings from it and a configuration file.
 #ifndef BELLJAR_CLI_VALIDATE_OPTIONS_H_
 #define BELLJAR_CLI_VALIDATE_OPTIONS_H_
 
@@ -32,7 +32,7 @@ struct Options {
   bool show_config = false;
   bool show_files = false;
   std::string format = kTextFormat;
-  const CLI::Option* format_option = nullptr;  // whether it was given
+  const CLI::Option* format_option = nullptr;  // to tell whether it was given
   std::optional<std::string> output;
   std::optional<std::string> jobs;
   bool quiet = false;
@@ -42,8 +42,8 @@ struct Options {
 
 void AddOptions(CLI::App* parser, Options& options);
 
-// Defaults, then the file that was named or found, then the command line. `working_folder` is
-// absolute. The error is the user's; `notes` gets what else people should know.
+// Defaults, overridden by the named or found file, then by the command line. `working_folder` is
+// absolute. Errors are user errors; `notes` receives messages for the user.
 core::Result<Settings> ResolveSettings(const Options& options, const std::string& working_folder,
                                        std::vector<std::string>& notes);
 

@@ -1,4 +1,5 @@
-// ParallelChecks: several files at a time, their judgements in the order of the files.
+// ParallelChecks: checks several files in parallel and returns the results in the order of the
+// files.
 //
 //   ParallelChecks checks(targets, checker, jobs);
 //   for (size_t i = 0; i < targets.size(); ++i) Report(checks.Next());
@@ -18,13 +19,13 @@ namespace belljar::cli::validate {
 
 class ParallelChecks {
  public:
-  // Borrows `targets` and `checker`. `jobs` is how many are checked at a time.
+  // Borrows `targets` and `checker`. `jobs` is the number of parallel checks.
   ParallelChecks(const std::vector<Target>& targets, const FileChecker& checker, size_t jobs);
-  // Waits for the checks that are under way and begins no others.
+  // Waits for running checks and starts no others.
   ~ParallelChecks();
   ParallelChecks(const ParallelChecks&) = delete;
 
-  // The judgement of the next file. One thread; at most once for each target.
+  // The result for the next file. Single-threaded; at most once per target.
   core::Result<Judgement> Next();
 
  private:
@@ -32,8 +33,8 @@ class ParallelChecks {
 
   const std::vector<Target>& targets_;
   const FileChecker& checker_;
-  // How far the checks may be ahead of who takes them: a slow file, or a slow reader of our output,
-  // must not have us hold what thousands of others came to.
+  // How far checks may run ahead of Next: a slow file, or a slow reader of our output, must not
+  // make us buffer the results of thousands of others.
   const size_t ahead_;
 
   std::mutex mutex_;

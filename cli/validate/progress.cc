@@ -7,7 +7,7 @@
 namespace belljar::cli::validate {
 namespace {
 
-// Shorter runs show no progress.
+// No progress is shown for shorter checks.
 constexpr std::chrono::seconds kDelay{1};
 constexpr std::chrono::milliseconds kInterval{100};
 

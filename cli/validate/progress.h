@@ -1,4 +1,4 @@
-// Progress: how far a long check is, on a terminal, in a line that goes away again.
+// Progress: shows the progress of a long check on a terminal, in a line that is erased at the end.
 #ifndef BELLJAR_CLI_VALIDATE_PROGRESS_H_
 #define BELLJAR_CLI_VALIDATE_PROGRESS_H_
 
@@ -9,14 +9,14 @@ namespace belljar::cli::validate {
 
 class Progress {
  public:
-  // `wanted` off, or standard error being no terminal: does nothing.
+  // Does nothing if `wanted` is false or standard error is not a terminal.
   Progress(size_t files, bool wanted);
   ~Progress() { Clear(); }
   Progress(const Progress&) = delete;
 
-  // One more is done.
+  // One more file is done.
   void Step();
-  // Call it before anything else is written: both may go to the same terminal.
+  // Call it before any other output, which may go to the same terminal.
   void Clear();
 
  private:

@@ -1,5 +1,5 @@
-// What `belljar validate` says about a set of files, and in which form. Discovery, settings and
-// judging are on one side of this header (command.cc), formats on the other (formats.h).
+// The data of a report of `belljar validate`. It separates discovery, settings and checks
+// (command.cc) from output formats (formats.h).
 #ifndef BELLJAR_CLI_VALIDATE_REPORT_H_
 #define BELLJAR_CLI_VALIDATE_REPORT_H_
 
@@ -11,21 +11,21 @@
 
 namespace belljar::cli::validate {
 
-// One finding as it is reported.
+// One reported finding.
 struct ReportedFinding {
   host::Finding finding;
-  // The source line it is on, without its newline; empty for none, and for a very long one.
+  // Its source line without the newline; empty if there is none or it is very long.
   std::string line_text;
-  std::string fingerprint;  // hex; survives lines moving, differs for the n-th of the same kind
+  std::string fingerprint;  // hex; independent of line numbers, distinct for repeated findings
 };
 
-// What became of one file.
+// The result for one file.
 struct CheckedFile {
-  std::string path;  // as given or found, relative to the working directory where it is below it
-  std::vector<ReportedFinding> findings;  // by place; what was suppressed is not among them
-  size_t suppressed = 0;                  // by --select and --ignore, comments, the baseline
-  bool findings_cut = false;              // there are more than are listed
-  std::string error;                      // why it could not be judged; empty when it was
+  std::string path;  // as given or found, relative to the working directory if below it
+  std::vector<ReportedFinding> findings;  // by position; without suppressed ones
+  size_t suppressed = 0;                  // by --select, --ignore, comments and the baseline
+  bool findings_cut = false;              // there are more than listed
+  std::string error;                      // why it could not be checked; empty if it was
   int exit_code = 0;                      // exit_code.h
 };
 
@@ -38,11 +38,11 @@ struct Totals {
   int exit_code = 0;
 };
 
-// What all files were judged by.
+// Common to all files.
 struct ReportHeader {
-  std::string version;  // of Belljar
+  std::string version;  // Belljar's
   std::string profile;
-  std::string root;  // absolute; what relative paths are relative to
+  std::string root;  // absolute; base of relative paths
 };
 
 }  // namespace belljar::cli::validate

@@ -10,7 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// RFC 3986, unreserved, and the slash. ':' is not among them: "a:b.py" would have the scheme "a".
+// Unreserved characters of RFC 3986, and the slash, but not ':': "a:b.py" would have the scheme
+// "a".
 bool StaysInUri(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
          (byte >= '0' && byte <= '9') || byte == '-' || byte == '.' || byte == '_' || byte == '~' ||

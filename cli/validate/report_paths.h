@@ -1,4 +1,4 @@
-// Files as the readers of reports name them: URIs, and paths from the root of a repository.
+// File names for reports: URIs, and paths from the root of a repository.
 #ifndef BELLJAR_CLI_VALIDATE_REPORT_PATHS_H_
 #define BELLJAR_CLI_VALIDATE_REPORT_PATHS_H_
 
@@ -9,23 +9,23 @@
 
 namespace belljar::cli::validate {
 
-// What a checked standard input is called; no file has this path.
+// The name of standard input in reports; not a valid path of a file.
 inline constexpr char kStandardInputName[] = "<stdin>";
 
-// The absolute folder that relative paths start from, without a slash at its end.
+// The absolute base of relative paths, without a trailing slash.
 std::string RootOf(const ReportHeader& header);
 
-// `path` made absolute and free of "." and "..", as text: nothing is looked up, links stay.
+// `path` made absolute, without "." and "..". Purely lexical: links are not resolved.
 std::string AbsolutePath(const std::string& root, const std::string& path);
 
-// `path` as seen from `folder` if it is below it, else absolute. `folder` is absolute.
+// `path` relative to the absolute `folder` if below it, else absolute.
 std::string PathFrom(const std::string& folder, const std::string& root, const std::string& path);
 
-// `path` from the root of the repository that a pipeline checked out: `variable` is where the
-// pipeline says so (GITHUB_WORKSPACE, CI_PROJECT_DIR); without it, from `root`.
+// `path` relative to the root of the repository in a pipeline, which the environment variable
+// `variable` names (GITHUB_WORKSPACE, CI_PROJECT_DIR); relative to `root` if it is not set.
 std::string RepositoryPath(const char* variable, const std::string& root, const std::string& path);
 
-// Percent-encoded as a URI wants it; slashes stay.
+// Percent-encoded for a URI, except for slashes.
 std::string UriPath(std::string_view path);
 
 }  // namespace belljar::cli::validate

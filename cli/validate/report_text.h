@@ -1,4 +1,4 @@
-// The sentences that several forms of a report share.
+// Sentences shared by several report formats.
 #ifndef BELLJAR_CLI_VALIDATE_REPORT_TEXT_H_
 #define BELLJAR_CLI_VALIDATE_REPORT_TEXT_H_
 
@@ -14,7 +14,7 @@ std::string Plural(size_t count, const std::string& noun);
 // "3 findings in 2 of 5 files; 1 suppressed; 1 file could not be checked".
 std::string Summary(const Totals& totals);
 
-// Reason and hint in one line of printable text, each with its full stop.
+// Reason and hint in one line of printable text, each ending with a full stop.
 std::string Message(const host::Finding& finding);
 
 }  // namespace belljar::cli::validate

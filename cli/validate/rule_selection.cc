@@ -17,7 +17,7 @@ bool Holds(const Strings& beginnings, std::string_view rule) {
                      [&](const std::string& beginning) { return rule.starts_with(beginning); });
 }
 
-// `may_judging`: whether rules about judging may be named.
+// `may_judging`: whether rules about checking itself may be named.
 core::Result<void> Check(const Strings& beginnings, const std::string& what, const Strings& known,
                          bool may_judging) {
   for (const std::string& beginning : beginnings) {

@@ -1,9 +1,9 @@
-// RuleSelection: which rules' findings are reported, in which file.
+// RuleSelection: decides which rules are reported, per file.
 //
-// A rule is named by its id or the beginning of one: "BJ301", "BJ3", "BJ". Findings that say that a
-// source could not be judged at all (BJ001 to BJ099: no Python, too long, too deep) are always
-// reported: whoever asked for BJ2 alone has to hear that nobody looked for BJ2. A file that is not
-// meant to be judged is left out with `exclude`.
+// Rules are named by an id or a prefix of it: "BJ301", "BJ3", "BJ". Findings that a source could
+// not be checked at all (BJ001 to BJ099: not Python, too long, too deeply nested) are always
+// reported: a user who selects only BJ2 must learn that BJ2 was not checked. Use `exclude` for
+// files that should not be checked.
 #ifndef BELLJAR_CLI_VALIDATE_RULE_SELECTION_H_
 #define BELLJAR_CLI_VALIDATE_RULE_SELECTION_H_
 
@@ -17,13 +17,13 @@
 
 namespace belljar::cli::validate {
 
-// Whether the rule says that the source could not be judged.
+// Whether the rule means that the source could not be checked.
 bool IsAboutJudging(std::string_view rule);
 
 class RuleSelection {
  public:
-  // `known`: the ids that there are. The error is the user's; it names the setting, its origin and
-  // the nearest id.
+  // `known`: all existing ids. Errors are user errors; they name the setting, its origin and the
+  // closest id.
   static core::Result<RuleSelection> Make(const Settings& settings,
                                           const std::vector<std::string>& known);
 

@@ -25,7 +25,7 @@ Rule ToRule(const nlohmann::json& object) {
             .why = TextOf(object, "why"),
             .bad = TextOf(object, "bad"),
             .good = TextOf(object, "good")};
-  // A format for a finding's own parts, which are not known here.
+  // A template with placeholders for parts of a finding, which are not known here.
   if (rule.hint.find('{') != std::string::npos) rule.hint.clear();
   return rule;
 }

@@ -1,5 +1,5 @@
-// The rules of the language policy as the command tells of them, from the installation's
-// rules.json, which the build makes from policy/belljar_policy/rules.py.
+// The rules of the language policy, from the installation's rules.json, which the build generates
+// from policy/belljar_policy/rules.py.
 #ifndef BELLJAR_CLI_VALIDATE_RULES_H_
 #define BELLJAR_CLI_VALIDATE_RULES_H_
 
@@ -14,18 +14,18 @@ namespace belljar::cli::validate {
 struct Rule {
   std::string id;     // "BJ201"
   std::string name;   // "import-not-allowed"
-  std::string title;  // a sentence, without its full stop
+  std::string title;  // a sentence without the full stop
   std::string when;   // "compile", "run", "compile and run"
-  std::string hint;   // what to do instead, where nothing is known of the offender
+  std::string hint;   // what to do instead, independent of a specific finding
   std::string why;
-  std::string bad;   // a program that the rule stops; empty for none
-  std::string good;  // one that does what it meant
+  std::string bad;   // a program that violates the rule; empty if there is none
+  std::string good;  // a compliant alternative
 };
 
-// By id. An error is this installation's failure.
+// Sorted by id. An error means that the installation is broken.
 core::Result<std::vector<Rule>> LoadRules();
 
-// What the rule's group is about, by its first digit: "imports". "policy" for an unknown one.
+// The topic of the rule's group, by its first digit: "imports". "policy" if unknown.
 std::string_view RuleGroup(std::string_view id);
 
 }  // namespace belljar::cli::validate

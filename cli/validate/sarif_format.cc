@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr char kSchema[] =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr char kRootId[] = "%SRCROOT%";
-// Longer lines are machine-made: nobody reads them in a report.
+// Longer lines are machine-generated and not useful in a report.
 constexpr size_t kMaxSnippet = 1000;
 
 std::string WithFullStop(std::string text) { return text.ends_with('.') ? text : text + "."; }
@@ -31,8 +31,7 @@ std::string HelpMarkdown(const Rule& rule) {
   return text;
 }
 
-// A reportingDescriptor. One that was met in a finding and is in no rules.json has id and name
-// only.
+// A reportingDescriptor. A rule that is in a finding but not in rules.json has only id and name.
 Json Descriptor(const Rule& rule) {
   Json descriptor = {{"id", rule.id}, {"name", rule.name}};
   if (!rule.title.empty()) {
@@ -118,7 +117,7 @@ class SarifWriter : public ReportWriter {
     return region;
   }
 
-  // Where it is, and the line around it. A finding about a whole file has no region.
+  // The position and the line around it. A finding about a whole file has no region.
   static Json Location(const ReportedFinding& reported, const Json& artifact) {
     const host::Finding& finding = reported.finding;
     Json place = {{"artifactLocation", artifact}};

@@ -12,7 +12,7 @@
 namespace belljar::cli::validate {
 namespace {
 
-// What the authors of the code can cause any number of.
+// Bounded, because the authors of the code can cause any number of notes.
 constexpr size_t kMaxNotes = 20;
 
 }  // namespace
@@ -39,7 +39,8 @@ void Session::Suppress(const Target& target, Judgement& judgement) {
       (std::filesystem::path(options_.working_folder) / checked.path).lexically_normal();
   const auto is_suppressed = [&](const ReportedFinding& reported) {
     const host::Finding& finding = reported.finding;
-    // Each is asked, whatever the others say: what is of use to one is not stale for another.
+    // All are evaluated, without short-circuiting: each must see the findings that it matches, or
+    // its entries would count as stale.
     const bool is_meant = comments.Suppresses(finding);
     const bool is_known =
         options_.baseline && options_.baseline->Knows(target.project_path, reported);
@@ -51,7 +52,7 @@ void Session::Suppress(const Target& target, Judgement& judgement) {
     return is_known;
   };
   checked.suppressed = std::erase_if(checked.findings, is_suppressed);
-  // A list that was cut may hide the finding that a comment or an entry is about.
+  // A truncated list may lack the finding that a comment or an entry refers to.
   const bool was_judged = checked.error.empty() && !checked.findings_cut;
   if (was_judged && options_.baseline) options_.baseline->Judged(target.project_path);
   if (was_judged) {
@@ -59,7 +60,7 @@ void Session::Suppress(const Target& target, Judgement& judgement) {
       Note(core::Printable(checked.path) + ":" + complaint);
     }
   }
-  // What is left of a cut list are findings that nobody has seen.
+  // A truncated list has further findings that were not listed, so it is not clean.
   if (checked.exit_code == kExitFindings && checked.findings.empty() && !checked.findings_cut) {
     checked.exit_code = kExitOk;
   }
@@ -76,7 +77,7 @@ void Session::Count(const CheckedFile& checked) {
     ++count;
     name = reported.finding.name;
   }
-  // A file that was never looked at weighs more than what was found in the others.
+  // A file that could not be checked takes precedence over findings in other files.
   const auto weight = [](int code) {
     return code == kExitUsage ? 3 : code == kExitStopped ? 2 : code;
   };
@@ -146,11 +147,11 @@ int Session::Finish() {
         "\n");
   }
   if (options_.baseline && options_.baseline->stale() > 0 && !options_.quiet) {
-    Say("belljar validate: note: findings of the baseline that are gone: " +
+    Say("belljar validate: note: stale findings in the baseline: " +
         WithThousands(options_.baseline->stale()) + "; regenerate it with --write-baseline\n");
   }
   SayStatistics();
-  if (is_text && !options_.quiet) Say(rest);  // a summary, for people
+  if (is_text && !options_.quiet) Say(rest);  // a summary for the user
   return ExitCode();
 }
 

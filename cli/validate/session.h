@@ -1,4 +1,5 @@
-// Session: one run of `belljar validate`, from judgements to the report and the exit code.
+// Session: one run of `belljar validate`, from the results per file to the report and the exit
+// code.
 #ifndef BELLJAR_CLI_VALIDATE_SESSION_H_
 #define BELLJAR_CLI_VALIDATE_SESSION_H_
 
@@ -33,9 +34,10 @@ class Session {
  public:
   Session(SessionOptions options, std::unique_ptr<ReportWriter> writer, Progress& progress);
 
-  // Takes the next file, in the order of the report. The exit code to end with at once, or kExitOk.
+  // Adds the next file, in the order of the report. Returns an exit code to end with at once, or
+  // kExitOk.
   int Take(const Target& target, Judgement judgement);
-  // After the last one: the exit code.
+  // Call it after the last file; returns the exit code.
   int Finish();
 
  private:

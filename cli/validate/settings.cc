@@ -23,7 +23,7 @@ toml::table PerFile(const std::vector<PerFileIgnore>& ignores) {
   return table;
 }
 
-// As it is written in a file; nullopt: there is no value, and no way to write that.
+// The value as written in a file; nullopt: no value, which cannot be written.
 std::optional<std::string> Written(const Settings& settings, const std::string& key) {
   std::ostringstream text;
   const auto write = [&text](const auto& value) { text << toml::toml_formatter(value); };

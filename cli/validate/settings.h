@@ -1,5 +1,5 @@
-// Settings of `belljar validate`: what holds when nothing is said, what a file says, what the
-// command line says; each beats the one before. `origins` remembers who said it.
+// Settings of `belljar validate`: defaults, configuration file and command line, in increasing
+// order of precedence. `origins` records the source of each value.
 //
 //   Settings settings;                                   // defaults
 //   Result<void> read = ReadSettings(*found, settings);  // settings_file.h
@@ -16,40 +16,40 @@
 
 namespace belljar::cli::validate {
 
-// Findings of these rules, in files that match, are not reported.
+// Rules that are not reported in matching files.
 struct PerFileIgnore {
   std::string pattern;
-  std::vector<std::string> rules;  // ids, or beginnings of ids
+  std::vector<std::string> rules;  // ids or prefixes of ids
 };
 
 struct Settings {
-  std::string file;    // that was read; empty for none
-  std::string folder;  // absolute: the file's, or else the working directory
+  std::string file;    // the file that was read; empty: none
+  std::string folder;  // absolute: the folder of the file, or else the working directory
 
   std::optional<std::string> profile;
   std::optional<std::vector<std::string>> allowed_imports;
   std::vector<std::string> include = {"*.py"};
-  std::string include_folder;  // absolute: what its patterns are relative to
+  std::string include_folder;  // absolute; base of the patterns
   std::vector<std::string> exclude;
   std::string exclude_folder;
   std::vector<std::string> select;  // empty: all
   std::vector<std::string> ignore;
   std::vector<PerFileIgnore> per_file_ignores;
   std::string format = "text";
-  std::optional<std::string> baseline;  // a path; a relative one of the file is of its folder
+  std::optional<std::string> baseline;  // a path; in the file, relative to its folder
   bool allow_ignore_comments = false;
   bool ignore_files = true;
-  size_t jobs = 0;  // 0: as many as there are processors
+  size_t jobs = 0;  // 0: the number of processors
 
-  std::map<std::string, std::string> origins;  // key -> who said it; a key without: nobody
+  std::map<std::string, std::string> origins;  // key -> source; missing for defaults
 };
 
-// The keys that a file may have, in the order in which they are shown.
+// The keys that a file may have, in display order.
 const std::vector<std::string>& SettingKeys();
 
 inline constexpr size_t kMaxJobs = 256;
 
-// What is in force, as TOML with the origin of each value beside it.
+// The effective settings as TOML, with the origin of each value.
 std::string ShowSettings(const Settings& settings);
 
 }  // namespace belljar::cli::validate

@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
 constexpr size_t kMaxSettingsFile = 1 << 20;
-// toml++ bounds how deep values are nested, but not "a.b.c…": it takes its tables apart one call
-// within another, and half a million of them end the process.
+// toml++ limits the nesting of values, but not of dotted keys ("a.b.c…"): it destroys tables
+// recursively, and half a million levels overflow the stack.
 constexpr size_t kMaxDots = 32;
 constexpr char kOwnFile[] = "belljar.toml";
 constexpr char kProjectFile[] = "pyproject.toml";
 
-// Thrown inside this file only.
+// Thrown only within this file.
 class MalformedSettings : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -37,12 +37,12 @@ std::string PlaceIn(const std::string& path, const toml::source_position& at) {
 
 // --- opening and parsing ------------------------------------------------------------------------
 
-// Dots between names, outside of strings and comments.
+// Counts dots between names, outside strings and comments.
 class DotCounter {
  public:
   explicit DotCounter(std::string_view text) : text_(text) {}
 
-  // The line of a key with too many; 0 for none.
+  // The line of a key with too many dots; 0 if there is none.
   size_t FirstDeepLine() {
     size_t line = 1, dots = 0;
     for (; at_ < text_.size(); ++at_) {
@@ -67,10 +67,10 @@ class DotCounter {
   }
 
  private:
-  // Leaves `at_` before `end`, which the loop then sees.
+  // Leaves `at_` before `end`, which the loop then processes.
   void SkipTo(char end) { at_ = std::min(text_.find(end, at_), text_.size()) - 1; }
 
-  // Leaves `at_` on the last quote; the number of newlines in it.
+  // Leaves `at_` on the last quote; returns the number of newlines in the string.
   size_t SkipString() {
     const char quote = text_[at_];
     const std::string triple(3, quote);
@@ -81,7 +81,7 @@ class DotCounter {
       if (text_[at_] == '\\' && quote == '"') {
         ++at_;
       } else if (!is_long && text_[at_] == '\n') {
-        --at_;  // not closed: the parser will say so
+        --at_;  // not closed: the parser reports it
         break;
       } else if (is_long ? text_.substr(at_, 3) == triple : text_[at_] == quote) {
         at_ += is_long ? 2 : 0;
@@ -97,7 +97,7 @@ class DotCounter {
 };
 
 core::Result<std::string> ReadPlainFile(const std::string& path) {
-  // A FIFO would wait for somebody to write to it.
+  // Opening a FIFO would block until it has a writer.
   const core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
   if (!fd || fstat(fd.get(), &status) != 0) return core::SystemError("open " + core::Quoted(path));
@@ -127,7 +127,7 @@ toml::table ParseFile(const std::string& path) {
 
 bool IsProjectFile(const std::string& path) { return fs::path(path).filename() == kProjectFile; }
 
-// The table with our keys; null: there is none.
+// The table with our keys; null if there is none.
 const toml::table* OwnTable(const toml::table& root, bool is_project) {
   const toml::node_view<const toml::node> section =
       is_project ? root["tool"]["belljar"]["validate"] : root["validate"];
@@ -197,7 +197,7 @@ void Reader::ReadProfile(const toml::node& node) {
   const bool is_file = profile.find('/') != std::string::npos || profile.ends_with(".toml");
   if (is_file && !file_.was_named) {
     Refuse(node.source(),
-           "profile: a configuration found beside the code may only name a profile of this "
+           "profile: a configuration found with the code may only name a profile of this "
            "installation; pass --profile " +
                core::Printable(profile) + ", or this configuration by --config");
   }
@@ -256,7 +256,7 @@ void Reader::ReadKey(const std::string& key, const toml::node& node) {
   }
 }
 
-// Of belljar.toml everything is ours; of pyproject.toml what is below tool.belljar.
+// All of belljar.toml is ours; in pyproject.toml, only what is below tool.belljar.
 void Reader::CheckSections(const toml::table& root) const {
   const bool is_project = IsProjectFile(file_.path);
   const toml::table* ours = is_project ? root["tool"]["belljar"].as_table() : &root;
@@ -307,7 +307,7 @@ auto Translate(const std::string& path, Call call) -> core::Result<decltype(call
   }
 }
 
-// Whether somebody else than the code's owner, us or root put it there.
+// Whether the owner is neither the owner of the code, nor this user, nor root.
 bool IsForeign(const std::string& path, uid_t code_owner) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return false;
@@ -317,16 +317,16 @@ bool IsForeign(const std::string& path, uid_t code_owner) {
 bool IsConfiguration(const std::string& path) {
   std::error_code none;
   if (!fs::exists(fs::symlink_status(path, none))) return false;
-  // Without a [validate] too: reading it then says which key was meant for one.
+  // Even without [validate]: reading it then reports keys that belong there.
   return !IsProjectFile(path) || ParseFile(path)["tool"]["belljar"];
 }
 
-// Two configurations in a folder: the first is read, and whoever wrote the second should know.
+// Of two configurations in a folder only the first is read, which the user should know.
 void NoteUnreadProject(const std::string& path, Strings& notes) {
   const core::Result<bool> has_section = Translate(path, [&] { return IsConfiguration(path); });
   if (has_section && *has_section) {
     notes.push_back("[tool.belljar] of " + core::Quoted(path) + " is not read: " + kOwnFile +
-                    " is beside it");
+                    " is in the same folder");
   }
 }
 

@@ -1,8 +1,8 @@
-// belljar.toml, or [tool.belljar.validate] of pyproject.toml: where it is and what it says.
+// Finds and reads belljar.toml, or [tool.belljar.validate] in pyproject.toml.
 //
-// A file that is found, rather than named, was written by whoever wrote the code beside it. So it
-// may choose among what this installation offers, but not bring a profile of its own, which says
-// what the sandbox is made of; and one that a third user put above the code is passed over.
+// A file that is found, rather than named, was written by the authors of the code. So it may name a
+// profile of this installation, but not a profile file, which defines the sandbox. A file above the
+// code that belongs to a third user is skipped.
 #ifndef BELLJAR_CLI_VALIDATE_SETTINGS_FILE_H_
 #define BELLJAR_CLI_VALIDATE_SETTINGS_FILE_H_
 
@@ -21,12 +21,13 @@ struct SettingsFile {
 };
 
 // From `folder` (absolute) upwards to the root of its repository or file system: the first
-// belljar.toml, or pyproject.toml with a section for us. `notes` gets what was passed over.
+// belljar.toml, or pyproject.toml with a section for us. `notes` receives messages about skipped
+// files.
 core::Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& folder,
                                                            std::vector<std::string>& notes);
 
-// Fills `settings`. The error is the user's: file, line, column, and what to write instead.
-// `formats` are the names that the key "format" may have.
+// Fills `settings`. Errors are user errors with file, line, column and what to write instead.
+// `formats` are the possible values of the key "format".
 core::Result<void> ReadSettings(const SettingsFile& file, const std::vector<std::string>& formats,
                                 Settings& settings);
 

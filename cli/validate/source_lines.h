@@ -1,4 +1,4 @@
-// SourceLines: the lines of a source as CPython counts them, looked up by number.
+// SourceLines: looks up lines of a source by number, counted as CPython does.
 #ifndef BELLJAR_CLI_VALIDATE_SOURCE_LINES_H_
 #define BELLJAR_CLI_VALIDATE_SOURCE_LINES_H_
 
@@ -14,20 +14,20 @@ class SourceLines {
   // Borrows `source`.
   explicit SourceLines(std::string_view source);
 
-  // Without its newline; empty when there is no such line. `number` counts from 1.
+  // Without the newline; empty if there is no such line. `number` counts from 1.
   std::string_view Line(int number) const;
 
  private:
   std::vector<std::string_view> lines_;
 };
 
-// No report gets longer by what somebody wrote in one line.
+// Keeps very long lines out of reports.
 inline constexpr size_t kMaxShownLine = 500;  // bytes
 // `line`, or nothing if it is longer than that.
 std::string ShownLine(std::string_view line);
 
-// `line` without the blanks around it, and with one space for blanks inside: what is left the same
-// by code that is only moved or indented.
+// `line` without surrounding blanks, and with inner blanks collapsed to one space, so that moving
+// or indenting code does not change it.
 std::string Normalized(std::string_view line);
 
 }  // namespace belljar::cli::validate

@@ -1,4 +1,4 @@
-// The format "text": for people: a line a finding, its hint below, and a summary.
+// The format "text", for humans: one line per finding, its hint below, and a summary.
 #ifndef BELLJAR_CLI_VALIDATE_TEXT_FORMAT_H_
 #define BELLJAR_CLI_VALIDATE_TEXT_FORMAT_H_
 

@@ -24,10 +24,10 @@ total
 
 
 class Client:
-    """One server, one conversation; a request at a time."""
+    """One server, one conversation, one request at a time."""
 
     def __init__(self, command: list[str]):
-        # Standard error is the server's log; here it goes where ours goes.
+        # Standard error is the server's log, which is inherited here.
         self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.last_id = 0
         params = {
@@ -56,7 +56,7 @@ class Client:
             if message.get("method") == "notifications/progress":
                 on_progress(message["params"]["message"])
             elif message.get("id") == self.last_id:
-                if "error" in message:  # the protocol's or the server's, never the program's
+                if "error" in message:  # an error of the protocol or the server, never of the program
                     raise RuntimeError(message["error"]["message"])
                 return message["result"]
         raise RuntimeError("the server has ended")
@@ -64,7 +64,7 @@ class Client:
     def call(self, tool: str, on_progress: Callable[[str], None] = print, **arguments: Any) -> Any:
         params = {"name": tool, "arguments": arguments}
         result = self.request("tools/call", params, on_progress)
-        # Arguments that were refused have a text and nothing structured.
+        # For rejected arguments there is a text but no structured content.
         return result.get("structuredContent") or result["content"][0]["text"]
 
     def close(self) -> None:

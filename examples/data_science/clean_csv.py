@@ -1,4 +1,4 @@
-"""A table as it arrives, with gaps, doubles and words for numbers, and as it is wanted.
+"""Clean a table with gaps, duplicates and words instead of numbers.
 
 belljar run examples/data_science/clean_csv.py --profile data-science --stdin orders.csv
 """

@@ -1,4 +1,4 @@
-"""A lesson: how the mean of a sample comes closer to that of what it is drawn from.
+"""A lesson: how the mean of a sample approaches the mean of the population.
 
 belljar run examples/data_science/lesson.py --profile data-science
 """

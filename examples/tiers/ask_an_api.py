@@ -1,4 +1,4 @@
-"""Ask an HTTP API, follow its pages, and add up what it says.
+"""Query an HTTP API, follow its pages, and add up the results.
 
 Run it with --profile network, a host that it may reach, and that host's address to read:
 `belljar run --profile network --allow-domain api.example.com --stdin address.txt
@@ -23,7 +23,7 @@ while page:
     page = answer["next"]
 print(f"orders come to {total / 100:.2f}")
 
-# What the operator has not allowed is not there, whatever the code says.
+# A host that the operator has not allowed cannot be reached.
 try:
     get("http://elsewhere.example.com/")
     refused = False

@@ -1,4 +1,4 @@
-"""Clean a CSV file: trim, join spellings, drop what is no row, count what was wrong.
+"""Clean a CSV file: trim, unify spellings, drop invalid rows, count the problems.
 
 Run it with --profile filesystem and a file to clean; what it writes is among the artifacts:
 `belljar run --profile filesystem --file people.csv --save-artifacts out
@@ -14,7 +14,7 @@ CITIES = {"muc": "Munich", "münchen": "Munich", "munich": "Munich", "bln": "Ber
 
 
 def clean(row, wrong):
-    """The row as it should be, or None; `wrong` counts why."""
+    """The cleaned row, or None; `wrong` counts the reasons."""
     name = " ".join(row["name"].split()).title()
     if not name:
         wrong["no name"] += 1

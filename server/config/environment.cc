@@ -16,7 +16,7 @@ using Strings = std::vector<std::string>;
 constexpr size_t kMaxEnvironmentFile = 1 << 20;
 constexpr char kWhitespace[] = " \t";
 
-// What ./dev, the build and the tests read.
+// Variables read by ./dev, the build and the tests.
 const Strings kDevelopment = {"BELLJAR_BUILD",    "BELLJAR_BUILD_DIR", "BELLJAR_GUARDS_DIR",
                               "BELLJAR_JOBS",     "BELLJAR_MUST_WORK", "BELLJAR_PYTHON",
                               "BELLJAR_SANITIZE", "BELLJAR_VENV",      "BELLJAR_WERROR"};
@@ -36,7 +36,7 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kWhitespace) - first + 1);
 }
 
-// What follows a closing quote.
+// Whether `text` may follow a closing quote.
 bool IsRest(std::string_view text) {
   text = Trimmed(text);
   return text.empty() || text[0] == '#';
@@ -44,11 +44,11 @@ bool IsRest(std::string_view text) {
 
 char Unescaped(char c) { return c == 'n' ? '\n' : c == 't' ? '\t' : c; }
 
-// The value of a line; the error's detail says what is wrong, and shows nothing of it.
+// The value on a line; the error's detail says what is wrong without quoting it.
 core::Result<std::string> ReadValue(std::string_view text) {
   if (text.empty() || (text[0] != '"' && text[0] != '\'')) {
     for (size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
-      // Inside a word it is part of it.
+      // Inside a word, # is part of the value.
       if (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t') {
         text = text.substr(0, at);
         break;
@@ -71,7 +71,7 @@ core::Result<std::string> ReadValue(std::string_view text) {
 }
 
 struct Line {
-  std::string name;  // empty: a comment, or nothing
+  std::string name;  // empty: a comment or an empty line
   std::string value;
 };
 

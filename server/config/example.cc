@@ -1,4 +1,4 @@
-// A configuration as a TOML file.
+// Writes a configuration as a TOML file.
 #include <charconv>
 
 #include "server/config/load.h"
@@ -19,7 +19,7 @@ std::string SettingText(const Setting& setting, const SettingValue& value) {
   const std::string key = setting.key.substr(setting.key.find('.') + 1);
   std::string text = "\n# " + setting.help + "\n# (" + OtherNames(setting) + ")";
   if (!setting.unset.empty()) text += " default: " + setting.unset;
-  // A default stays one: the next version may know better.
+  // Defaults stay comments: a later version may change them.
   const std::string& literal =
       value.is_default && !setting.example.empty() ? setting.example : value.literal;
   const bool is_comment = value.is_default || value.literal.empty();
@@ -49,10 +49,10 @@ std::string TokenText(const TokenValue& token) {
 }
 
 constexpr char kTokensHead[] = R"(
-# Further bearer tokens, each with a share of its own. The secret is never in this file: `file`
-# names one of mode 600 that holds it, or `env` a variable. `profiles`: those that it may name
-# (default: every enabled one); `rate`: messages a second, `burst` of them at once; `concurrency`:
-# calls that may run or wait at a time (default: no limits of its own).
+# Additional bearer tokens, each with its own limits. The secret is never in this file: it is in a
+# file of mode 600 (`file`) or in a variable (`env`). `profiles`: profiles that the token may use
+# (default: all enabled ones); `rate`: messages per second; `burst`: burst size; `concurrency`:
+# maximum number of running and waiting calls (default: no limit besides the server's).
 )";
 constexpr char kTokensExample[] = R"(# [[tokens]]
 # name = "team-a"
@@ -67,8 +67,8 @@ constexpr char kTokensExample[] = R"(# [[tokens]]
 
 std::string ConfigAsToml(const LoadedConfig& loaded) {
   std::string text =
-      "# Configuration of belljar serve: docs/configuration.md. What stands behind # is a "
-      "default.\n";
+      "# Configuration of belljar serve: docs/configuration.md. Commented settings show "
+      "defaults or examples.\n";
   std::string section;
   for (const SettingValue& value : loaded.settings) {
     const Setting& setting = *FindSetting(value.key);

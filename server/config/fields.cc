@@ -1,4 +1,4 @@
-// Texts into the fields of a Draft, and back.
+// Converts texts to the fields of a Draft and back.
 #include <algorithm>
 #include <charconv>
 
@@ -19,7 +19,7 @@ struct IsOptional : std::false_type {};
 template <typename T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-// What is wrong with a value; the caller knows where it was written.
+// What is wrong with a value; the caller knows where the value comes from.
 struct Violation {
   std::string text;
 };
@@ -91,7 +91,7 @@ Parsed<ListenAddress> Parse(const Setting&, const Strings& values, const ListenA
   return **listen;
 }
 
-// Every list is of texts, each judged alone.
+// All lists contain texts; each item is checked separately.
 std::optional<core::Error> JudgeTexts(const Given& given) {
   const Setting& setting = *given.setting;
   const bool is_list = setting.form() == Form::kList;
@@ -127,11 +127,11 @@ std::string Literal(const T& value) {
   return TextLiteral(Show(value));
 }
 
-// Calls `use` with the value of the field, or answers `none` where it has none.
+// Calls `use` with the value of the field, or returns `none` if it has no value.
 template <typename Use>
 std::string WithValue(const Setting& setting, const Draft& draft, const std::string& none,
                       const Use& use) {
-  // The table's accessors serve reading and writing.
+  // The table's accessors are used for reading and writing.
   const Field field = setting.field(const_cast<Draft&>(draft));
   return std::visit(
       [&](const auto* value) -> std::string {

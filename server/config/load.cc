@@ -19,14 +19,14 @@ using Strings = std::vector<std::string>;
 constexpr char kUserFile[] = "/belljar/config.toml";
 constexpr char kSystemFile[] = "/etc/belljar/config.toml";
 
-// Everything that was written down somewhere, not yet judged.
+// All inputs, not yet validated.
 struct Inputs {
   std::vector<Variable> from_env_file;
   std::vector<Variable> from_environment;
   std::string file;
   TomlFile toml;
 
-  // The environment's own wins over the file's.
+  // The process environment overrides the environment file.
   const Variable* Find(std::string_view name) const {
     const Variable* variable = FindVariable(from_environment, name);
     return variable ? variable : FindVariable(from_env_file, name);
@@ -35,20 +35,20 @@ struct Inputs {
 
 std::string UserFile(const Inputs& inputs) {
   const Variable* xdg = FindVariable(inputs.from_environment, "XDG_CONFIG_HOME");
-  // The specification: a relative one is invalid and shall be ignored.
+  // XDG Base Directory Specification: a relative path is invalid and must be ignored.
   if (xdg && xdg->value.starts_with('/')) return xdg->value + kUserFile;
   const Variable* home = FindVariable(inputs.from_environment, "HOME");
   if (home && home->value.starts_with('/')) return home->value + "/.config" + kUserFile;
   return "";
 }
 
-// False: there is nothing of that name. One that cannot be looked at is there: reading it says why.
+// False: no such file. A file that cannot be examined counts as existing: reading it reports why.
 bool Exists(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-// The one file that is read; empty: none.
+// The configuration file to read; empty: none.
 std::string ChooseFile(const ConfigSources& sources, const Inputs& inputs) {
   if (sources.file) return AbsolutePath(*sources.file, {});
   const Variable* named = inputs.Find(kConfigVariable);
@@ -75,8 +75,8 @@ core::Result<Inputs> ReadInputs(const ConfigSources& sources) {
   return inputs;
 }
 
-// A name of ours that means nothing: an error where it was written for us, a warning where it may
-// be somebody else's.
+// An unknown name with one of our prefixes is an error in an environment file, which was written
+// for Belljar, and a warning in the environment, where it may belong to another program.
 core::Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
   Strings chosen;
   for (const TokenEntry& entry : inputs.toml.tokens) {
@@ -93,7 +93,7 @@ core::Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
     if (!variable || !variable->value.empty()) continue;
     warnings.push_back(variable->origin.place +
                        ": it is empty and counts as unset; to allow no module at all, write "
-                       "allowed_imports = [] below [execution] in the file");
+                       "allowed_imports = [] in [execution] of the file");
   }
   return {};
 }
@@ -112,7 +112,7 @@ std::vector<Given> SettingsOfFlags(const ConfigSources& sources) {
   return given;
 }
 
-// From the weakest to the strongest: the last word counts, and each has to be right.
+// From lowest to highest precedence: the last value counts, but every value must be valid.
 core::Result<void> ApplyAll(const Inputs& inputs, const ConfigSources& sources, Loading& loading) {
   for (const std::vector<Given>& given :
        {inputs.toml.given, SettingsOf(inputs.from_env_file), SettingsOf(inputs.from_environment),
@@ -152,7 +152,7 @@ core::Result<void> AddFileToken(const Origin& origin, Loading& loading) {
   return {};
 }
 
-// The token named "default": of a variable or of http.token_file, whichever is stronger.
+// The token named "default": from a variable or http.token_file, whichever has precedence.
 core::Result<void> AddDefaultToken(const Inputs& inputs, Loading& loading) {
   const Variable* variable = inputs.Find(kTokenVariable);
   if (!variable) variable = inputs.Find(kFamiliarTokenVariable);
@@ -163,7 +163,7 @@ core::Result<void> AddDefaultToken(const Inputs& inputs, Loading& loading) {
                                            ", and both are the token \"default\"; set one of them");
   }
   if (variable && file.kind != Origin::Kind::kFlag) {
-    if (has_file) loading.notes["http.token_file"] = "not read: " + variable->name + " is stronger";
+    if (has_file) loading.notes["http.token_file"] = "not read: overridden by " + variable->name;
     return AddVariableToken(*variable, loading);
   }
   return has_file ? AddFileToken(file, loading) : core::Result<void>();
@@ -181,7 +181,7 @@ core::Result<void> AddTokens(const Inputs& inputs, Loading& loading) {
   return CheckTokens(loading.tokens);
 }
 
-// --- the answer -------------------------------------------------------------------------------
+// --- the result -------------------------------------------------------------------------------
 
 std::vector<SettingValue> ShowSettings(const Loading& loading) {
   std::vector<SettingValue> values;

@@ -1,15 +1,15 @@
-// The configuration of the server, from everything that an operator can say it with: one TOML file,
-// the environment and flags, each stronger than the one before.
+// Loads the server configuration from one TOML file, the environment and flags, in increasing order
+// of precedence.
 //
 //   ConfigSources sources;
 //   sources.environment = …;                        // environ
 //   sources.flags = {{"--timeout", {"5"}}};
 //   Result<LoadedConfig> loaded = LoadConfig(sources, catalogue);
-//   if (!loaded) return UsageError("serve", loaded.error().ToString());   // the operator's
+//   if (!loaded) return UsageError("serve", loaded.error().ToString());   // operator error
 //   for (const std::string& warning : loaded->warnings) …
 //
-// Called once, at start, by `belljar serve` and `belljar config`. Reads the files that it is told
-// of; opens nothing else, changes nothing.
+// Called once at startup by `belljar serve` and `belljar config`. Reads only the configuration
+// files; has no other side effects.
 #ifndef BELLJAR_SERVER_CONFIG_LOAD_H_
 #define BELLJAR_SERVER_CONFIG_LOAD_H_
 
@@ -30,16 +30,16 @@ struct ConfigSources {
   std::vector<std::string> environment;  // NAME=VALUE, as in environ
   std::map<std::string, std::vector<std::string>>
       flags;                   // "--timeout" -> {"5"}; a switch: {"true"}
-  bool only_defaults = false;  // nothing above is read
+  bool only_defaults = false;  // ignore all of the above
 };
 
-// One effective setting, for people and for scripts.
+// One effective setting, for humans and scripts.
 struct SettingValue {
   std::string key;      // "execution.timeout"
-  std::string value;    // "30s"; or what holds in its place: "the profile's"
-  std::string literal;  // the same as TOML, which is JSON too; empty: it has no value
+  std::string value;    // "30s"; if unset, the effective default: "the profile's"
+  std::string literal;  // the same as a TOML and JSON literal; empty: no value
   std::string source;   // "default", "file /path:12", "environment SANDBOX_TIMEOUT", "flag …"
-  std::string note;     // what the value does not tell: "not in this version"; or empty
+  std::string note;     // additional information: "not in this version"; or empty
   bool is_default = true;
 };
 
@@ -47,10 +47,10 @@ struct SettingValue {
 struct TokenValue {
   Caller caller;
   std::string from;       // "file /path", "environment NAME"
-  std::string source;     // what said so: "file /path:12", "flag --token-file"
-  std::string file;       // of a [[tokens]] of the file; or empty
+  std::string source;     // where it was configured: "file /path:12", "flag --token-file"
+  std::string file;       // of a [[tokens]] entry; or empty
   std::string variable;   // the same
-  bool is_entry = false;  // whether it is one of [[tokens]]
+  bool is_entry = false;  // whether it is a [[tokens]] entry
 };
 
 struct LoadedConfig {
@@ -61,12 +61,12 @@ struct LoadedConfig {
   std::vector<std::string> warnings;  // one line each
 };
 
-// An error is the operator's: it names file and line, variable or flag, and what to write.
+// Errors are operator errors: they name the file and line, the variable or the flag, and the fix.
 core::Result<LoadedConfig> LoadConfig(const ConfigSources& sources,
                                       const outside::ProfileCatalogue& catalogue);
 
-// A complete TOML file with a comment for each setting: what is set is written out, and what is not
-// stands as a comment. It loads to the same configuration.
+// A complete TOML file that describes each setting; settings that are not set are commented out. It
+// loads to the same configuration.
 std::string ConfigAsToml(const LoadedConfig& loaded);
 
 }  // namespace belljar::server::config

@@ -13,7 +13,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// What servers of this kind call tiers are profiles here.
+// The tiers of comparable servers are profiles here.
 struct Tier {
   const char* key;
   const char* profile;
@@ -32,7 +32,7 @@ bool IsMissingTier(const std::string& name, const outside::ProfileCatalogue& cat
   return is_tier && !core::Contains(catalogue.Names(), name);
 }
 
-// By its own name, or because each of those that it joins is.
+// By its own name, or because every profile that it combines is enabled.
 bool IsEnabled(const std::string& name, const Strings& enabled) {
   const std::vector<std::string_view> parts = core::SplitAt(name, '+');
   return core::Contains(enabled, name) || std::all_of(parts.begin(), parts.end(), [&](auto part) {
@@ -61,7 +61,7 @@ void MakePathsAbsolute(Loading& loading) {
   }
 }
 
-// Nothing is weakened by a tier that is not there: a warning, and the note that shows it.
+// A tier that is not installed weakens nothing, so it only causes a warning and a note.
 void NoteMissing(Loading& loading, const std::string& key, const std::string& profile) {
   loading.notes[key] = kNotInstalled;
   loading.warnings.push_back(loading.OriginOf(key).place + ": profile " + core::Quoted(profile) +
@@ -77,8 +77,8 @@ core::Result<void> ResolveTiers(Loading& loading, const outside::ProfileCatalogu
       std::erase(profiles, tier.profile);
       if (loading.draft.config.execution.profile != tier.profile) continue;
       return core::MakeError(loading.OriginOf(tier.key).place,
-                             std::string("switches profile ") + tier.profile +
-                                 " off, and execution.profile is that one");
+                             std::string("disables profile ") + tier.profile +
+                                 ", which is the default profile (execution.profile)");
     }
     if (IsMissingTier(tier.profile, catalogue)) {
       NoteMissing(loading, tier.key, tier.profile);
@@ -89,7 +89,7 @@ core::Result<void> ResolveTiers(Loading& loading, const outside::ProfileCatalogu
   return {};
 }
 
-// The profiles that calls may name: their names, each once.
+// The names of the profiles that calls may use, without duplicates.
 core::Result<Strings> EnabledProfiles(Loading& loading,
                                       const outside::ProfileCatalogue& catalogue) {
   const std::string& default_profile = loading.draft.config.execution.profile;
@@ -107,13 +107,13 @@ core::Result<Strings> EnabledProfiles(Loading& loading,
     return tiers.error();
   if (!core::Contains(profiles, default_profile)) {
     return core::MakeError(loading.OriginOf("execution.profiles").place,
-                           "lacks " + core::Quoted(default_profile) +
-                               ", the profile of calls that name none (execution.profile)");
+                           "must include " + core::Quoted(default_profile) +
+                               ", the default profile (execution.profile)");
   }
   return profiles;
 }
 
-// It starts none the less; imports of what is missing fail, and say so.
+// The profile starts nevertheless; imports of missing packages fail with an explanation.
 void WarnOfMissingPackages(Loading& loading, const core::Profile& profile,
                            const outside::Installation& installation) {
   for (const outside::MissingPackages& missing : installation.Missing(profile)) {
@@ -197,7 +197,7 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
     const std::string what = "no enabled profile has a module " + core::Quoted(module);
     if (!origin.is_familiar)
       return core::MakeError(origin.place, what + host::Suggestion(module, known));
-    // A list that was written for another server: what is not there is not allowed either.
+    // The list may have been written for another server: an unknown module is simply not allowed.
     loading.warnings.push_back(origin.place + ": " + what);
   }
   execution.allowed_imports = std::move(allowed);
@@ -229,7 +229,7 @@ core::Result<void> CheckTokenProfiles(Loading& loading,
   return {};
 }
 
-// A network without hosts is as good as none, and so are hosts without a network.
+// A network without hosts has no effect, and neither have hosts without a network.
 void CheckNetwork(Loading& loading, const std::vector<core::Profile>& profiles) {
   const auto egress =
       std::find_if(profiles.begin(), profiles.end(),
@@ -247,7 +247,7 @@ void CheckNetwork(Loading& loading, const std::vector<core::Profile>& profiles) 
   }
 }
 
-// What no container could ever be: calls would be told, one after the other.
+// Contradictions that would make every call with a container fail.
 core::Result<void> CheckContainer(const Loading& loading) {
   const ContainerConfig& config = loading.draft.config.container;
   const auto wrong = [&](const char* key, const std::string& value, const char* why) {
@@ -255,35 +255,35 @@ core::Result<void> CheckContainer(const Loading& loading) {
   };
   if (config.runtime == "runc" && config.require_gvisor) {
     return wrong("container.runtime", config.runtime,
-                 "container.require_gvisor is true, and runc is not gVisor; write runsc or auto");
+                 "container.require_gvisor is true, but runc is not gVisor; write runsc or auto");
   }
   if (config.engine != "runsc") return {};
   if (config.runtime == "runc") {
     return wrong("container.runtime", config.runtime,
-                 "container.engine is runsc, which needs no other runtime; write auto");
+                 "container.engine is runsc, which is its own runtime; write auto");
   }
   if (!config.socket.empty()) {
     return wrong("container.socket", config.socket,
-                 "container.engine is runsc, which has no socket; leave it out, or name the "
-                 "engine that listens there");
+                 "container.engine is runsc, which has no socket; omit container.socket, or "
+                 "name the engine that listens there");
   }
   return {};
 }
 
-// Packages without a container around them there are not, and none that nobody may name.
+// Packages require containers and a list of allowed names.
 void CheckPackages(Loading& loading) {
   const ServerConfig& config = loading.draft.config;
   if (!config.packages.enabled) return;
   const std::string place = loading.OriginOf("packages.enabled").place;
   if (!config.container.enabled) {
     loading.warnings.push_back(place +
-                               " has no effect: packages are given to runs in containers "
-                               "only, and container.enabled is false");
+                               " has no effect: packages are available only to runs in "
+                               "containers, and container.enabled is false");
   }
   if (config.packages.allowed.empty()) {
     loading.warnings.push_back(place +
-                               " has no effect: no call may name any, since "
-                               "packages.allowed is empty; [\"*\"] allows all");
+                               " has no effect: packages.allowed is empty, so calls "
+                               "cannot request any; [\"*\"] allows all");
   }
 }
 
@@ -298,7 +298,7 @@ core::Result<void> CheckListen(Loading& loading) {
   return core::MakeError(
       loading.OriginOf("http.listen").place + " " + FormatListenAddress(*listen),
       "other machines can reach this address, so a token is required, and none is configured.\n"
-      "  (umask 077; openssl rand -hex 32 > token)     # makes one\n"
+      "  (umask 077; openssl rand -hex 32 > token)     # creates one\n"
       "  belljar serve --http " +
           FormatListenAddress(*listen) + " --token-file token");
 }

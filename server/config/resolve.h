@@ -1,5 +1,5 @@
-// What settings mean together: profiles that exist and are enabled, limits within those of the
-// profiles, an address that others can reach only with a token.
+// Validates settings in combination: profiles exist and are enabled, limits are within those of the
+// profiles, and an address that other machines can reach requires a token.
 #ifndef BELLJAR_SERVER_CONFIG_RESOLVE_H_
 #define BELLJAR_SERVER_CONFIG_RESOLVE_H_
 
@@ -14,11 +14,11 @@
 
 namespace belljar::server::config {
 
-// A configuration between being read and being judged.
+// A configuration that has been read but not yet validated.
 struct Loading {
   Draft draft;
-  std::map<std::string, Origin> origins;     // by key; one that is not there is a default
-  std::map<std::string, std::string> notes;  // by key: what its value does not tell
+  std::map<std::string, Origin> origins;     // by key; missing keys have defaults
+  std::map<std::string, std::string> notes;  // by key: additional information
   std::vector<LoadedToken> tokens;
   std::vector<std::string> warnings;
 
@@ -26,10 +26,11 @@ struct Loading {
 };
 
 // Makes relative paths absolute, fills draft.profiles and draft.config.execution.profiles, and
-// refuses what cannot be. An error is the operator's.
+// rejects invalid combinations. Errors are operator errors.
 core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& catalogue);
 
-// `path` as an absolute one: beside the file that `origin` names, else from the working directory.
+// Makes `path` absolute: relative to the folder of the file in `origin`, else to the working
+// directory.
 std::string AbsolutePath(const std::string& path, const Origin& origin);
 
 }  // namespace belljar::server::config

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxSecret = 4096;
 constexpr size_t kMaxName = 64;
-constexpr char kHowToMake[] = "make one with: openssl rand -hex 32";
+constexpr char kHowToMake[] = "create one with: openssl rand -hex 32";
 
 bool IsName(const std::string& name) {
   return name.size() <= kMaxName && std::all_of(name.begin(), name.end(), [](char c) {
@@ -23,12 +23,13 @@ bool IsName(const std::string& name) {
          });
 }
 
-// Whether `name`, which leads nowhere, may be the secret itself in the place of where it lies.
+// Whether `name`, which does not exist, may be the secret itself instead of a file or variable
+// name.
 bool MayBeSecret(const std::string& name) {
   return name.size() >= kMinSecret && name.find_first_of("./ ") == std::string::npos;
 }
 
-// Not a link's own mode, and not a name's that may change hands in between: the open file's.
+// Checks the open file rather than the path: this follows links and cannot race with a rename.
 core::Result<void> CheckMode(int fd, const std::string& path, const std::string& place,
                              std::vector<std::string>& warnings) {
   struct stat status;
@@ -41,7 +42,7 @@ core::Result<void> CheckMode(int fd, const std::string& path, const std::string&
   }
   if ((status.st_mode & 070) != 0) {
     warnings.push_back(place + ": the group can read or write " + core::Quoted(path) +
-                       "; chmod 600 " + core::Printable(path) + " unless that is meant");
+                       "; chmod 600 " + core::Printable(path) + " unless this is intended");
   }
   return {};
 }
@@ -61,7 +62,7 @@ core::Result<std::string> CheckSecret(std::string secret, const std::string& pla
   }
   if (secret.size() < kMinSecret) {
     return core::MakeError(place, "a token must have at least " + std::to_string(kMinSecret) +
-                                      " characters, and this one has " +
+                                      " characters, but this one has " +
                                       std::to_string(secret.size()) + "; " + kHowToMake);
   }
   if (secret.size() > kMaxSecret) {
@@ -81,7 +82,7 @@ core::Result<std::string> ReadTokenFile(const std::string& path, const std::stri
     }
     return core::SystemErrorOf(
         failure, place + ": open that file",
-        "this names a file that holds the token, and is not the token itself");
+        "this must be the path of a file that contains the token, not the token itself");
   }
   if (core::Result<void> mode = CheckMode(fd.get(), path, place, warnings); !mode)
     return mode.error();
@@ -101,7 +102,7 @@ core::Result<LoadedToken> LoadToken(const TokenEntry& entry, const std::vector<V
     return core::MakeError(place, "a name is up to " + std::to_string(kMaxName) +
                                       " letters, digits, dots, dashes and underscores, and not \"" +
                                       Caller().name +
-                                      "\", which stands for callers without a token");
+                                      "\", which is reserved for callers without a token");
   }
   LoadedToken loaded{{"", entry.caller}, "", entry.origin, "", entry.variable};
   if (!entry.variable.empty()) {

@@ -1,4 +1,5 @@
-// The secrets of bearer tokens: where they may lie, what they must look like. No message shows one.
+// The secrets of bearer tokens: where they may be stored and what they must look like. No message
+// shows a secret.
 #ifndef BELLJAR_SERVER_CONFIG_TOKENS_H_
 #define BELLJAR_SERVER_CONFIG_TOKENS_H_
 
@@ -16,7 +17,7 @@ namespace belljar::server::config {
 inline constexpr size_t kMinSecret = 32;
 inline constexpr char kDefaultToken[] = "default";
 
-// A token, and where it was found: "file /etc/belljar/team-a.token".
+// A token and its source: "file /etc/belljar/team-a.token".
 struct LoadedToken {
   TokenConfig token;
   std::string from;
@@ -25,20 +26,19 @@ struct LoadedToken {
   std::string variable;  // or empty
 };
 
-// One newline at the end is dropped. Refused: fewer than kShortestSecret characters, anything but
-// visible ASCII. `place` begins the message.
+// Drops one trailing newline. Rejects secrets with fewer than kMinSecret characters or with
+// anything but visible ASCII. Messages begin with `place`.
 core::Result<std::string> CheckSecret(std::string secret, const std::string& place);
 
-// Refused when others than owner and group may read or write the file; for the group, `warnings`
-// gets a line.
+// Rejects files that are readable or writable by others; adds a warning if the group has access.
 core::Result<std::string> ReadTokenFile(const std::string& path, const std::string& place,
                                         std::vector<std::string>& warnings);
 
-// The token that [[tokens]] describes, with its secret.
+// The token described by a [[tokens]] entry, with its secret.
 core::Result<LoadedToken> LoadToken(const TokenEntry& entry, const std::vector<Variable>& variables,
                                     std::vector<std::string>& warnings);
 
-// No two of one name or one secret.
+// Rejects duplicate names and duplicate secrets.
 core::Result<void> CheckTokens(const std::vector<LoadedToken>& tokens);
 
 }  // namespace belljar::server::config

@@ -21,17 +21,17 @@ using Strings = std::vector<std::string>;
 constexpr size_t kMaxTomlFile = 1 << 20;
 constexpr char kTokens[] = "tokens";
 const Strings kTokenKeys = {"name", "file", "env", "profiles", "rate", "burst", "concurrency"};
-// What people would call the secret itself.
+// Keys under which users might write the secret itself.
 const Strings kSecretKeys = {"secret", "token", "api_token", "value", "password", "key", "bearer"};
 constexpr double kHighestRate = 1'000'000;
 constexpr int64_t kHighestCount = 1'000'000;
 
-// Thrown inside this file only.
+// Thrown only within this file.
 class Malformed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Of a file that is being read: what messages begin with.
+// Reads one file; its path begins each message.
 class Reader {
  public:
   explicit Reader(std::string path) : path_(std::move(path)) {}
@@ -87,11 +87,11 @@ Strings KeysOf(const std::string& section) {
   return keys;
 }
 
-// A key that is right but for its section, or nearly right where it is.
+// Suggests a key in another section, or a similar key in this one.
 std::string SuggestKey(const std::string& key, const Strings& known) {
   if (core::Contains(kSecretKeys, key)) {
-    return "; a secret does not belong into this file, which is copied and shown: put it into a "
-           "file of its own, of mode 600, that http.token_file names";
+    return "; do not put a secret into this file, which may be copied and displayed: put it into "
+           "a separate file of mode 600 and name that file in http.token_file";
   }
   for (const Setting& setting : Settings()) {
     if (setting.key.ends_with("." + key)) return "; did you mean \"" + setting.key + "\"?";
@@ -99,7 +99,7 @@ std::string SuggestKey(const std::string& key, const Strings& known) {
   return host::Suggestion(key, known);
 }
 
-// Of a value that is no text, list or table: as it would be written.
+// A value that is not a text, list or table, as it would be written.
 std::string ShowScalar(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return core::Quoted(*text);
   if (const auto number = node.value_exact<int64_t>()) return std::to_string(*number);
@@ -116,7 +116,8 @@ std::string FormatNumber(double number) {
   return error == std::errc() ? std::string(text, end) : "inf";
 }
 
-// The text that the environment would hold; nullopt: the type is none that the setting takes.
+// The value as it would be written in the environment; nullopt: the setting does not accept this
+// type.
 std::optional<std::string> ScalarText(const Setting& setting, const toml::node& node) {
   const Form form = setting.form();
   const bool takes_text = form == Form::kText || form == Form::kTime || form == Form::kSize;
@@ -180,8 +181,8 @@ void Reader::CheckTokenKeys(const toml::table& table) const {
     if (core::Contains(kTokenKeys, name)) continue;
     if (core::Contains(kSecretKeys, name)) {
       Refuse(key.source(), "tokens." + name +
-                               ": a secret does not belong into this file, which is copied and "
-                               "shown: put it into a file of its own, of mode 600, and write "
+                               ": do not put a secret into this file, which may be copied and "
+                               "displayed: put it into a separate file of mode 600 and write "
                                "file = \"/path/of/it\", or env = \"NAME\" for a variable");
     }
     Refuse(key.source(),
@@ -205,7 +206,7 @@ size_t Reader::TokenCount(const toml::table& table, const char* key) const {
   const auto count = node->value_exact<int64_t>();
   if (!count || *count < 1 || *count > kHighestCount) {
     Refuse(node->source(), std::string("tokens.") + key + ": write a whole number from 1 to " +
-                               std::to_string(kHighestCount) + ", or leave it out for no limit");
+                               std::to_string(kHighestCount) + ", or omit it for no limit");
   }
   return static_cast<size_t>(*count);
 }
@@ -217,7 +218,7 @@ double Reader::TokenRate(const toml::table& table) const {
   if (!rate || !(*rate >= 0.001 && *rate <= kHighestRate)) {
     Refuse(
         node->source(),
-        "tokens.rate: write calls a second, from 0.001 to 1000000, or leave it out for no limit");
+        "tokens.rate: write messages per second, from 0.001 to 1000000, or omit it for no limit");
   }
   return *rate;
 }
@@ -242,10 +243,10 @@ TokenEntry Reader::ReadToken(const toml::table& table) const {
   entry.caller.concurrency = TokenCount(table, "concurrency");
   if (entry.caller.burst > 0 && !table.contains("rate")) {
     Refuse(table.source(),
-           "tokens.burst: says how many calls may come at once within a rate, and "
-           "there is no rate; for calls at a time write concurrency");
+           "tokens.burst: requires tokens.rate; to limit concurrent calls, use "
+           "tokens.concurrency");
   }
-  // A rate without a word on bursts: a second's worth at once.
+  // Default burst: the messages of one second.
   if (entry.caller.rate > 0 && entry.caller.burst == 0) {
     entry.caller.burst = static_cast<size_t>(std::ceil(entry.caller.rate));
   }

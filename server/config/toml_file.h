@@ -1,5 +1,5 @@
-// One TOML file of settings. Unknown keys at any depth, wrong types and broken syntax are refused
-// with file and line; nothing is opened but the file itself.
+// Reads one TOML file of settings. Unknown keys at any depth, wrong types and syntax errors are
+// rejected with file and line. Opens no other file.
 #ifndef BELLJAR_SERVER_CONFIG_TOML_FILE_H_
 #define BELLJAR_SERVER_CONFIG_TOML_FILE_H_
 
@@ -13,7 +13,7 @@
 
 namespace belljar::server::config {
 
-// One [[tokens]]: exactly one of `file` and `variable` says where its secret is.
+// One [[tokens]] entry: exactly one of `file` and `variable` names the source of its secret.
 struct TokenEntry {
   Caller caller;
   std::string file;      // as written

@@ -20,7 +20,7 @@ bool IsGraphic(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-// Empty: it is none.
+// Empty: not an address.
 std::string CanonicalAddress(std::string_view text) {
   const std::string address(text);
   unsigned char bytes[16];
@@ -81,7 +81,7 @@ std::string PathViolation(std::string_view path) {
 }
 
 std::string ImageViolation(std::string_view image) {
-  // It becomes an argument of a container engine: never one of its options.
+  // It becomes an argument of a container engine, so it must not look like an option.
   const bool is_image = !image.empty() && IsGraphic(image) && image[0] != '-';
   return is_image ? "" : "write the name of an image, such as registry.example.com/belljar:1";
 }
@@ -89,10 +89,11 @@ std::string ImageViolation(std::string_view image) {
 std::string IndexViolation(std::string_view index) {
   const bool is_web = index.starts_with("https://") || index.starts_with("http://");
   if (!is_web || !IsGraphic(index) || index.find_first_of("?#\\") != index.npos) {
-    return "write the address that pip takes, such as https://index.example.org/simple";
+    return "write a URL as for pip, such as https://index.example.org/simple";
   }
-  // Settings are shown.
-  return index.find('@') == index.npos ? "" : "a name and a password go into PIP_INDEX_URL instead";
+  // Settings are displayed, so they must not contain credentials.
+  return index.find('@') == index.npos ? ""
+                                       : "put a user name and password into PIP_INDEX_URL instead";
 }
 
 std::string PackageViolation(std::string_view pattern) {
@@ -153,7 +154,7 @@ std::string FormatListenAddress(const ListenAddress& listen) {
 }
 
 bool IsLoopback(const ListenAddress& listen) {
-  // Anything else, ::ffff:127.0.0.1 too, is taken for reachable: that only asks for a token.
+  // Everything else, even ::ffff:127.0.0.1, counts as reachable, which only requires a token.
   return listen.address.starts_with("127.") || listen.address == "::1";
 }
 

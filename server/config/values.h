@@ -1,5 +1,4 @@
-// What single values must look like. Used by the table of settings and by what judges them
-// together.
+// Syntax of single values. Used by the table of settings and by resolve.cc.
 #ifndef BELLJAR_SERVER_CONFIG_VALUES_H_
 #define BELLJAR_SERVER_CONFIG_VALUES_H_
 
@@ -12,7 +11,7 @@
 
 namespace belljar::server::config {
 
-// Each returns what is wrong and what to write instead, or an empty string.
+// Each returns what is wrong and what to write, or an empty string if the value is valid.
 std::string PathViolation(std::string_view path);
 std::string ImageViolation(std::string_view image);
 std::string IndexViolation(std::string_view index);
@@ -24,16 +23,16 @@ std::string PrivateViolation(std::string_view network);
 std::string ResolveViolation(std::string_view name_and_address);
 
 // "127.0.0.1:9015", "[::1]:9015", "localhost:9015", "9015" (loopback), "127.0.0.1" (port 9015);
-// "off" is nullopt. The error's operation is empty: its detail says what to write.
+// "off" is nullopt. An error has no operation; its detail says what to write.
 core::Result<std::optional<ListenAddress>> ParseListenAddress(std::string_view text);
 std::string FormatListenAddress(const ListenAddress& listen);
-// Whether only this machine can reach it. Of an address that ParseListenAddress gave.
+// Whether only this machine can reach it. Expects an address from ParseListenAddress.
 bool IsLoopback(const ListenAddress& listen);
 
 // Well-formed UTF-8 without control characters.
 bool IsPlainText(std::string_view text);
 
-// A literal that both TOML and JSON read. Precondition: IsPlainText.
+// A literal that is valid TOML and JSON. Precondition: IsPlainText.
 std::string TextLiteral(const std::string& text);
 std::string ListLiteral(const std::vector<std::string>& texts);
 

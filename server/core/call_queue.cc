@@ -35,7 +35,7 @@ std::optional<CallQueue::Refusal> CallQueue::Submit(const std::string& caller, s
       return Refusal{reason, running_, entries_.size(), RetryAfter()};
     };
     if (draining_) return refuse(Refusal::Reason::kClosing);
-    // A thread that is about to take an entry still counts it as waiting.
+    // An entry counts as waiting until a thread has taken it.
     const size_t idle = options_.running - running_;
     if (entries_.size() >= options_.waiting + idle) return refuse(Refusal::Reason::kFull);
     size_t& of_caller = by_caller_[caller];
@@ -60,7 +60,7 @@ void CallQueue::Work() {
     lock.unlock();
     const auto start = std::chrono::steady_clock::now();
     entry.call();
-    entry.call = nullptr;  // what it holds goes before the call counts as over
+    entry.call = nullptr;  // release what it holds before the call counts as finished
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     lock.lock();
     mean_time_ += 0.1 * (took - mean_time_);

@@ -1,4 +1,4 @@
-// CallQueue: so many calls at a time, so many waiting, and a plain no to the rest.
+// CallQueue: a bounded number of running calls and of waiting calls; further calls are refused.
 //
 //   CallQueue queue({.running = 4, .waiting = 64});
 //   if (auto refusal = queue.Submit("team-a", 8, [] { … })) return TryAgain(refusal->retry_after);
@@ -22,8 +22,8 @@ namespace belljar::server {
 class CallQueue {
  public:
   struct Options {
-    size_t running = 4;   // threads, each with one call
-    size_t waiting = 64;  // beyond those
+    size_t running = 4;   // threads; each runs one call
+    size_t waiting = 64;  // in addition to those
   };
   struct Counters {
     size_t running = 0;
@@ -34,20 +34,20 @@ class CallQueue {
     enum class Reason { kFull, kCallerFull, kClosing } reason = Reason::kFull;
     size_t running = 0;
     size_t waiting = 0;
-    std::chrono::seconds retry_after{1};  // from how long calls have taken lately
+    std::chrono::seconds retry_after{1};  // derived from recent call durations
   };
 
   explicit CallQueue(Options options);
-  // Drain first; what is still waiting is dropped.
+  // Call Drain first; calls that are still waiting are dropped.
   ~CallQueue();
 
-  // Calls are started in the order of submission. `caller` may have `caller_limit` calls running
-  // and waiting (0: no limit of its own). Any thread; never blocks. `call` must not throw.
+  // Calls start in the order of submission. `caller` may have at most `caller_limit` calls running
+  // or waiting (0: no per-caller limit). Any thread; never blocks. `call` must not throw.
   std::optional<Refusal> Submit(const std::string& caller, size_t caller_limit,
                                 std::function<void()> call);
 
-  // Refuses new calls from here on and waits for those that are here. False: at `deadline` some
-  // were still running.
+  // Refuses new calls from now on and waits for the calls already accepted. False: some were still
+  // running at `deadline`.
   bool Drain(std::chrono::steady_clock::time_point deadline);
 
   Counters counters() const;
@@ -70,7 +70,7 @@ class CallQueue {
   uint64_t refused_ = 0;
   bool draining_ = false;
   bool closing_ = false;
-  std::chrono::duration<double> mean_time_{0.01};  // exponential mean of a call
+  std::chrono::duration<double> mean_time_{0.01};  // exponential moving average per call
   std::vector<std::thread> threads_;
 };
 

@@ -1,5 +1,6 @@
-// Caller: who sent a message, as the transport has established it, and what the operator grants
-// them. Transports make it, tools and the queue obey it; the protocol hands it through unread.
+// Caller: the sender of a message, as identified by the transport, and what the operator grants
+// them. Transports create it; tools and the queue enforce it; the protocol layer passes it through
+// unread.
 #ifndef BELLJAR_SERVER_CORE_CALLER_H_
 #define BELLJAR_SERVER_CORE_CALLER_H_
 
@@ -11,13 +12,13 @@
 namespace belljar::server {
 
 struct Caller {
-  // Of the token, for logs and metrics; "local" over stdio and where no token is asked for.
+  // Name of the token, for logs and metrics; "local" over stdio and when no token is required.
   std::string name = "local";
-  // Profiles that calls may name; nullopt: every enabled one.
+  // Profiles that calls may name; nullopt: all enabled profiles.
   std::optional<std::vector<std::string>> profiles;
-  // Calls that may run or wait at a time; 0: as many as the server takes.
+  // Maximum number of calls running or waiting; 0: no limit besides the server's.
   size_t concurrency = 0;
-  // Messages a second over HTTP, of any kind, and how many may come at once; 0: no limit.
+  // Messages per second over HTTP, of any kind, and the burst size; 0: no limit.
   double rate = 0;
   size_t burst = 0;
 };

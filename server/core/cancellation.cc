@@ -14,7 +14,7 @@ core::Result<int> Cancellation::fd() const {
   const std::lock_guard lock(mutex_);
   if (!event_) {
     event_.Reset(eventfd(cancelled() ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!event_) return core::SystemError("make a call's cancellation");
+    if (!event_) return core::SystemError("create an event to cancel a call");
   }
   return event_.get();
 }

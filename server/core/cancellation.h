@@ -1,7 +1,7 @@
-// Cancellation: one call's "stop now", as a descriptor that a run can wait on.
+// Cancellation: cancels one call, through a descriptor that a run can wait on.
 //
 //   auto cancellation = std::make_shared<Cancellation>();
-//   Result<int> fd = cancellation->fd();         // the thread that runs
+//   Result<int> fd = cancellation->fd();         // the thread that runs the call
 //   options.cancel_fd = *fd;
 //   cancellation->Cancel();                      // any other thread, any number of times
 #ifndef BELLJAR_SERVER_CORE_CANCELLATION_H_
@@ -23,9 +23,9 @@ class Cancellation {
 
   void Cancel();
   bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
-  // Readable once cancelled, and from then on; borrowed. Made when it is first asked for, since
-  // most messages are answered without. An error (EMFILE, ENFILE) is for the caller to end with: a
-  // run without it could not be cancelled.
+  // Becomes readable on cancellation and stays readable; borrowed. Created on first use, since most
+  // messages never need it. On an error (EMFILE, ENFILE) the call must fail: without the descriptor
+  // it could not be cancelled.
   core::Result<int> fd() const;
 
  private:

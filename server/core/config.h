@@ -1,5 +1,5 @@
-// ServerConfig: everything an operator can set, as a plain value. server/config/load.h fills it
-// from file, environment and flags; nothing else reads any of those.
+// ServerConfig: everything that an operator can configure, as a plain value. server/config/load.h
+// fills it from the file, the environment and flags; nothing else reads those.
 #ifndef BELLJAR_SERVER_CORE_CONFIG_H_
 #define BELLJAR_SERVER_CORE_CONFIG_H_
 
@@ -18,68 +18,68 @@ namespace belljar::server {
 // A bearer token and what it grants.
 struct TokenConfig {
   std::string secret;  // at least 32 characters; never printed, never logged
-  Caller caller;       // its name and its share
+  Caller caller;       // its name and its limits
 };
 
 struct HttpConfig {
   std::string address = "127.0.0.1";
-  uint16_t port = 9015;  // 0: any free one; it is logged
-  // Beside the names and addresses of loopback and `address` itself; "*" for any.
+  uint16_t port = 9015;  // 0: any free port, which is logged
+  // In addition to loopback names and addresses and to `address` itself; "*": any.
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins;
   core::Bytes max_body = core::Bytes::Mebi(20);
   core::Bytes max_header = core::Bytes::Kibi(16);
-  std::chrono::milliseconds header_timeout{10'000};  // to the end of the header, slow clients too
-  std::chrono::milliseconds body_timeout{30'000};    // to the end of the body
-  std::chrono::milliseconds write_timeout{30'000};   // for the client to take what we send
-  std::chrono::milliseconds idle_timeout{120'000};   // between requests of one connection
+  std::chrono::milliseconds header_timeout{10'000};  // to receive all headers
+  std::chrono::milliseconds body_timeout{30'000};    // to receive the whole body
+  std::chrono::milliseconds write_timeout{30'000};   // for the client to receive the response
+  std::chrono::milliseconds idle_timeout{120'000};   // between requests on one connection
   size_t max_connections = 4096;
 };
 
 struct ExecutionConfig {
-  host::NetworkPolicy network;                    // of profiles with an egress proxy
-  std::string profile = "basic";                  // of calls that name none
+  host::NetworkPolicy network;                    // for profiles with an egress proxy
+  std::string profile = "basic";                  // for calls that name none
   std::vector<std::string> profiles = {"basic"};  // that calls may name
   std::string isolation = "strict";               // or "standard"
   std::string language = "restricted";            // or "full"
-  // Defaults of calls; nullopt: the profile's.
+  // Defaults for calls; nullopt: the profile's.
   std::optional<std::chrono::milliseconds> timeout;
   std::optional<core::Bytes> memory;
   std::optional<core::Bytes> output;
   std::optional<std::vector<std::string>> allowed_imports;
-  size_t combinations = 2;  // of profiles, that are kept started; 0: calls may name one alone
-  size_t spares = 4;        // waiting workers of each profile
-  size_t running = 0;       // calls at a time; 0: from the number of cores
+  size_t combinations = 2;  // of profiles, kept warm; 0: a call may name only one profile
+  size_t spares = 4;        // waiting workers per profile
+  size_t running = 0;       // concurrent calls; 0: derived from the number of cores
   size_t waiting = 64;
 };
 
 struct ContainerConfig {
-  bool enabled = false;          // whether calls may ask for one
+  bool enabled = false;          // whether calls may request one
   std::string engine = "auto";   // or "docker", "podman", "runsc"
-  std::string socket;            // of Docker or Podman; empty: where they usually listen
+  std::string socket;            // of Docker or Podman; empty: the default path
   std::string runtime = "auto";  // or "runsc", "runc"
   bool require_gvisor = false;
-  std::string image;          // of the default profile; empty: that of this version
-  size_t spares = 1;          // started containers that wait, of each profile in use
+  std::string image;          // for the default profile; empty: this version's image
+  size_t spares = 1;          // warm containers per profile in use
   size_t max_containers = 8;  // maximum number of containers per profile
 };
 
-// Packages that calls may ask for, for runs in containers.
+// Packages that calls may request for runs in containers.
 struct PackagesConfig {
   bool enabled = false;
   std::string index;                       // empty: $PIP_INDEX_URL
-  std::vector<std::string> hosts;          // more, that its files come from
-  std::vector<std::string> allow_private;  // addresses of those that are not public
-  std::vector<std::string> allowed;        // names that calls may name: "requests", "google-*", "*"
+  std::vector<std::string> hosts;          // additional hosts that serve its files
+  std::vector<std::string> allow_private;  // non-public addresses that these hosts may have
+  std::vector<std::string> allowed;  // names that calls may request: "requests", "google-*", "*"
   std::chrono::milliseconds timeout{300'000};
   core::Bytes max_size = core::Bytes::Mebi(256);  // maximum installed size of one set
-  std::string folder;                             // of what was installed; empty: this user's cache
+  std::string folder;  // for installed packages; empty: this user's cache
 };
 
 struct LogConfig {
   std::string level = "info";   // "debug", "info", "warning", "error", "off"
   std::string format = "json";  // or "text"
-  bool code = false;            // whether entries may hold the code that was run
+  bool code = false;            // whether entries may contain the executed code
 };
 
 struct ServerConfig {

@@ -1,5 +1,5 @@
-// Content: what a tool's answer carries beside its object. How it is written down is the protocol's
-// to say.
+// Content: what a tool result carries besides its object. The protocol layer decides how it is
+// encoded.
 #ifndef BELLJAR_SERVER_CORE_CONTENT_H_
 #define BELLJAR_SERVER_CORE_CONTENT_H_
 
@@ -9,20 +9,20 @@
 
 namespace belljar::server {
 
-// Something with a name that clients can read, as often as they like while it is kept.
+// Named content that clients can read any number of times while it is kept.
 struct Resource {
   std::string uri;
   std::string name;
   std::string media_type;
-  bool is_text = false;                      // UTF-8, sent as it is; anything else is base64
+  bool is_text = false;  // UTF-8, sent unchanged; everything else is sent as base64
   std::shared_ptr<const std::string> bytes;  // never null
 };
 
 struct Content {
   enum class Kind {
-    kImage,     // to look at
-    kEmbedded,  // the whole of it
-    kLink,      // only where to read it
+    kImage,     // for display
+    kEmbedded,  // the complete content
+    kLink,      // only the URI to read it from
   };
   Kind kind = Kind::kLink;
   Resource resource;

@@ -1,6 +1,6 @@
-// Exchange: all that a transport and whoever answers its messages know of each other. A message is
-// text that came in, with a way back for its answer; what the text says is no concern of a
-// transport, and how it travelled no concern of whoever answers.
+// Exchange: the interface between a transport and the handler of its messages. A message is
+// received text with a reply object for its answer. The transport does not interpret the text, and
+// the handler does not know how it arrived.
 //
 //   transport:  handler.Handle(std::move(message), reply);          // does not block
 //   handler:    reply->Notify(progress); … reply->Finish({Answer::Kind::kResult, text});
@@ -19,33 +19,33 @@ namespace belljar::server {
 
 struct Answer {
   enum class Kind {
-    kResult,         // `text` answers the message, be it a result or an error of the call
-    kAccepted,       // the message wanted no answer (a notification, a response); `text` is empty
-    kWithdrawn,      // cancelled: whoever asked does not want to hear of it; `text` is empty
-    kBadRequest,     // `text` is an error: the message itself is wrong
-    kUnknownMethod,  // `text` is an error: there is no such method
-    kUnknownConversation,  // `text` is an error: the conversation is over, or never was
+    kResult,         // `text` answers the message: a result, or an error of the call
+    kAccepted,       // the message expects no answer (a notification, a response); `text` is empty
+    kWithdrawn,      // cancelled by the client, which expects no answer; `text` is empty
+    kBadRequest,     // `text` is an error: the message itself is invalid
+    kUnknownMethod,  // `text` is an error: unknown method
+    kUnknownConversation,  // `text` is an error: ended or unknown conversation
   };
   Kind kind = Kind::kResult;
   std::string text;                                 // one JSON text without a newline, or empty
-  std::optional<std::chrono::seconds> retry_after;  // overloaded: when it is worth trying again
-  // The transport shall give it to the client as the name of their conversation (exchange.h,
-  // IncomingMessage::conversation); empty: nothing to give.
+  std::optional<std::chrono::seconds> retry_after;  // overloaded: when to retry
+  // Name of the conversation that the transport must send to the client
+  // (IncomingMessage::conversation); empty: none.
   std::string conversation;
 };
 
-// The way back of one message. Any thread may call; the connection may be long gone.
+// Replies to one message. Callable from any thread, also after the connection has closed.
 class Reply {
  public:
   virtual ~Reply() = default;
-  // Something on the way to the answer: one JSON text without a newline. Never blocks. Nothing
-  // after Finish.
+  // A notification before the answer: one JSON text without a newline. Never blocks. Not to be
+  // called after Finish.
   virtual void Notify(std::string text) = 0;
   // Exactly once.
   virtual void Finish(Answer answer) = 0;
 };
 
-// What an HTTP request says of its message beside the body; nullopt: there was no such header.
+// HTTP headers that describe the message; nullopt: the header was absent.
 struct MessageHeaders {
   std::optional<std::string> protocol_version;  // MCP-Protocol-Version
   std::optional<std::string> method;            // Mcp-Method
@@ -53,25 +53,25 @@ struct MessageHeaders {
 };
 
 struct IncomingMessage {
-  std::string text;  // as it came: any bytes
+  std::string text;  // as received: arbitrary bytes
   Caller caller;
-  // Messages of one conversation can name each other's requests. Over stdio there is one; over HTTP
-  // it is the Mcp-Session-Id of earlier eras, or empty.
+  // Messages of one conversation can refer to each other's requests. Over stdio there is only one;
+  // over HTTP it is the Mcp-Session-Id of earlier eras, or empty.
   std::string conversation;
-  // Only over HTTP: what the protocol wants compared with the text.
+  // HTTP only: values that the protocol requires to match the text.
   std::optional<MessageHeaders> headers;
-  // Cancelled by the transport once whoever sent this can no longer be answered. Never null.
+  // Cancelled by the transport once the sender can no longer be answered. Never null.
   std::shared_ptr<Cancellation> peer_gone = std::make_shared<Cancellation>();
 };
 
 class MessageHandler {
  public:
   virtual ~MessageHandler() = default;
-  // Takes one message. Does not block for longer than reading it takes; any thread.
+  // Handles one message. Blocks only while parsing it; any thread.
   virtual void Handle(IncomingMessage message, std::shared_ptr<Reply> reply) = 0;
-  // That conversation of that caller is over: its calls are cancelled, its name is not valid any
-  // more. False: it was not valid before. Others who know the name have a conversation of their own
-  // by it, and nothing of theirs ends.
+  // Ends this conversation of this caller: cancels its calls and invalidates its name. False: the
+  // name was not valid. Other callers that use the same name have separate conversations, which are
+  // not affected.
   virtual bool End(const Caller& caller, const std::string& conversation) = 0;
 };
 

@@ -1,4 +1,5 @@
-// CallObserver: who keeps the books. Tools report each finished call; metrics and the log listen.
+// CallObserver: receives a record of each finished call from the tools; implemented by metrics and
+// the log.
 #ifndef BELLJAR_SERVER_CORE_OBSERVER_H_
 #define BELLJAR_SERVER_CORE_OBSERVER_H_
 
@@ -11,20 +12,20 @@
 
 namespace belljar::server {
 
-// One call of a tool that used a worker. Views are valid during the call of Called only.
+// One call of a tool that used a worker. The views are valid only during Called.
 struct CallRecord {
   std::string_view tool;
   std::string_view caller;
   std::string_view profile;
-  std::string_view code;                   // for logs that are allowed to hold it
-  const host::Outcome* outcome = nullptr;  // null: it never came to one
-  std::optional<std::string> failure;      // our own, in place of an outcome
+  std::string_view code;                   // for logs that may contain it
+  const host::Outcome* outcome = nullptr;  // null: the call failed without one
+  std::optional<std::string> failure;      // Belljar's own failure, instead of an outcome
 };
 
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  // Any thread, many at once; does not block for long.
+  // Any thread, concurrently; must not block for long.
   virtual void Called(const CallRecord& record) = 0;
 };
 

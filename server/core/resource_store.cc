@@ -5,14 +5,14 @@
 namespace belljar::server {
 namespace {
 
-// What keeping one costs beside its content.
+// Cost of keeping one resource besides its content.
 constexpr uint64_t kOverhead = 512;
 
 uint64_t CostOf(const Resource& resource) {
   return kOverhead + resource.uri.size() + resource.name.size() + resource.bytes->size();
 }
 
-// The unreserved characters of RFC 3986, section 2.3, and what separates the parts of a path.
+// The unreserved characters of RFC 3986, section 2.3, and the path separator.
 bool StandsAsItIs(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("-._~/").find(c) != std::string_view::npos;
@@ -53,7 +53,7 @@ std::optional<Resource> ResourceStore::Find(const std::string& owner, const std:
   const auto shelf = shelves_.find(owner);
   if (shelf == shelves_.end()) return std::nullopt;
   const std::deque<Entry>& entries = shelf->second.oldest_first;
-  // The newest of that name, should there be two.
+  // The newest one, in case there are two.
   const auto found = std::find_if(entries.rbegin(), entries.rend(),
                                   [&](const Entry& entry) { return entry.resource.uri == uri; });
   return found == entries.rend() ? std::nullopt : std::optional(found->resource);

@@ -1,8 +1,8 @@
-// ResourceStore: what calls have left for their callers to read later. In memory, for a bounded
-// time, within a bounded number of bytes.
+// ResourceStore: keeps what calls produced for their callers to read later. In memory, for a
+// bounded time and within a bounded number of bytes.
 //
 //   ResourceStore store;
-//   if (store.Keep(caller.name, resource)) …                  // it can be read under its URI
+//   if (store.Keep(caller.name, resource)) …                  // readable at its URI
 //   std::optional<Resource> found = store.Find(caller.name, uri);
 #ifndef BELLJAR_SERVER_CORE_RESOURCE_STORE_H_
 #define BELLJAR_SERVER_CORE_RESOURCE_STORE_H_
@@ -22,24 +22,24 @@
 
 namespace belljar::server {
 
-// Any thread, many at once.
+// Any thread, concurrently.
 class ResourceStore {
  public:
   struct Bounds {
     core::Bytes total = core::Bytes::Mebi(128);
     core::Bytes each = core::Bytes::Mebi(16);
-    size_t count = 4096;  // of all owners together
+    size_t count = 4096;  // over all owners
     std::chrono::milliseconds lifetime = std::chrono::minutes(15);
   };
 
   ResourceStore();
   explicit ResourceStore(Bounds bounds);
 
-  // Where there is no room, the oldest of whoever holds the most gives way: nobody is pushed out by
-  // an owner who holds more. False: it is longer than any may be.
+  // When the store is full, the oldest entry of the largest owner is dropped, so an owner never
+  // loses entries to a larger one. False: the resource exceeds the maximum size.
   bool Keep(const std::string& owner, const Resource& resource);
 
-  // nullopt: there is none of that URI any more, never was, or it is another owner's.
+  // nullopt: the URI is unknown or expired, or belongs to another owner.
   std::optional<Resource> Find(const std::string& owner, const std::string& uri);
 
  private:
@@ -63,7 +63,7 @@ class ResourceStore {
   size_t count_ = 0;
 };
 
-// "belljar://executions/<execution_id>/<path>", the path as RFC 3986 wants it written.
+// "belljar://executions/<execution_id>/<path>", the path percent-encoded (RFC 3986).
 std::string ArtifactUri(std::string_view execution_id, std::string_view path);
 
 }  // namespace belljar::server

@@ -1,4 +1,4 @@
-// Tool: one thing that clients can call. Knows the sandbox, and nothing of how calls arrive.
+// Tool: one tool that clients can call. It knows the sandbox, but not how calls arrive.
 #ifndef BELLJAR_SERVER_CORE_TOOL_H_
 #define BELLJAR_SERVER_CORE_TOOL_H_
 
@@ -17,38 +17,38 @@
 namespace belljar::server {
 
 struct ToolCall {
-  nlohmann::json arguments;  // as the client sent them: any JSON value; null: none were sent
+  nlohmann::json arguments;  // as sent by the client: any JSON value; null: none were sent
   Caller caller;
-  // Receives the guest's output while it runs, whole UTF-8 characters, on the thread of the call;
-  // empty: nobody listens. Must not block.
+  // Receives the guest's output while it runs, in whole UTF-8 characters, on the thread of the
+  // call; may be empty. Must not block.
   std::function<void(std::string_view)> on_output;
   const Cancellation* cancellation = nullptr;  // borrowed for the call; null: cannot be cancelled
-  // Borrowed for the call: what need not be done before the client has its answer; null: it is done
+  // Borrowed for the call: runs work after the client has been answered; null: all work is done
   // before Call returns.
   host::DeferredTasks* deferred = nullptr;
 };
 
 struct ToolResult {
-  // The JSON text of an object that the tool's output schema describes; empty when there is none,
-  // as for arguments that were refused.
+  // A JSON object as text, as described by the tool's output schema; empty if there is none, for
+  // example when the arguments were rejected.
   std::string structured;
-  // For results without `structured`: what to say instead.
+  // For results without `structured`: the text to send instead.
   std::string message;
-  // What was asked for did not succeed: the guest failed, or the arguments were wrong. Never our
-  // own failure: that is an Error.
+  // The call failed: the guest failed, or the arguments were invalid. Belljar's own failures are
+  // reported as an Error instead.
   bool is_error = false;
-  // In the order in which clients shall see it, after the text.
+  // In the order in which clients see it, after the text.
   std::vector<Content> contents;
 };
 
-// As clients see it. The schemas are JSON Schema 2020-12.
+// The tool as clients see it. The schemas are JSON Schema 2020-12.
 struct ToolDescription {
   std::string name;
   std::string title;
   std::string description;
   nlohmann::ordered_json input_schema;
   nlohmann::ordered_json output_schema;
-  // Hints of the protocol (ToolAnnotations).
+  // Protocol hints (ToolAnnotations).
   bool read_only = false;
   bool destructive = false;
   bool idempotent = false;
@@ -59,10 +59,10 @@ class Tool {
  public:
   virtual ~Tool() = default;
   virtual const ToolDescription& description() const = 0;
-  // Whether a call runs in a worker and may take long; the others are answered on the spot, also
-  // by a server that is busy.
+  // Whether a call runs in a worker and may take long; other calls are answered at once, even when
+  // the server is busy.
   virtual bool uses_worker() const = 0;
-  // Blocks; any thread, many at once. An error is our machine's.
+  // Blocks; any thread, concurrently. An error means a failure on the server's side.
   virtual core::Result<ToolResult> Call(const ToolCall& call) = 0;
 };
 

@@ -14,17 +14,18 @@ namespace asio = boost::asio;
 
 constexpr size_t kReadSize = 4 << 10;
 constexpr size_t kBodyReadSize = 64 << 10;
-// What a client may send ahead of its answer. One that sends more is not read until then, and so
-// not seen to leave either.
+// Maximum number of bytes read ahead while a request is pending. Beyond it reading stops until the
+// answer is sent, so a disconnect is not noticed either.
 constexpr size_t kReadAhead = 64 << 10;
-// A body that nobody wants is read, so that the connection can go on, up to here.
+// A body that is not needed is read and discarded up to this size, to keep the connection open.
 constexpr size_t kDiscardedBody = 64 << 10;
-// Bodies up to here are always taken: usual calls do not suffer from those who send long ones.
+// Bodies up to this size are always accepted, so that clients with large bodies do not affect
+// normal calls.
 constexpr size_t kSmallBody = 64 << 10;
-// Of notifications that the client does not take. The guest's output limit is half of it.
+// Bytes of unsent notifications. Twice the maximum output limit of a guest.
 constexpr size_t kMaxUnsent = 32 << 20;
-// Closing at once would reset the connection while the client still sends, and with that throw away
-// the answer in its hands.
+// Closing at once would reset the connection while the client is still sending, and the client
+// would lose the answer.
 constexpr std::chrono::seconds kLinger{2};
 
 std::string_view MethodOf(const boost::beast::http::request_header<>& head) {
@@ -88,7 +89,7 @@ void Connection::CheckDeadline(Clock::time_point now) {
 void Connection::Read() {
   if (is_reading_ || peer_is_gone_ || state_ == State::kClosed) return;
   if (state_ == State::kAnswering && input_.size() >= kReadAhead) return;
-  // Thousands of connections may wait: none keeps the larger buffer that its last body needed.
+  // There may be thousands of idle connections, so none keeps the larger buffer used for bodies.
   const size_t wanted = state_ == State::kBody ? kBodyReadSize : kReadSize;
   if (read_buffer_.size() != wanted) read_buffer_ = std::vector<char>(wanted);
   is_reading_ = true;
@@ -109,7 +110,7 @@ void Connection::OnRead(boost::system::error_code error, size_t size) {
 void Connection::OnPeerGone(bool reset) {
   peer_is_gone_ = true;
   if (reset || state_ != State::kAnswering) return Close();
-  // Perhaps only its sending side: what is on the way to it goes on.
+  // The client may have closed only its sending side, so writing continues.
   if (exchange_->peer_gone) exchange_->peer_gone->Cancel();
 }
 
@@ -121,14 +122,14 @@ void Connection::Advance() {
       case http1::RequestReader::Stage::kHead:
         if (is_idle_ && input_.size() > 0) {
           is_idle_ = false;
-          // A new connection's time runs from its beginning.
+          // For a new connection the timeout starts when it is opened.
           if (exchange_number_ > 0) deadline_ = Clock::now() + service_->config.header_timeout;
         }
         return Read();
       case http1::RequestReader::Stage::kBody:
         if (HoldBody()) return Read();
-        RefuseBroken(
-            {503, "this server is busy with long bodies: try again later", "Retry-After: 1\r\n"});
+        RefuseBroken({503, "this server is busy with large request bodies: try again later",
+                      "Retry-After: 1\r\n"});
         break;
       case http1::RequestReader::Stage::kHeadRead: OnHead(); break;
       case http1::RequestReader::Stage::kDone: OnBody(); break;
@@ -255,7 +256,7 @@ void Connection::Refuse(const http1::Refusal& refusal) {
   Send(exchange_->response.Refused(refusal), true);
 }
 
-// What follows in the stream cannot be told apart any more, so the connection ends here.
+// The rest of the stream can no longer be parsed, so the connection is closed.
 void Connection::RefuseBroken(const http1::Refusal& refusal) {
   if (!exchange_) {
     ++exchange_number_;
@@ -264,7 +265,7 @@ void Connection::RefuseBroken(const http1::Refusal& refusal) {
   exchange_->response.CloseAfter();
   Refuse(refusal);
   ReleaseBody();
-  reader_.Restart();  // which lets go of what has come of a body
+  reader_.Restart();  // also releases a partial body
 }
 
 // --- to the client --------------------------------------------------------------------------
@@ -287,7 +288,7 @@ void Connection::Receive(uint64_t exchange, std::optional<Answer> answer,
 
 void Connection::Abandon(uint64_t exchange) {
   if (!AwaitsAnswer(exchange)) return;
-  // A stream that just breaks off says the same.
+  // An open stream can only be cut off.
   if (exchange_->response.status() != 0) return Close();
   RefuseBroken({500, "the server abandoned this request; see its log", ""});
 }
@@ -315,7 +316,7 @@ void Connection::Write() {
   auto on_written = [self = shared_from_this()](boost::system::error_code error, size_t size) {
     self->OnWritten(error, size);
   };
-  // A head and a body, as most answers are, without a list on the heap.
+  // Most answers are a head and a body: avoids a heap allocation for them.
   if (writing_.size() <= 2) {
     const std::array<asio::const_buffer, 2> buffers{
         asio::buffer(writing_.front()),

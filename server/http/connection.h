@@ -1,11 +1,11 @@
-// Connection: one client's socket, from accept to close. Reads requests one after the other, hands
-// messages to the handler, and writes what comes back. While a request is being answered it goes on
-// reading: that is how it learns that the client is gone; what the client sent ahead waits.
+// Connection: one client's socket, from accept to close. Reads requests one at a time, passes
+// messages to the handler and writes the replies. It keeps reading while a request is being
+// answered, to detect that the client has disconnected; pipelined requests wait.
 //
 //   kHead ──▶ kBody ──▶ kAnswering ──▶ kHead            with keep-alive
 //     └─ malformed, too long, refused ──┴──▶ kLingering ──▶ closed
 //
-// One thread. Alive as long as the service registers it.
+// Single-threaded. Kept alive by its registration with the service.
 #ifndef BELLJAR_SERVER_HTTP_CONNECTION_H_
 #define BELLJAR_SERVER_HTTP_CONNECTION_H_
 
@@ -35,12 +35,12 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   Connection(std::shared_ptr<HttpService> service, boost::asio::ip::tcp::socket socket,
              std::string peer);
 
-  // One of the two, once.
+  // Call exactly one of the two, once.
   void Start();
-  void TurnAway();  // there are too many: 503
+  void TurnAway();  // too many connections: 503
 
   void CloseIfIdle();
-  // Cancels what the client waits for. Any number of times.
+  // Cancels the pending request. Idempotent.
   void Close();
   void CheckDeadline(Clock::time_point now);
 
@@ -55,17 +55,17 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
 
   // One request and its answer.
   struct Exchange {
-    // Of our own: clang takes a defaulted one for missing until Connection is a whole class, and so
-    // std::optional for one that makes none.
+    // User-provided: clang considers a defaulted constructor missing until Connection is complete,
+    // so std::optional<Exchange> would not be default-constructible.
     Exchange() {}
     Verdict verdict;
     Response response{Response::Manner{}};
     std::string_view method = "other";
-    std::shared_ptr<Cancellation> peer_gone;  // of a message that is with the handler
+    std::shared_ptr<Cancellation> peer_gone;  // of a message that the handler is processing
     Clock::time_point began;
     uint64_t received = 0;
     uint64_t sent = 0;
-    bool finished = false;  // all of the answer is written or waits to be
+    bool finished = false;  // the whole answer is written or queued
   };
 
   void Read();
@@ -83,7 +83,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   void Refuse(const http1::Refusal& refusal);
   void RefuseBroken(const http1::Refusal& refusal);
 
-  // `finished`: that is all of the answer.
+  // `finished`: this completes the answer.
   void Send(Pieces pieces, bool finished);
   void Write();
   void OnWritten(boost::system::error_code error, size_t size);
@@ -100,17 +100,17 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   Clock::time_point write_deadline_;  // while is_writing_
   bool is_reading_ = false;
   bool is_writing_ = false;
-  bool peer_is_gone_ = false;  // nothing more comes
+  bool peer_is_gone_ = false;  // no more input
 
   std::vector<char> read_buffer_;
-  boost::beast::flat_buffer input_;  // read, and not yet used up
+  boost::beast::flat_buffer input_;  // read but not yet consumed
   http1::RequestReader reader_;
-  size_t held_body_ = 0;  // bytes that the service counts for us
-  bool is_idle_ = true;   // in kHead: nothing of the next request has come
+  size_t held_body_ = 0;  // bytes accounted for by the service
+  bool is_idle_ = true;   // in kHead: nothing of the next request has been received
   uint64_t exchange_number_ = 0;
   std::optional<Exchange> exchange_;
 
-  Pieces waiting_;  // behind the write that is under way
+  Pieces waiting_;  // queued behind the current write
   Pieces writing_;
   size_t unsent_bytes_ = 0;  // of both
 };

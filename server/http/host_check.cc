@@ -25,7 +25,7 @@ bool IsPort(std::string_view port) {
          std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// An IPv6 address as Host headers spell it.
+// An IPv6 address as it appears in Host headers.
 std::string Bracketed(std::string_view address) {
   std::string text(address);
   if (text.find(':') == std::string::npos || text.front() == '[') return text;
@@ -82,7 +82,7 @@ bool HostRules::AllowsHost(std::string_view host) const {
 
 HostRules::Origin HostRules::CheckOrigin(std::string_view origin) const {
   size_t scheme_end = origin.find("://");
-  // "null" too: any page gets that origin by putting itself into a sandboxed frame.
+  // This includes "null": any page can get that origin from a sandboxed frame.
   if (scheme_end == std::string_view::npos || scheme_end == 0) return Origin::kRefused;
   std::string_view scheme = origin.substr(0, scheme_end);
   if (!std::all_of(scheme.begin(), scheme.end(),

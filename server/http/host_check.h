@@ -1,6 +1,6 @@
-// Which Host and Origin headers a server answers to. A page in a browser can make its own name
-// resolve to 127.0.0.1 (DNS rebinding) and so reach a server on loopback; what it cannot do is send
-// another Host and Origin than its own. Pure functions, any thread.
+// Checks Host and Origin headers. A web page can make its own name resolve to 127.0.0.1 (DNS
+// rebinding) and so reach a server on loopback, but it cannot send a Host or Origin other than its
+// own. Pure functions, any thread.
 #ifndef BELLJAR_SERVER_HTTP_HOST_CHECK_H_
 #define BELLJAR_SERVER_HTTP_HOST_CHECK_H_
 
@@ -11,8 +11,8 @@
 
 namespace belljar::server::http {
 
-// A Host header, or what follows "://" in an Origin, without its port, as it is written:
-// "example.com", "127.0.0.1", "[::1]". nullopt: it is none.
+// A Host header, or the part of an Origin after "://", without the port: "example.com",
+// "127.0.0.1", "[::1]". nullopt: invalid.
 std::optional<std::string_view> HostWithoutPort(std::string_view host);
 
 // "localhost", an address in 127.0.0.0/8, "[::1]".
@@ -20,8 +20,8 @@ bool IsLoopbackHost(std::string_view host_without_port);
 
 class HostRules {
  public:
-  // `address`: where the server listens, as text without brackets. `hosts` may name a port
-  // ("example.com:8443"), and then mean that one only; "*" in either list means any.
+  // `address`: the listening address, without brackets. An entry of `hosts` with a port
+  // ("example.com:8443") matches only that port; "*" in either list matches any.
   HostRules(std::string_view address, std::vector<std::string> hosts,
             std::vector<std::string> origins);
 
@@ -29,8 +29,8 @@ class HostRules {
 
   enum class Origin {
     kRefused,
-    kAllowed,  // a page of this machine: answered, but given no CORS headers
-    kNamed,    // the operator allows it, so its page may read the answers
+    kAllowed,  // a page from this machine: answered, but without CORS headers
+    kNamed,    // allowed by the operator: its pages may read the answers
   };
   Origin CheckOrigin(std::string_view origin) const;
 

@@ -20,9 +20,9 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// Out of descriptors or memory: the connection waits in the system's queue meanwhile.
+// Delay when out of descriptors or memory; the connection stays in the listen backlog.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-// Connections taken before other work gets its turn.
+// Connections accepted before other work is processed.
 constexpr int kAcceptedAtATime = 64;
 
 std::optional<asio::ip::address> ParseAddress(std::string text) {
@@ -42,8 +42,8 @@ std::string Spelled(const tcp::endpoint& endpoint) {
   return endpoint.address().is_v6() ? "[" + address + "]:" + port : address + ":" + port;
 }
 
-// Every socket here is closed on exec: programs that the server starts must not hold a client's
-// connection. Asio's own calls of socket and accept do not see to that.
+// All sockets are close-on-exec: programs that the server starts must not inherit a client's
+// connection. Asio's calls of socket and accept do not set the flag.
 core::Result<core::UniqueFd> OpenListeningSocket(const tcp::endpoint& endpoint) {
   const std::string operation = "listen on " + Spelled(endpoint);
   core::UniqueFd fd(
@@ -102,7 +102,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
 
   void AcceptSome() {
     for (int i = 0; i < kAcceptedAtATime; ++i) {
-      // Closed by a callback of the connection before, or between the event and now.
+      // Closed by a callback of the previous connection, or since the event.
       if (!acceptor_.is_open()) return;
       tcp::endpoint peer;
       auto length = static_cast<socklen_t>(peer.capacity());
@@ -111,7 +111,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
       if (!fd) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) break;
         if (core::IsExhaustion(errno)) return Pause();
-        continue;  // that one connection's trouble: it was reset while it waited
+        continue;  // affects only this connection: it was reset while it waited
       }
       peer.resize(length);
       Take(std::move(fd), peer);

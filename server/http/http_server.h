@@ -1,16 +1,16 @@
-// HttpServer: messages over Streamable HTTP at /mcp, and what operators look at: /healthz, /readyz,
-// /metrics. One thread runs the io_context; every member is called on it, or while nobody runs it.
-// The handler answers from any thread, also after the connection or the server is gone.
+// HttpServer: messages over Streamable HTTP at /mcp, and monitoring at /healthz, /readyz and
+// /metrics. One thread runs the io_context; all members are called on that thread, or while no
+// thread runs it. The handler may answer from any thread, even after the connection or the server
+// is gone.
 //
 //   Result<std::unique_ptr<HttpServer>> server =
 //       HttpServer::Listen(io, config, tokens, handler, monitoring);
 //   if (!server) return server.error();
 //   io.run();
 //
-// What a client's end of sending means: a server cannot tell a client that has closed its side of
-// the connection from one that is gone. It is taken as gone: peer_gone of the message that is being
-// answered is cancelled at once, and requests that came behind it are dropped. An answer that comes
-// nevertheless is still sent.
+// A server cannot distinguish a client that has shut down its sending side from one that is gone.
+// Both are treated as gone: peer_gone of the pending message is cancelled at once and pipelined
+// requests are dropped. If an answer still arrives, it is sent.
 #ifndef BELLJAR_SERVER_HTTP_HTTP_SERVER_H_
 #define BELLJAR_SERVER_HTTP_HTTP_SERVER_H_
 
@@ -30,32 +30,32 @@
 
 namespace belljar::server::http {
 
-// One request, once its answer is sent or its client is gone. Views are valid during the call only.
+// One finished request: its answer was sent, or its client is gone. The views are valid only during
+// the call.
 struct HttpAccess {
   std::string_view peer;    // the client's address
-  std::string_view caller;  // the name of its token; "local" where none is asked for; may be empty
-  std::string_view method;  // "POST"; "other" for one that HTTP does not know
-  std::string_view path;    // one of ours, or "other"
-  unsigned status = 0;      // 0: the client was gone before there was one
+  std::string_view caller;  // the token's name; "local" if no token is required; may be empty
+  std::string_view method;  // "POST"; "other" for unknown methods
+  std::string_view path;    // a known path, or "other"
+  unsigned status = 0;      // 0: the client disconnected before a status was sent
   bool streamed = false;
-  bool delivered = false;                // all of it was handed to the system in time
+  bool delivered = false;                // the whole response was written in time
   uint64_t received = 0;                 // bytes of the body
   uint64_t sent = 0;                     // bytes, headers included
   std::chrono::microseconds duration{};  // from the end of its headers
 };
 
-// What the server is asked for beside messages. Each is called on the IO thread and must not block;
-// an empty one is left out.
+// Monitoring callbacks. Called on the IO thread; must not block. Empty ones are skipped.
 struct HttpMonitoring {
-  std::function<std::string()> metrics;  // in Prometheus' text format
-  std::function<bool()> ready;           // empty: always
+  std::function<std::string()> metrics;  // in the Prometheus text format
+  std::function<bool()> ready;           // empty: always ready
   std::function<void(const HttpAccess&)> access;
 };
 
 class HttpServer {
  public:
-  // Fails on what would be unsafe (another address than loopback without a token), and where the
-  // address cannot be had. `io` and `handler` outlive the server.
+  // Fails if the configuration is unsafe (a non-loopback address without a token) or the address is
+  // unavailable. `io` and `handler` must outlive the server.
   static core::Result<std::unique_ptr<HttpServer>> Listen(boost::asio::io_context& io,
                                                           const HttpConfig& config,
                                                           const std::vector<TokenConfig>& tokens,
@@ -63,13 +63,13 @@ class HttpServer {
                                                           HttpMonitoring monitoring = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-  // Drops every connection; what it was waiting for is cancelled.
+  // Drops all connections and cancels their pending requests.
   ~HttpServer();
 
-  // The one that was asked for, or the one that was found for 0.
+  // The configured port, or the one chosen for 0.
   uint16_t port() const;
-  // Takes no more connections and closes the idle ones; the others end with the answer they wait
-  // for. Once connections() is 0 nothing of this server keeps io.run() from returning.
+  // Stops accepting and closes idle connections; the others close after their pending answer. Once
+  // connections() is 0, this server no longer keeps io.run() from returning.
   void StopAccepting();
   size_t connections() const;
 

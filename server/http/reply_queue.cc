@@ -50,7 +50,7 @@ void ReplyQueue::Push(Delivery delivery) {
   std::lock_guard lock(mutex_);
   if (io_ == nullptr) return;
   waiting_.push_back(std::move(delivery));
-  if (waiting_.size() > 1) return;  // the wake-up for the first takes all
+  if (waiting_.size() > 1) return;  // the wake-up for the first delivers all
   boost::asio::post(*io_, [self = shared_from_this()] { self->DeliverAll(); });
 }
 

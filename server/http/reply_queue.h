@@ -1,6 +1,6 @@
-// ReplyQueue: how replies get from the threads that make them to the one thread of the connections.
-// Any thread pushes; the replies of a burst cost one wake-up. Outlives the server: what is pushed
-// after Close is dropped.
+// ReplyQueue: passes replies from the calling threads to the thread that runs the connections. Any
+// thread may push; a burst of replies costs one wake-up. Outlives the server: replies pushed after
+// Close are dropped.
 #ifndef BELLJAR_SERVER_HTTP_REPLY_QUEUE_H_
 #define BELLJAR_SERVER_HTTP_REPLY_QUEUE_H_
 
@@ -16,15 +16,15 @@
 
 namespace belljar::server::http {
 
-// The thread that runs the io_context calls it.
+// Called on the thread that runs the io_context.
 class ReplyReceiver {
  public:
   virtual ~ReplyReceiver() = default;
-  // `exchange`: the number that the reply was made for; it may be over. `answer` is the last that
-  // comes; without one, `notification` is something on the way.
+  // `exchange`: the number passed to MakeReply; that exchange may be over. `answer`, if any, is
+  // final; otherwise `notification` is a message before the answer.
   virtual void Receive(uint64_t exchange, std::optional<Answer> answer,
                        std::string notification) = 0;
-  // Whoever should have answered has given up.
+  // The handler dropped the reply without answering.
   virtual void Abandon(uint64_t exchange) = 0;
 };
 
@@ -32,11 +32,12 @@ class ReplyQueue : public std::enable_shared_from_this<ReplyQueue> {
  public:
   explicit ReplyQueue(boost::asio::io_context& io) : io_(&io) {}
 
-  // The way back of one message. One that is let go of without Finish is abandoned: no client waits
-  // for ever.
+  // Creates the reply object for one message. A reply destroyed without Finish is reported as
+  // abandoned, so that no client waits forever.
   std::shared_ptr<Reply> MakeReply(std::weak_ptr<ReplyReceiver> receiver, uint64_t exchange);
 
-  // On the thread that runs the io_context, or while none does. The io_context may go away then.
+  // Called on the thread that runs the io_context, or while none does. The io_context may be
+  // destroyed afterwards.
   void Close();
 
  private:

@@ -29,7 +29,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// Takes the part before `separator` off the front of `rest`.
+// Removes and returns the part of `rest` before `separator`.
 std::string_view NextPart(std::string_view& rest, char separator) {
   const size_t end = rest.find(separator);
   std::string_view part = rest.substr(0, end);
@@ -37,14 +37,14 @@ std::string_view NextPart(std::string_view& rest, char separator) {
   return Trim(part);
 }
 
-// The headers that mean something here, found in one pass.
+// The relevant headers, collected in one pass.
 struct KnownHeaders {
   std::optional<std::string_view> host, origin, authorization, content_type, content_encoding,
       transfer_encoding, content_length, expect, preflight_method;
   std::optional<std::string_view> session, version, method, name;
-  std::string accept;  // of all its lines
+  std::string accept;  // all lines combined
   bool has_accept = false;
-  std::string_view repeated;  // the name of one that may stand once only and does not
+  std::string_view repeated;  // the name of a duplicate header that must be unique
 };
 
 std::optional<std::string_view>* Slot(KnownHeaders& known, field name, std::string_view text) {
@@ -85,14 +85,14 @@ KnownHeaders Collect(const http::request_header<>& head) {
   return known;
 }
 
-// Whether a media range takes `type`: "*/*", "text/*", "text/event-stream".
+// Whether a media range matches `type`: "*/*", "text/*", "text/event-stream".
 bool RangeTakes(std::string_view range, std::string_view type) {
   if (range == "*/*" || range == "*" || Equal(range, type)) return true;
   return range.ends_with("/*") &&
          Equal(range.substr(0, range.size() - 1), type.substr(0, type.find('/') + 1));
 }
 
-// "q=0" takes back what the range gives.
+// "q=0" excludes the range.
 bool HasZeroWeight(std::string_view parameters) {
   while (!parameters.empty()) {
     std::string_view parameter = NextPart(parameters, ';');
@@ -112,7 +112,7 @@ bool Accepts(const KnownHeaders& known, std::string_view type) {
     std::string_view range = NextPart(parameters, ';');
     if (!RangeTakes(range, type)) continue;
     const bool zero = HasZeroWeight(parameters);
-    // A type by its name outweighs a range with a star.
+    // An exact type takes precedence over a wildcard.
     if (Equal(range, type)) return !zero;
     accepted = accepted || !zero;
   }
@@ -135,7 +135,7 @@ http1::Refusal Refuse(unsigned status, std::string message, std::string headers 
   return {status, std::move(message), std::move(headers)};
 }
 
-// What proxies and servers must agree on.
+// Checks what proxies and servers must interpret identically (request smuggling).
 MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& known) {
   if (!known.repeated.empty()) {
     return Refuse(400,
@@ -159,17 +159,18 @@ MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& k
 }
 
 MaybeRefusal CheckPeer(const HostRules& hosts, const KnownHeaders& known, Verdict& verdict) {
-  // HTTP/1.0 knows no Host; no browser speaks it.
+  // HTTP/1.0 has no Host header, and no browser uses it.
   if (known.host && !hosts.AllowsHost(*known.host)) {
-    return Refuse(403,
-                  "this server does not accept that Host: use localhost or the address that it "
-                  "listens on, or have the operator add the name to allowed_hosts");
+    return Refuse(
+        403,
+        "this server does not accept that Host: use localhost or the server's address, or ask "
+        "the operator to add the name to allowed_hosts");
   }
   if (!known.origin) return std::nullopt;
   switch (hosts.CheckOrigin(*known.origin)) {
     case HostRules::Origin::kRefused:
       return Refuse(403,
-                    "pages of that Origin may not call this server: have the operator add the "
+                    "pages from that Origin may not call this server: ask the operator to add the "
                     "origin to allowed_origins");
     case HostRules::Origin::kAllowed: break;
     case HostRules::Origin::kNamed:
@@ -187,18 +188,19 @@ MaybeRefusal CheckToken(const Tokens& tokens, const KnownHeaders& known, Verdict
   verdict.token = presented.token;
   if (presented.token) return std::nullopt;
   if (presented.was_sent) {
-    return Refuse(401, "the bearer token is not valid: ask the operator of this server for one",
+    return Refuse(401, "invalid bearer token: ask the operator of this server for one",
                   "WWW-Authenticate: Bearer realm=\"belljar\", error=\"invalid_token\"\r\n");
   }
-  return Refuse(401, "send a token of this server's operator as Authorization: Bearer TOKEN",
-                "WWW-Authenticate: Bearer realm=\"belljar\"\r\n");
+  return Refuse(
+      401, "a token from the operator of this server is required: send Authorization: Bearer TOKEN",
+      "WWW-Authenticate: Bearer realm=\"belljar\"\r\n");
 }
 
 MaybeRefusal CheckMessage(const KnownHeaders& known, Verdict& verdict) {
   if (!known.content_type) return Refuse(415, "send Content-Type: application/json");
   std::string_view type = *known.content_type;
   if (!Equal(NextPart(type, ';'), kJson)) {
-    return Refuse(415, "the Content-Type of a message is application/json");
+    return Refuse(415, "the Content-Type of a message must be application/json");
   }
   if (known.content_encoding && !Equal(*known.content_encoding, "identity")) {
     return Refuse(415, "send the body without Content-Encoding");
@@ -218,7 +220,7 @@ http1::Refusal NotAllowed(std::string_view allow) {
 
 MaybeRefusal CheckMcp(const Tokens& tokens, verb method, const KnownHeaders& known,
                       Verdict& verdict) {
-  // A browser sends the question whether it may send a token without one.
+  // Browsers send the preflight request without a token.
   if (method == verb::options && known.preflight_method && !verdict.answer_headers.empty()) {
     verdict.action = Verdict::Action::kPreflight;
     return std::nullopt;
@@ -228,7 +230,7 @@ MaybeRefusal CheckMcp(const Tokens& tokens, verb method, const KnownHeaders& kno
     return NotAllowed(method == verb::delete_ ? "POST" : "POST, DELETE");
   }
   if (known.session && !IsConversation(*known.session)) {
-    return Refuse(400, "Mcp-Session-Id has 1 to 128 visible ASCII characters");
+    return Refuse(400, "Mcp-Session-Id must be 1 to 128 visible ASCII characters");
   }
   verdict.conversation = known.session.value_or("");
   if (method == verb::delete_) {
@@ -242,7 +244,7 @@ MaybeRefusal CheckMcp(const Tokens& tokens, verb method, const KnownHeaders& kno
 
 MaybeRefusal CheckMonitor(const HostRules& hosts, const Tokens& tokens, verb method,
                           const KnownHeaders& known, Verdict& verdict) {
-  // Probes ask by the address they happen to know, and learn one word.
+  // Health probes may use any Host, since the answer is only one word.
   if (verdict.resource == Resource::kMetrics) {
     if (auto refusal = CheckPeer(hosts, known, verdict)) return refusal;
     if (auto refusal = CheckToken(tokens, known, verdict)) return refusal;

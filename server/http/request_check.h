@@ -1,5 +1,5 @@
-// What to do with a request, from its head alone: who may ask what. Pure, so that it can be tested
-// and fuzzed without a socket; any thread.
+// Decides what to do with a request, from its head alone. Pure functions, so they can be tested and
+// fuzzed without a socket; any thread.
 #ifndef BELLJAR_SERVER_HTTP_REQUEST_CHECK_H_
 #define BELLJAR_SERVER_HTTP_REQUEST_CHECK_H_
 
@@ -16,10 +16,10 @@
 
 namespace belljar::server::http {
 
-// What can be asked for. Other paths are kNothing.
+// The resources. Other paths are kNothing.
 enum class Resource { kNothing, kMcp, kHealth, kReady, kMetrics };
 Resource ResourceAt(std::string_view target);
-// "/mcp"; "other" for kNothing: what a client made up has no place in a log.
+// "/mcp"; "other" for kNothing: arbitrary client input must not get into a log.
 std::string_view PathOf(Resource resource);
 
 struct Verdict {
@@ -27,24 +27,24 @@ struct Verdict {
     kRefuse,           // with `refusal`
     kMessage,          // POST /mcp: the body is a message
     kEndConversation,  // DELETE /mcp
-    kPreflight,        // OPTIONS /mcp of a page that the operator allows
-    kMonitor,          // GET or HEAD of another resource
+    kPreflight,        // OPTIONS /mcp from an allowed origin
+    kMonitor,          // GET or HEAD for another resource
   };
   Action action = Action::kRefuse;
   http1::Refusal refusal;
   Resource resource = Resource::kNothing;
-  std::optional<size_t> token;  // that was shown and is valid
-  // Whole lines for any answer to this request: CORS.
+  std::optional<size_t> token;  // presented and valid
+  // Complete header lines for any answer to this request: CORS.
   std::string answer_headers;
   std::string conversation;  // Mcp-Session-Id, or empty
   MessageHeaders headers;
-  // What the client takes as an answer; never both false for kMessage.
+  // What the client accepts as an answer; never both false for kMessage.
   bool accepts_json = true;
   bool accepts_stream = true;
-  // It waits for "100 Continue" before it sends the body.
+  // The client waits for "100 Continue" before it sends the body.
   bool expects_continue = false;
-  // Where this request ends can be told in two ways, so what follows must not be read as another
-  // one (RFC 9112, 6.3). Only with kRefuse.
+  // The end of this request is ambiguous, so the following bytes must not be parsed as another
+  // request (RFC 9112, 6.3). Only with kRefuse.
   bool ends_in_doubt = false;
 };
 

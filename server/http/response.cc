@@ -12,20 +12,19 @@ namespace belljar::server::http {
 namespace {
 
 constexpr std::string_view kJsonType = "application/json";
-// Chunked and unbuffered all the way: some proxies keep a stream back until it is over, and
-// compression does the same.
+// Prevents buffering: some proxies, and compression, hold a stream back until it is complete.
 constexpr std::string_view kStreamHeaders =
     "Content-Type: text/event-stream\r\nCache-Control: no-cache, no-transform\r\n"
     "X-Accel-Buffering: no\r\n";
 
-// From here on moving a text is worth the longer list of pieces.
+// From this size on, texts are moved into a piece of their own.
 constexpr size_t kLongText = 16 << 10;
 
 unsigned StatusOf(Answer::Kind kind) {
   switch (kind) {
     case Answer::Kind::kResult: return 200;
-    // A cancelled request gets no answer, but its HTTP request must end; clients take 202 as "there
-    // is nothing to read".
+    // A cancelled request gets no answer, but its HTTP request must end; clients treat 202 as
+    // "nothing to read".
     case Answer::Kind::kAccepted:
     case Answer::Kind::kWithdrawn: return 202;
     case Answer::Kind::kBadRequest: return 400;
@@ -35,7 +34,7 @@ unsigned StatusOf(Answer::Kind kind) {
   return 500;
 }
 
-// A header is ours to break: nothing that could end its line gets in.
+// Guards against header injection: rejects anything that could end the line.
 bool IsHeaderValue(std::string_view text) {
   for (char c : text) {
     if (c < ' ' || c >= 0x7f) return false;
@@ -62,9 +61,9 @@ std::string Join(const Text&... parts) {
   return joined;
 }
 
-// U+0085, U+2028 and U+2029 as JSON escapes them. They end no line of an event stream, but many
-// clients think so (httpx-sse before 0.4.2, and with it MCP's own Python SDK), and guests print
-// what they like: inside of JSON they only ever stand in strings.
+// U+0085, U+2028 and U+2029 as JSON escapes them. They do not end a line of an event stream, but
+// many clients believe so (httpx-sse before 0.4.2, and with it the official MCP Python SDK), and
+// guests may print them. In JSON they occur only in strings.
 std::string EscapeLineEnds(std::string text) {
   std::string escaped;
   size_t done = 0;
@@ -104,7 +103,7 @@ std::string ErrorBody(std::string_view message) {
   std::string body = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":")";
   for (char c : message) {
     if (c == '"' || c == '\\') body += '\\';
-    // Messages are ours and plain; whatever else were to slip in must not break the JSON.
+    // Our messages are plain ASCII; this keeps the JSON valid if one is not.
     body += c >= ' ' && c < 0x7f ? c : '?';
   }
   body += "\"}}";
@@ -119,7 +118,7 @@ std::string_view HttpDate() {
   if (now != made_at) {
     std::tm utc{};
     gmtime_r(&now, &utc);
-    // The process never leaves the C locale, whose names these are.
+    // The process always stays in the C locale, which has these names.
     length = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &utc);
     made_at = now;
   }
@@ -162,7 +161,7 @@ Pieces Response::Whole(unsigned status, std::string_view type, std::string body,
   return pieces;
 }
 
-// To HTTP/1.0 the events go as they are, and the end of the connection ends them.
+// HTTP/1.0 has no chunked encoding: the stream ends with the connection.
 void Response::AddEvent(Pieces& pieces, std::string text) const {
   Pieces event = MessageEvent(std::move(text));
   if (!manner_.http_1_0) {

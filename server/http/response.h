@@ -1,6 +1,6 @@
-// Response: what one request is answered with, as bytes. Decides between one JSON text and a stream
-// of server-sent events: a notification before the answer makes it a stream. Knows no socket; one
-// thread.
+// Response: encodes the response to one request. It is a single JSON text, or a stream of
+// server-sent events if a notification comes before the answer. Independent of sockets;
+// single-threaded.
 //
 //   Response response(manner);
 //   Send(response.Notification(text)); …  Send(response.Finish(answer));
@@ -17,15 +17,15 @@
 
 namespace belljar::server::http {
 
-// Pieces to be sent in this order, by one system call: large texts are moved into it, not copied.
+// Pieces to send in this order with one system call; large texts are moved, not copied.
 using Pieces = std::vector<std::string>;
 
-// The text as an event of a stream, long ones uncopied. Line ends in it would end the event; in a
-// JSON text they can only stand where a space can.
+// The text as a server-sent event; long texts are not copied. Line breaks would end the event; in
+// JSON they can only occur as whitespace, so they are replaced.
 Pieces MessageEvent(std::string text);
-// {"jsonrpc":"2.0","id":null,"error":…}: what went wrong before there was a message.
+// {"jsonrpc":"2.0","id":null,"error":…}: an error that occurred before a message was parsed.
 std::string ErrorBody(std::string_view message);
-// The time as the Date header has it; made once a second. One thread.
+// The time in the format of the Date header; formatted once per second. Single-threaded.
 std::string_view HttpDate();
 
 class Response {
@@ -33,29 +33,29 @@ class Response {
   struct Manner {
     bool http_1_0 = false;
     bool keep_alive = true;
-    bool head_only = false;  // to a HEAD request: no body
+    bool head_only = false;  // response to HEAD: no body
     bool accepts_json = true;
     bool accepts_stream = true;
-    std::string headers;  // whole lines to send with it: CORS
+    std::string headers;  // additional complete header lines: CORS
   };
   explicit Response(Manner manner) : manner_(std::move(manner)) {}
 
-  // Whole answers, each instead of all that follows.
+  // Complete responses. Not to be combined with the functions below.
   Pieces Refused(const http1::Refusal& refusal);
-  // `type` empty: there is no body and none is announced.
+  // Empty `type`: no body and no Content-Type.
   Pieces Whole(unsigned status, std::string_view type, std::string body,
                std::string_view more_headers = {});
 
-  // Empty where the client takes no stream.
+  // Empty if the client accepts no stream.
   Pieces Notification(std::string text);
   Pieces Finish(Answer answer);
 
-  // 0: nothing was sent yet.
+  // 0: nothing has been sent yet.
   unsigned status() const { return status_; }
   bool streaming() const { return streaming_; }
-  // Once all is sent. What HTTP/1.0 is streamed ends with the connection.
+  // After the response is complete. An HTTP/1.0 stream ends with the connection.
   bool keep_alive() const { return manner_.keep_alive; }
-  // The connection ends with this response, whatever the client asked for.
+  // Closes the connection after this response, whatever the client requested.
   void CloseAfter() { manner_.keep_alive = false; }
 
  private:

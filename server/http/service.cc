@@ -10,15 +10,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Connections past the limit that are answered with 503 rather than just closed, each sweep.
+// Number of excess connections per sweep that are answered with 503 instead of just being closed.
 constexpr size_t kPolitelyTurnedAway = 64;
 
-// Of the longest bodies, as many at a time.
+// Number of bodies of maximum size that may be buffered at a time.
 constexpr size_t kBodiesAtATime = 16;
 constexpr size_t kMaxUnsentOfAll = 512 << 20;
 
-// Timeouts may be late by an eighth: one timer for all connections is cheaper than one for each
-// step of each request.
+// Timeouts may be up to one eighth late: one timer for all connections is cheaper than one per step
+// of each request.
 milliseconds SweepInterval(const HttpConfig& config) {
   const milliseconds shortest = std::min(
       {config.header_timeout, config.body_timeout, config.write_timeout, config.idle_timeout});

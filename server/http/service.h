@@ -1,4 +1,4 @@
-// HttpService: what all connections of one server share, and the register of them. One thread.
+// HttpService: state shared by all connections of one server, and their registry. Single-threaded.
 #ifndef BELLJAR_SERVER_HTTP_SERVICE_H_
 #define BELLJAR_SERVER_HTTP_SERVICE_H_
 
@@ -28,23 +28,23 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   HttpService(boost::asio::io_context& io, HttpConfig config, HostRules hosts, Tokens tokens,
               MessageHandler& handler, HttpMonitoring monitoring);
 
-  // Serves a client, or turns it away where there are too many.
+  // Serves a client, or turns it away if there are too many connections.
   void Add(boost::asio::ip::tcp::socket socket, std::string peer);
   void Remove(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
   size_t connections() const { return connections_.size(); }
 
-  // The connections that are idle close; each other one after the answer it waits for.
+  // Closes idle connections now and the others after their pending answer.
   void Drain();
   bool draining() const { return draining_; }
-  // Every connection closes, and nothing calls handler or monitoring any more.
+  // Closes all connections; handler and monitoring are not called any more.
   void Close();
 
-  // What clients make the server hold, of all connections together: the bodies that are on their
-  // way in, and what is on its way out. False: there is no room for that much more of bodies.
+  // Accounting of buffered bytes over all connections: request bodies being received and unsent
+  // output. False: the limit for bodies would be exceeded.
   bool HoldOfBodies(size_t bytes);
   void ReleaseOfBodies(size_t bytes) { bodies_ -= bytes; }
-  // Where this is too much, the connections go whose clients have been taking longest; never
-  // `sender`, so that whoever reads gets even the longest answer.
+  // If the limit is exceeded, closes the connections whose writes have been pending longest, but
+  // never `sender`: a client that reads gets even the longest answer.
   void HoldUnsent(size_t bytes, const Connection& sender);
   void ReleaseUnsent(size_t bytes) { unsent_ -= bytes; }
 
@@ -64,7 +64,7 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   bool sweep_is_scheduled_ = false;
   bool draining_ = false;
   size_t turned_away_ = 0;  // since the last sweep
-  size_t bodies_ = 0;       // bytes, of those that are not small
+  size_t bodies_ = 0;       // bytes, except for small bodies
   size_t unsent_ = 0;       // bytes
   std::unordered_set<std::shared_ptr<Connection>> connections_;
 };

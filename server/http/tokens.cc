@@ -12,7 +12,7 @@ constexpr std::string_view kScheme = "bearer";
 
 bool IsTokenCharacter(char c) { return c > ' ' && c < 0x7f; }
 
-// The token of "Bearer TOKEN"; nullopt: it is another scheme.
+// The token from "Bearer TOKEN"; nullopt: another scheme.
 std::optional<std::string_view> BearerToken(std::string_view authorization) {
   if (authorization.size() <= kScheme.size() ||
       !boost::beast::iequals({authorization.data(), kScheme.size()},
@@ -73,7 +73,7 @@ Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization) c
     for (size_t at = 0; at < kMaxLength; ++at) {
       difference |= static_cast<size_t>(sent[at] ^ tokens_[i].secret[at]);
     }
-    // The compiler may not turn the loop into one that stops early, nor the choice into a branch.
+    // Keeps the compiler from stopping the loop early and from turning the selection into a branch.
     asm volatile("" : "+r"(difference));
     const size_t equal = size_t{0} - static_cast<size_t>(difference == 0);
     match = (match & ~equal) | (i & equal);
@@ -97,7 +97,7 @@ std::optional<std::chrono::seconds> Tokens::Take(size_t index, Clock::time_point
     token.allowance -= 1;
     return std::nullopt;
   }
-  // A day at most: the time would not fit into the type for the smallest rates.
+  // At most one day: for the smallest rates the time would not fit into the type.
   const double wait = std::min(86'400.0, std::ceil((1 - token.allowance) / token.caller.rate));
   return std::chrono::seconds(std::max<int64_t>(1, static_cast<int64_t>(wait)));
 }

@@ -1,4 +1,4 @@
-// Tokens: who may call, and how often.
+// Tokens: bearer-token authentication and rate limits.
 //
 //   Result<Tokens> tokens = Tokens::Make(config.tokens);
 //   Tokens::Presented presented = tokens->Check(authorization_header);
@@ -25,33 +25,34 @@ class Tokens {
   static constexpr size_t kMinLength = 32;
   static constexpr size_t kMaxLength = 512;
 
-  // Errors name a token by its caller's name, never by a part of it.
+  // Errors identify a token by its caller's name and never quote it.
   static core::Result<Tokens> Make(const std::vector<TokenConfig>& tokens);
 
-  // Nothing is asked for.
+  // No token is required.
   bool empty() const { return tokens_.empty(); }
 
   struct Presented {
-    bool was_sent = false;        // something that claims to be a bearer token
-    std::optional<size_t> token;  // the valid one
+    bool was_sent = false;        // the header contains a bearer token
+    std::optional<size_t> token;  // set if it is valid
   };
-  // Takes as long whatever it is compared with: neither the matching part nor the length of a token
-  // can be learned from the time. Any thread.
+  // Constant-time: the duration reveals neither a matching prefix nor the length of a token. Any
+  // thread.
   Presented Check(std::optional<std::string_view> authorization) const;
 
   const Caller& caller(size_t token) const { return tokens_[token].caller; }
 
-  // Counts one call. Seconds to wait where it came too soon: it is then not counted. One thread.
+  // Counts one request against the rate limit. If the limit is exceeded, returns the seconds to
+  // wait and does not count it. Single-threaded.
   std::optional<std::chrono::seconds> Take(size_t token, Clock::time_point now);
 
  private:
-  // Padded with zeros: each comparison looks at all of it.
+  // Zero-padded, so that each comparison covers the full length.
   using Secret = std::array<unsigned char, kMaxLength>;
   struct Token {
     Secret secret{};
     size_t length = 0;
     Caller caller;
-    // Calls that may come now. Refilled at caller.rate up to caller.burst.
+    // Token bucket: refilled at caller.rate up to caller.burst.
     double allowance = 0;
     std::optional<Clock::time_point> refilled;
   };

@@ -9,12 +9,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A client has use for a few hundred. More would keep the one thread that reads from others.
+// Clients need a few hundred. Larger messages would block the single thread that reads for all
+// clients.
 constexpr size_t kMaxMessageValues = 10'000;
 
 std::string Describe(const host::JsonFailure& failure) {
   switch (failure.reason) {
-    // Without a word of the text: it may be secret.
+    // Never quotes the text: it may be secret.
     case host::JsonFailure::Reason::kNotJson:
       return "not valid JSON at byte " + std::to_string(failure.byte);
     case host::JsonFailure::Reason::kNumber: return "a number is out of range";
@@ -44,7 +45,7 @@ std::variant<RpcMessage, RpcRefusal> Read(Json& json) {
   }
   if (!json.is_object()) {
     return Refuse(nullptr, kInvalidRequest,
-                  std::string("a message is an object, not ") + json.type_name());
+                  std::string("a message must be an object, not ") + json.type_name());
   }
   const Json id = json.value("id", Json());
   if (json.value("jsonrpc", Json()) != "2.0") {
@@ -77,7 +78,7 @@ std::variant<RpcMessage, RpcRefusal> Read(Json& json) {
 
 }  // namespace
 
-// A null id is not MCP's: requests have one that is a string or an integer.
+// MCP does not allow null ids: a request's id is a string or an integer.
 bool IsId(const nlohmann::json& id) {
   if (id.is_string()) return id.get_ref<const std::string&>().size() <= kMaxIdBytes;
   return id.is_number_integer();

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0: texts to messages and back. Knows nothing of MCP, and nothing of how texts travel.
+// JSON-RPC 2.0: parses and formats messages. Independent of MCP and of the transport.
 #ifndef BELLJAR_SERVER_JSON_RPC_MESSAGE_H_
 #define BELLJAR_SERVER_JSON_RPC_MESSAGE_H_
 
@@ -21,7 +21,7 @@ struct RpcMessage {
   Kind kind = Kind::kRequest;
   nlohmann::json id;  // a string or an integer; null for a notification
   std::string method;
-  nlohmann::json params;  // an object, or null where there were none
+  nlohmann::json params;  // an object, or null if absent
 };
 
 struct RpcError {
@@ -30,29 +30,30 @@ struct RpcError {
   nlohmann::json data;  // null: none
 };
 
-// What is not a message, with the id to answer under (null where it cannot be told).
+// The error for an invalid message, with the id to answer under (null if unknown).
 struct RpcRefusal {
   nlohmann::json id;
   RpcError error;
 };
 
-// Nesting past this is refused before anything of the message is kept.
+// Deeper nesting is refused during parsing, before anything is stored.
 inline constexpr int kMaxMessageDepth = 64;
 
-// Of an id that is a string. It comes back in the answer, and a progress token, which is one too,
-// in every notification: with long ones a client would get back many times what it sent.
+// For ids that are strings, and for progress tokens, which follow the same rules. An id is repeated
+// in the answer and a progress token in every notification, so long ones would amplify the client's
+// input.
 inline constexpr size_t kMaxIdBytes = 256;
 bool IsId(const nlohmann::json& id);
 
-// One message. Batches are refused: protocol revision 2025-06-18 took them out again.
+// One message. Batches are refused: protocol revision 2025-06-18 removed them.
 std::variant<RpcMessage, RpcRefusal> ParseMessage(std::string_view text);
 
-// One JSON text without a newline. `result` and `params` are JSON texts themselves.
+// One JSON text without a newline. `result` and `params` are JSON texts.
 std::string ResultText(const nlohmann::json& id, std::string_view result);
 std::string ErrorText(const nlohmann::json& id, const RpcError& error);
 std::string NotificationText(std::string_view method, std::string_view params);
 
-// `text` as a JSON string, quotes included; what is not UTF-8 in it becomes U+FFFD.
+// `text` as a JSON string, including the quotes; invalid UTF-8 becomes U+FFFD.
 std::string JsonString(std::string_view text);
 
 }  // namespace belljar::server::json_rpc

@@ -1,5 +1,5 @@
-// Calls: what is running now, by conversation and request id, so that a later message can cancel
-// it.
+// Calls: the calls in progress, by conversation and request id, so that a later message can cancel
+// them.
 #ifndef BELLJAR_SERVER_MCP_CALLS_H_
 #define BELLJAR_SERVER_MCP_CALLS_H_
 
@@ -14,17 +14,17 @@
 
 namespace belljar::server::mcp {
 
-// Any thread, many at once.
+// Any thread, concurrently.
 class Calls {
  public:
-  // False: a call of that id is running in that conversation. Calls outside of a conversation
-  // (empty name) cannot be told apart by id and are kept for CancelAll only.
+  // False: a call with this id is already running in this conversation. Calls outside a
+  // conversation (empty name) cannot be distinguished by id and are kept only for CancelAll.
   bool Begin(const std::string& conversation, const std::string& id,
              std::shared_ptr<Cancellation> cancellation);
   void Finish(const std::string& conversation, const std::string& id,
               const std::shared_ptr<Cancellation>& cancellation);
 
-  // Nothing happens where there is no such call: it may just have finished.
+  // Does nothing if there is no such call: it may just have finished.
   void Cancel(const std::string& conversation, const std::string& id);
   void CancelConversation(const std::string& conversation);
   void CancelAll();
@@ -37,17 +37,17 @@ class Calls {
   std::set<std::shared_ptr<Cancellation>> outside_;
 };
 
-// The names of conversations over HTTP. They say nothing and stand for nothing that is kept here,
-// so they outlive a restart of the server: any name of the right form is valid until it is ended.
+// Names of conversations over HTTP. A name carries no information and no state is kept for it, so
+// names survive a restart of the server: any well-formed name is valid until it is ended.
 class Conversations {
  public:
   static std::string NewName();
   bool IsValid(const std::string& caller, const std::string& name);
-  // For that caller only. False: it was not valid.
+  // For this caller only. False: the name was not valid.
   bool End(const std::string& caller, const std::string& name);
 
  private:
-  // Ended names that are still remembered; past this the oldest are forgotten.
+  // Maximum number of ended names to remember; beyond it the oldest are forgotten.
   static constexpr size_t kRemembered = 4096;
 
   std::mutex mutex_;

@@ -32,7 +32,7 @@ json_rpc::RpcError Unsupported(std::string_view requested) {
           {{"supported", std::move(supported)}, {"requested", requested}}};
 }
 
-// A header's value: as it stands, or "=?base64?…?=" where the name does not fit into one.
+// A header's value: verbatim, or "=?base64?…?=" if the name cannot be sent in a header.
 std::optional<std::string> HeaderText(const std::string& header) {
   constexpr std::string_view kPrefix = "=?base64?", kSuffix = "?=";
   std::string_view text = header;
@@ -45,7 +45,7 @@ std::optional<std::string> HeaderText(const std::string& header) {
   return host::DecodeBase64(text);
 }
 
-// One mirrored value: the header must be there and say what the body says.
+// Checks one mirrored value: the header must be present and equal to the value in the body.
 std::optional<json_rpc::RpcError> CompareHeader(const char* name,
                                                 const std::optional<std::string>& header,
                                                 const std::string& body) {
@@ -53,8 +53,8 @@ std::optional<json_rpc::RpcError> CompareHeader(const char* name,
   const std::optional<std::string> text = HeaderText(*header);
   if (!text) return Mismatch(std::string("the header ") + name + " is not valid base64");
   if (*text == body) return std::nullopt;
-  return Mismatch(std::string("the header ") + name + " says " + core::Quoted(*text) +
-                  ", the message says " + core::Quoted(body));
+  return Mismatch(std::string("the header ") + name + " is " + core::Quoted(*text) +
+                  ", but the message has " + core::Quoted(body));
 }
 
 std::optional<json_rpc::RpcError> CompareHeaders(const json_rpc::RpcMessage& message,
@@ -65,12 +65,12 @@ std::optional<json_rpc::RpcError> CompareHeaders(const json_rpc::RpcMessage& mes
                                                                : nullptr;
   if (!key) return std::nullopt;
   const Json name = message.params.value(key, Json());
-  // A request without one is answered further on.
+  // Requests without a name are rejected later.
   if (!name.is_string()) return std::nullopt;
   return CompareHeader("Mcp-Name", headers.name, name.get_ref<const std::string&>());
 }
 
-// A message whose `_meta` names no revision.
+// For a message whose `_meta` names no revision.
 std::variant<Era, json_rpc::RpcError> JudgeBare(const std::optional<MessageHeaders>& headers) {
   if (!headers || !headers->protocol_version) return Era::kHandshake;
   const std::string& revision = *headers->protocol_version;
@@ -88,7 +88,7 @@ std::variant<Era, json_rpc::RpcError> JudgeEnvelope(const json_rpc::RpcMessage& 
     return InvalidEnvelope("params._meta must be an object");
   }
   if (!meta.contains(kVersionKey)) {
-    // The first method of this era, whoever calls it.
+    // This method exists only in the stateless era.
     if (message.method == "server/discover") {
       return InvalidEnvelope(std::string("params._meta must have ") + kVersionKey);
     }

@@ -1,4 +1,4 @@
-// The envelope: which era a request belongs to, and whether what travels around it agrees. Rules of
+// The envelope: determines the era of a request and checks that its headers match it. Follows
 // revision 2026-07-28, "Streamable HTTP" and "Versioning".
 #ifndef BELLJAR_SERVER_MCP_ENVELOPE_H_
 #define BELLJAR_SERVER_MCP_ENVELOPE_H_
@@ -13,7 +13,7 @@ namespace belljar::server::mcp {
 
 enum class Era { kHandshake, kStateless };
 
-// An error here is of the message itself: over HTTP it is a 400.
+// An error means that the message itself is invalid: over HTTP, status 400.
 std::variant<Era, json_rpc::RpcError> JudgeEnvelope(const json_rpc::RpcMessage& message,
                                                     const std::optional<MessageHeaders>& headers);
 

@@ -1,18 +1,18 @@
-// Error codes beside those of JSON-RPC itself (server/json_rpc/message.h).
+// Error codes in addition to those of JSON-RPC (server/json_rpc/message.h).
 #ifndef BELLJAR_SERVER_MCP_ERROR_CODE_H_
 #define BELLJAR_SERVER_MCP_ERROR_CODE_H_
 
 namespace belljar::server::mcp {
 
-// Of revision 2026-07-28.
+// Defined by revision 2026-07-28.
 inline constexpr int kHeaderMismatch = -32020;
 inline constexpr int kUnsupportedProtocolVersion = -32022;
 
-// Of the revisions before that: there is no such resource. Since then it is kInvalidParams.
+// Unknown resource, in earlier revisions; later ones use kInvalidParams.
 inline constexpr int kResourceNotFound = -32002;
 
-// Our own, from the range that JSON-RPC leaves to servers: too many calls. `data.retry_after` says
-// in how many seconds to try again.
+// Belljar's own, from the range reserved for servers: too many calls. `data.retry_after` is the
+// number of seconds after which to retry.
 inline constexpr int kOverloaded = -32050;
 
 }  // namespace belljar::server::mcp

@@ -2,7 +2,7 @@
 
 namespace belljar::server::mcp {
 
-// A bell jar with a prompt inside; drawn for Belljar.
+// A bell jar containing a prompt; drawn for Belljar.
 //
 //   <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2b6cb0"
 //   stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"> <circle cx="12" cy="3"

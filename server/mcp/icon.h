@@ -1,4 +1,4 @@
-// The icon that clients show beside the server and its tools.
+// The icon that clients show for the server and its tools.
 #ifndef BELLJAR_SERVER_MCP_ICON_H_
 #define BELLJAR_SERVER_MCP_ICON_H_
 
@@ -6,7 +6,7 @@
 
 namespace belljar::server::mcp {
 
-// An SVG image as a data URI: nothing has to be fetched.
+// An SVG image as a data URI, so clients need not fetch anything.
 extern const std::string_view kIconUri;
 inline constexpr std::string_view kIconMediaType = "image/svg+xml";
 

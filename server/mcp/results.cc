@@ -12,7 +12,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// How long clients may keep what does not change while the server runs, in milliseconds.
+// How long clients may cache what does not change while the server runs, in milliseconds.
 constexpr int kLifetime = 300'000;
 
 OrderedJson Icons() {
@@ -45,14 +45,14 @@ std::string Dump(const OrderedJson& json) {
   return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-// The members of `json`, an object, without its braces.
+// The members of the object `json`, without the braces.
 std::string Members(const OrderedJson& json) {
   const std::string text = Dump(json);
   return text.substr(1, text.size() - 2);
 }
 
-// The members uri, mimeType and text or blob, without braces: of an embedded resource, and of one
-// that is read.
+// The members uri, mimeType and text or blob, without braces, for embedded resources and for
+// resources/read.
 std::string ContentsMembers(const Resource& resource) {
   std::string text = R"("uri":)" + json_rpc::JsonString(resource.uri) + R"(,"mimeType":)" +
                      json_rpc::JsonString(resource.media_type);

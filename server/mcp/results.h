@@ -1,4 +1,4 @@
-// The texts of MCP results, each made once where it can be.
+// The texts of MCP results; constant ones are built once.
 #ifndef BELLJAR_SERVER_MCP_RESULTS_H_
 #define BELLJAR_SERVER_MCP_RESULTS_H_
 
@@ -12,15 +12,15 @@
 
 namespace belljar::server::mcp {
 
-// What the server says of itself.
+// How the server identifies itself.
 struct ServerIdentity {
   std::string name = "belljar";
   std::string title = "Belljar";
   std::string version;
-  std::string instructions;  // for the model: what the tools are for and how to use them
+  std::string instructions;  // for the model: purpose and use of the tools
 };
 
-// What a client can read of a result.
+// What a client supports in results.
 struct Reader {
   Era era = Era::kHandshake;
   bool knows_links = true;  // resource_link, since 2025-06-18
@@ -28,18 +28,18 @@ struct Reader {
 
 class Results {
  public:
-  // `has_resources`: whether calls may leave something to read.
+  // `has_resources`: whether calls may leave resources to read.
   Results(const ServerIdentity& identity, const std::vector<std::unique_ptr<Tool>>& tools,
           bool has_resources);
 
-  // `requested`: the revision that the client asked for; the answer has it, or our newest.
+  // `requested`: the revision requested by the client; the answer names it, or our newest.
   std::string Initialize(std::string_view requested) const;
   const std::string& Discover() const { return discover_; }
   const std::string& ToolList(Era era) const {
     return era == Era::kHandshake ? tool_list_ : stateless_tool_list_;
   }
   std::string Call(const Reader& reader, const ToolResult& result) const;
-  // What calls leave is found by its link alone: the lists are empty, whoever asks.
+  // Resources are reachable only through their links, so these lists are always empty.
   std::string ResourceList(Era era) const { return CachedList(era, "resources"); }
   std::string ResourceTemplateList(Era era) const { return CachedList(era, "resourceTemplates"); }
   std::string ResourceContents(Era era, const Resource& resource) const;
@@ -50,9 +50,9 @@ class Results {
   std::string info_;  // JSON: name, title, version, icons
   std::string instructions_;
   std::string capabilities_;
-  // What every result of the stateless era begins with: ends in a comma.
+  // The beginning of every result in the stateless era; ends in a comma.
   std::string stateless_prefix_;
-  // The same of what clients may keep.
+  // The same for results that clients may cache.
   std::string cached_prefix_;
   std::string discover_;
   std::string tool_list_;

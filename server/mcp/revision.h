@@ -1,5 +1,5 @@
-// The protocol's revisions. Up to 2025-11-25 a client begins with `initialize`; from 2026-07-28 on
-// each request stands for itself and carries its revision in `_meta`.
+// Protocol revisions. Up to 2025-11-25 a client begins with `initialize`; from 2026-07-28 on each
+// request is self-contained and carries its revision in `_meta`.
 #ifndef BELLJAR_SERVER_MCP_REVISION_H_
 #define BELLJAR_SERVER_MCP_REVISION_H_
 

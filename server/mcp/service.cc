@@ -23,16 +23,17 @@ Answer Failure(const Json& id, const json_rpc::RpcError& error,
   return {kind, json_rpc::ErrorText(id, error), {}, {}};
 }
 
-// A member of an object that may be absent, or not be an object at all.
+// A member of `object`; null if the member is absent or `object` is not an object.
 Json Member(const Json& object, const char* key) {
   return object.is_object() ? object.value(key, Json()) : Json();
 }
 
-// The first revision with resource_link among the contents of results. Revisions are dates.
+// The first revision with resource_link in results. Revisions are dates, so they compare as
+// strings.
 constexpr std::string_view kFirstWithLinks = "2025-06-18";
 
-// What a conversation's calls are kept under. Its name is no secret that proves who somebody is, so
-// it reaches the calls of whoever sends it and no others. No name has a space in it.
+// The key for a conversation's calls. The name of a conversation does not authenticate anyone, so
+// it gives access only to the sender's own calls. Names contain no spaces.
 std::string Owned(const Caller& caller, const std::string& conversation) {
   return conversation.empty() ? "" : conversation + " " + caller.name;
 }
@@ -44,7 +45,7 @@ std::string Describe(const CallQueue::Refusal& refusal) {
       return "overloaded: " + std::to_string(refusal.running) + " calls are running and " +
              std::to_string(refusal.waiting) + " are waiting" + again;
     case CallQueue::Refusal::Reason::kCallerFull:
-      return "overloaded: this token has as many calls running and waiting as it may have" + again;
+      return "overloaded: this token has reached its limit of running and waiting calls" + again;
     case CallQueue::Refusal::Reason::kClosing: return "the server is shutting down" + again;
   }
   return "overloaded" + again;
@@ -78,10 +79,10 @@ struct McpService::PendingCall {
   std::shared_ptr<Request> request;
   Tool* tool = nullptr;
   Json arguments;
-  Json progress_token;  // null: the client wants no progress
+  Json progress_token;  // null: the client did not request progress
   std::string key;      // the request's id, as text
   std::shared_ptr<Cancellation> cancellation;
-  // Announced so far, in bytes: what `progress` counts.
+  // Bytes announced so far: the value of `progress`.
   uint64_t announced = 0;
 
   void Announce(std::string_view output) {
@@ -108,7 +109,7 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
     return reply->Finish(Failure(refusal->id, refusal->error, Answer::Kind::kBadRequest));
   }
   auto& rpc = std::get<json_rpc::RpcMessage>(parsed);
-  // We ask clients nothing, so there is nothing to match a response with.
+  // This server sends no requests to clients, so responses cannot match anything.
   if (rpc.kind == json_rpc::RpcMessage::Kind::kResponse)
     return reply->Finish({Answer::Kind::kAccepted});
   const std::variant<Era, json_rpc::RpcError> era = JudgeEnvelope(rpc, message.headers);
@@ -136,7 +137,7 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   request->caller = std::move(message.caller);
   request->conversation = std::move(message.conversation);
   request->over_http = over_http;
-  // Clients of the revisions before the header do not send it.
+  // Clients of revisions that predate the header do not send it.
   request->knows_links =
       stateless || (over_http ? message.headers->protocol_version.value_or("") >= kFirstWithLinks
                               : stdio_knows_links_.load());
@@ -173,7 +174,7 @@ void McpService::Answer(std::shared_ptr<Request> request) {
   if (!stateless && method == "ping") return request->reply->Finish(ResultOf(id, "{}"));
   if (!stateless && method == "initialize") return Initialize(*request);
   if (AnswerResources(*request)) return;
-  // A 404 in the earlier eras means that the session is over.
+  // In earlier eras a 404 means that the session has ended.
   request->reply->Finish(
       Failure(id, {json_rpc::kMethodNotFound, "unknown method " + core::Quoted(method), {}},
               stateless ? Answer::Kind::kUnknownMethod : Answer::Kind::kResult));
@@ -239,7 +240,7 @@ void McpService::ReadResource(Request& request) {
   request.reply->Finish(Failure(
       request.rpc.id, {code,
                        "unknown resource " + core::Quoted(text) +
-                           ": what a call leaves can be read by its caller for a while. Call again",
+                           ": artifacts can be read by their caller for a limited time. Call again",
                        {{"uri", uri}}}));
 }
 
@@ -282,14 +283,14 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
 
 void McpService::Submit(std::shared_ptr<PendingCall> call) {
   const Request& request = *call->request;
-  // A client of the stateless era that hangs up wants its call stopped. One of an earlier era may
-  // only have lost its connection, which is no selection to cancel; but no stream can be resumed
-  // here, so nothing could bring it the answer, and a run without a receiver is not kept up for it.
+  // In the stateless era a client that disconnects cancels its call. In an earlier era it may only
+  // have lost its connection, which is not a request to cancel; but streams cannot be resumed here,
+  // so the answer could never be delivered, and the run is cancelled too.
   call->cancellation = request.over_http ? request.peer_gone : std::make_shared<Cancellation>();
   if (!calls_.Begin(request.conversation, call->key, call->cancellation)) {
     return request.reply->Finish(
         Failure(request.rpc.id, {json_rpc::kInvalidRequest,
-                                 "the id " + call->key + " is that of a call still running",
+                                 "the id " + call->key + " belongs to a call that is still running",
                                  {}}));
   }
   auto refusal =
@@ -304,7 +305,8 @@ void McpService::Run(PendingCall& call) {
   const Request& request = *call.request;
   const Json& id = request.rpc.id;
   belljar::server::Answer answer = {belljar::server::Answer::Kind::kWithdrawn};
-  host::DeferredTasks deferred;  // done when this returns: the answer is then on its way
+  host::DeferredTasks
+      deferred;  // executed when this function returns, after the answer has been sent
   ToolCall tool_call;
   tool_call.deferred = &deferred;
   tool_call.arguments = std::move(call.arguments);

@@ -1,6 +1,6 @@
-// McpService: answers the messages of the Model Context Protocol, revisions 2024-11-05 to
-// 2026-07-28, whatever way they came. Calls of tools go through the queue; everything else is
-// answered on the spot, so a busy server still lists its tools and answers pings.
+// McpService: answers messages of the Model Context Protocol, revisions 2024-11-05 to 2026-07-28,
+// independent of the transport. Tool calls go through the queue; everything else is answered at
+// once, so a busy server still lists its tools and answers pings.
 #ifndef BELLJAR_SERVER_MCP_SERVICE_H_
 #define BELLJAR_SERVER_MCP_SERVICE_H_
 
@@ -25,15 +25,15 @@ class McpService final : public MessageHandler {
  public:
   using RefusalListener = std::function<void(const Caller&, const CallQueue::Refusal&)>;
 
-  // `queue` outlives every reply, and this outlives every call in `queue`: drain it first.
-  // `resources` is what the tools leave for clients to read, borrowed; null: they leave nothing.
+  // `queue` must outlive every reply, and this object every call in `queue`: drain it first.
+  // `resources`, borrowed, is where the tools store resources for clients; may be null.
   McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
              CallQueue& queue, RefusalListener on_refusal = {}, ResourceStore* resources = nullptr);
 
   void Handle(IncomingMessage message, std::shared_ptr<Reply> reply) override;
   bool End(const Caller& caller, const std::string& conversation) override;
 
-  // Every call that still runs or waits.
+  // Cancels every running or waiting call.
   void CancelAll() { calls_.CancelAll(); }
 
  private:
@@ -43,7 +43,7 @@ class McpService final : public MessageHandler {
   void Notified(const json_rpc::RpcMessage& message, const std::string& conversation);
   void Answer(std::shared_ptr<Request> request);
   void Initialize(Request& request);
-  // False: it is not a method about resources.
+  // False: not a resource method.
   bool AnswerResources(Request& request);
   void ReadResource(Request& request);
   void CallTool(std::shared_ptr<Request> request);
@@ -56,7 +56,7 @@ class McpService final : public MessageHandler {
   CallQueue& queue_;
   const RefusalListener on_refusal_;
   ResourceStore* const resources_;
-  // Whether the client over stdio asked for a revision with links; over HTTP a header says so.
+  // Whether the stdio client requested a revision with links; over HTTP a header tells.
   std::atomic<bool> stdio_knows_links_ = true;
   Calls calls_;
   Conversations conversations_;

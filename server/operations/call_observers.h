@@ -1,4 +1,4 @@
-// CallObservers: several observers as one, in the order in which they were given.
+// CallObservers: forwards to several observers, in the given order.
 #ifndef BELLJAR_SERVER_OPERATIONS_CALL_OBSERVERS_H_
 #define BELLJAR_SERVER_OPERATIONS_CALL_OBSERVERS_H_
 
@@ -11,7 +11,7 @@ namespace belljar::server::operations {
 
 class CallObservers : public CallObserver {
  public:
-  // Borrowed; they outlive this.
+  // Borrowed; they must outlive this object.
   explicit CallObservers(std::vector<CallObserver*> observers) : observers_(std::move(observers)) {}
 
   void Called(const CallRecord& record) override {

@@ -19,11 +19,11 @@ namespace {
 
 using Fields = Log::Fields;
 
-// Entries; where they may hold code, fewer: one is at most six times kMaxCodeBytes (\u0000).
+// Entries; fewer if they may contain code: one can be six times kMaxCodeBytes long (\u0000).
 constexpr size_t kMaxWaiting = 2048;
 constexpr size_t kMaxWaitingWithCode = 128;
 constexpr size_t kMaxCodeBytes = 64 << 10;
-constexpr size_t kMaxTextBytes = 256;  // of a string that a guest or a peer chose
+constexpr size_t kMaxTextBytes = 256;  // of a string chosen by a guest or a peer
 constexpr size_t kMaxFailureBytes = 2048;
 constexpr size_t kMaxListed = 16;  // findings, events
 constexpr std::chrono::seconds kGrace{1};
@@ -79,7 +79,7 @@ std::string Bounded(std::string_view text, size_t most = kMaxTextBytes) {
   return std::string(text.substr(0, most)) + "...";
 }
 
-// A word as it is, anything else as JSON.
+// A word verbatim, anything else as JSON.
 std::string TextValue(const Fields& value) {
   const std::string json = Dump(value);
   if (!value.is_string()) return json;
@@ -161,14 +161,14 @@ void AddOutcome(const host::Outcome& outcome, Fields& fields) {
   }
 }
 
-// What an operator should look at is not drowned by what guests do all day.
+// Ordinary failures of guests must not drown entries that need the operator's attention.
 LogLevel LevelOf(const CallRecord& record) {
   if (record.failure) return LogLevel::kError;
   if (record.outcome && !record.outcome->security_events.empty()) return LogLevel::kWarning;
   return LogLevel::kInfo;
 }
 
-// A reader that is gone is an error of write, not the end of the server.
+// If the reader is gone, write must fail instead of raising SIGPIPE.
 void BlockBrokenPipe() {
   sigset_t broken_pipe;
   sigemptyset(&broken_pipe);
@@ -178,7 +178,7 @@ void BlockBrokenPipe() {
 
 }  // namespace
 
-// spdlog's queue and thread, our own sink at its end.
+// spdlog's queue and thread, with our own sink.
 struct Log::Queue {
   explicit Queue(size_t entries)
       : pool(std::make_shared<spdlog::details::thread_pool>(entries, 1, BlockBrokenPipe)) {}
@@ -217,9 +217,9 @@ core::Result<void> Log::StartWriting(int fd) {
 }
 
 Log::~Log() {
-  if (!queue_ || !queue_->sink) return;  // it has not been opened
+  if (!queue_ || !queue_->sink) return;  // Open failed
   queue_->sink->Close(kGrace);
-  queue_->pool.reset();  // writes what waits, as far as the grace goes, and joins
+  queue_->pool.reset();  // writes queued entries within the grace period and joins
 }
 
 std::string Log::Entry(LogLevel level, std::string_view event, const Fields& fields) const {
@@ -239,7 +239,7 @@ std::string Log::Entry(LogLevel level, std::string_view event, const Fields& fie
 void Log::Write(LogLevel level, std::string_view event, const Fields& fields) {
   if (!Writes(level)) return;
   const std::string entry = Entry(level, event, fields);
-  // A string_view is written as it is; only other overloads read it as a format.
+  // The string_view overload writes the text verbatim; the others treat it as a format string.
   queue_->logger->log(SpdlogLevel(level), spdlog::string_view_t(entry.data(), entry.size()));
 }
 

@@ -1,4 +1,4 @@
-// Log: what an operator wants to read later, on standard error; one entry a line.
+// Log: writes the server log to standard error, one entry per line.
 //
 //   Result<std::unique_ptr<Log>> opened = Log::Open(config.log);
 //   Log& log = **opened;
@@ -10,13 +10,13 @@
 //   {"time":"2026-11-21T09:23:09.123Z","level":"info","event":"execution","tool":"execute_code",…}
 //   2026-11-21T09:23:09.123Z info execution tool=execute_code …            (format "text")
 //
-// Nobody waits for the log: entries go to a bounded queue and a thread of its own writes them. When
-// the reader of standard error does not keep up the oldest are dropped, and an entry "log_dropped"
-// says how many.
+// Logging never blocks: entries go to a bounded queue and are written by a dedicated thread. When
+// the reader of standard error does not keep up, the oldest entries are dropped and a "log_dropped"
+// entry reports the number.
 //
-// Entries are ASCII without control characters, whatever strings they are made of: neither a line
-// nor a terminal's escape sequence can be forged. They hold no code (unless LogConfig.code), no
-// output, no arguments, no secrets. All functions may be called by any thread.
+// Entries are ASCII without control characters, whatever strings they contain: neither a line nor a
+// terminal escape sequence can be forged. They contain no code (unless LogConfig.code), no output,
+// no arguments and no secrets. All functions may be called from any thread.
 #ifndef BELLJAR_SERVER_OPERATIONS_LOG_H_
 #define BELLJAR_SERVER_OPERATIONS_LOG_H_
 
@@ -37,7 +37,7 @@ namespace belljar::server::operations {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-// What the server is, for the first entry.
+// Describes the server, for the first entry.
 struct StartRecord {
   std::string version;
   std::string python;
@@ -45,20 +45,20 @@ struct StartRecord {
   std::vector<std::string> profiles;
   std::string isolation;              // "strict", "standard"
   std::string language;               // "restricted", "full"
-  std::vector<std::string> tokens;    // their names
-  std::vector<std::string> warnings;  // what is weaker than it could be, in words
-  std::vector<std::string> missing;   // what no call of this machine can run without, in words
+  std::vector<std::string> tokens;    // names
+  std::vector<std::string> warnings;  // reduced protection, as text
+  std::vector<std::string> missing;  // missing requirements without which every call fails, as text
 };
 
 class Log : public CallObserver {
  public:
   using Fields = nlohmann::ordered_json;  // an object
 
-  // `fd` is borrowed and outlives the log. A level or format that is not known is the default: the
-  // configuration has been checked before. An error: no descriptor or no thread is left for it.
+  // `fd` is borrowed and must outlive the log. Unknown levels and formats mean the default, since
+  // the configuration has been validated already. Fails if no descriptor or thread is available.
   static core::Result<std::unique_ptr<Log>> Open(const LogConfig& config, int fd = 2);
   Log(const Log&) = delete;
-  // Gives a slow reader one more second.
+  // Gives a slow reader one second.
   ~Log() override;
 
   bool Writes(LogLevel level) const { return level != LogLevel::kOff && level >= level_; }
@@ -66,22 +66,22 @@ class Log : public CallObserver {
 
   void Started(const StartRecord& record);
   void Called(const CallRecord& record) override;
-  // Both are written a few times a second at most; the entry after a pause says how many were left
-  // out. `reason` is one of the transport's own, never what the client sent.
+  // Both are rate-limited; the next entry reports how many were suppressed. `reason` is a fixed
+  // text of the transport, never client input.
   void AuthenticationFailed(std::string_view peer, std::string_view reason);
   void Overloaded(std::string_view caller, std::string_view reason, size_t running, size_t waiting);
-  // SIGTERM, end of input, …; then how it ended.
+  // `reason`: a signal, end of input, …; then the result.
   void Stopping(std::string_view reason, size_t running, size_t waiting);
   void Stopped(bool drained);
 
-  // Entries that nobody will read.
+  // Number of dropped entries.
   uint64_t dropped() const;
 
  private:
-  // Lets a few through at once, then one a second.
+  // Rate limiter: a small burst, then one per second.
   class Gate {
    public:
-    // Where it opens, `suppressed` is how many it has kept back since it last did.
+    // On success, `suppressed` is the number suppressed since the last success.
     bool Open(uint64_t& suppressed);
     uint64_t suppressed() const;
 

@@ -38,8 +38,8 @@ PatientSink::PatientSink(int fd, outside::Event closing, std::function<uint64_t(
   if (S_ISSOCK(file.st_mode)) {  // systemd's journal
     way_ = Way::kSocket;
   } else if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode)) {
-    // A description of our own may have O_NONBLOCK. Where there is no /proc, or the terminal is
-    // another user's, poll says whether one page fits into a pipe.
+    // A new open file description can have O_NONBLOCK. Without /proc, or on another user's
+    // terminal, poll tells whether one page fits into a pipe.
     own_ = core::UniqueFd(open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
                                O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     way_ = own_ ? Way::kOwnDescription : Way::kPages;
@@ -59,7 +59,7 @@ void PatientSink::log(const spdlog::details::log_msg& message) {
   if (!Write({message.payload.data(), message.payload.size()})) ++unwritten_;
 }
 
-// False: it was given up. A line of which a part was taken is given up, too: its reader is gone.
+// False: the line was dropped, possibly after a part of it was written.
 bool PatientSink::Write(std::string_view line) {
   while (!line.empty()) {
     const ssize_t written = WriteSome(line);
@@ -87,7 +87,7 @@ ssize_t PatientSink::WriteSome(std::string_view text) {
   return write(fd_, text.data(), text.size());
 }
 
-// False: closed, and the grace is over.
+// False: closed and the grace period is over.
 bool PatientSink::WaitWritable() {
   while (true) {
     const Clock::duration left{deadline_ - Clock::now().time_since_epoch().count()};

@@ -1,8 +1,8 @@
-// PatientSink: the log's end of a descriptor. Its thread waits for a reader that is slow, the rest
-// of the server does not; and when the log is closed it stops waiting.
+// PatientSink: writes log entries to a descriptor. Only the log's thread waits for a slow reader,
+// and it stops waiting when the log is closed.
 //
 // Writing does not change the descriptor's flags: O_NONBLOCK belongs to the open file description,
-// which a shell or a supervisor shares with us.
+// which may be shared with a shell or a supervisor.
 #ifndef BELLJAR_SERVER_OPERATIONS_LOG_SINK_H_
 #define BELLJAR_SERVER_OPERATIONS_LOG_SINK_H_
 
@@ -24,21 +24,21 @@ namespace belljar::server::operations {
 
 class PatientSink : public spdlog::sinks::sink {
  public:
-  // `fd` is borrowed. An error: there is no descriptor to tell a waiting thread of the end by.
-  // `overrun` says how many entries the queue has dropped so far; `dropped_entry`
-  // makes the line that tells of so many.
+  // `fd` is borrowed. Fails if no descriptor is available for waking the waiting thread. `overrun`
+  // returns the number of entries dropped by the queue so far; `dropped_entry` formats the line
+  // that reports dropped entries.
   static core::Result<std::shared_ptr<PatientSink>> Create(
       int fd, std::function<uint64_t()> overrun,
       std::function<std::string(uint64_t)> dropped_entry);
 
-  // From here on at most `grace` is waited for readers, in all; what they have not taken by then is
+  // From now on waits at most `grace` in total for readers; entries not written by then are
   // dropped. Any thread.
   void Close(std::chrono::milliseconds grace);
 
-  // Dropped by the queue or by this.
+  // Dropped by the queue or by this sink.
   uint64_t dropped() const { return overrun_() + unwritten_; }
 
-  // spdlog's; one thread at a time.
+  // spdlog interface; one thread at a time.
   void log(const spdlog::details::log_msg& message) override;
   void flush() override {}
   void set_pattern(const std::string&) override {}

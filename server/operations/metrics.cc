@@ -31,7 +31,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using prometheus::Registry;
 
-// Seconds: from a run that a spare served to the longest that a call may ask for.
+// Seconds: from a run in a spare worker to the maximum timeout of a call.
 const Histogram::BucketBoundaries kDurations = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                 0.05,   0.1,   0.25,   0.5,   1,    2.5,
                                                 5,      10,    30,     60,    120,  300};
@@ -40,7 +40,7 @@ constexpr size_t kMaxSeries = 512;  // of one family, times its statuses
 constexpr size_t kMaxLabelBytes = 128;
 constexpr char kOther[] = "other";
 
-// The statuses of an outcome, then what a call without one comes to.
+// The statuses of outcomes, followed by those of calls without one.
 constexpr host::Status kStatuses[] = {
     host::Status::kOk,      host::Status::kException, host::Status::kRefused,
     host::Status::kTimeout, host::Status::kCpuLimit,  host::Status::kMemoryLimit,
@@ -62,15 +62,15 @@ size_t IndexOf(const CallRecord& record) {
   return std::min(static_cast<size_t>(found - kStatuses), kNone);
 }
 
-// Valid UTF-8 of a bounded length: one label that is not makes the whole page unreadable.
+// Valid UTF-8 of bounded length: a single invalid label would make the whole page unreadable.
 std::string LabelValue(std::string_view text) {
   const std::string quoted = nlohmann::json(text.substr(0, kMaxLabelBytes))
                                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(quoted).get<std::string>();
 }
 
-// Series by the values of their labels. Known ones are found without an allocation and side by
-// side; past kMaxSeries everyone else shares the one whose labels are all "other".
+// Series by label values. Lookup of a known series is concurrent and needs no allocation. Beyond
+// kMaxSeries, new ones share a series whose labels are all "other".
 template <typename Series, size_t kLabels>
 class SeriesTable {
  public:
@@ -103,10 +103,10 @@ class SeriesTable {
     }
   };
   std::shared_mutex mutex_;
-  std::map<Values, Series, Less> series_;  // references into it stay valid
+  std::map<Values, Series, Less> series_;  // a std::map, because references must stay valid
 };
 
-// A family that is read, not counted.
+// Metrics that are read at scrape time.
 class Page {
  public:
   explicit Page(std::vector<MetricFamily> families) : families_(std::move(families)) {}
@@ -141,7 +141,8 @@ void AddCalls(Page& page, const CallQueue::Counters& calls) {
   page.One(MetricType::Gauge, "belljar_calls_waiting", "Calls waiting in the queue.",
            calls.waiting);
   page.One(MetricType::Counter, "belljar_calls_refused_total",
-           "Calls refused because the server or the caller's share was full.", calls.refused);
+           "Calls refused because the limit of the server or the caller was reached.",
+           calls.refused);
 }
 
 void AddSpares(Page& page, const std::vector<SpareGauge>& spares) {
@@ -181,7 +182,7 @@ auto& Add(Registry& registry, Build build, const char* name, const char* help) {
 }  // namespace
 
 struct Metrics::Families {
-  // Of one tool, profile and token.
+  // For one tool, profile and token.
   struct Calls {
     std::array<Counter*, kStatusCount> by_status{};
     Histogram* duration = nullptr;
@@ -217,8 +218,8 @@ struct Metrics::Families {
   Registry registry;
   prometheus::Family<Counter>& executions =
       Add(registry, prometheus::BuildCounter(), "belljar_executions_total",
-          "Calls of tools that use a worker, by how they ended. Status \"failure\" is the "
-          "server's own, \"none\" a call that ended without an outcome.");
+          "Calls of tools that use a worker, by status. \"failure\" is a failure of the server, "
+          "\"none\" a call that ended without an outcome.");
   prometheus::Family<Histogram>& durations =
       Add(registry, prometheus::BuildHistogram(), "belljar_execution_duration_seconds",
           "Wall time of the code in its worker, in seconds.");
@@ -227,32 +228,32 @@ struct Metrics::Families {
           "CPU time of finished workers, in seconds.")
           .Add({});
   Counter& dropped = Add(registry, prometheus::BuildCounter(), "belljar_output_dropped_bytes_total",
-                         "Output past its limit, dropped, in bytes.")
+                         "Output discarded beyond the output limit, in bytes.")
                          .Add({});
   prometheus::Family<Counter>& security_events =
       Add(registry, prometheus::BuildCounter(), "belljar_security_events_total",
-          "Acts of guests that a layer denied, or killed the worker for.");
+          "Guest actions that a layer denied or killed the worker for.");
   Counter& our_failures = Add(registry, prometheus::BuildCounter(), "belljar_our_failures_total",
-                              "Calls that failed for the server's own reasons, not the guest's.")
+                              "Calls that failed because of the server, not the guest.")
                               .Add({});
   prometheus::Family<Counter>& container_runs =
       Add(registry, prometheus::BuildCounter(), "belljar_container_runs_total",
-          "Runs in containers, by whether a container was waiting for them.");
-  // Both are there from the start: what is absent at first shows no rate.
+          "Runs in containers, by whether a warm container was available.");
+  // Both exist from the start, because rate() ignores the first sample of a new series.
   Counter& warm_runs = container_runs.Add({{"warm", "yes"}});
   Counter& cold_runs = container_runs.Add({{"warm", "no"}});
   prometheus::Family<Gauge>& layer_held =
       Add(registry, prometheus::BuildGauge(), "belljar_layer_held",
-          "Whether the layer was observed to hold the last worker without a container: 1 or 0.");
+          "Whether the layer was in effect for the last worker outside a container: 1 or 0.");
   prometheus::Family<Counter>& http_requests =
       Add(registry, prometheus::BuildCounter(), "belljar_http_requests_total",
-          "HTTP answers, by status code.");
+          "HTTP responses, by status code.");
   Counter& auth_failures = Add(registry, prometheus::BuildCounter(), "belljar_auth_failures_total",
                                "Requests without a valid token.")
                                .Add({});
   prometheus::Family<Gauge>& build_info =
       Add(registry, prometheus::BuildGauge(), "belljar_build_info",
-          "Always 1; its labels name the versions.");
+          "Always 1; the labels contain the versions.");
 
   SeriesTable<Calls, 3> calls;
   SeriesTable<Counter*, 2> events;
@@ -287,7 +288,7 @@ void Metrics::Called(const CallRecord& record) {
   if (outcome.container) {
     (outcome.container->warm ? to.warm_runs : to.cold_runs).Increment();
   } else {
-    // What holds in a container is that place's, and its guest's word.
+    // Layers in a container depend on the container and are reported by its guest.
     for (const host::LayerState& layer : outcome.isolation.layers) to.SetLayer(layer);
   }
 }
@@ -311,7 +312,7 @@ std::string Metrics::Text() const {
   if (sources_.calls) AddCalls(page, sources_.calls());
   if (sources_.spares) AddSpares(page, sources_.spares());
   if (sources_.http_connections) {
-    page.One(MetricType::Gauge, "belljar_http_connections", "HTTP connections that are open.",
+    page.One(MetricType::Gauge, "belljar_http_connections", "Open HTTP connections.",
              sources_.http_connections());
   }
   AddProcess(page);

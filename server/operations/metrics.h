@@ -1,4 +1,4 @@
-// Metrics: what the server has done and how it is, as Prometheus reads it (text format 0.0.4).
+// Metrics: counters and gauges of the server in the Prometheus text format 0.0.4.
 //
 //   Metrics metrics({.version = "0.1.0", .python = "3.11.2"});
 //   metrics.ReadFrom({.calls = [&] { return queue.counters(); }, …});   // before the first Text
@@ -6,11 +6,11 @@
 //   metrics.HttpAnswered(200);              // the HTTP transport
 //   std::string body = metrics.Text();      // GET /metrics, content type kMetricsContentType
 //
-// Everything may be called by any thread, but for ReadFrom.
+// All functions except ReadFrom may be called from any thread.
 //
-// No label takes a value that a guest or a caller is free to choose: tools and profiles are the
-// server's, tokens the operator's, layers and actions the engine's. Should one ever slip through,
-// the number of series still has an end: past it all others are counted under "other".
+// No label has values chosen by guests or callers: tools and profiles come from the server, tokens
+// from the operator, layers and actions from the engine. As a safeguard the number of series is
+// bounded; further ones are counted under "other".
 #ifndef BELLJAR_SERVER_OPERATIONS_METRICS_H_
 #define BELLJAR_SERVER_OPERATIONS_METRICS_H_
 
@@ -38,7 +38,7 @@ struct SpareGauge {
   size_t wanted = 0;
 };
 
-// Asked at each scrape, on its thread. An empty one: the figure is left out.
+// Called at each scrape, on the scraping thread. Empty: the metric is omitted.
 struct MetricsSources {
   std::function<CallQueue::Counters()> calls;
   std::function<std::vector<SpareGauge>()> spares;
@@ -50,14 +50,14 @@ class Metrics : public CallObserver {
   explicit Metrics(const BuildInfo& build);
   ~Metrics() override;
 
-  // Precondition: nothing else has been called yet.
+  // Must be called before all other functions.
   void ReadFrom(MetricsSources sources);
 
   void Called(const CallRecord& record) override;
   void HttpAnswered(int code);
   void AuthenticationFailed();
 
-  // Gathers everything; tens of microseconds.
+  // Collects all metrics; takes tens of microseconds.
   std::string Text() const;
 
  private:

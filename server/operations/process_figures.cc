@@ -23,10 +23,10 @@ std::optional<uint64_t> CountFds() {
   while (const dirent* entry = readdir(directory.get())) {
     if (entry->d_name[0] != '.') ++count;
   }
-  return count - 1;  // without the directory itself
+  return count - 1;  // without the descriptor of the directory itself
 }
 
-// Seconds since 1970 at which the machine was started.
+// Boot time in seconds since 1970.
 std::optional<double> BootTime() {
   const core::Result<std::string> stat = core::ReadFile("/proc/stat", size_t{4} << 20);
   if (!stat) return std::nullopt;
@@ -35,8 +35,8 @@ std::optional<double> BootTime() {
   return strtod(stat->c_str() + at + 7, nullptr);
 }
 
-// Fields of proc(5), /proc/PID/stat, counted from the one after the command's name: that may hold
-// spaces and brackets of its own.
+// Fields of /proc/PID/stat (proc(5)), counted from the one after the command name, which may itself
+// contain spaces and parentheses.
 void ReadStat(ProcessFigures& figures) {
   const core::Result<std::string> stat = core::ReadFile("/proc/self/stat", kMaxOfProc);
   if (!stat) return;

@@ -1,5 +1,5 @@
-// ProcessFigures: what every Prometheus client library says of its own process. This process only:
-// neither zygotes nor workers.
+// ProcessFigures: the standard process metrics of Prometheus client libraries. For this process
+// only, without zygotes and workers.
 #ifndef BELLJAR_SERVER_OPERATIONS_PROCESS_FIGURES_H_
 #define BELLJAR_SERVER_OPERATIONS_PROCESS_FIGURES_H_
 
@@ -8,7 +8,7 @@
 
 namespace belljar::server::operations {
 
-// nullopt: the machine does not tell (no /proc).
+// nullopt: not available (no /proc).
 struct ProcessFigures {
   std::optional<double> cpu_seconds;
   std::optional<uint64_t> resident_bytes;

@@ -15,10 +15,10 @@ namespace belljar::server::stdio {
 namespace {
 
 constexpr char kConversation[] = "stdio";
-// What one read takes at the most; the usual message is far smaller.
+// Maximum size of one read; typical messages are far smaller.
 constexpr size_t kReadSize = 64 * 1024;
-// Of what waits to be written: a client that does not read is cut off here. Guests' output is
-// bounded far below.
+// Maximum number of bytes waiting to be written; a client that does not read is disconnected beyond
+// it. The output limits of guests are far lower.
 constexpr size_t kMaxWaiting = 64 << 20;
 
 constexpr char kTooLong[] = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":)"
@@ -26,8 +26,9 @@ constexpr char kTooLong[] = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700
 
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
-// A descriptor for the same pipe that does not block, without changing the one that others may
-// share. Sockets are asked per call not to block; files and terminals take what they are given.
+// A non-blocking descriptor for the same pipe. The original is not changed if possible, since other
+// processes may share it. Sockets use MSG_DONTWAIT instead; files and terminals are written
+// blocking.
 core::UniqueFd Unblocked(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   core::UniqueFd own(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
@@ -43,9 +44,9 @@ mode_t KindOf(int fd) {
 
 }  // namespace
 
-// Lines on their way out. The thread of a call writes straight away while the client keeps up; when
-// the pipe is full its lines wait for a thread that does nothing else, so that a call and its kill
-// never depend on who reads.
+// Outgoing lines. The thread of a call writes directly while the client keeps up. When the pipe is
+// full, lines are queued for a dedicated writer thread, so that calls and their cancellation never
+// depend on the reader.
 class StdioTransport::Output {
  public:
   explicit Output(int fd)
@@ -64,7 +65,7 @@ class StdioTransport::Output {
       text.erase(0, WriteWhatFits(text));
       if (text.empty()) return;
     }
-    // One long answer is let through; a client that leaves so much lying is gone.
+    // One long answer is always accepted; a client that leaves more unread counts as gone.
     if (waiting_.empty()) {
       waiting_ = std::move(text);
     } else if (waiting_.size() - sent_ + text.size() > kMaxWaiting) {
@@ -81,10 +82,10 @@ class StdioTransport::Output {
     return closed_;
   }
 
-  // The descriptor, to see from outside that nobody reads any more.
+  // For detecting that the reader is gone.
   int fd() const { return fd_; }
 
-  // Gives the client a moment to take what waits.
+  // Gives the client some time to read queued lines.
   void Flush(std::chrono::milliseconds within) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, within, [&] { return closed_ || waiting_.empty(); });
@@ -106,7 +107,7 @@ class StdioTransport::Output {
     changed_.notify_all();
   }
 
-  // Without blocking. All of it where nobody reads any more: then this is closed.
+  // Does not block. Returns the full size if the reader is gone; the output is then closed.
   size_t WriteWhatFits(std::string_view text) {
     size_t written = 0;
     while (written < text.size()) {
@@ -133,7 +134,7 @@ class StdioTransport::Output {
       if (closed_) return;
       lock.unlock();
       pollfd writable{fd_, POLLOUT, 0};
-      // Now and then without cause, to see whether this has been closed.
+      // With a timeout, to check periodically whether this has been closed.
       poll(&writable, 1, 100);
       lock.lock();
       if (closed_) return;
@@ -153,12 +154,12 @@ class StdioTransport::Output {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string waiting_;
-  size_t sent_ = 0;  // of waiting_
+  size_t sent_ = 0;  // bytes of waiting_
   bool closed_ = false;
   std::thread writer_;
 };
 
-// The way back of one message: to the same place as all others.
+// Replies to one message; all replies share one output.
 class StdioTransport::LineReply final : public Reply {
  public:
   explicit LineReply(std::shared_ptr<Output> output) : output_(std::move(output)) {}

@@ -1,8 +1,8 @@
-// StdioTransport: messages of one client, a line each, on two descriptors. What is written there is
-// protocol and nothing else.
+// StdioTransport: exchanges messages with one client, one per line, over two descriptors. Writes
+// nothing but protocol messages.
 //
 //   StdioTransport transport(STDIN_FILENO, STDOUT_FILENO, handler);
-//   transport.Run(stop_fd);      // until the client closes its end, or stop_fd is readable
+//   transport.Run(stop_fd);      // until the client disconnects or stop_fd is readable
 #ifndef BELLJAR_SERVER_STDIO_STDIO_TRANSPORT_H_
 #define BELLJAR_SERVER_STDIO_STDIO_TRANSPORT_H_
 
@@ -20,26 +20,27 @@ namespace belljar::server::stdio {
 class StdioTransport {
  public:
   enum class End {
-    kPeer,     // the client has closed its end, or cannot be written to any more
+    kPeer,     // the client has closed its end or no longer reads
     kStopped,  // stop_fd
   };
 
-  // A longer line is answered with an error and skipped.
+  // Longer lines are answered with an error and skipped.
   static constexpr core::Bytes kMaxLine = core::Bytes::Mebi(20);
 
-  // The descriptors are borrowed. `handler` outlives this.
+  // The descriptors are borrowed. `handler` must outlive this object.
   StdioTransport(int input, int output, MessageHandler& handler);
   ~StdioTransport();
 
-  // Reads and hands over until the end. At the client's end every call of theirs is cancelled.
-  // Replies may still come, on any thread, until this is destroyed; later ones go nowhere.
+  // Reads messages and passes them to the handler until the end. When the client disconnects, all
+  // its calls are cancelled. Replies are accepted on any thread until this object is destroyed;
+  // later ones are dropped.
   core::Result<End> Run(int stop_fd);
 
  private:
   class Output;
   class LineReply;
 
-  // Takes what `bytes` has of lines; keeps the rest for later.
+  // Processes the complete lines in `bytes` and keeps the rest.
   void Take(std::string_view bytes);
   void HandLine(std::string line);
 

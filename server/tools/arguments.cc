@@ -14,13 +14,13 @@ using nlohmann::json;
 using Json = nlohmann::ordered_json;
 using Type = Parameter::Type;
 
-// Of one call: a hostile one may have a million wrong names.
+// Per call: a hostile one may have a million unknown names.
 constexpr size_t kMaxProblems = 20;
 
 constexpr const char* kSizePattern = "^[0-9]{1,19}([kKmMgG]([iI]?[bB])?|[bB])?$";
 constexpr size_t kMaxSizeText = 24;
 
-// 300, 0.5: as JSON, whole where it is whole.
+// As JSON; whole numbers without a decimal point: 300, 0.5.
 Json NumberJson(double number) {
   const auto whole = static_cast<int64_t>(number);
   return static_cast<double>(whole) == number ? Json(whole) : Json(number);
@@ -30,7 +30,7 @@ std::string NumberText(double number) { return NumberJson(number).dump(); }
 
 Json TextSchema(const Parameter& parameter) {
   Json schema = {{"type", "string"}};
-  // Characters are no more than bytes, so whatever passes the check passes the schema too.
+  // There are never more characters than bytes, so what passes the check also passes the schema.
   if (parameter.max_bytes > 0) schema["maxLength"] = parameter.max_bytes;
   if (!parameter.choices.empty()) schema["enum"] = parameter.choices;
   return schema;
@@ -83,27 +83,27 @@ std::string Wanted(const Parameter& parameter) {
   abort();
 }
 
-// A problem with a text, or empty.
+// What is wrong with a text; empty if it is valid.
 std::string TextProblem(const Parameter& parameter, const std::string& text) {
   if (parameter.max_bytes > 0 && text.size() > parameter.max_bytes) {
-    return "is " + std::to_string(text.size()) + " bytes long; the most is " +
+    return "is " + std::to_string(text.size()) + " bytes long; the maximum is " +
            std::to_string(parameter.max_bytes);
   }
   const size_t nul = parameter.may_hold_nul ? std::string::npos : text.find('\0');
   if (nul == std::string::npos) return "";
-  return "holds a NUL character at byte " + std::to_string(nul + 1) + "; leave it out";
+  return "contains a NUL character at byte " + std::to_string(nul + 1) + "; remove it";
 }
 
 std::string NumberProblem(const Parameter& parameter, double number, const std::string& shown) {
   if (number >= parameter.minimum && number <= parameter.maximum) return "";
   const bool above = number > parameter.maximum;
-  return "is " + shown + "; the " + (above ? "most is " : "least is ") +
+  return "is " + shown + "; the " + (above ? "maximum is " : "minimum is ") +
          NumberText(above ? parameter.maximum : parameter.minimum);
 }
 
 std::string LengthProblem(const Parameter& parameter, const json& list) {
   if (list.size() <= parameter.max_items) return "";
-  return "has " + std::to_string(list.size()) + " items; the most is " +
+  return "has " + std::to_string(list.size()) + " items; the maximum is " +
          std::to_string(parameter.max_items);
 }
 
@@ -111,7 +111,7 @@ std::string ListProblem(const Parameter& parameter, const json& list) {
   if (std::string problem = LengthProblem(parameter, list); !problem.empty()) return problem;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string where = "item " + std::to_string(i + 1) + " ";
-    if (!list[i].is_string()) return where + "has to be a string, not " + Shown(list[i]);
+    if (!list[i].is_string()) return where + "must be a string, not " + Shown(list[i]);
     const std::string problem = TextProblem(parameter, list[i].get_ref<const std::string&>());
     if (!problem.empty()) return where + problem;
   }
@@ -137,12 +137,12 @@ std::optional<core::Bytes> ReadSize(const json& value) {
 
 std::string SizeProblem(const Parameter& parameter, const json& value) {
   const std::optional<core::Bytes> size = ReadSize(value);
-  if (!size) return "has to be " + Wanted(parameter) + ", not " + Shown(value);
+  if (!size) return "must be " + Wanted(parameter) + ", not " + Shown(value);
   const auto bytes = static_cast<double>(size->count);
   if (bytes >= parameter.minimum && bytes <= parameter.maximum) return "";
   const bool above = bytes > parameter.maximum;
   const double bound = above ? parameter.maximum : parameter.minimum;
-  return "is " + size->ToString() + "; the " + (above ? "most is " : "least is ") +
+  return "is " + size->ToString() + "; the " + (above ? "maximum is " : "minimum is ") +
          core::Bytes{static_cast<uint64_t>(bound)}.ToString();
 }
 
@@ -158,7 +158,7 @@ bool HasType(Type type, const json& value) {
   abort();
 }
 
-// What is wrong with a value that is there, and is no list of files; empty: nothing.
+// What is wrong with a value that is present and not a list of files; empty if it is valid.
 std::string Problem(const Parameter& parameter, const json& value) {
   switch (parameter.type) {
     case Type::kText: return TextProblem(parameter, value.get_ref<const std::string&>());
@@ -173,7 +173,7 @@ std::string Problem(const Parameter& parameter, const json& value) {
 
 std::vector<std::string> Problems(const Parameter& parameter, const json& value) {
   if (!HasType(parameter.type, value)) {
-    return {"has to be " + Wanted(parameter) + ", not " + Shown(value)};
+    return {"must be " + Wanted(parameter) + ", not " + Shown(value)};
   }
   if (std::string problem = Problem(parameter, value); !problem.empty()) return {problem};
   if (parameter.type != Type::kFiles) return {};
@@ -239,8 +239,7 @@ Json ParameterTable::Schema() const {
     properties[parameter.name] = ParameterSchema(parameter);
     if (parameter.required) required.push_back(parameter.name);
   }
-  // No $schema: 2020-12 is the protocol's own dialect, and older clients trip over a name that they
-  // do not know.
+  // No $schema: 2020-12 is the protocol's default dialect, and older clients fail on unknown names.
   Json schema = {{"type", "object"}, {"properties", properties}};
   if (!required.empty()) schema["required"] = required;
   schema["additionalProperties"] = false;
@@ -265,7 +264,7 @@ Arguments ParameterTable::Check(const json& arguments, std::vector<std::string>&
   Arguments sound;
   sound.object_ = arguments.is_null() ? &kNone : &arguments;
   if (!sound.object_->is_object()) {
-    problems.push_back("the arguments have to be an object, not " + Shown(arguments));
+    problems.push_back("the arguments must be an object, not " + Shown(arguments));
     return sound;
   }
   CheckNames(*sound.object_, problems);

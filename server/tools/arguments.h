@@ -1,5 +1,5 @@
-// The arguments of a tool, as a table. The schema that clients see and the checking of what they
-// send are both made from it, so neither can say what the other does not.
+// The arguments of a tool, as a table. Both the published schema and the validation of arguments
+// are derived from it, so they cannot differ.
 //
 //   const ParameterTable table({{.name = "code", .type = Parameter::Type::kText, …}});
 //   description.input_schema = table.Schema();
@@ -35,21 +35,21 @@ struct Parameter {
   Type type = Type::kText;
   std::string description;
   bool required = false;
-  nlohmann::ordered_json default_value;  // what holds when it is left out; null: nothing to name
-  // Of a kNumber and, in bytes, of a kSize; both included.
+  nlohmann::ordered_json default_value;  // if omitted; null: no default to show
+  // For kNumber and, in bytes, for kSize; inclusive.
   double minimum = 0;
   double maximum = 0;
-  // Bytes of a kText and of each text in a kTextList; of all contents of kFiles together.
+  // Bytes: of a kText, of each text in a kTextList, of all contents of kFiles in total.
   size_t max_bytes = 0;
-  size_t max_items = 0;  // of a kTextList, and of kFiles
+  size_t max_items = 0;  // for kTextList and kFiles
   bool may_hold_nul = false;
-  // Only named in the schema: which of them a call may use is the tool's to judge.
+  // Only listed in the schema; the tool decides which of them a call may use.
   std::vector<std::string> choices;
   std::vector<nlohmann::ordered_json> examples;
 };
 
-// Arguments that have passed the table's checks; views into the JSON that was checked. Null and
-// absent are the same.
+// Arguments that have passed the table's checks; a view into the checked JSON. Null counts as
+// absent.
 class Arguments {
  public:
   const std::string* Text(std::string_view name) const;  // null: not given
@@ -64,7 +64,7 @@ class Arguments {
   const nlohmann::json* Find(std::string_view name) const;
 
   const nlohmann::json* object_ = nullptr;
-  std::vector<std::string_view> sound_;  // names of arguments that hold what the table asks for
+  std::vector<std::string_view> sound_;  // names of valid arguments
 };
 
 class ParameterTable {
@@ -74,7 +74,7 @@ class ParameterTable {
   // JSON Schema 2020-12.
   nlohmann::ordered_json Schema() const;
 
-  // Adds one line a problem. What has a problem is not in the answer. `arguments` has to outlive
+  // Appends one line per problem. Invalid arguments are not in the result. `arguments` must outlive
   // it.
   Arguments Check(const nlohmann::json& arguments, std::vector<std::string>& problems) const;
 
@@ -87,7 +87,7 @@ class ParameterTable {
 // One message for all problems of a call of `tool`.
 std::string ProblemsText(std::string_view tool, const std::vector<std::string>& problems);
 
-// The value's type and, shortened and printable, the value itself: for messages.
+// The value's type and the value itself, shortened and printable, for messages.
 std::string Shown(const nlohmann::json& value);
 
 }  // namespace belljar::server::tools

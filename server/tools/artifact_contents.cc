@@ -9,7 +9,7 @@
 namespace belljar::server::tools {
 namespace {
 
-// One kind's share of an answer, as it is used up.
+// The remaining share of one kind of content in a result.
 class Share {
  public:
   explicit Share(const ContentBound& bound) : bound_(bound) {}
@@ -28,18 +28,18 @@ class Share {
   uint64_t bytes_ = 0;
 };
 
-// Whether it begins as its type says. A model's host refuses a whole conversation for one "image"
-// that is none, and the guest chooses both name and content.
+// Whether the content starts with the signature of its type. A model's host may reject a whole
+// conversation because of one invalid image, and the guest chooses both name and content.
 bool IsImage(std::string_view media_type, std::string_view bytes) {
   if (media_type == "image/png") return bytes.starts_with("\x89PNG\r\n\x1a\n");
   if (media_type == "image/jpeg") return bytes.starts_with("\xff\xd8\xff");
   if (media_type == "image/gif") return bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a");
-  // Of SVG hosts make nothing as an image: it is text, and goes as that.
+  // Hosts do not display SVG as an image, so it is sent as text.
   return media_type == "image/webp" && bytes.starts_with("RIFF") && bytes.size() >= 12 &&
          bytes.substr(8, 4) == "WEBP";
 }
 
-// Two names of files may be printed alike.
+// Different file names may have the same printable form.
 std::string FreeUri(const host::Outcome& outcome, const std::string& name,
                     std::set<std::string>& taken) {
   std::string uri = ArtifactUri(outcome.execution_id, name);
@@ -49,7 +49,7 @@ std::string FreeUri(const host::Outcome& outcome, const std::string& name,
   return uri;
 }
 
-// What was made to be shown stays before files.
+// Displayed figures and tables take precedence over files.
 void ListNoMoreThan(size_t most, host::Outcome& outcome) {
   if (outcome.artifacts.size() <= most) return;
   std::stable_partition(outcome.artifacts.begin(), outcome.artifacts.end(),
@@ -94,10 +94,10 @@ std::vector<Content> TakeContents(host::Outcome& outcome, const std::string& own
     } else if (embedded.Take(bytes.size())) {
       content.kind = Content::Kind::kEmbedded;
     } else if (is_kept) {
-      if (++links > kMaxLinks) continue;  // its URI stands in the list
+      if (++links > kMaxLinks) continue;  // its URI is in the list
       content.kind = Content::Kind::kLink;
     } else {
-      AddNote(artifact, "too long to be sent or kept");
+      AddNote(artifact, "too large to be sent or kept");
       continue;
     }
     contents.push_back(std::move(content));

@@ -1,5 +1,5 @@
-// What a run left, as the contents of an answer: images to look at, small files whole, the rest as
-// links to what the store keeps.
+// Converts the artifacts of a run to contents of a result: images, small files in full, and links
+// to the store for the rest.
 #ifndef BELLJAR_SERVER_TOOLS_ARTIFACT_CONTENTS_H_
 #define BELLJAR_SERVER_TOOLS_ARTIFACT_CONTENTS_H_
 
@@ -14,8 +14,8 @@
 
 namespace belljar::server::tools {
 
-// How many of a kind an answer has, how long each may be, and all together. What is over goes on as
-// a link; links themselves only have a number.
+// Limits of one kind of content per result: number, size of each and total size. Artifacts beyond
+// these become links; links are limited only in number.
 struct ContentBound {
   size_t count;
   core::Bytes each;
@@ -24,9 +24,9 @@ struct ContentBound {
 inline constexpr ContentBound kImages = {8, core::Bytes::Mebi(1), core::Bytes::Mebi(3)};
 inline constexpr ContentBound kEmbedded = {16, core::Bytes::Kibi(32), core::Bytes::Kibi(128)};
 inline constexpr size_t kMaxLinks = 32;
-// Text that stands in the object too, for programs that read nothing else of an answer.
+// Text that is also included in the object, for programs that read nothing else.
 inline constexpr ContentBound kSmallTexts = {16, core::Bytes::Kibi(4), core::Bytes::Kibi(16)};
-// Artifacts that the object lists.
+// Maximum number of artifacts listed in the object.
 inline constexpr size_t kMaxListed = 200;
 
 // Moves the artifacts' contents into the store, under `owner`, and gives each artifact its URI.

@@ -10,10 +10,10 @@ namespace {
 
 constexpr char kHowToAllowPackages[] =
     "packages: not enabled on this server; an operator enables them with enabled = true, an index "
-    "and names below [packages] of the configuration file. Leave them out: get_sandbox_info lists "
-    "the modules that there are";
+    "and allowed names in [packages] of the configuration file. Omit them: get_sandbox_info lists "
+    "the available modules";
 
-// A name and a password stand here, if anywhere: settings are shown.
+// The variable may contain credentials; settings are displayed and must not.
 std::string IndexOf(const PackagesConfig& config) {
   if (!config.index.empty()) return config.index;
   const char* const variable = getenv("PIP_INDEX_URL");
@@ -40,8 +40,7 @@ std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& t
     return std::nullopt;
   }
   if (!in_container) {
-    problems.push_back(
-        "packages: given to runs in containers only; set use_container to true as well");
+    problems.push_back("packages: available only in containers; set use_container to true as well");
     return std::nullopt;
   }
   core::Result<Requirements> requirements = container::packages::ParseRequirements(texts);
@@ -53,8 +52,7 @@ std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& t
   for (const container::packages::PackageRequirement& each : *requirements) {
     if (container::packages::IsAllowedPackage(each.name, config_.allowed)) continue;
     problems.push_back("packages: " + core::Quoted(each.name) +
-                       " may not be asked for; the operator allows " +
-                       core::Joined(config_.allowed));
+                       " is not allowed; the operator allows " + core::Joined(config_.allowed));
   }
   if (problems.size() > before) return std::nullopt;
   return std::move(*requirements);

@@ -1,4 +1,4 @@
-// CallPackages: the packages that calls may ask for, of a server whose operator allows some.
+// CallPackages: the packages that calls may request on a server whose operator allows some.
 //
 //   std::optional<Requirements> asked = packages.Take(texts, in_container, problems);
 //   Result<PreparedPackages> prepared = packages.Prepare(profile, *asked, cancel_fd);
@@ -29,12 +29,12 @@ class CallPackages {
   bool enabled() const { return config_.enabled; }
   const std::vector<std::string>& allowed() const { return config_.allowed; }
 
-  // What a call has asked for, as far as it may; nullopt: nothing, or there are new problems.
+  // The packages that a call requests; nullopt: none, or `problems` has new entries.
   std::optional<Requirements> Take(const std::vector<std::string>& texts, bool in_container,
                                    std::vector<std::string>& problems) const;
 
-  // Blocks, for as long as an installation may take; any thread. Precondition: enabled, and Take
-  // gave them. An error is to be told to the caller; the next call tries again.
+  // Blocks, possibly for a whole installation; any thread. Precondition: enabled, and the
+  // requirements come from Take. Errors are reported to the caller; the next call retries.
   core::Result<container::packages::PreparedPackages> Prepare(const core::Profile& profile,
                                                               const Requirements& requirements,
                                                               int cancel_fd);

@@ -7,7 +7,7 @@
 namespace belljar::server::tools {
 namespace {
 
-// The longest source that any profile takes: which one a call gets is known only later.
+// The maximum source size over all profiles: the profile of a call is known only later.
 uint64_t MaxSource(const Sandboxes& sandboxes) {
   uint64_t longest = 0;
   for (const EnabledProfile& each : sandboxes.enabled()) {
@@ -23,7 +23,7 @@ std::vector<std::string> Names(const Sandboxes& sandboxes) {
   return names;
 }
 
-// What a run comes to that was cancelled before there was a worker.
+// The outcome of a run that was cancelled before it had a worker.
 host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const host::Request& request) {
   host::Outcome outcome;
   host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled before it was run");
@@ -35,7 +35,8 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const host::Reques
   return outcome;
 }
 
-// The policy names the profile that has what was refused, and does not know whom it talks to.
+// The policy names the profile that would allow what was refused, but does not know which profiles
+// this caller may use.
 void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, host::Outcome& outcome) {
   for (host::Finding& finding : outcome.findings) {
     const std::string why = sandboxes.WhyNot(finding.profile, caller);
@@ -64,7 +65,8 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
   parameter.name = "profile";
   parameter.type = Parameter::Type::kText;
   parameter.description =
-      "What the code may use: the name of an enabled security profile" +
+      "The security profile, which determines what the code may use: the name of an enabled "
+      "profile" +
       std::string(sandboxes.combinations().empty() ? "" : ", or several joined with +") +
       ". get_sandbox_info lists the modules of each.";
   parameter.default_value = sandboxes.default_profile().profile.name;
@@ -85,7 +87,8 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
   const std::string* code = arguments.Text("code");
   if (!code || code->size() <= most.count) return *chosen;
   problems.push_back("code is " + std::to_string(code->size()) +
-                     " bytes long; the most of profile " + profile.name + " is " + most.ToString());
+                     " bytes long; the maximum of profile " + profile.name + " is " +
+                     most.ToString());
   return nullptr;
 }
 
@@ -99,8 +102,8 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
   if (!sandbox) return sandbox.error();
   outside::RunOptions options;
   options.sink = sink;
-  // The answer follows at once and has it. Clients that read a notification together with the
-  // answer of its call take it for a stray one: the official TypeScript clients report an error.
+  // The answer contains the rest and follows at once. Clients that read a notification together
+  // with the answer consider it stray: the official TypeScript clients report an error.
   options.sink_gets_the_rest = false;
   options.deferred = call.deferred;
   if (cancellation) {

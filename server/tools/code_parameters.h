@@ -1,5 +1,5 @@
-// What the tools that take code have in common: the parameters `code` and `profile`, and what they
-// do before and after a worker has run.
+// Common parts of the tools that take code: the parameters `code` and `profile`, and the steps
+// before and after a worker runs.
 #ifndef BELLJAR_SERVER_TOOLS_CODE_PARAMETERS_H_
 #define BELLJAR_SERVER_TOOLS_CODE_PARAMETERS_H_
 
@@ -20,25 +20,24 @@ namespace belljar::server::tools {
 Parameter CodeParameter(const Sandboxes& sandboxes, std::string description);
 Parameter ProfileParameter(const Sandboxes& sandboxes);
 
-// Null, with a problem added, when the call may not have the profile that it names, or its code is
-// longer than that profile takes.
+// Null, with a problem added, if the call may not use the profile that it names, or its code
+// exceeds the limit of that profile.
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems);
 
-// Runs the request in the profile's sandbox; in a container of `in_container`, where that is one.
-// `sink` may be null. A call that is cancelled already
-// is killed before it takes a worker.
+// Runs the request in the profile's sandbox, or in a container for `in_container` if that is not
+// null. `sink` may be null. A call that is already cancelled takes no worker.
 core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
                                 const host::Request& request, const outside::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container = nullptr);
 
-// Enters what has been run in the books, after the answer where the call lets it. `observer` may be
-// null. `tool` is a literal.
+// Reports the call to the observer, after the answer if the call supports it. `observer` may be
+// null. `tool` must be a literal.
 void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
             const EnabledProfile& profile, host::Request request,
             core::Result<host::Outcome> outcome);
 
-// "128 MiB", "1000 bytes": for descriptions, whose readers may not know our suffixes.
+// "128 MiB", "1000 bytes": for descriptions, whose readers may not know the short suffixes.
 std::string SizeText(core::Bytes size);
 
 ToolResult RefusedArguments(std::string_view tool, const std::vector<std::string>& problems);

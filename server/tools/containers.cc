@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kHowToEnableContainers =
     "containers are not enabled on this server; an operator enables them with "
-    "SANDBOX_ENABLE_CONTAINER_MODE=true, or enabled = true below [container] of the configuration "
-    "file. Without one a run is sealed by the kernel's layers, listed in isolation";
+    "SANDBOX_ENABLE_CONTAINER_MODE=true, or enabled = true in [container] of the configuration "
+    "file. Without a container, runs are sealed by the kernel layers listed in isolation";
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Containers::Containers(ContainerConfig config, size_t max_profiles, MakeOptions 
       max_profiles_(std::max<size_t>(max_profiles, 1)),
       make_options_(std::move(make_options)) {
   state_.enabled = config_.enabled;
-  state_.message = config_.enabled ? "no call has asked for one yet" : kHowToEnableContainers;
+  state_.message = config_.enabled ? "no call has requested one yet" : kHowToEnableContainers;
 }
 
 Containers::~Containers() {
@@ -31,12 +31,12 @@ Containers::~Containers() {
 void Containers::WarmUp(const core::Profile& default_profile) {
   default_profile_ = default_profile.name;
   if (!config_.enabled) return;
-  // What goes wrong is in state(), and said to the call that asks for one.
+  // Failures are recorded in state() and reported to calls that request a container.
   warming_ = std::thread([this, profile = default_profile] { (void)Get(profile); });
 }
 
 std::shared_ptr<Containers::Slot> Containers::Use(const std::string& profile) {
-  std::shared_ptr<Slot> closed;  // its sandbox ends without the lock
+  std::shared_ptr<Slot> closed;  // its sandbox must be destroyed without the lock
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(slots_.begin(), slots_.end(),
                                   [&](const auto& each) { return each->profile == profile; });
@@ -71,8 +71,8 @@ core::Result<std::shared_ptr<outside::Sandbox>> Containers::Open(const core::Pro
                                                         std::move(*choice))
              : core::Result<std::unique_ptr<outside::Sandbox>>(choice.error());
   const std::lock_guard lock(mutex_);
-  // Why one of another profile did not come up may be the words of somebody's packages: they are
-  // for the call that asked for those, and say nothing of other containers.
+  // The error of another profile may contain text from a caller's packages: it is only for that
+  // call and says nothing about other containers.
   if (!opened && choice && profile.name != default_profile_) return opened.error();
   state_.available = opened.ok();
   if (!opened) {
@@ -81,7 +81,7 @@ core::Result<std::shared_ptr<outside::Sandbox>> Containers::Open(const core::Pro
   }
   state_.engine = engine;
   state_.runtime = runtime;
-  state_.message = "use_container puts a run into a container of its own, started by " + runtime +
+  state_.message = "use_container runs the code in a separate container, started by " + runtime +
                    (runtime == "runsc" ? " (gVisor)" : "");
   return std::shared_ptr<outside::Sandbox>(std::move(*opened));
 }

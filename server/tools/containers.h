@@ -1,11 +1,11 @@
-// Containers: the sandboxes of a server whose runs are in containers, one for each profile that a
-// call has asked for one.
+// Containers: the sandboxes of a server that run code in containers, one for each profile requested
+// with a container.
 //
 //   Containers containers(config.container, most, [&](const Profile& profile) { … });
-//   Result<std::shared_ptr<Sandbox>> sandbox = containers.Get(profile);   // starts it, if need be
+//   Result<std::shared_ptr<Sandbox>> sandbox = containers.Get(profile);   // starts it if necessary
 //
-// That there is no engine, or that it has stopped, is no failure of the server: those calls are
-// told, the others go on, and the next one tries again.
+// A missing or stopped container engine is not a failure of the server: only calls that need it
+// fail, and the next one retries.
 #ifndef BELLJAR_SERVER_TOOLS_CONTAINERS_H_
 #define BELLJAR_SERVER_TOOLS_CONTAINERS_H_
 
@@ -26,27 +26,25 @@ class Containers {
  public:
   using MakeOptions = std::function<outside::SandboxOptions(const core::Profile&)>;
 
-  // At most so many profiles have containers waiting; where one more is wanted, the one that has
-  // not been used for longest is closed, when the last call in it is over.
+  // At most `max_profiles` profiles have warm containers. When another one is needed, the least
+  // recently used is closed after its last call.
   Containers(ContainerConfig config, size_t max_profiles, MakeOptions make_options);
   Containers(const Containers&) = delete;
   ~Containers();
 
-  // Where they are enabled: starts those of this profile, which the first calls will ask for, on a
-  // thread of its own. Once.
+  // If containers are enabled, starts those of the default profile on a separate thread. Call once.
   void WarmUp(const core::Profile& default_profile);
 
-  // Any thread. An error is our machine's and says what to do; the next call tries again.
+  // Any thread. An error is a problem of this machine and says what to do; the next call retries.
   // Precondition: state().enabled.
   core::Result<std::shared_ptr<outside::Sandbox>> Get(const core::Profile& profile);
 
   struct State {
     bool enabled = false;  // by the operator
-    // The last that was asked for could be had; with an engine and an image, of the default
-    // profile.
+    // Whether the last attempt succeeded: there was an engine, and an image of the default profile.
     bool available = false;
     std::string message;
-    std::string engine;   // "Docker Engine"; where it is available
+    std::string engine;   // "Docker Engine"; if available
     std::string runtime;  // "runsc"
   };
   State state() const;
@@ -65,10 +63,10 @@ class Containers {
   const ContainerConfig config_;
   const size_t max_profiles_;
   const MakeOptions make_options_;
-  std::string default_profile_;  // name of the default profile
+  std::string default_profile_;  // name
 
   mutable std::mutex mutex_;
-  std::list<std::shared_ptr<Slot>> slots_;  // the one used last in front
+  std::list<std::shared_ptr<Slot>> slots_;  // most recently used first
   State state_;
   std::thread warming_;
 };

@@ -22,25 +22,25 @@ using Type = Parameter::Type;
 constexpr const char* kExecuteName = "execute_code";
 
 constexpr double kMinTimeout = 0.1;
-// Beyond the interpreter's own; with less not even small programs get far.
+// In addition to the interpreter's memory; with less even small programs fail.
 constexpr core::Bytes kMinMemory = core::Bytes::Mebi(8);
-// A message that holds more does not arrive: transports bound them.
+// Larger messages are refused by the transports anyway.
 constexpr core::Bytes kMaxStdin = core::Bytes::Mebi(16);
-// In base64 a third more, and the code beside it.
+// Base64 adds a third, and the message also contains the code.
 constexpr core::Bytes kMaxFileContent = core::Bytes::Mebi(12);
 constexpr size_t kMaxFiles = 100;
-// A name in the DNS, "*." before it and a port behind.
+// A DNS name with a "*." prefix and a port.
 constexpr size_t kMaxDomain = 270;
 
 double Seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// Whole seconds without a point, as people write them.
+// Whole seconds are written without a decimal point.
 nlohmann::ordered_json SecondsJson(milliseconds time) {
   if (time.count() % 1000 == 0) return time.count() / 1000;
   return Seconds(time);
 }
 
-// The most that any profile gives: which one a call gets is known only later.
+// The maximum over all profiles: the profile of a call is known only later.
 core::Limits MaxLimits(const Sandboxes& sandboxes) {
   core::Limits maximum = sandboxes.default_profile().profile.maximum_limits;
   for (const EnabledProfile& each : sandboxes.enabled()) {
@@ -56,7 +56,8 @@ std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
   return {
       {.name = "timeout",
        .type = Type::kNumber,
-       .description = "Seconds of wall clock, and of CPU time, after which the code is killed.",
+       .description = "Limit for wall-clock time and for CPU time, in seconds; the code is killed "
+                      "at the limit.",
        .default_value = SecondsJson(defaults.timeout),
        .minimum = kMinTimeout,
        .maximum = Seconds(maximum.timeout),
@@ -64,8 +65,8 @@ std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
        .examples = {10, 0.5}},
       {.name = "memory_limit",
        .type = Type::kSize,
-       .description = "Memory that the code may use beside the interpreter: a number with k, m or "
-                      "g, or whole bytes. Up to " +
+       .description = "Memory limit for the code, without the interpreter: a number with k, m or "
+                      "g, or a number of bytes. Up to " +
                       maximum.memory.ToString() + ".",
        .default_value = defaults.memory.ToString(),
        .minimum = static_cast<double>(kMinMemory.count),
@@ -75,15 +76,15 @@ std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
   };
 }
 
-// What only means something in profiles of certain tiers.
+// Parameters that apply only to profiles of certain tiers.
 std::vector<Parameter> TierParameters() {
   return {
       {.name = "files",
        .type = Type::kFiles,
-       .description = "Files that are in the workspace when the code starts; its working directory "
-                      "is there. Up to " +
+       .description = "Files to create in the workspace, which is the working directory, before "
+                      "the code starts. Up to " +
                       SizeText(kMaxFileContent) +
-                      " in all. Only with a profile that includes filesystem.",
+                      " in total. Only with a profile that includes filesystem.",
        .default_value = {},
        .max_bytes = kMaxFileContent.count,
        .max_items = kMaxFiles,
@@ -92,9 +93,9 @@ std::vector<Parameter> TierParameters() {
            {{{"path", "data/input.csv"}, {"text", "name,age\nAda,36\n"}}})}},
       {.name = "allowed_domains",
        .type = Type::kTextList,
-       .description = "Only these of the hosts that the operator allows may be reached; an empty "
-                      "array allows none. Left out: all of those. Only with a profile that "
-                      "includes network.",
+       .description =
+           "Restricts access to these hosts, among those that the operator allows; an empty array "
+           "allows none. Default: all of those. Only with a profile that includes network.",
        .default_value = {},
        .max_bytes = kMaxDomain,
        .max_items = 100,
@@ -105,59 +106,59 @@ std::vector<Parameter> TierParameters() {
 
 std::string ContainerText(const Sandboxes& sandboxes) {
   if (sandboxes.containers().state().enabled) {
-    return "Whether the code also runs in a container of its own, for code that needs stronger "
-           "isolation. Takes some milliseconds more; everything else is the same.";
+    return "Whether to also run the code in a separate container, for stronger isolation. Adds "
+           "some milliseconds; everything else is the same.";
   }
-  return "Not enabled on this server: true is answered with an error. Leave it out; the kernel's "
-         "layers seal every run.";
+  return "Not enabled on this server: true is answered with an error. Omit it; the kernel layers "
+         "seal every run.";
 }
 
 std::string PackagesText(const Sandboxes& sandboxes) {
   if (!sandboxes.gives_packages()) {
-    return "Not enabled on this server: any is answered with an error. Leave it out; "
-           "get_sandbox_info lists the modules that there are.";
+    return "Not enabled on this server: any value is answered with an error. Omit it; "
+           "get_sandbox_info lists the available modules.";
   }
   std::string allowed;
   for (const std::string& pattern : sandboxes.packages().allowed()) {
     allowed += (allowed.empty() ? "" : ", ") + pattern;
   }
-  return "Packages to install before the code runs, with what they need: names, with versions "
+  return "Packages to install before the code runs, dependencies included: names, with versions "
          "where they matter. Only with use_container. The first call with a set takes as long as "
-         "installing it, later ones do not. The operator allows: " +
+         "its installation; later calls do not. The operator allows: " +
          allowed + ".";
 }
 
 std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes) {
   std::vector<Parameter> parameters = {
-      CodeParameter(sandboxes, "The Python program. It runs as a whole, as a file would.")};
+      CodeParameter(sandboxes, "The Python program. It is run as a whole, like a file.")};
   parameters[0].examples = {"result = 2 + 2\nprint(f'The answer is: {result}')"};
   for (Parameter& limit : LimitParameters(sandboxes)) parameters.push_back(std::move(limit));
   parameters.push_back(
       {.name = "capture_output",
        .type = Type::kBoolean,
-       .description = "Whether stdout and stderr come back. With false both are empty strings in "
-                      "the answer; what the code prints is still bounded.",
+       .description = "Whether to return stdout and stderr. If false, both are empty strings in "
+                      "the answer; the output limit still applies.",
        .default_value = true,
        .choices = {},
        .examples = {}});
   parameters.push_back({.name = "allowed_imports",
                         .type = Type::kTextList,
-                        .description = "Only these of the profile's modules may be imported; an "
-                                       "empty array allows none. Left out: all of them.",
+                        .description = "Restricts imports to these modules of the profile; an "
+                                       "empty array allows none. Default: all of them.",
                         .default_value = {},
                         .max_bytes = 200,
                         .max_items = 500,
                         .choices = {},
                         .examples = {nlohmann::ordered_json::array({"math", "json"})}});
-  parameters.push_back({.name = "stdin",
-                        .type = Type::kText,
-                        .description = "What the code reads as standard input, with input() or "
-                                       "sys.stdin. Left out: there is none.",
-                        .default_value = {},
-                        .max_bytes = kMaxStdin.count,
-                        .may_hold_nul = true,
-                        .choices = {},
-                        .examples = {"Ada\n36\n"}});
+  parameters.push_back(
+      {.name = "stdin",
+       .type = Type::kText,
+       .description = "Standard input of the code, read with input() or sys.stdin. Default: none.",
+       .default_value = {},
+       .max_bytes = kMaxStdin.count,
+       .may_hold_nul = true,
+       .choices = {},
+       .examples = {"Ada\n36\n"}});
   for (Parameter& parameter : TierParameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(ProfileParameter(sandboxes));
   parameters.push_back({.name = "packages",
@@ -177,7 +178,7 @@ std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes) {
   return parameters;
 }
 
-// "math, json, …": so that a model knows them without asking; bounded, whatever the profile.
+// "math, json, …", so that a model knows them without asking; bounded in length.
 std::string ModulesText(const EnabledProfile& enabled) {
   constexpr size_t kMaxLength = 600;
   const ModuleList modules = enabled.modules ? GivenModules(enabled.profile, *enabled.modules)
@@ -196,7 +197,7 @@ bool HasNetwork(const Sandboxes& sandboxes) {
                      [](const EnabledProfile& each) { return each.profile.egress.has_value(); });
 }
 
-// Those that a call may name beside the default one.
+// The profiles that a call may name besides the default one.
 std::string OtherProfilesText(const Sandboxes& sandboxes) {
   std::string names;
   const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
@@ -209,13 +210,14 @@ std::string OtherProfilesText(const Sandboxes& sandboxes) {
 
 std::string LanguageText(const Sandboxes& sandboxes) {
   if (sandboxes.language() == outside::Language::kFull) {
-    return "All of Python runs, with the standard library and what is installed beside it.\n\n";
+    return "All of Python is available, with the standard library and installed packages.\n\n";
   }
   const EnabledProfile& defaults = sandboxes.default_profile();
-  return "Ordinary Python runs: classes, recursion, comprehensions, match, async, dataclasses. Not "
-         "available: eval, exec, compile, attributes such as __globals__ that reach into the "
+  return "Ordinary Python is supported: classes, recursion, comprehensions, match, async, "
+         "dataclasses. Not available: eval, exec, compile, attributes such as __globals__ that "
+         "reach into the "
          "interpreter, " +
-         std::string(defaults.profile.workspace ? "files outside of the workspace, "
+         std::string(defaults.profile.workspace ? "files outside the workspace, "
                                                 : "open, files, ") +
          (defaults.profile.egress ? "" : "the network, ") + "other processes. Modules of profile " +
          defaults.profile.name + ": " + ModulesText(defaults) + "." + OtherProfilesText(sandboxes) +
@@ -224,18 +226,19 @@ std::string LanguageText(const Sandboxes& sandboxes) {
 
 std::string DescriptionText(const Sandboxes& sandboxes) {
   const core::Limits& defaults = sandboxes.default_profile().limits;
-  return "Runs a Python program in a fresh, sealed process and returns what came of it. Nothing is "
+  return "Runs a Python program in a fresh, sealed process and returns the outcome. No state is "
          "kept between calls.\n\n"
-         "The value of the last expression comes back as \"result\"; without one, that of the "
-         "variable named result. What is printed is in \"stdout\" and \"stderr\".\n\n" +
+         "The value of the last expression is returned as \"result\"; without one, that of the "
+         "variable named result. Printed output is in \"stdout\" and \"stderr\".\n\n" +
          LanguageText(sandboxes) + "Limits: " + core::FormatDuration(defaults.timeout) +
          " of time (timeout), " + SizeText(defaults.memory) + " of memory (memory_limit), " +
          SizeText(defaults.output) +
-         " each of stdout and stderr. At a time or memory limit the code is killed, and what it "
-         "had printed still comes back; output past its limit is dropped and counted.\n\n"
-         "If it fails, success is false and status says how: exception, refused (nothing was run; "
-         "findings has lines and what to do instead), timeout, cpu_limit, memory_limit or killed. "
-         "error has type, message, line, traceback and often a hint.\n\n"
+         " each for stdout and stderr. At a time or memory limit the code is killed, and the "
+         "output up to then is still returned; output beyond its limit is discarded and "
+         "counted.\n\n"
+         "On failure, success is false and status is exception, refused (nothing was run; findings "
+         "has the lines and what to do instead), timeout, cpu_limit, memory_limit or killed. error "
+         "has type, message, line, traceback and often a hint.\n\n"
          "Example: {\"code\": \"import math\\nprint('area')\\nmath.pi * 2 ** 2\", \"timeout\": 10} "
          "gives result 12.566370614359172 and stdout \"area\\n\".";
 }
@@ -247,8 +250,8 @@ ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable
   description.description = DescriptionText(sandboxes);
   description.input_schema = parameters.Schema();
   description.output_schema = OutcomeSchema();
-  // All that a run does stays in its worker, which is destroyed, unless it may talk to others: what
-  // those make of it is theirs. Packages come from others too, and stay for the next call.
+  // All effects of a run are confined to its worker, which is destroyed, unless the profile has a
+  // network: remote effects persist. Packages also come from outside and are kept for later calls.
   const bool has_network = HasNetwork(sandboxes);
   const bool installs = sandboxes.gives_packages();
   description.read_only = !has_network && !installs;
@@ -267,26 +270,26 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   ToolResult result;
   result.is_error = true;
   result.message =
-      "execute_code: use_container is true, and containers are not enabled on this server; an "
+      "execute_code: use_container is true, but containers are not enabled on this server; an "
       "operator enables them with SANDBOX_ENABLE_CONTAINER_MODE=true. Nothing was run. Call again "
       "without use_container: the run is then sealed by " +
       std::to_string(layers.size()) + " kernel layers (" + list +
-      "), and memory_limit and timeout hold there too.";
+      "), and memory_limit and timeout apply as well.";
   return result;
 }
 
-// Nothing that the caller could fix, and nothing that concerns its other calls.
+// The caller cannot fix this, and its other calls are not affected.
 ToolResult ContainerFailed(const core::Error& error) {
   ToolResult result;
   result.is_error = true;
   result.message =
-      "execute_code: use_container is true, and the container failed: " + error.ToString() +
+      "execute_code: use_container is true, but the container failed: " + error.ToString() +
       ". The code has no result. An operator can fix this; a call without use_container is sealed "
       "by the kernel layers and does not depend on it.";
   return result;
 }
 
-// What to do stands in the error: another name, another version, later.
+// The error says what to do: use another name or version, or retry later.
 ToolResult PackagesFailed(const core::Error& error) {
   ToolResult result;
   result.is_error = true;
@@ -299,7 +302,7 @@ core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profil
                         std::vector<std::string>& problems) {
   const core::Limits& maximum = profile.profile.maximum_limits;
   const auto over = [&](const char* name, const std::string& value, const std::string& maximum) {
-    problems.push_back(std::string(name) + " is " + value + "; the most of profile " +
+    problems.push_back(std::string(name) + " is " + value + "; the maximum of profile " +
                        profile.profile.name + " is " + maximum);
   };
   core::RequestedLimits requested;
@@ -317,8 +320,8 @@ core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profil
   return core::WithRequested(profile.limits, maximum, requested);
 }
 
-// `is_complete`: the profile's modules are all that there will be. With packages more come, whose
-// names nobody knows yet.
+// `is_complete`: there are no modules besides the profile's. Packages would add modules whose names
+// are not known yet.
 std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledProfile& profile,
                                       outside::Language language, bool is_complete,
                                       std::vector<std::string>& problems) {
@@ -326,8 +329,7 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
   if (!requested) return profile.modules;
   if (language == outside::Language::kFull) {
     problems.push_back(
-        "allowed_imports narrows the language policy, which this server runs without; leave it "
-        "out");
+        "allowed_imports restricts the language policy, which is disabled on this server; omit it");
     return std::nullopt;
   }
   const ModuleList known = profile.modules ? GivenModules(profile.profile, *profile.modules)
@@ -340,22 +342,22 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
     const std::string suggestion = host::Suggestion(module, known);
     problems.push_back("allowed_imports: profile " + profile.profile.name + " has no module " +
                        core::Quoted(module) +
-                       (suggestion.empty() ? "; get_sandbox_info lists what it has" : suggestion));
+                       (suggestion.empty() ? "; get_sandbox_info lists its modules" : suggestion));
   }
   return profile.modules ? Intersection(profile.profile, *profile.modules, *requested) : requested;
 }
 
 std::string_view RootOf(std::string_view module) { return module.substr(0, module.find('.')); }
 
-// Whether the module, or what it is a part of, has a name of the profile's.
+// Whether the module or one of its parent packages is a module of the profile.
 bool IsOfProfile(const core::Profile& profile, std::string_view module) {
   return std::any_of(
       profile.modules.begin(), profile.modules.end(),
       [&](const core::ModuleExports& each) { return RootOf(each.name) == RootOf(module); });
 }
 
-// The profiles that have what `has` looks for, for a call that named one without: joined with that
-// one where it can be, so that nothing of it is lost.
+// The profiles for which `has` is true, as alternatives for a call whose profile lacks the feature:
+// combined with that profile if possible, so that the call loses nothing.
 std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller,
                          const core::Profile& named, bool (*has)(const core::Profile&)) {
   const std::vector<std::string>& combinations = sandboxes.combinations();
@@ -371,7 +373,7 @@ std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller,
   return names;
 }
 
-// Empty: they only narrow what the operator allows.
+// Empty if the domains are within those that the operator allows.
 std::string DomainsProblem(const Sandboxes& sandboxes, const std::vector<std::string>& domains) {
   const core::Result<egress::EgressRules> rules = egress::EgressRules::Make(sandboxes.network());
   if (!rules) return rules.error().ToString();
@@ -379,8 +381,8 @@ std::string DomainsProblem(const Sandboxes& sandboxes, const std::vector<std::st
   return narrower ? "" : narrower.error().ToString();
 }
 
-// Files and domains are refused where they could have no effect: a caller who sends some counts on
-// them. An empty list says nothing that is not so anyway.
+// Files and domains are rejected where they could have no effect, since the caller relies on them.
+// An empty list changes nothing, so it is accepted.
 void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Caller& caller,
                const core::Profile& profile, host::Request& request,
                std::vector<std::string>& problems) {
@@ -388,8 +390,8 @@ void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
                           bool (*has)(const core::Profile&)) {
     const std::string names = ProfilesWith(sandboxes, caller, profile, has);
     problems.push_back(std::string(argument) + ": profile " + profile.name + " has no " + what +
-                       (names.empty() ? "; no profile that this caller may name has one"
-                                      : "; name one that has: " + names));
+                       (names.empty() ? "; no profile that this caller may use has one"
+                                      : "; use one that has: " + names));
   };
   if (auto files = arguments.Files("files")) {
     if (!profile.workspace && !files->empty()) {
@@ -415,7 +417,7 @@ void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
 
 }  // namespace
 
-// Without capture the books still say how much there was.
+// Metrics and the log count the output even if it is not captured.
 ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
                                  const Caller& caller) const {
   const bool capture_output = plan.capture_output;
@@ -470,9 +472,9 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   return plan;
 }
 
-// Their modules may be imported whatever the lists of modules say, which know nothing of them:
-// whoever asks for a package asks for those. Not by a name that the profile has: a package with a
-// json.py is not json, and opens no module that the operator's list leaves out.
+// Modules of requested packages are importable in addition to the lists of modules, which do not
+// know them. The exception is a name that the profile has: a package with a json.py must not open
+// the module json if the operator's list omits it.
 core::Result<container::packages::PreparedPackages> ExecuteCode::Install(
     Plan& plan, const ToolCall& call) const {
   const core::Result<int> cancel_fd =
@@ -497,7 +499,7 @@ core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const outside::Outp
   }
   const core::Result<container::packages::PreparedPackages> prepared = Install(plan, call);
   if (!prepared) return prepared.error();
-  plan.packages.reset();  // they are there
+  plan.packages.reset();  // installed
   core::Result<host::Outcome> outcome =
       Run(sandboxes_, *plan.profile, plan.request, sink, call, &prepared->profile);
   if (outcome && outcome->container) outcome->container->packages = prepared->lock.Names();

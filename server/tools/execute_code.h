@@ -1,4 +1,4 @@
-// execute_code: runs a piece of code in a fresh worker. The answer is the outcome.
+// execute_code: runs a piece of code in a fresh worker. The result is the outcome.
 #ifndef BELLJAR_SERVER_TOOLS_EXECUTE_CODE_H_
 #define BELLJAR_SERVER_TOOLS_EXECUTE_CODE_H_
 
@@ -17,7 +17,7 @@ namespace belljar::server::tools {
 
 class ExecuteCode final : public Tool {
  public:
-  // All are borrowed; `observer` may be null. What a run leaves goes into `resources`.
+  // All are borrowed; `observer` may be null. Artifacts of runs are stored in `resources`.
   ExecuteCode(Sandboxes& sandboxes, ResourceStore& resources, CallObserver* observer);
 
   const ToolDescription& description() const override { return description_; }
@@ -32,11 +32,11 @@ class ExecuteCode final : public Tool {
     bool in_container = false;
     std::optional<Requirements> packages;
   };
-  // Whatever is wrong is added to `problems`; the plan is then of no use.
+  // Appends to `problems` if the arguments are invalid; the plan must not be used then.
   Plan Prepare(const Arguments& arguments, const Caller& caller,
                std::vector<std::string>& problems) const;
 
-  // What comes before the run, where packages are asked for. An error is told to the caller.
+  // Installs the requested packages before the run. Errors are reported to the caller.
   core::Result<container::packages::PreparedPackages> Install(Plan& plan,
                                                               const ToolCall& call) const;
   core::Result<host::Outcome> RunPlan(Plan& plan, const outside::OutputSink* sink,

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Three bytes are four characters, the last ones filled up.
+// Three bytes are encoded as four characters; the last group is padded.
 size_t Base64Length(size_t bytes) { return (bytes + 2) / 3 * 4; }
 
 const std::string* TextOf(const json& item, const char* key) {
@@ -27,27 +27,27 @@ std::string KeyProblem(const json& item) {
   const std::vector<std::string> kKnown = {"path", "text", "base64"};
   for (const auto& [key, value] : item.items()) {
     if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
-      return "has no use for " + core::Quoted(key) + host::Suggestion(key, kKnown);
+      return "has an unknown key " + core::Quoted(key) + host::Suggestion(key, kKnown);
     }
-    if (!value.is_string()) return ": " + key + " has to be a string, not " + Shown(value);
+    if (!value.is_string()) return ": " + key + " must be a string, not " + Shown(value);
   }
   return "";
 }
 
 std::string PathProblem(const std::string* path) {
-  if (!path) return "lacks path, such as \"data/input.csv\"";
+  if (!path) return "has no path, such as \"data/input.csv\"";
   if (path->empty()) return ": path is empty";
   if (path->size() > host::kMaxPath) {
-    return ": path is " + std::to_string(path->size()) + " bytes long; the most is " +
+    return ": path is " + std::to_string(path->size()) + " bytes long; the maximum is " +
            std::to_string(host::kMaxPath);
   }
   return "";
 }
 
-// What is wrong with one item, empty: nothing; then `bytes` is the length of its content.
+// What is wrong with one item. Empty if it is valid; then `bytes` is the length of its content.
 std::string ItemProblem(const json& item, size_t& bytes) {
   if (!item.is_object()) {
-    return "has to be an object with path and text or base64, not " + Shown(item);
+    return "must be an object with path and text or base64, not " + Shown(item);
   }
   if (std::string problem = KeyProblem(item); !problem.empty()) return problem;
   const std::string* const path = TextOf(item, "path");
@@ -55,7 +55,7 @@ std::string ItemProblem(const json& item, size_t& bytes) {
   const std::string* const text = TextOf(item, "text");
   const std::string* const base64 = TextOf(item, "base64");
   const std::string name = "(" + core::Quoted(*path) + ") ";
-  if (text && base64) return name + "has both text and base64; leave one out";
+  if (text && base64) return name + "has both text and base64; omit one";
   if (!text && !base64) return name + "has neither text nor base64; an empty file has text \"\"";
   if (text) {
     bytes = text->size();
@@ -64,7 +64,7 @@ std::string ItemProblem(const json& item, size_t& bytes) {
   const std::optional<std::string> decoded = host::DecodeBase64(*base64);
   if (!decoded) {
     return name +
-           "is not base64: A-Z, a-z, 0-9, + and /, filled up with = to a multiple of 4, "
+           "is not base64: A-Z, a-z, 0-9, + and /, padded with = to a multiple of 4, "
            "without line breaks";
   }
   bytes = decoded->size();
@@ -80,22 +80,21 @@ nlohmann::ordered_json FileSchema(size_t max_bytes) {
              {{"type", "string"},
               {"maxLength", host::kMaxPath},
               {"description",
-               "Where it is in the workspace, relative, with / between its parts. Folders are "
-               "made."}}},
+               "Relative path in the workspace, with / as separator. Folders are created."}}},
             {"text",
              {{"type", "string"},
               {"maxLength", max_bytes},
-              {"description", "Its content, for text: it is written as UTF-8."}}},
+              {"description", "Text content, written as UTF-8."}}},
             {"base64",
              {{"type", "string"},
               {"maxLength", Base64Length(max_bytes)},
-              {"description", "Its content, for anything else, instead of text."}}}}},
+              {"description", "Any other content, instead of text."}}}}},
           {"required", {"path"}},
           {"additionalProperties", false}};
 }
 
 std::vector<std::string> FileListProblems(const json& list, size_t max_bytes) {
-  // A hostile list may be wrong in each of its items.
+  // In a hostile list every item may be invalid.
   constexpr size_t kMaxNamed = 10;
   std::vector<std::string> problems;
   size_t total = 0;
@@ -105,14 +104,14 @@ std::vector<std::string> FileListProblems(const json& list, size_t max_bytes) {
     total += bytes;
     if (problem.empty()) continue;
     if (problems.size() == kMaxNamed) {
-      problems.push_back("has more items that are wrong");
+      problems.push_back("has more invalid items");
       return problems;
     }
     const char* const between = problem.starts_with(':') ? "" : " ";
     problems.push_back("item " + std::to_string(i + 1) + between + problem);
   }
   if (total > max_bytes) {
-    problems.push_back("holds " + std::to_string(total) + " bytes in all; the most is " +
+    problems.push_back("contains " + std::to_string(total) + " bytes in total; the maximum is " +
                        std::to_string(max_bytes));
   }
   return problems;

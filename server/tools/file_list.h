@@ -1,6 +1,5 @@
-// The files that a call brings along: an array of {path, text} or {path, base64}. How such a list
-// is described, judged and read; what a path may be is the engine's to say
-// (engine/outside/workspace.h).
+// The files of a call: an array of {path, text} or {path, base64}. Schema, validation and parsing
+// of such lists; valid paths are defined by the engine (engine/outside/workspace.h).
 #ifndef BELLJAR_SERVER_TOOLS_FILE_LIST_H_
 #define BELLJAR_SERVER_TOOLS_FILE_LIST_H_
 
@@ -12,14 +11,13 @@
 
 namespace belljar::server::tools {
 
-// JSON Schema of one item; `max_bytes` are those of all contents together.
+// JSON Schema of one item; `max_bytes` is the limit for all contents in total.
 nlohmann::ordered_json FileSchema(size_t max_bytes);
 
-// One line for each item that is wrong, such as "item 2 has neither text nor base64"; empty: they
-// are sound.
+// One line per invalid item, such as "item 2 has neither text nor base64"; empty if all are valid.
 std::vector<std::string> FileListProblems(const nlohmann::json& list, size_t max_bytes);
 
-// Of a list without problems.
+// Precondition: the list has no problems.
 std::vector<host::InputFile> ReadFileList(const nlohmann::json& list);
 
 }  // namespace belljar::server::tools

@@ -1,4 +1,4 @@
-// OutputForwarder: hands a guest's output on while it runs, never half a character.
+// OutputForwarder: forwards a guest's output while it runs, in whole characters.
 #ifndef BELLJAR_SERVER_TOOLS_OUTPUT_FORWARDER_H_
 #define BELLJAR_SERVER_TOOLS_OUTPUT_FORWARDER_H_
 
@@ -17,14 +17,14 @@ class OutputForwarder {
   OutputForwarder(const OutputForwarder&) = delete;
   OutputForwarder& operator=(const OutputForwarder&) = delete;
 
-  // For the thread that runs. Stdout and stderr are joined in the order in which they are seen.
+  // For the thread that runs the guest. Stdout and stderr are merged in the order of arrival.
   const outside::OutputSink& sink() const { return sink_; }
 
  private:
   void Take(std::string& pending, std::string_view bytes);
 
   const std::function<void(std::string_view)>& receiver_;
-  std::string pending_stdout_;  // the beginning of a character
+  std::string pending_stdout_;  // an incomplete character
   std::string pending_stderr_;
   outside::OutputSink sink_;
 };

@@ -13,11 +13,11 @@ Json ListOf(host::Words words) {
   return list;
 }
 
-// Of one row, by what its values are.
+// Schema of a field, by its type.
 template <typename T>
 Json SchemaOf(const char* meaning, bool may_be_null, const host::FieldBounds& bounds);
 
-// "type" or, where there are names of all values, "enum".
+// Adds "type", or "enum" if all values have names.
 template <typename T>
 void AddType(bool may_be_null, const host::FieldBounds& bounds, Json& schema) {
   const auto add = [&](const char* type) {
@@ -70,7 +70,7 @@ Json SchemaOf(const char* meaning, bool may_be_null, const host::FieldBounds& bo
     AddType<T>(may_be_null, bounds, schema);
     if constexpr (host::ListField<T>) {
       using Item = typename host::ElementOf<T>::Type;
-      // What is long comes last.
+      // The longer part comes last.
       if (host::RecordField<Item>) describe();
       schema["items"] = SchemaOf<Item>("", false, bounds);
       if (!host::RecordField<Item>) describe();
@@ -85,15 +85,15 @@ Json SchemaOf(const char* meaning, bool may_be_null, const host::FieldBounds& bo
 constexpr const char* kValidation = R"({
   "type": "object",
   "properties": {
-    "success": {"const": true, "description": "The code was looked at; validation says with what verdict"},
+    "success": {"const": true, "description": "The code was checked; validation has the verdict"},
     "validation": {
       "type": "object",
       "properties": {
-        "valid": {"type": "boolean", "description": "Whether execute_code would run it"},
+        "valid": {"type": "boolean", "description": "Whether execute_code would run the code"},
         "errors": {
           "type": "array",
           "items": {"type": "string"},
-          "description": "One text for each finding, such as: Line 1: Import 'os' is not allowed"
+          "description": "One text per finding, such as: Line 1: Import 'os' is not allowed"
         },
         "message": {"type": "string"}
       },
@@ -108,16 +108,16 @@ constexpr const char* kValidation = R"({
         "imports": {
           "type": "array",
           "items": {"type": "string"},
-          "description": "Dotted names of the modules that it imports, sorted; empty if it is not Python"
+          "description": "Dotted names of the imported modules, sorted; empty if the code is not valid Python"
         },
-        "branches": {"type": ["integer", "null"], "description": "Null if it is not Python"},
-        "nesting": {"type": ["integer", "null"], "description": "Null if it is not Python"}
+        "branches": {"type": ["integer", "null"], "description": "Null if the code is not valid Python"},
+        "nesting": {"type": ["integer", "null"], "description": "Null if the code is not valid Python"}
       },
       "required": ["line_count", "character_count", "estimated_complexity", "imports"]
     },
     "recommendations": {"type": "array", "items": {"type": "string"}},
-    "profile": {"type": "string", "description": "The profile that it was judged for"},
-    "truncated": {"type": "boolean", "description": "Whether there is more to find than is listed"}
+    "profile": {"type": "string", "description": "The profile for which the code was checked"},
+    "truncated": {"type": "boolean", "description": "Whether there are more findings than listed"}
   },
   "required": ["success", "validation", "analysis", "findings", "recommendations"]
 })";
@@ -130,19 +130,19 @@ constexpr const char* kSandboxInfo = R"({
       "type": "object",
       "properties": {
         "belljar": {"type": "string"},
-        "python": {"type": "string", "description": "Of the interpreter that runs the code"},
+        "python": {"type": "string", "description": "Version of the interpreter that runs the code"},
         "restricted_python": {"type": ["string", "null"]}
       },
       "required": ["belljar", "python"]
     },
     "default_profile": {
       "type": ["string", "null"],
-      "description": "Of calls that name none; null if this caller may use none"
+      "description": "For calls that name none; null if this caller may use none"
     },
     "combinations": {
       "type": "array",
       "items": {"type": "string"},
-      "description": "Profiles joined with + that calls of this caller may name too"
+      "description": "Combinations, joined with +, that calls of this caller may also name"
     },
     "security_profiles": {
       "type": "object",
@@ -150,25 +150,25 @@ constexpr const char* kSandboxInfo = R"({
       "additionalProperties": {
         "type": "object",
         "properties": {
-          "enabled": {"type": "boolean", "description": "Whether calls of this caller may name it"},
+          "enabled": {"type": "boolean", "description": "Whether calls of this caller may name the profile"},
           "available": {
             "type": "boolean",
-            "description": "Whether all of it is installed; missing says what is not"
+            "description": "Whether it is completely installed; missing lists what is not"
           },
           "summary": {"type": "string"},
           "tiers": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "What it adds to basic; empty: it extends nothing"
+            "description": "What it adds to basic; empty: nothing"
           },
           "attack_surface": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "What it adds for an attacker"
+            "description": "Attack surface that it adds"
           },
           "packages": {
             "type": "array",
-            "description": "What is installed of the packages it brings, and of those that they need",
+            "description": "Installed packages of the profile and their dependencies",
             "items": {
               "type": "object",
               "properties": {"name": {"type": "string"}, "version": {"type": "string"}},
@@ -177,7 +177,7 @@ constexpr const char* kSandboxInfo = R"({
           },
           "missing": {
             "type": "array",
-            "description": "Packages that it names and that are not installed",
+            "description": "Packages of the profile that are not installed",
             "items": {
               "type": "object",
               "properties": {
@@ -185,16 +185,16 @@ constexpr const char* kSandboxInfo = R"({
                 "modules": {
                   "type": "array",
                   "items": {"type": "string"},
-                  "description": "What cannot be imported without it"
+                  "description": "Modules that cannot be imported without it"
                 },
-                "command": {"type": "string", "description": "What an operator types to install it"}
+                "command": {"type": "string", "description": "Command for an operator to install it"}
               },
               "required": ["set", "modules", "command"]
             }
           },
           "workspace": {
             "type": ["object", "null"],
-            "description": "The private place for files of each run; null: none",
+            "description": "The private folder for files of each run; null: none",
             "properties": {
               "path": {"type": "string"},
               "size_bytes": {"type": "integer"},
@@ -203,9 +203,9 @@ constexpr const char* kSandboxInfo = R"({
           },
           "network": {
             "type": ["object", "null"],
-            "description": "The proxy through which code reaches the hosts that the operator allows; null: no network",
+            "description": "The proxy through which code reaches the allowed hosts; null: no network",
             "properties": {
-              "proxy_port": {"type": "integer", "description": "On 127.0.0.1, inside"},
+              "proxy_port": {"type": "integer", "description": "On 127.0.0.1, inside the sandbox"},
               "allowed_domains": {
                 "type": "array",
                 "items": {"type": "string"},
@@ -216,14 +216,14 @@ constexpr const char* kSandboxInfo = R"({
           "modules": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "What may be imported; not what is missing"
+            "description": "Modules that may be imported, without missing ones"
           },
           "names": {
             "type": "object",
-            "description": "What each module gives; nothing else of it can be reached. Of a tier only where that differs from basic; modules of packages give what their documentation calls public",
+            "description": "The accessible names of each module; no others can be used. For a tier only where they differ from basic; for modules of packages, the names that their documentation calls public",
             "additionalProperties": {"type": "array", "items": {"type": "string"}}
           },
-          "limits": {"type": "object", "description": "default and maximum"},
+          "limits": {"type": "object", "description": "Default and maximum"},
           "how_to_enable": {"type": "string"}
         },
         "required": ["enabled", "available", "modules"]
@@ -231,22 +231,22 @@ constexpr const char* kSandboxInfo = R"({
     },
     "resource_limits": {
       "type": "object",
-      "description": "Of calls that ask for none",
+      "description": "For calls that request none",
       "properties": {
         "timeout": {"type": "number", "description": "Seconds"},
-        "max_output_size": {"type": "integer", "description": "Bytes of stdout and of stderr, each"},
+        "max_output_size": {"type": "integer", "description": "Bytes, for stdout and stderr each"},
         "memory_limit": {"type": "string"},
-        "max": {"type": "object", "description": "The most that a call may ask for"}
+        "max": {"type": "object", "description": "The maximum that a call may request"}
       },
       "required": ["timeout", "max_output_size", "memory_limit"]
     },
     "container_mode": {
       "type": "object",
       "properties": {
-        "available": {"type": "boolean", "description": "Whether the last that was asked for could be had; message says why not"},
+        "available": {"type": "boolean", "description": "Whether the last requested container could be started; message says why not"},
         "enabled": {"type": "boolean", "description": "Whether calls may set use_container"},
         "engine": {"type": ["string", "null"]},
-        "runtime": {"type": ["string", "null"], "description": "runsc is gVisor, a kernel of its own"},
+        "runtime": {"type": ["string", "null"], "description": "runsc is gVisor, a separate kernel"},
         "message": {"type": "string"}
       },
       "required": ["available", "enabled"]
@@ -255,7 +255,7 @@ constexpr const char* kSandboxInfo = R"({
       "type": "object",
       "properties": {
         "enabled": {"type": "boolean", "description": "Whether calls may set packages, together with use_container"},
-        "allowed": {"type": "array", "items": {"type": "string"}, "description": "The names that they may ask for: requests, google-*, or * for all"}
+        "allowed": {"type": "array", "items": {"type": "string"}, "description": "Names that calls may request: requests, google-*, or * for all"}
       },
       "required": ["enabled", "allowed"]
     },
@@ -266,7 +266,7 @@ constexpr const char* kSandboxInfo = R"({
         "language": {"enum": ["restricted", "full"]},
         "layers": {
           "type": "array",
-          "description": "What this machine gives, as it was probed when the server started; what held a run is in isolation of its own result",
+          "description": "Layers that this machine supports, as probed when the server started; the layers that contained a run are in isolation of its result",
           "items": {
             "type": "object",
             "properties": {
@@ -291,7 +291,7 @@ constexpr const char* kSandboxInfo = R"({
 
 Json OutcomeSchema() {
   Json schema = SchemaOf<host::Outcome>("", false, {});
-  // Where 0.1 had them.
+  // In the same position as in 0.1.
   for (const char* last : {"findings", "limits"}) {
     Json& properties = schema["properties"];
     const Json moved = properties[last];

@@ -1,5 +1,5 @@
-// What the tools answer with, as JSON Schema 2020-12: every key with its meaning and unit. Lenient
-// where a value may be missing, and about keys that later versions add.
+// The results of the tools as JSON Schema 2020-12: every key with its meaning and unit. Optional
+// values may be missing, and later versions may add keys.
 #ifndef BELLJAR_SERVER_TOOLS_OUTPUT_SCHEMAS_H_
 #define BELLJAR_SERVER_TOOLS_OUTPUT_SCHEMAS_H_
 

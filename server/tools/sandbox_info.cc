@@ -20,7 +20,7 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Whole seconds without a point, as they are written in settings.
+// Whole seconds are written without a decimal point, as in settings.
 Json JsonSeconds(std::chrono::milliseconds time) {
   if (time.count() % 1000 == 0) return time.count() / 1000;
   return std::chrono::duration<double>(time).count();
@@ -31,7 +31,7 @@ Json LimitsOf(const core::Limits& defaults, const core::Limits& maximum) {
           {"maximum", Json::parse(host::LimitsToJson(maximum))}};
 }
 
-// Whether it belongs to one of `sets`: a profile's packages, or those that are missing.
+// Whether it belongs to one of `sets`: a profile's packages, or the missing ones.
 template <typename Sets>
 bool IsOfPackages(const Sets& sets, const std::string& module) {
   const std::string root = module.substr(0, module.find('.'));
@@ -40,7 +40,7 @@ bool IsOfPackages(const Sets& sets, const std::string& module) {
   });
 }
 
-// The operator's choice of modules, or all of them, without those whose packages are missing.
+// The modules chosen by the operator, or all modules, without those of missing packages.
 Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chosen,
              const std::vector<outside::MissingPackages>& missing) {
   Json modules = Json::array();
@@ -51,8 +51,8 @@ Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chos
   return modules;
 }
 
-// A model reads this: of a tier what it has beside basic, and of packages, which have thousands of
-// names, none. `basic` is null where its own entry is not shown.
+// Kept short for models: for a tier only what it adds to basic, and nothing for packages, which
+// have thousands of names. `basic` is null if it has no entry of its own.
 Json NamesOf(const core::Profile& profile, const Json& modules, const core::Profile* basic) {
   Json names = Json::object();
   for (const core::ModuleExports* module : outside::OwnModules(profile, basic)) {
@@ -84,8 +84,7 @@ Json WithheldEntry(const EnabledProfile& enabled, const outside::Installation& i
           {"summary", enabled.profile.summary},
           {"modules", Modules(enabled.profile, enabled.modules, missing)},
           {"how_to_enable",
-           "this caller may not use it; an operator sets which profiles the "
-           "caller may name"}};
+           "this caller may not use it; an operator decides which profiles the caller may use"}};
 }
 
 Json InstalledEntry(const core::Profile& profile, const outside::Installation& installation) {
@@ -102,10 +101,11 @@ Json MissingEntry(const Tier& tier) {
           {"available", false},
           {"summary", tier.summary},
           {"modules", tier.modules},
-          {"how_to_enable", "this version of Belljar does not have it yet; " +
-                                (tier.environment.empty()
-                                     ? std::string("it cannot be enabled")
-                                     : tier.environment + "=true enables it in one that does")}};
+          {"how_to_enable",
+           "not in this version of Belljar; " +
+               (tier.environment.empty()
+                    ? std::string("it cannot be enabled")
+                    : tier.environment + "=true enables it in a version that has it")}};
 }
 
 // "name":{…}
@@ -139,7 +139,7 @@ Json PackagesJson(const Sandboxes& sandboxes) {
           {"allowed", enabled ? Json(sandboxes.packages().allowed()) : Json::array()}};
 }
 
-// The layers of the seal in their order; two of them every kernel has that Belljar starts on.
+// The layers of the seal in order; two of them exist in every supported kernel.
 Json Layers(const Sandboxes& sandboxes) {
   outside::SandboxOptions options;
   options.isolation = sandboxes.isolation();
@@ -175,21 +175,23 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
       "Nothing can be installed: there is no pip, and only the listed modules can be imported."};
   if (sandboxes.gives_packages()) {
     notes.back() =
-        "Code can install nothing: there is no pip. What execute_code is given as packages, with "
-        "use_container, can be imported beside the listed modules.";
+        "Code cannot install anything: there is no pip. Packages passed to execute_code, with "
+        "use_container, can be imported in addition to the listed modules.";
   }
   if (sandboxes.language() == outside::Language::kFull) {
-    notes.back() = "All of Python runs here; the list of modules is not enforced.";
+    notes.back() = "All of Python is available; the list of modules is not enforced.";
     return notes;
   }
   notes.push_back(
-      "Ordinary Python runs: classes, functions, closures, recursion, generators, comprehensions, "
+      "Ordinary Python is supported: classes, functions, closures, recursion, generators, "
+      "comprehensions, "
       "match, async, dataclasses, with, try, annotations and the usual built-ins.");
   notes.push_back(
       "Not available: eval, exec, compile, open, globals, locals, __import__, star imports, and "
       "attributes such as __globals__ or gi_frame that reach into the interpreter.");
   notes.push_back(
-      "A module gives only the names listed for it; others raise or are refused with a hint.");
+      "Only the names listed for a module are accessible; others raise or are refused with a "
+      "hint.");
   return notes;
 }
 
@@ -206,15 +208,15 @@ ToolDescription DescribeInfo(const ParameterTable& parameters) {
   description.name = kInfoName;
   description.title = "Show what the sandbox offers";
   description.description =
-      "Lists what code may use here: the security profiles with their modules, packages and places "
-      "for files, and the names that modules give; the default and largest limits; what of Python "
-      "is not available; which kernel layers hold the code in; and the versions. Read it once "
-      "before writing code that imports anything.\n\n"
+      "Lists what code may use here: the security profiles with their modules, packages, "
+      "workspaces and the names of each module; the default and maximum limits; unavailable Python "
+      "features; the kernel layers that contain the code; and the versions. Call it once before "
+      "writing code that imports anything.\n\n"
       "security_profiles.basic.modules is what a call without a profile may import, unless "
       "default_profile names another one. enabled false means that a call may not name that "
-      "profile; how_to_enable says why. combinations lists the profiles that may be joined in one "
-      "call.\n\n"
-      "Takes no arguments. Limits: none of its own; it is answered at once, also while code runs. "
+      "profile; how_to_enable says why. combinations lists the profiles that may be combined in "
+      "one call.\n\n"
+      "Takes no arguments. Limits: none of its own; it is answered at once, even while code runs. "
       "Example: {} gives default_profile \"basic\" and resource_limits.timeout 30.";
   description.input_schema = parameters.Schema();
   description.output_schema = SandboxInfoSchema();

@@ -1,5 +1,5 @@
-// get_sandbox_info: what code may use here, and what holds it in. Answered from what was known when
-// the server started, without a worker.
+// get_sandbox_info: what code may use here and what contains it. Answered from data collected at
+// startup, without a worker.
 #ifndef BELLJAR_SERVER_TOOLS_SANDBOX_INFO_H_
 #define BELLJAR_SERVER_TOOLS_SANDBOX_INFO_H_
 
@@ -14,7 +14,8 @@ namespace belljar::server::tools {
 
 class SandboxInfo final : public Tool {
  public:
-  // Both are borrowed for the call; `sandboxes` for good. Probes this machine.
+  // `catalogue` is borrowed for the call; `sandboxes` must outlive this object. Probes this
+  // machine.
   SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue);
 
   const ToolDescription& description() const override { return description_; }
@@ -22,18 +23,18 @@ class SandboxInfo final : public Tool {
   core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
-  // One member of security_profiles, as JSON text, ready for either kind of caller.
+  // One member of security_profiles as JSON text, for permitted and for other callers.
   struct Entry {
-    const EnabledProfile* enabled = nullptr;  // null: nobody may name it
+    const EnabledProfile* enabled = nullptr;  // null: not enabled
     std::string text;
-    std::string withheld_text;  // for a caller who may not
+    std::string withheld_text;  // for callers who may not use it
   };
 
   Sandboxes& sandboxes_;
   const ParameterTable parameters_;
   const ToolDescription description_;
   std::vector<Entry> entries_;
-  std::string ending_;  // all members that are the same for every caller
+  std::string ending_;  // members that are the same for all callers
 };
 
 }  // namespace belljar::server::tools

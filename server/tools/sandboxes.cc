@@ -14,7 +14,7 @@ bool Contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// As catalogues know it: a name with hyphens, or the path of a file as it is.
+// The form used by catalogues: a name with hyphens, or the unchanged path of a file.
 std::string Canonical(const std::string& name_or_file) {
   const bool is_file =
       name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml");
@@ -25,14 +25,14 @@ bool IsBelow(const std::string& name, const std::string& package) {
   return name.size() > package.size() && name.starts_with(package) && name[package.size()] == '.';
 }
 
-// What an operator has set for every call has to be within each profile.
+// The operator's settings for all calls must be within the limits of each profile.
 core::Result<core::Limits> DefaultLimits(const ExecutionConfig& config,
                                          const core::Profile& profile) {
   const core::Limits& maximum = profile.maximum_limits;
   const auto over = [&](const char* setting, const std::string& value, const std::string& maximum) {
     return core::MakeError("enable profile " + profile.name,
                            std::string(setting) + " of " + value +
-                               " is over the profile's maximum of " + maximum + "; lower it");
+                               " exceeds the profile's maximum of " + maximum + "; lower it");
   };
   if (config.timeout && *config.timeout > maximum.timeout) {
     return over("the timeout", core::FormatDuration(*config.timeout),
@@ -48,15 +48,15 @@ core::Result<core::Limits> DefaultLimits(const ExecutionConfig& config,
                              {config.timeout, std::nullopt, config.memory, config.output});
 }
 
-// An operator's list is for all profiles: each module has to be in one of them.
+// The operator's list applies to all profiles: each module must be in one of them.
 core::Result<void> CheckImports(const ExecutionConfig& config,
                                 const std::vector<EnabledProfile>& enabled) {
   if (!config.allowed_imports) return {};
   if (config.language == "full") {
     return core::MakeError(
-        "narrow the imports",
-        "the list of allowed imports narrows the language policy, and the language "
-        "\"full\" has none; drop one of the two");
+        "restrict the imports",
+        "the list of allowed imports restricts the language policy, which the language "
+        "\"full\" disables; remove one of the two");
   }
   std::vector<std::string> known;
   for (const EnabledProfile& each : enabled) {
@@ -67,9 +67,9 @@ core::Result<void> CheckImports(const ExecutionConfig& config,
       return name == module || IsBelow(name, module);
     });
     if (found) continue;
-    return core::MakeError("narrow the imports", "no enabled profile has a module " +
-                                                     core::Quoted(module) +
-                                                     host::Suggestion(module, known));
+    return core::MakeError("restrict the imports", "no enabled profile has a module " +
+                                                       core::Quoted(module) +
+                                                       host::Suggestion(module, known));
   }
   return {};
 }
@@ -96,7 +96,7 @@ ModuleList Intersection(const core::Profile& profile, const ModuleList& one,
   for (const std::string& name : ours) {
     if (Contains(theirs, name)) both.push_back(name);
   }
-  // A package that is only there for one of its parts would bring all the others in again.
+  // A package included only as the parent of one module would also allow all its other modules.
   ModuleList narrow;
   for (const std::string& name : both) {
     const bool is_whole = std::all_of(
@@ -119,7 +119,8 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, const outside::ProfileCatalo
       containers_(container, config.profiles.size() + config.combinations,
                   [this](const core::Profile& profile) {
                     outside::SandboxOptions options = OptionsOf(profile);
-                    // What strict asks for cannot be had inside: a container's walls stand there.
+                    // The strict mode is not available inside a container, which provides the
+                    // isolation instead.
                     options.isolation = outside::IsolationMode::kStandard;
                     return options;
                   }),
@@ -159,13 +160,13 @@ core::Result<void> Sandboxes::EnableOne(const std::string& name) {
   core::Result<core::Profile> profile = catalogue_.Choose(name);
   if (!profile) {
     if (!FindTier(name)) return profile.error();
-    return core::MakeError("enable profile " + name,
-                           "this version of Belljar does not have it; it has " +
-                               core::Joined(catalogue_.Names()) + ". Take it out of the settings");
+    return core::MakeError("enable profile " + name, "not in this version of Belljar, which has " +
+                                                         core::Joined(catalogue_.Names()) +
+                                                         ". Remove it from the settings");
   }
   if (FindEnabled(profile->name)) {
     return core::MakeError("enable profile " + core::Quoted(name),
-                           "there is an enabled profile " + profile->name + " already");
+                           "profile " + profile->name + " is already enabled");
   }
   core::Result<EnabledProfile> enabled = SetUp(std::move(*profile));
   if (!enabled) return enabled.error();
@@ -185,7 +186,7 @@ core::Result<EnabledProfile> Sandboxes::SetUp(core::Profile profile) const {
   return enabled;
 }
 
-// Each set of two or more of the profiles that extend another and can be found by name.
+// Every set of two or more profiles that extend another one and are found by name.
 void Sandboxes::ListCombinations() {
   constexpr size_t kMaxToList = 4;
   std::vector<std::string> names;
@@ -234,15 +235,15 @@ std::string Sandboxes::NotEnabled(const std::string& name) const {
   const std::string rest = " (enabled: " + core::Joined(names) + ")";
   const bool is_installed = Contains(catalogue_.Names(), name);
   if (!is_installed && !FindTier(name)) {
-    // Other servers' lists have commas.
+    // Other servers separate lists with commas.
     const bool is_list = name.find_first_of(", ;") != std::string::npos;
     return "there is no profile " + core::Quoted(name) + rest +
            (is_list ? "; several are joined with +" : host::Suggestion(name, names));
   }
   const std::string what =
       "profile " + core::Quoted(name) + " is not enabled on this server" + rest;
-  if (!is_installed) return what + ". This version of Belljar does not have " + name + " yet";
-  return what + ". A call cannot enable it; an operator does, with " + HowToEnable(name);
+  if (!is_installed) return what + ". It is not in this version of Belljar";
+  return what + ". A call cannot enable it; an operator can, with " + HowToEnable(name);
 }
 
 std::string Sandboxes::WhyNot(const std::string& profile, const Caller& caller) const {
@@ -251,7 +252,7 @@ std::string Sandboxes::WhyNot(const std::string& profile, const Caller& caller) 
     return "It is not enabled on this server: an operator enables it with " + HowToEnable(profile) +
            ".";
   }
-  return Permits(caller, profile) ? "" : "This caller may not use it; an operator sets which.";
+  return Permits(caller, profile) ? "" : "This caller may not use it; an operator decides.";
 }
 
 core::Error Sandboxes::NotPermitted(const std::string& name, const Caller& caller) const {
@@ -261,8 +262,9 @@ core::Error Sandboxes::NotPermitted(const std::string& name, const Caller& calle
   }
   return core::MakeError(
       "the caller " + core::Quoted(caller.name) + " may not use profile " + core::Quoted(name) +
-          "; " + (permitted.empty() ? "none at all" : "it may use: " + core::Joined(permitted)) +
-          ". An operator sets which",
+          "; " +
+          (permitted.empty() ? "it may use none" : "it may use: " + core::Joined(permitted)) +
+          ". An operator decides",
       "");
 }
 
@@ -272,7 +274,7 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseUnnamed(const Caller& calle
     if (Permits(caller, each.profile.name)) return &each;
   }
   return core::MakeError("the caller " + core::Quoted(caller.name) +
-                             " may use no profile of this server; " + "an operator sets which",
+                             " may not use any profile of this server; an operator decides",
                          "");
 }
 
@@ -290,13 +292,13 @@ core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
   return enabled ? core::Result<const EnabledProfile*>(enabled) : Combine(wanted);
 }
 
-// Precondition: each of them is enabled, and the caller may use it.
+// Precondition: each part is enabled and permitted for the caller.
 core::Result<const EnabledProfile*> Sandboxes::Combine(const std::string& name) {
   if (config_.combinations == 0) {
     return core::MakeError(
         "profile " + core::Quoted(name) +
-            ": this server takes one profile a call; an operator allows several with "
-            "BELLJAR_EXECUTION_COMBINATIONS, or combinations below [execution] of the "
+            ": this server allows one profile per call; an operator allows several with "
+            "BELLJAR_EXECUTION_COMBINATIONS, or combinations in [execution] of the "
             "configuration file",
         "");
   }
@@ -341,8 +343,8 @@ core::Result<std::shared_ptr<outside::Sandbox>> Sandboxes::Start(
   return slot.sandbox;
 }
 
-// The combination that the profile belongs to, now the one used last; `closed` is the one that has
-// to give way, or null.
+// Marks the profile's combination as most recently used and returns it; `closed` is the evicted
+// one, or null.
 Sandboxes::Combination& Sandboxes::Use(const EnabledProfile& profile, Combination*& closed) {
   const std::lock_guard lock(combined_mutex_);
   const auto found = std::find_if(combined_.begin(), combined_.end(), [&](const auto& each) {
@@ -366,7 +368,7 @@ core::Result<std::shared_ptr<outside::Sandbox>> Sandboxes::Get(const EnabledProf
   Combination& combination = Use(profile, closed);
   if (closed) {
     std::shared_ptr<outside::Sandbox>
-        last;  // ends with the last call that uses it, and not under the lock
+        last;  // destroyed with the last call that uses it, and not under the lock
     const std::lock_guard lock(closed->slot.mutex);
     last.swap(closed->slot.sandbox);
   }

@@ -1,15 +1,14 @@
-// Sandboxes: the enabled profiles of a server, each with its sandbox and what the operator has set
-// for it. One for the whole server; the tools share it.
+// Sandboxes: the enabled profiles of a server, each with its sandbox and the operator's settings.
+// One instance per server, shared by the tools.
 //
 //   auto sandboxes = Sandboxes::Open(config.execution, catalogue);
-//   if (!sandboxes) return sandboxes.error();               // the operator's to correct
+//   if (!sandboxes) return sandboxes.error();               // operator error
 //   Result<const EnabledProfile*> profile = (*sandboxes)->Choose(nullptr, caller);
 //   Result<std::shared_ptr<Sandbox>> sandbox = (*sandboxes)->Get(**profile);
 //
-// Open starts the zygote of the default profile; the others start when they are first used. A call
-// may also name several with "+" between them. Of such combinations the operator's number is kept
-// started: where one more is wanted, the one that has not been used for longest is closed, when the
-// last call in it is over.
+// Open starts the zygote of the default profile; the others start on first use. A call may also
+// combine several profiles with "+". The operator sets how many combinations are kept warm: when
+// another one is needed, the least recently used is closed after its last call.
 #ifndef BELLJAR_SERVER_TOOLS_SANDBOXES_H_
 #define BELLJAR_SERVER_TOOLS_SANDBOXES_H_
 
@@ -35,11 +34,12 @@ namespace belljar::server::tools {
 
 using ModuleList = std::vector<std::string>;
 
-// A profile that calls may name, as the operator has set it up.
+// A profile that calls may name, as configured by the operator.
 struct EnabledProfile {
   core::Profile profile;
-  core::Limits limits;                // of calls that ask for none
-  std::optional<ModuleList> modules;  // the operator's choice among the profile's; nullopt: all
+  core::Limits limits;  // for calls that request none
+  std::optional<ModuleList>
+      modules;  // modules of the profile allowed by the operator; nullopt: all
 };
 
 class Sandboxes {
@@ -54,39 +54,39 @@ class Sandboxes {
   const std::vector<EnabledProfile>& enabled() const { return enabled_; }
   const std::vector<core::Profile>& installed() const { return catalogue_.profiles(); }
   const EnabledProfile& default_profile() const { return enabled_[default_]; }
-  // Names of the combinations of enabled profiles that calls may name; none where there would be
-  // too many to list, though calls may name them.
+  // Names of the combinations of enabled profiles that calls may name. Empty if there are too many
+  // to list, although calls may still name them.
   const std::vector<std::string>& combinations() const { return combinations_; }
-  // Which hosts those profiles may reach that have a network.
+  // The hosts that profiles with a network may reach.
   const host::NetworkPolicy& network() const { return config_.network; }
   outside::IsolationMode isolation() const { return isolation_; }
   outside::Language language() const { return language_; }
 
-  // The profile of a call: of this name, with hyphens or underscores, several with "+" between
-  // them; where it is null the default one, or the first that the caller may use. Valid for good.
-  // An error is the caller's and says what there is.
+  // The profile of a call. `name` has hyphens or underscores and may combine several profiles with
+  // "+"; null: the default profile, or else the first that the caller may use. The result stays
+  // valid. An error is the caller's and lists what is available.
   core::Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
-  // Several are permitted by their own name, or where each of them is.
+  // A combination is permitted by its own name, or if each part is permitted.
   static bool Permits(const Caller& caller, const std::string& profile);
-  // A sentence on why the caller cannot name this profile of the installation, and who can change
-  // that; empty where it can, or where there is none of that name.
+  // A sentence on why the caller cannot use this installed profile, and who can change that. Empty
+  // if the caller can use it, or if there is no such profile.
   std::string WhyNot(const std::string& profile, const Caller& caller) const;
 
-  // `profile` is one that Choose gave. Any thread; starts it where nobody has. An error is our
-  // machine's; the next call tries again.
+  // `profile` comes from Choose. Any thread; starts the sandbox on first use. An error is a problem
+  // of this machine; the next call retries.
   core::Result<std::shared_ptr<outside::Sandbox>> Get(const EnabledProfile& profile);
 
-  // The same in containers.
+  // Sandboxes in containers.
   Containers& containers() { return containers_; }
   const Containers& containers() const { return containers_; }
 
-  // What runs in those may be given besides.
+  // Packages for runs in containers.
   CallPackages& packages() { return packages_; }
   const CallPackages& packages() const { return packages_; }
-  // Whether a call may ask for any: it needs the container around them, and a name that it may say.
+  // Whether calls may request packages: containers must be enabled and some names allowed.
   bool gives_packages() const;
 
-  // What metrics show; only of those that have been started.
+  // For metrics; only for sandboxes that have been started.
   struct Counted {
     std::string profile;
     outside::Backend::Counters counters;
@@ -126,24 +126,25 @@ class Sandboxes {
   const outside::IsolationMode isolation_;
   const outside::Language language_;
   std::vector<EnabledProfile> enabled_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // of enabled_, in its order
+  std::vector<std::unique_ptr<Slot>> slots_;  // parallel to enabled_
   size_t default_ = 0;
   std::vector<std::string> combinations_;
 
   mutable std::mutex combined_mutex_;
-  // By name; each that was ever named stays, for those who hold its profile. Its sandbox may not.
+  // By name. Entries are never removed, since callers hold their profiles; their sandboxes may be
+  // closed.
   std::map<std::string, std::unique_ptr<Combination>> combined_;
-  std::list<Combination*> started_;  // the one used last in front
+  std::list<Combination*> started_;  // most recently used first
 
   Containers containers_;
   CallPackages packages_;
 };
 
-// The profile's modules that `asked` gives: those it names, what is below them, and the packages
-// that hold them. This is how the language policy reads such a list.
+// The profile's modules that `requested` allows: the named modules, their submodules and their
+// parent packages. The language policy interprets such lists in the same way.
 ModuleList GivenModules(const core::Profile& profile, const ModuleList& requested);
 
-// A list for the policy that gives what both lists give, and no more.
+// A list for the policy that allows exactly what both lists allow.
 ModuleList Intersection(const core::Profile& profile, const ModuleList& one,
                         const ModuleList& other);
 

@@ -17,7 +17,7 @@ const std::vector<Tier>& Tiers() {
         "sympy"},
        "SANDBOX_ENABLE_DATA_SCIENCE"},
       {"network",
-       "HTTP and other protocols, to the domains that the operator lists.",
+       "HTTP and other protocols, to domains listed by the operator.",
        {"httpx", "requests", "urllib.request", "aiohttp", "websocket", "email", "smtplib",
         "ftplib"},
        "SANDBOX_ENABLE_NETWORK"},
@@ -39,10 +39,10 @@ const Tier* FindTier(std::string_view name) {
 std::string HowToEnable(std::string_view name) {
   const Tier* tier = FindTier(name);
   if (!tier || tier->environment.empty()) {
-    return "BELLJAR_EXECUTION_PROFILES, or profiles below [execution] of the configuration file";
+    return "BELLJAR_EXECUTION_PROFILES, or profiles in [execution] of the configuration file";
   }
   return tier->environment + "=true, or enable_" + ProfileKey(name) +
-         " = true below [execution] of the configuration file";
+         " = true in [execution] of the configuration file";
 }
 
 std::vector<std::string> PartsOf(std::string_view name) {

@@ -16,7 +16,7 @@
 namespace belljar::server::tools {
 
 // execute_code, validate_code, get_sandbox_info. `sandboxes`, `resources` and `observer`, which may
-// be null, have to outlive them; `catalogue` not.
+// be null, must outlive them; `catalogue` need not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const outside::ProfileCatalogue& catalogue,
                                              ResourceStore& resources, CallObserver* observer);

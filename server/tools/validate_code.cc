@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kValidateName = "validate_code";
 constexpr size_t kMaxRecommendations = 20;
 
-// From here on a program is more than easy, or hard, to follow.
+// Thresholds for medium and high complexity.
 struct ComplexityStep {
   size_t lines;
   int branches;
@@ -32,7 +32,7 @@ const char* Complexity(size_t lines, const host::Analysis& analysis) {
   return Reaches(kMedium, lines, analysis) ? "medium" : "low";
 }
 
-// A last line counts whether or not it is ended; "\r\n" is one end.
+// The last line counts with or without a line end; "\r\n" is one line end.
 size_t LineCount(const std::string& code) {
   size_t lines = 0;
   bool is_open = false;
@@ -46,7 +46,7 @@ size_t LineCount(const std::string& code) {
 
 size_t CharacterCount(const std::string& code) {
   return static_cast<size_t>(std::count_if(code.begin(), code.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;  // no continuation of UTF-8
+    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;  // not a UTF-8 continuation byte
   }));
 }
 
@@ -57,7 +57,7 @@ bool IsRefusedImport(const host::Finding& finding) {
 // "Line 1: Import 'os' is not allowed"
 std::string ErrorText(const host::Finding& finding) {
   std::string text = finding.line > 0 ? "Line " + std::to_string(finding.line) + ": " : "";
-  // The reason quotes the module before anything else.
+  // The first quoted word of the reason is the module.
   const size_t open = finding.reason.find('\'');
   const size_t close = open == std::string::npos ? open : finding.reason.find('\'', open + 1);
   if (IsRefusedImport(finding) && close != std::string::npos) {
@@ -71,14 +71,14 @@ bool HasSyntaxError(const std::vector<host::Finding>& findings) {
                      [](const host::Finding& finding) { return finding.name == "syntax-error"; });
 }
 
-// A worker that was stopped has not judged, and code that nobody has judged is not valid.
+// If the worker was stopped there is no verdict, and unchecked code counts as invalid.
 bool IsJudged(const host::Outcome& outcome) {
   return outcome.status == host::Status::kOk || outcome.status == host::Status::kRefused;
 }
 
 std::string Message(const host::Outcome& outcome) {
   if (!IsJudged(outcome)) {
-    return "The code could not be judged and counts as not valid: checking it was " +
+    return "The code could not be checked and counts as invalid: the check was " +
            (outcome.error ? outcome.error->message : std::string("stopped"));
   }
   if (outcome.findings.empty()) return "Code is valid";
@@ -114,7 +114,7 @@ Json Recommendations(const host::Outcome& outcome) {
     if (is_new && list.size() < kMaxRecommendations) list.push_back(text);
   };
   if (!IsJudged(outcome)) {
-    add("Make the code smaller or simpler, and check its parts one by one");
+    add("Make the code smaller or simpler, and check its parts separately");
     return list;
   }
   if (!outcome.findings.empty() && !HasSyntaxError(outcome.findings)) {
@@ -141,7 +141,7 @@ std::string StructuredText(const host::Outcome& outcome, const host::Request& re
 
 std::vector<Parameter> ValidateParameters(const Sandboxes& sandboxes) {
   std::vector<Parameter> parameters = {
-      CodeParameter(sandboxes, "The Python program to judge. It is not run."),
+      CodeParameter(sandboxes, "The Python program to check. It is not run."),
       ProfileParameter(sandboxes)};
   parameters[0].examples = {"import os\nos.system('ls')"};
   return parameters;
@@ -153,16 +153,16 @@ ToolDescription DescribeValidate(const Sandboxes& sandboxes, const ParameterTabl
   description.name = kValidateName;
   description.title = "Check Python code without running it";
   description.description =
-      "Says whether execute_code would run a Python program, without running it.\n\n"
-      "validation.valid is the verdict. validation.errors has one text for each thing that is "
-      "refused; findings has the same with line, column, rule, reason and what to do instead. "
-      "A syntax error is a finding too. analysis has the number of lines and characters, an "
-      "estimate of the complexity and the modules that the program imports.\n\n"
+      "Checks whether execute_code would run a Python program, without running it.\n\n"
+      "validation.valid is the verdict. validation.errors has one text per violation; findings has "
+      "the same with line, column, rule, reason and what to do instead. A syntax error is a "
+      "finding too. analysis has the number of lines and characters, an estimate of the complexity "
+      "and the imported modules.\n\n"
       "Limits: code up to " +
       SizeText(default_profile.limits.source) +
-      "; at most 1000 findings are listed. Some things "
-      "are only known when a program runs, so a valid program may still fail. Checking first is "
-      "not needed for safety: execute_code makes the same check.\n\n"
+      "; at most 1000 findings are listed. Some errors appear only at run time, so a valid program "
+      "may still fail. Checking first is not necessary for safety: execute_code performs the same "
+      "check.\n\n"
       "Example: {\"code\": \"import os\"} gives valid false and the error \"Line 1: Import 'os' is "
       "not allowed\".";
   description.input_schema = parameters.Schema();

@@ -1,5 +1,5 @@
-// validate_code: what the language policy would say of a piece of code, without running it. The
-// code is read in a sealed worker, never here.
+// validate_code: checks code against the language policy without running it. The code is parsed in
+// a sealed worker, never in this process.
 #ifndef BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
 #define BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
 
@@ -17,7 +17,7 @@ class ValidateCode final : public Tool {
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
-  // Refused code is no error of the call: judging it has succeeded.
+  // Refused code is not an error of the call: the check itself succeeded.
   core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:

@@ -215,7 +215,7 @@ def test_a_dot_env_is_read_only_when_asked_for(settings, tmp_path):
         ("x = '\x00'", "{file}:1:"),
         (
             "[[tokens]]\nname = 'a'\nsecret = 'hunter2'",
-            "{file}:3: tokens.secret: a secret does not",
+            "{file}:3: tokens.secret: do not put a secret",
         ),
     ],
 )

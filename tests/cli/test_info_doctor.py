@@ -83,9 +83,9 @@ def test_info_of_the_tiers_as_text(belljar):
     start = text.index("\nProfile data-science\n")
     end = text.find("\nProfile ", start + 1)
     of_tier = text[start : end if end > 0 else None]
-    assert "\n  what it adds for an attacker\n    " in of_tier
+    assert "\n  attack surface that it adds\n    " in of_tier
     assert "\n  packages (" in of_tier or "\n  missing\n    the packages of data-science" in of_tier
-    assert ", these beside those of basic)\n" in of_tier
+    assert ", in addition to those of basic)\n" in of_tier
     assert " math," not in of_tier
     files = text[text.index("\nProfile filesystem\n") :]
     assert "\n  workspace     /workspace and /tmp, 64m and 4096 files" in files

@@ -200,7 +200,7 @@ def test_dropped_output_is_counted(belljar):
     done = belljar("run", "-c", "print('x' * 22345)", "--max-output", "10k")
     assert done.code == 0
     assert done.out == b"x" * 10240
-    assert done.stderr == "belljar: 12,106 bytes of stdout were dropped (limit 10k)\n"
+    assert done.stderr == "belljar: 12,106 bytes of stdout were discarded (limit 10k)\n"
 
 
 def test_both_streams_in_order_and_byte_for_byte(belljar):

@@ -124,7 +124,7 @@ def test_a_reader_that_sleeps_does_not_stop_the_clock(program):
     lines = err.decode().splitlines()
     assert lines[0].startswith("belljar: stopped after 1s of wall time")
     assert lines[1].startswith("belljar: ")
-    assert lines[1].endswith(" bytes of stdout were dropped (limit 1m)")
+    assert lines[1].endswith(" bytes of stdout were discarded (limit 1m)")
 
 
 def test_a_reader_that_sleeps_does_not_outlast_an_interrupt(program):

@@ -160,7 +160,7 @@ def test_of_two_configurations_one_is_read_and_a_note_says_so(belljar, folder):
     (folder / "pyproject.toml").write_text("[tool.belljar.validate]\nselect = ['BJ5']\n")
     done = belljar("validate", ".", cwd=folder)
     assert (done.code, done.stdout) == (0, "")
-    assert 'pyproject.toml" is not read: belljar.toml is beside it' in done.stderr
+    assert 'pyproject.toml" is not read: belljar.toml is in the same folder' in done.stderr
 
 
 def test_many_dots_in_a_text_are_no_key(belljar, folder):

@@ -122,9 +122,9 @@ def test_comments_count_only_where_the_operator_says_so(belljar, tmp_path):
         "a.py:7:",
     ]
     assert done.stderr.splitlines() == [
-        "belljar validate: note: a.py:2: there is no BJ201 to ignore",
-        "belljar validate: note: a.py:4: there is no BJ501 to ignore",
-        'belljar validate: note: a.py:5: not understood; write "# belljar: ignore[BJ501]"',
+        "belljar validate: note: a.py:2: no BJ201 finding to ignore",
+        "belljar validate: note: a.py:4: no BJ501 finding to ignore",
+        'belljar validate: note: a.py:5: invalid comment; write "# belljar: ignore[BJ501]"',
         "3 findings in 1 of 1 file; 2 suppressed",
     ]
     assert len(rules(belljar("validate", ".", "--isolated", cwd=tmp_path))) == 5
@@ -165,7 +165,7 @@ def test_a_baseline_lets_known_findings_pass(belljar, folder):
     (folder / "a.py").write_text("open('x')\n")
     done = belljar("validate", "a.py", "--baseline", "known.json", cwd=folder)
     assert done.code == 0
-    assert "findings of the baseline that are gone: 2;" in done.stderr
+    assert "stale findings in the baseline: 2;" in done.stderr
     (folder / "a.py").write_text(CODE)
     belljar("validate", "tests", "a.py", "--write-baseline", "known.json", cwd=folder)
     assert (folder / "known.json").read_text() == first
@@ -185,18 +185,18 @@ def test_a_baseline_is_of_the_project_and_not_of_where_it_is_asked(belljar, fold
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "not readable as JSON"),
-        ("{", "not readable as JSON"),
+        ("", "cannot be parsed as JSON"),
+        ("{", "cannot be parsed as JSON"),
         ("[]", 'not an object with "version": 1'),
         ('{"version": 2, "findings": []}', 'not an object with "version": 1'),
         ('{"version": 1}', 'no list "findings"'),
         ('{"version": 1, "findings": [3]}', "finding 1 of the list is not an object"),
-        ('{"version": 1, "findings": [{"path": "a.py"}]}', "has not the texts"),
+        ('{"version": 1, "findings": [{"path": "a.py"}]}', "lacks one of the strings"),
         (
             '{"version": 1, "findings": [{"path": "a", "rule": "BJ201", "fingerprint": "x"}]}',
             "is not 32 hexadecimal digits",
         ),
-        ("[" * 100_000, "not readable as JSON"),
+        ("[" * 100_000, "cannot be parsed as JSON"),
     ],
 )
 def test_a_malformed_baseline_is_said(belljar, folder, text, words):

@@ -184,13 +184,13 @@ def test_the_belljar_that_was_named_is_used(act, workspace, environment):
     assert result.code == 0, result.log
     for wrong in ("nowhere/belljar", "belljar", str(workspace)):
         result = act(workspace, path=path, belljar=wrong, paths="good.py")
-        assert result.code == 2 and "is no path of a program" in result.log
+        assert result.code == 2 and "is not the path of a program" in result.log
 
 
 def test_another_version_than_the_wanted_one_is_refused(act, workspace):
     result = act(workspace, paths="good.py", version="9.9.9")
     assert result.code == 2
-    assert "version 9.9.9 is wanted" in result.log
+    assert "version 9.9.9 is required" in result.log
     version = act(workspace, paths="good.py").outputs["version"]
     assert act(workspace, paths="good.py", version=version).code == 0
 

@@ -151,10 +151,10 @@ def test_entries_that_say_two_things_fail(orchard: Orchard) -> None:
     orchard.withheld.write_text('[fruit]\n"a module" = "os"\n"a b" = "ripen"\n["x.y"]\n"z" = "z"\n')
     said = orchard.problems()
     assert "'ripen' is both exported and withheld" in said
-    assert "'x.y', which is no module" in said
+    assert "'x.y', which is not a module" in said
     orchard.withheld.write_text('[fruit]\n"a" = "os"\n"b" = "os"\n')
     done = orchard.surface("check")
-    assert done.returncode == 2 and "fruit.os is there twice" in done.stderr
+    assert done.returncode == 2 and "fruit.os is listed twice" in done.stderr
 
 
 def test_bad_input_is_said_plainly(orchard: Orchard, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_bad_input_is_said_plainly(orchard: Orchard, tmp_path: Path) -> None:
     assert done.returncode == 2 and str(orchard.withheld) in done.stderr
     orchard.profile.unlink()
     done = orchard.surface("check")
-    assert done.returncode == 2 and "holds no profile" in done.stderr
+    assert done.returncode == 2 and "contains no profile" in done.stderr
 
 
 def test_this_repository_is_judged() -> None:

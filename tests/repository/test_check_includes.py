@@ -33,8 +33,8 @@ def test_the_two_sides_never_meet(tmp_path):
         },
     )
     assert [line.split(": ", 1)[1] for line in found] == [
-        "engine/inside and engine/outside are on two sides of the trust boundary",
-        "engine/outside and engine/inside are on two sides of the trust boundary",
+        "engine/inside and engine/outside are on different sides of the trust boundary",
+        "engine/outside and engine/inside are on different sides of the trust boundary",
     ]
 
 
@@ -69,7 +69,7 @@ def test_program_code_does_not_include_test_code(tmp_path):
 
 def test_a_header_that_is_not_there_is_found(tmp_path):
     found = findings(tmp_path, {"cli/main.cc": '#include <vector>\n#include "cli/gone.h"\n'})
-    assert found == ['cli/main.cc:2: "cli/gone.h" is not found from the root']
+    assert found == ['cli/main.cc:2: "cli/gone.h" not found relative to the root']
 
 
 def test_every_room_names_rooms_that_exist():
@@ -127,7 +127,7 @@ def test_what_the_host_alone_uses_is_not_in_core(tmp_path):
             "engine/outside/a.cc": '#include "engine/core/outcome.h"\n',
         },
     )
-    assert found == ["engine/core/outcome.h:1: used by the host alone: it belongs to engine/host"]
+    assert found == ["engine/core/outcome.h:1: used only by the host: it belongs in engine/host"]
 
 
 def test_the_map_of_rooms_has_every_room():

@@ -137,6 +137,6 @@ def test_a_call_that_could_not_be_cancelled_is_refused() -> None:
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (lowest_free, before[1]))
         error = call(client)["error"]
         assert error["code"] == -32603
-        assert error["message"].startswith("make a call's cancellation: Too many open files")
+        assert error["message"].startswith("create an event to cancel a call: Too many open files")
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, before)
         assert call(client)["result"]["structuredContent"]["result"] == 42

@@ -1,5 +1,5 @@
-// For tests of the spare pool itself: a pool of basic with all of Python, and a zygote whose start
-// the test decides on.
+// For tests of the spare pool itself: a pool for profile basic with all of Python, and a zygote
+// whose start-up the test controls.
 #ifndef BELLJAR_TESTS_SUPPORT_POOL_SUPPORT_H_
 #define BELLJAR_TESTS_SUPPORT_POOL_SUPPORT_H_
 
@@ -35,7 +35,7 @@ inline outside::SparePoolOptions PoolOptions() {
   return options;
 }
 
-// Fails the test, and returns null, where it cannot be started.
+// Fails the test and returns null if the pool cannot be started.
 inline std::unique_ptr<outside::SparePool> StartPool(outside::SparePoolOptions options) {
   auto pool = outside::SparePool::Start(std::move(options));
   if (pool) return std::move(*pool);
@@ -43,8 +43,8 @@ inline std::unique_ptr<outside::SparePool> StartPool(outside::SparePoolOptions o
   return nullptr;
 }
 
-// A program in the zygote's place that is the real one unless the test has said otherwise. What is
-// said holds for starts from then on.
+// A replacement for the zygote program that runs the real one unless the test requests otherwise.
+// Requests apply to subsequent starts.
 class ScriptedZygote {
  public:
   explicit ScriptedZygote(outside::SparePoolOptions& options) {
@@ -57,11 +57,11 @@ class ScriptedZygote {
     options.zygote.installation.zygote = script;
   }
 
-  void Slow(bool on) { Say("slow", on); }  // takes a second longer
+  void Slow(bool on) { Say("slow", on); }  // starts a second later
   void Fail(bool on) { Say("fail", on); }
   void Hang(bool on) { Say("hang", on); }
 
-  // How many have been begun.
+  // Number of starts so far.
   size_t starts() const {
     const core::Result<std::string> lines = core::ReadFile(File("starts"), 1 << 20);
     return lines ? static_cast<size_t>(std::count(lines->begin(), lines->end(), '\n')) : 0;

@@ -104,7 +104,7 @@ std::vector<ProcessEntry> Processes() {
     std::ifstream file(entry.path() / "stat");
     std::string line;
     if (!std::getline(file, line)) continue;
-    // The name stands in parentheses and may hold any character.
+    // The name is in parentheses and may contain any character.
     const size_t open = line.find('('), close = line.rfind(')');
     if (open == std::string::npos || close == std::string::npos) continue;
     ProcessEntry process;
@@ -148,14 +148,14 @@ bool WaitForSpares(const outside::Sandbox& sandbox, size_t spares) {
 
 size_t OpenDescriptors() {
   const fs::directory_iterator descriptors("/proc/self/fd");
-  // Less the one that lists them.
+  // Without the one used to list them.
   return static_cast<size_t>(std::distance(begin(descriptors), end(descriptors))) - 1;
 }
 
 size_t Mounts() {
   std::ifstream file("/proc/self/mountinfo");
   size_t lines = 0;
-  // But those of the container engine of other tests (tools/containers), which come and go.
+  // Without those of the container engine of other tests (tools/containers), which vary.
   for (std::string line; std::getline(file, line);) lines += line.find("/containers/") == line.npos;
   return lines;
 }

@@ -1,5 +1,5 @@
-// What the C++ tests share: the shipped profile, a sandbox over it, forked children whose death is
-// the thing asserted, and a look at what is left running.
+// Shared by the C++ tests: the shipped profile, a sandbox for it, forked children whose exit is
+// checked, and a look at leftover processes.
 #ifndef BELLJAR_TESTS_SUPPORT_SUPPORT_H_
 #define BELLJAR_TESTS_SUPPORT_SUPPORT_H_
 
@@ -19,7 +19,7 @@
 
 namespace belljar::tests {
 
-// Where the machine cannot, a test skips; where BELLJAR_MUST_WORK=1 says that it can, it fails.
+// With BELLJAR_MUST_WORK=1, tests fail instead of skipping when the machine lacks something.
 bool MustWork();
 #define BELLJAR_SKIP_OR_FAIL(reason)                    \
   do {                                                  \
@@ -27,17 +27,17 @@ bool MustWork();
     GTEST_SKIP() << (reason);                           \
   } while (false)
 
-// True in the asan preset: its shadow memory and its slowness change what can be asserted.
+// True in the asan preset, whose shadow memory and slowness affect some assertions.
 bool Sanitized();
 
-// The profile "basic" as this build ships it; aborts where it cannot be loaded, since then no test
-// below means anything (profiles_test says why).
+// The profile "basic" of this build; aborts if it cannot be loaded, since all tests depend on it
+// (profiles_test reports why).
 core::Profile BasicProfile();
 
 // Basic, strict, all of Python: most tests here are about processes, not about the policy.
 outside::SandboxOptions FullPython();
 
-// Fails the test, and returns null, when it does not open.
+// Fails the test and returns null if it cannot be opened.
 std::unique_ptr<outside::Sandbox> Open(outside::SandboxOptions options);
 
 host::Request MakeRequest(std::string source,
@@ -45,16 +45,16 @@ host::Request MakeRequest(std::string source,
 
 // How a forked child ended.
 struct Death {
-  int exit_code = -1;  // of one that exited
-  int signal = 0;      // that killed it
+  int exit_code = -1;  // if it exited
+  int signal = 0;      // if it was killed
 };
 bool operator==(const Death& a, const Death& b);
 std::ostream& operator<<(std::ostream& out, const Death& death);
 inline Death Exited(int code) { return {code, 0}; }
 inline Death KilledBy(int signal) { return {-1, signal}; }
 
-// Forks, runs `body` there, exits with what it returns, and reaps. What `body` throws or writes is
-// lost: it answers by its exit code (up to 255) or by its death.
+// Forks, runs `body` in the child, exits with its return value, and reaps the child. Exceptions and
+// output of `body` are lost: the result is its exit code (up to 255) or the signal.
 Death InChild(const std::function<int()>& body);
 
 // One line of /proc/<pid>/stat.
@@ -65,11 +65,11 @@ struct ProcessEntry {
   std::string name;
 };
 std::vector<ProcessEntry> Processes();
-// Children of this process, dead ones that nobody reaped included.
+// Children of this process, including zombies.
 std::vector<ProcessEntry> Children();
-// Children that wait for a request: not the zygote.
+// Children that wait for a request, without the zygote.
 std::vector<pid_t> WorkersOf(const outside::Sandbox& sandbox);
-// True when `condition` became true in time; looks every 5 ms.
+// True if `condition` becomes true in time; polls every 5 ms.
 bool Eventually(const std::function<bool()>& condition,
                 std::chrono::milliseconds within = std::chrono::seconds(20));
 // Blocks until the pool is full again.
@@ -77,17 +77,17 @@ bool WaitForSpares(const outside::Sandbox& sandbox, size_t spares);
 
 size_t OpenDescriptors();
 size_t Mounts();
-// Mappings of this process whose name holds `name`.
+// Number of mappings of this process whose name contains `name`.
 size_t MappingsNamed(const std::string& name);
 
-// An empty folder that is removed with everything in it.
+// A folder, initially empty, that is removed with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   ~TemporaryFolder();
   const std::string& path() const { return path_; }
-  // Returns the path of the file.
+  // Returns the path of the new file.
   std::string Write(const std::string& name, const std::string& content) const;
 
  private:

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The first step of action.yml: which belljar. Outputs its path and version.
+# The first step of action.yml: finds or builds belljar. Outputs its path and version.
 set -euo pipefail
 
 # shellcheck source=tools/action/workflow_command.sh
 source "$GITHUB_ACTION_PATH/tools/action/workflow_command.sh"
 
-# Sets $belljar. Built in the runner's own folder, so that two jobs of one machine do not share it.
+# Sets $belljar. Builds in the runner's temporary folder, so that jobs on one machine do not share
+# it.
 build() {
   export BELLJAR_BUILD_DIR="${RUNNER_TEMP:?}/belljar"
   "$GITHUB_ACTION_PATH/dev" run --help >/dev/null ||
@@ -17,7 +18,7 @@ build() {
 if [[ -n "$INPUT_BELLJAR" ]]; then
   belljar=$INPUT_BELLJAR
   [[ "$belljar" == */* && -x "$belljar" && ! -d "$belljar" ]] ||
-    fail "the input belljar is no path of a program: $belljar"
+    fail "the input belljar is not the path of a program: $belljar"
   belljar=$(realpath -- "$belljar")
 elif ! belljar=$(type -P belljar); then
   build
@@ -27,7 +28,7 @@ version=$("$belljar" --version) || fail "$belljar does not start"
 version=${version#belljar }
 version=${version%% *}
 [[ -z "$INPUT_VERSION" || "$INPUT_VERSION" == "$version" ]] ||
-  fail "version $INPUT_VERSION is wanted, and $belljar is $version"
+  fail "version $INPUT_VERSION is required, but $belljar is $version"
 
 output belljar "$belljar"
 output version "$version"

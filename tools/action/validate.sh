@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The second step of action.yml: belljar validate. Outputs its exit code and the SARIF report's path.
+# The second step of action.yml: runs belljar validate. Outputs its exit code and the path of the
+# SARIF report.
 set -euo pipefail
 
 # shellcheck source=tools/action/workflow_command.sh
@@ -7,12 +8,12 @@ source "$GITHUB_ACTION_PATH/tools/action/workflow_command.sh"
 
 arguments=()
 
-# option NAME VALUE: with an equals sign, so that no value is taken for an option
+# option NAME VALUE: uses an equals sign, so that no value is parsed as an option
 option() { [[ -z "$2" ]] || arguments+=("--$1=$2"); }
 
 # is_true NAME VALUE
 is_true() {
-  [[ "$2" == true || "$2" == false ]] || fail "the input $1 is true or false, not: $2"
+  [[ "$2" == true || "$2" == false ]] || fail "the input $1 must be true or false, not: $2"
   [[ "$2" == true ]]
 }
 

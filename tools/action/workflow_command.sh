@@ -1,7 +1,7 @@
 # Sourced by the steps of action.yml.
 # shellcheck shell=bash
 
-# fail MESSAGE...: an error that GitHub shows, and the end of the step
+# fail MESSAGE...: reports an error to GitHub and ends the step
 fail() {
   local message="$*"
   message=${message//'%'/%25}
@@ -10,8 +10,8 @@ fail() {
   exit 2
 }
 
-# output NAME VALUE: of the step. A value with a line end would set other outputs as well.
+# output NAME VALUE: sets an output of the step. A value with a line end could set other outputs.
 output() {
-  [[ "$2" != *$'\n'* && "$2" != *$'\r'* ]] || fail "$1 has a line end in it: $2"
+  [[ "$2" != *$'\n'* && "$2" != *$'\r'* ]] || fail "$1 contains a line end: $2"
   printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"
 }

@@ -1,7 +1,7 @@
-# Warnings, hardening, sanitizers, ccache: the same for every target.
+# Warnings, hardening, sanitizers and ccache, for all targets.
 
 add_compile_options(-Wall -Wextra -Wconversion)
-# CPython's type objects have some fifty fields; a designated initialiser leaves most out on purpose.
+# CPython's type objects have about fifty fields; designated initialisers omit most of them.
 add_compile_options(-Wno-missing-field-initializers)
 if(CMAKE_UNITY_BUILD)
   # Types of anonymous namespaces in what a .cc defines: gcc takes all of a unity source for headers.
@@ -19,15 +19,15 @@ if(BELLJAR_SANITIZE)
   add_compile_options(-fsanitize=${BELLJAR_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BELLJAR_SANITIZE})
-  # Half of the time that sanitized code takes to compile, with gcc 12, for checks of every pointer:
-  # what the first two find is a crash or the address sanitizer's find as well, this code casts to
-  # classes nowhere, and reads what is in buffers by memcpy. The fuzz preset, by clang, has them all.
+  # With gcc 12 these checks of every pointer take half of the compile time of sanitized code.
+  # Errors found by the first two also crash or are found by AddressSanitizer; this code never casts
+  # to classes, and reads buffers with memcpy. The fuzz preset, with clang, enables them all.
   add_compile_options(
     "$<$<CXX_COMPILER_ID:GNU>:-fno-sanitize=null,object-size,vptr,alignment>")
-  # With a sanitizer gcc takes libstdc++'s own <regex> for using what is not initialised (its manual
-  # says of -Wmaybe-uninitialized that sanitizers make it err); the release preset still looks.
+  # With sanitizers gcc reports false positives in libstdc++'s <regex> (its manual says so of
+  # -Wmaybe-uninitialized); the release preset keeps the warning.
   add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
-  # gcc 12's ThreadSanitizer has no room for mappings as random as newer kernels make them.
+  # gcc 12's ThreadSanitizer does not support the mapping randomisation of newer kernels.
   if(BELLJAR_SANITIZE MATCHES "thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
     file(STRINGS /proc/sys/vm/mmap_rnd_bits random_bits)
     if(random_bits GREATER 28)
@@ -39,8 +39,8 @@ else()
   add_compile_options("$<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
 endif()
 
-# The linker sees every type of every file then, and says where one name is two of them. Compiled for
-# that alone (preset odr): the target belljar_odr.
+# Lets the linker see all types of all files and report names with two definitions. Compiled only
+# for that (preset odr): the target belljar_odr.
 if(BELLJAR_ODR_CHECK)
   add_compile_options(-flto -fno-fat-lto-objects)
   add_link_options(-flto=auto -Wodr -Wlto-type-mismatch -Werror=odr -Werror=lto-type-mismatch)
@@ -48,8 +48,8 @@ if(BELLJAR_ODR_CHECK)
   set(CMAKE_RANLIB "${CMAKE_CXX_COMPILER_RANLIB}")
 endif()
 
-# Debug information says that it was made here and not in which clone: two of them compile to the same
-# bytes, and a compiler cache gives one what the other has made (CCACHE_BASEDIR).
+# Debug information does not contain the path of the clone, so that clones produce the same bytes
+# and share a compiler cache (CCACHE_BASEDIR).
 add_compile_options("-ffile-prefix-map=${CMAKE_BINARY_DIR}=.")
 
 find_program(CCACHE_PROGRAM ccache)

@@ -1,5 +1,5 @@
-# What the build takes from the system, looked for before anything is configured: who installs by pip
-# hears at once, and in one line, all that is missing.
+# System libraries for the build, checked first, so that users who install with pip see all missing
+# ones at once.
 
 find_package(PkgConfig)
 if(PkgConfig_FOUND)
@@ -11,17 +11,17 @@ foreach(package IN ITEMS nlohmann_json tomlplusplus CLI11 pugixml spdlog)
 endforeach()
 find_package(prometheus-cpp QUIET COMPONENTS core)
 find_package(Threads REQUIRED)
-# Static: a few functions, and nothing more for the dynamic linker to do before every `belljar run`.
-# SHA-256, of artifacts and for the fingerprints of findings, on the host alone.
+# Static: only a few functions, and less work for the dynamic linker at each `belljar run`.
+# SHA-256, for artifacts and for fingerprints of findings, only on the host.
 find_library(BELLJAR_LIBCRYPTO NAMES libcrypto.a)
 find_path(BELLJAR_LIBCRYPTO_INCLUDE NAMES openssl/sha.h)
 find_library(BELLJAR_LIBELF NAMES libelf.a)
-# Code that is made for a program, as that library has it, is no part of the Python extension.
+# That library's code is not position-independent, so it cannot be part of the Python extension.
 find_library(BELLJAR_LIBELF_SHARED NAMES elf)
 find_path(BELLJAR_LIBELF_INCLUDE NAMES gelf.h)
 find_library(BELLJAR_LIBZ NAMES libz.a)
 
-# found, by which name, in which package of Debian's
+# found, under which name, in which Debian package
 set(missing "")
 macro(belljar_need found package)
   if(NOT ${found})
@@ -42,7 +42,7 @@ belljar_need(BELLJAR_LIBELF libelf-dev)
 belljar_need(BELLJAR_LIBZ zlib1g-dev)
 if(missing)
   list(JOIN missing " " missing)
-  message(FATAL_ERROR "Belljar is compiled here, and these libraries of the system are missing. "
+  message(FATAL_ERROR "Belljar is compiled from source, and these system libraries are missing. "
                       "On Debian 12:\n  apt-get install --no-install-recommends ${missing}\n"
-                      "All that a build takes is in tools/packages.txt.\n")
+                      "tools/packages.txt lists all build dependencies.\n")
 endif()

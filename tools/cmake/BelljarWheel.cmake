@@ -1,5 +1,5 @@
-# A wheel, as pip builds it by pyproject.toml (scikit-build-core, which sets SKBUILD): the same
-# programs, laid out for an environment of Python's, and the zygote as what its interpreter loads.
+# A wheel, as built by pip from pyproject.toml (scikit-build-core, which sets SKBUILD): the same
+# programs, in the layout of a Python environment, and the zygote as a module for its interpreter.
 #
 #   SCRIPTS/belljar                        <env>/bin/belljar
 #   belljar/_installation/libexec/belljar  belljar-zygote.so, belljar-preload.so, belljar-guest
@@ -11,7 +11,7 @@ if(NOT SKBUILD)
 endif()
 set(BELLJAR_WHEEL ON)
 
-# For the environment that pip builds it for, and no other.
+# Only for the environment for which pip builds it.
 set(BELLJAR_PYTHON "${Python3_EXECUTABLE}")
 set(BELLJAR_WHEEL_ROOT "belljar/_installation")
 set(CMAKE_INSTALL_BINDIR "${SKBUILD_SCRIPTS_DIR}")

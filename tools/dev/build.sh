@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by ./dev: configuring and compiling, and the words that do no more than that.
+# Sourced by ./dev: configuring and compiling, and the commands that only do that.
 
-# configure PRESET [tests] [bench]: what was once switched on stays on in that tree
+# configure PRESET [tests] [bench]: features once enabled stay enabled in that tree
 configure() {
   local preset=$1 tree="$BUILD/$1" feature key flags=()
   shift
@@ -17,7 +17,7 @@ configure() {
   if ! is_stamped "configured-$preset" "$key" || [[ ! -e "$tree/build.ninja" ]]; then
     (cd -- "$ROOT" && quietly "configure-$preset" \
       cmake --preset "$preset" -B "$tree" "${flags[@]}") ||
-      die "$EXIT_OURS" "cmake failed; all of it is in $LOGS/configure-$preset.txt"
+      die "$EXIT_OURS" "cmake failed; see $LOGS/configure-$preset.txt"
     stamp "configured-$preset" "$key"
   fi
   for feature in "$@"; do : >"$STAMPS/$preset-$feature"; done
@@ -27,10 +27,10 @@ compile() { # PRESET TARGET...
   local preset=$1
   shift
   quietly "build-$preset" cmake --build "$BUILD/$preset" -j "$JOBS" --target "$@" ||
-    die "$EXIT_OURS" "the build failed; all of it is in $LOGS/build-$preset.txt"
+    die "$EXIT_OURS" "the build failed; see $LOGS/build-$preset.txt"
 }
 
-# The command and what it needs at run time; nothing is printed when there is nothing to do.
+# Builds the command and its run-time files; prints nothing if they are up to date.
 build_command() {
   prepare_build_dir
   lock
@@ -42,7 +42,7 @@ build_command() {
   unlock
 }
 
-# What a user of one preset has: the command and the Python package. belljar_tests: what ctest needs.
+# The targets for users: the command and the Python package. belljar_tests: what ctest needs.
 readonly USED=(belljar_command belljar_python)
 
 # build_targets PRESET FEATURES TARGET...
@@ -55,13 +55,13 @@ build_targets() {
   [[ " $features " != *" tests "* ]] || need_packages test
   [[ "$preset" != tidy ]] || need_packages tidy
   make_venv "$VENV" runtime
-  # shellcheck disable=SC2086  # they are words
+  # shellcheck disable=SC2086  # split into words
   configure "$preset" $features
   compile "$preset" "$@"
   unlock
 }
 
-# --- the words -------------------------------------------------------------------------------
+# --- the commands ----------------------------------------------------------------------------
 
 word_run() {
   build_command
@@ -83,10 +83,10 @@ word_build() {
   say "built $BUILD/$preset/belljar"
 }
 
-# Everything linked once by a preset of its own, whose linker compares what each file takes a type for.
+# Links everything with a separate preset, whose linker compares the type definitions of all files.
 word_odr() {
   build_targets odr "" belljar_odr
-  say "no type is defined twice"
+  say "odr: no type is defined twice"
 }
 
 word_clean() {

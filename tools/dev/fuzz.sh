@@ -1,14 +1,13 @@
 # shellcheck shell=bash
-# Sourced by ./dev: hostile bytes for what reads them, programs for the language policy.
+# Sourced by ./dev: fuzzing of parsers with bytes and of the language policy with programs.
 
 readonly FUZZ_TARGETS=(http mcp report config egress container language)
 
-# fuzz_one TARGET SECONDS: what it finds new stays in build/fuzz-corpus, for the next time
+# fuzz_one TARGET SECONDS: new inputs are kept in build/fuzz-corpus for the next run
 fuzz_one() {
   local target=$1 seconds=$2 status=0 artefact
   local log="$BUILD/report/fuzz/$target.txt" grown="$BUILD/fuzz-corpus/$target" seed=0
-  # In CI the same beginning each time, so that what lands does not hang on luck; everybody else
-  # looks further (0: another seed each time).
+  # A fixed seed in CI, so that results do not depend on luck; otherwise a random one (0).
   [[ "${CI:-}" == true ]] && seed=1
   rm -f -- "$BUILD/report/fuzz/$target"[-.]*
   mkdir -p -- "$grown"
@@ -24,14 +23,14 @@ fuzz_one() {
   tail -n 60 "$log" >&2
   for artefact in "$BUILD/report/fuzz/$target-"*; do
     [[ -e "$artefact" ]] || continue
-    say "fuzz $target: this input, again with $BUILD/fuzz/bin/${target}_fuzz $artefact"
+    say "fuzz $target: to reproduce: $BUILD/fuzz/bin/${target}_fuzz $artefact"
     od -A d -t x1z -v -- "$artefact" >&2
   done
-  say "fuzz $target: FAILED; all of it is in $log"
+  say "fuzz $target: FAILED; see $log"
   return 1
 }
 
-# Not bytes but programs, by Hypothesis: it prints the one that breaks a property, made small.
+# Generates programs with Hypothesis, which prints a minimal program that violates a property.
 fuzz_language() { # SECONDS
   local log="$BUILD/report/fuzz/language.txt" seed=0 status=0
   [[ "${CI:-}" == true ]] && seed=1
@@ -45,7 +44,7 @@ fuzz_language() { # SECONDS
     return 0
   fi
   tail -n 200 "$log" >&2
-  say "fuzz language: FAILED; all of it is in $log"
+  say "fuzz language: FAILED; see $log"
   return 1
 }
 
@@ -91,7 +90,7 @@ word_fuzz() {
   ((${#targets[@]})) || targets=("${FUZZ_TARGETS[@]}")
   build_fuzz "${targets[@]}"
   mkdir -p -- "$BUILD/report/fuzz"
-  # As many at a time as there are cores; the seconds are those of all rounds together.
+  # As many in parallel as there are cores; the seconds are the total of all rounds.
   at_a_time=$((JOBS < ${#targets[@]} ? JOBS : ${#targets[@]}))
   rounds=$(((${#targets[@]} + at_a_time - 1) / at_a_time))
   for ((i = 0; i < ${#targets[@]}; i += at_a_time)); do

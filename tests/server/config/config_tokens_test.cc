@@ -139,7 +139,7 @@ TEST_F(ConfigTokens, ASecretInTheFileIsRefusedAndNotShown) {
   const std::string secret = std::string(" = \"") + tests::kSecret + "\"\n";
   for (const char* key : {"secret", "value", "token", "password"}) {
     ExpectTomlRefused("[[tokens]]\nname = \"a\"\n" + (key + secret),
-                      {"belljar.toml:3", key, "file of its own", "env = "});
+                      {"belljar.toml:3", key, "separate file", "env = "});
   }
   ExpectTomlRefused("tokens" + secret, {"belljar.toml:1", "[[tokens]]"});
   ExpectTomlRefused("tokens = [\"" + std::string(tests::kSecret) + "\"]",
@@ -156,10 +156,11 @@ TEST_F(ConfigTokens, ASecretInTheFileIsRefusedAndNotShown) {
 TEST_F(ConfigTokens, ASecretInPlaceOfItsPlaceIsNotShown) {
   const std::string secret = std::string(" = \"") + tests::kSecret + "\"\n";
   sources_.flags["--token-file"] = {tests::kSecret};
-  ExpectRefused({"--token-file", "ENOENT", "names a file"});
+  ExpectRefused({"--token-file", "ENOENT", "path of a file"});
   sources_.flags.clear();
-  ExpectTomlRefused("http.token_file" + secret, {"belljar.toml:1", "names a file"});
-  ExpectTomlRefused("[[tokens]]\nname = \"a\"\nfile" + secret, {"belljar.toml:1", "names a file"});
+  ExpectTomlRefused("http.token_file" + secret, {"belljar.toml:1", "path of a file"});
+  ExpectTomlRefused("[[tokens]]\nname = \"a\"\nfile" + secret,
+                    {"belljar.toml:1", "path of a file"});
   ExpectTomlRefused("[[tokens]]\nname = \"a\"\nenv" + secret,
                     {"belljar.toml:1", "names a variable"});
   ExpectTomlRefused("[[tokens]]\nname" + secret + "profiles = [" + tests::kSecret + "]",
@@ -183,12 +184,12 @@ TEST_F(ConfigTokens, WrongEntriesAreRefusedWithTheLine) {
       {"[[tokens]]\nname = \"a\"\nenv = \"NOT_SET\"", {"belljar.toml:1", "NOT_SET", "not set"}},
       {"[[tokens]]\nname = \"a\"\nfile = \"none\"", {"belljar.toml:1", "none", "ENOENT"}},
       {good + "nmae = \"b\"", {"belljar.toml:4", "did you mean \"name\""}},
-      {good + "rate = 0", {"belljar.toml:4", "rate", "calls a second"}},
+      {good + "rate = 0", {"belljar.toml:4", "rate", "messages per second"}},
       {good + "rate = -1.5", {"belljar.toml:4", "rate"}},
       {good + "rate = nan", {"belljar.toml:4", "rate"}},
       {good + "rate = inf", {"belljar.toml:4", "rate"}},
       {good + "rate = true", {"belljar.toml:4", "rate"}},
-      {good + "burst = 5", {"belljar.toml:1", "burst", "no rate"}},
+      {good + "burst = 5", {"belljar.toml:1", "burst", "requires tokens.rate"}},
       {good + "rate = 1\nburst = 0", {"belljar.toml:5", "burst"}},
       {good + "concurrency = 1.5", {"belljar.toml:4", "concurrency"}},
       {good + "profiles = \"basic\"", {"belljar.toml:4", "list"}},

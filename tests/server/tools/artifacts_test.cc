@@ -124,7 +124,7 @@ TEST_F(Contents, WhatWasNotTakenAlongIsOnlyListed) {
   Add("too_long.bin", "application/octet-stream", std::string((16 << 20) + 1, '\0'));
   EXPECT_TRUE(Take().empty());
   EXPECT_EQ(outcome_.artifacts[0].note, "too large");
-  EXPECT_EQ(outcome_.artifacts[1].note, "too long to be sent or kept");
+  EXPECT_EQ(outcome_.artifacts[1].note, "too large to be sent or kept");
   EXPECT_TRUE(outcome_.artifacts[1].uri.empty());
 }
 
@@ -194,12 +194,12 @@ TEST(Files, EachItemIsJudgedByItself) {
                         {{"path", std::string(1025, 'x')}, {"text", ""}}}}});
   EXPECT_TRUE(answer.is_error);
   for (const char* problem :
-       {"files item 1 has to be an object with path and text or base64, not the string \"a.txt\"",
-        "files item 2 lacks path", "files item 3 (\"b\") has neither text nor base64",
+       {"files item 1 must be an object with path and text or base64, not the string \"a.txt\"",
+        "files item 2 has no path", "files item 3 (\"b\") has neither text nor base64",
         "files item 4 (\"c\") has both text and base64", "files item 5 (\"d\") is not base64",
-        "files item 6 has no use for \"txt\"; did you mean \"text\"?",
-        "files item 7: path has to be a string, not the number 7", "files item 8: path is empty",
-        "files item 9: path is 1025 bytes long; the most is 1024"}) {
+        "files item 6 has an unknown key \"txt\"; did you mean \"text\"?",
+        "files item 7: path must be a string, not the number 7", "files item 8: path is empty",
+        "files item 9: path is 1025 bytes long; the maximum is 1024"}) {
     EXPECT_HOLDS(answer.message, problem);
   }
 }
@@ -208,16 +208,16 @@ TEST(Files, TheirNumberAndBytesAreBounded) {
   json many = json::array();
   for (int i = 0; i < 101; ++i) many.push_back({{"path", std::to_string(i)}, {"text", ""}});
   EXPECT_HOLDS(tests::Execute({{"code", "1"}, {"files", many}}).message,
-               "files has 101 items; the most is 100");
+               "files has 101 items; the maximum is 100");
   const json one = {{"path", "a"}, {"text", std::string(7 << 20, 'x')}};
   json other = one;
   other["path"] = "b";
   EXPECT_HOLDS(tests::Execute({{"code", "1"}, {"files", {one, other}}}).message,
-               "files holds 14680064 bytes in all; the most is 12582912");
+               "files contains 14680064 bytes in total; the maximum is 12582912");
   json wrong = json::array();
   for (int i = 0; i < 100; ++i) wrong.push_back(i);
   const tests::Answered answer = tests::Execute({{"code", "1"}, {"files", wrong}});
-  EXPECT_HOLDS(answer.message, "files has more items that are wrong");
+  EXPECT_HOLDS(answer.message, "files has more invalid items");
   EXPECT_LT(answer.message.size(), 2000u);
 }
 

@@ -130,11 +130,10 @@ TEST(ToolArguments, EveryProblemIsNamedInOneMessage) {
   EXPECT_HOLDS(answer.message, "execute_code: 6 problems");
   EXPECT_HOLDS(answer.message, "unknown argument \"cod\"; did you mean \"code\"?");
   EXPECT_HOLDS(answer.message, "code is missing; it is a string");
-  EXPECT_HOLDS(answer.message,
-               "timeout has to be a number from 0.1 to 300, not the string \"soon\"");
-  EXPECT_HOLDS(answer.message, "memory_limit is 1; the least is 8m");
-  EXPECT_HOLDS(answer.message, "allowed_imports item 2 has to be a string, not the number 7");
-  EXPECT_HOLDS(answer.message, "capture_output has to be true or false, not the string \"yes\"");
+  EXPECT_HOLDS(answer.message, "timeout must be a number from 0.1 to 300, not the string \"soon\"");
+  EXPECT_HOLDS(answer.message, "memory_limit is 1; the minimum is 8m");
+  EXPECT_HOLDS(answer.message, "allowed_imports item 2 must be a string, not the number 7");
+  EXPECT_HOLDS(answer.message, "capture_output must be true or false, not the string \"yes\"");
 }
 
 TEST(ToolArguments, HostileValuesAreShownShortAndPrintable) {
@@ -151,8 +150,8 @@ TEST(ToolArguments, HostileValuesAreShownShortAndPrintable) {
 
 TEST(ToolArguments, WhatIsNoObjectIsRefusedAndNothingIsAnObject) {
   for (const json& arguments : {json::array(), json("code"), json(1), json(true)}) {
-    EXPECT_HOLDS(tests::Execute(arguments).message, "the arguments have to be an object");
-    EXPECT_HOLDS(tests::Info(arguments).message, "the arguments have to be an object");
+    EXPECT_HOLDS(tests::Execute(arguments).message, "the arguments must be an object");
+    EXPECT_HOLDS(tests::Info(arguments).message, "the arguments must be an object");
   }
   EXPECT_HOLDS(tests::Execute(nullptr).message, "code is missing");
   EXPECT_HOLDS(tests::Execute(json::object()).message, "code is missing");
@@ -164,9 +163,9 @@ TEST(ToolArguments, WhatIsNoObjectIsRefusedAndNothingIsAnObject) {
 TEST(ToolArguments, NulAndLengthOfTheCode) {
   for (const char* tool : {"execute_code", "validate_code"}) {
     tests::Answered answer = tests::Shared().Call(tool, {{"code", std::string("a\0b", 3)}});
-    EXPECT_HOLDS(answer.message, "code holds a NUL character at byte 2");
+    EXPECT_HOLDS(answer.message, "code contains a NUL character at byte 2");
     answer = tests::Shared().Call(tool, {{"code", std::string((1 << 20) + 1, '#')}});
-    EXPECT_HOLDS(answer.message, "code is 1048577 bytes long; the most is 1048576");
+    EXPECT_HOLDS(answer.message, "code is 1048577 bytes long; the maximum is 1048576");
     EXPECT_FALSE(tests::Shared().Call(tool, {{"code", std::string(1 << 20, '#')}}).is_error);
   }
   const tests::Answered answer = tests::Execute(

@@ -22,8 +22,8 @@ TEST(ToolProfiles, WhatIsNotEnabledIsNamedWithWhatIs) {
     EXPECT_HOLDS(answer.message, "(enabled: basic)");
   }
   EXPECT_HOLDS(tests::Execute({{"code", "1"}, {"profile", "filesystem"}}).message,
-               "A call cannot enable it; an operator does, with SANDBOX_ENABLE_FILESYSTEM=true, or "
-               "enable_filesystem = true below [execution]");
+               "A call cannot enable it; an operator can, with SANDBOX_ENABLE_FILESYSTEM=true, or "
+               "enable_filesystem = true in [execution]");
   for (const char* name : {"", "+", "basic+", "+basic", "basic+filesystem+", "basic++basic"}) {
     EXPECT_HOLDS(tests::Execute({{"code", "1"}, {"profile", name}}).message,
                  "there is no profile \"\"");
@@ -40,7 +40,7 @@ TEST(ToolProfiles, ACallersCeilingHolds) {
       tests::Execute({{"code", "1"}, {"profile", "basic"}}, tests::CallerOf({"network"}));
   EXPECT_HOLDS(answer.message, "the caller \"team-a\" may not use profile \"basic\"");
   answer = tests::Validate({{"code", "1"}}, tests::CallerOf({}));
-  EXPECT_HOLDS(answer.message, "may use no profile of this server");
+  EXPECT_HOLDS(answer.message, "may not use any profile of this server");
   const tests::Answered info = tests::Info(nullptr, tests::CallerOf({}));
   EXPECT_EQ(info.object["security_profiles"]["basic"]["enabled"], false);
   EXPECT_TRUE(info.object["default_profile"].is_null());
@@ -156,17 +156,17 @@ TEST(ToolProfiles, FilesWithoutAWorkspaceNameAProfileThatHasOne) {
         .message;
   };
   EXPECT_HOLDS(message("basic", {}),
-               "profile basic has no workspace; name one that has: filesystem");
-  EXPECT_HOLDS(message("network", {}), "name one that has: filesystem+network.");
+               "profile basic has no workspace; use one that has: filesystem");
+  EXPECT_HOLDS(message("network", {}), "use one that has: filesystem+network.");
   EXPECT_HOLDS(message("network", tests::CallerOf({"network"})),
-               "no profile that this caller may name");
+               "no profile that this caller may use");
 }
 
 TEST(Combinations, AnOperatorMayForbidThem) {
   tests::Tools tools(WithTiers(0));
   const tests::Answered answer =
       tools.Call("execute_code", {{"code", "1"}, {"profile", "filesystem+network"}});
-  EXPECT_HOLDS(answer.message, "takes one profile a call");
+  EXPECT_HOLDS(answer.message, "allows one profile per call");
   EXPECT_HOLDS(answer.message, "BELLJAR_EXECUTION_COMBINATIONS");
 }
 
@@ -214,13 +214,13 @@ TEST(Sandboxes, AnOperatorsMistakesAreNamedAtTheStart) {
                "no enabled profile has a module \"maths\"; did you mean \"math\"?");
   EXPECT_HOLDS(error_of([](auto& c) { c.profile = "basik"; }), "did you mean \"basic\"?");
   EXPECT_HOLDS(error_of([](auto& c) { c.timeout = std::chrono::hours(1); }),
-               "is over the profile's maximum of 300s");
+               "exceeds the profile's maximum of 300s");
   EXPECT_HOLDS(error_of([](auto& c) { c.profiles = {"basic", "basic"}; }), "already");
   EXPECT_HOLDS(error_of([](auto& c) {
                  c.language = "full";
                  c.allowed_imports = {"math"};
                }),
-               "drop one of the two");
+               "remove one of the two");
 }
 
 TEST(Sandboxes, AnOperatorsSettingsHoldForEveryCall) {
@@ -308,8 +308,8 @@ TEST(Sandboxes, AnotherProfileStartsWhenItIsFirstUsed) {
     arguments["profile"] = "own";
     return tools.Call("execute_code", arguments).message;
   };
-  EXPECT_HOLDS(message({{"timeout", 6}}), "timeout is 6s; the most of profile own is 5s");
-  EXPECT_HOLDS(message({{"memory_limit", "1g"}}), "memory_limit is 1g; the most of profile own");
+  EXPECT_HOLDS(message({{"timeout", 6}}), "timeout is 6s; the maximum of profile own is 5s");
+  EXPECT_HOLDS(message({{"memory_limit", "1g"}}), "memory_limit is 1g; the maximum of profile own");
   EXPECT_EQ(tools.Call("execute_code", {{"code", "1"}, {"timeout", 6}}).message, "");
   // A caller who may not use the default profile gets the first that is theirs.
   const tests::Answered theirs =
@@ -400,7 +400,7 @@ TEST(Sandboxes, TheFullLanguageIsTheOperators) {
   EXPECT_EQ(answer.object["result"], 42);
   EXPECT_EQ(answer.object["isolation"]["language"], "full");
   EXPECT_HOLDS(tools.Call("execute_code", {{"code", "1"}, {"allowed_imports", {"math"}}}).message,
-               "which this server runs without");
+               "which is disabled on this server");
 }
 
 }  // namespace

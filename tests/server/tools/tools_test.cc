@@ -78,7 +78,7 @@ TEST(ExecuteCode, OutputThatIsNotWantedIsNotReturned) {
   EXPECT_EQ(answer.object["stdout"], "");
   EXPECT_EQ(answer.object["result"], 7);
   EXPECT_EQ(streamed, "");
-  EXPECT_GT(answer.object["truncated"]["stdout"], 0) << "still bounded";
+  EXPECT_GT(answer.object["truncated"]["stdout"], 0) << "output limit still applies";
 }
 
 TEST(ExecuteCode, ImportsAreNarrowed) {
@@ -231,7 +231,7 @@ TEST(ExecuteCode, AllowedPackagesAreReported) {
   const json info = tools.Call("get_sandbox_info", json::object()).object;
   EXPECT_EQ(info["packages"],
             json({{"enabled", true}, {"allowed", json::array({"requests", "google-*"})}}));
-  EXPECT_HOLDS(info["language_notes"].dump(), "What execute_code is given as packages");
+  EXPECT_HOLDS(info["language_notes"].dump(), "Packages passed to execute_code");
   const ToolDescription& description = tools.Get("execute_code").description();
   EXPECT_FALSE(description.read_only) << "what was installed stays for the next call";
   EXPECT_FALSE(description.destructive);
@@ -247,7 +247,7 @@ TEST(ExecuteCode, AllowedPackagesAreReported) {
     return answer.message;
   };
   EXPECT_HOLDS(message("requests", false, json()), "set use_container to true");
-  EXPECT_HOLDS(message("flask", true, json()), "\"flask\" may not be asked for");
+  EXPECT_HOLDS(message("flask", true, json()), "\"flask\" is not allowed");
   // A module that comes with a package is none that the profile has to have.
   EXPECT_HOLDS(message("requests", true, json::array({"math", "requests"})),
                "the packages could not be installed");
@@ -369,7 +369,7 @@ TEST(ValidateCode, WhatCouldNotBeJudgedIsNotValid) {
   call.cancellation = &cancellation;
   const tests::Answered answer = tests::Shared().CallWith("validate_code", call);
   EXPECT_EQ(answer.object["validation"]["valid"], false);
-  EXPECT_HOLDS(answer.object["validation"]["message"].get<std::string>(), "could not be judged");
+  EXPECT_HOLDS(answer.object["validation"]["message"].get<std::string>(), "could not be checked");
   EXPECT_EQ(answer.object["validation"]["errors"].size(), 1u);
 }
 
