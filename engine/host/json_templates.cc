@@ -1,2 +1,0 @@
-#define BELLJAR_JSON_TEMPLATE template
-#include "engine/host/json_templates.h"
