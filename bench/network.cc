@@ -2,7 +2,7 @@
 //
 //   unused    a run of profile network that opens no connection, against one of profile basic, in
 //             turns: medians, and the median of the differences
-//   opening   opening and closing the egress proxy alone, the extra work of such a run
+//   opening   Egress proxy and Close alone, which is what such a run does more
 //   carried   megabytes a second between a client and a server on loopback, each way: straight, and
 //             by way of a tunnel through the egress proxy; and what the processor did meanwhile
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 """Check the rooms of the C++ tree: which includes which, and that each is a namespace.
 
 ROOMS says for each folder what else of ours it may include; its own files always. Lower rooms
-never include higher ones. The two sides of the trust boundary, engine/inside and engine/outside,
+never include higher ones. The two sides of the trust line, engine/inside and engine/outside,
 never include each other, and Python's headers stay on the untrusted side (and in the binding of
 the Python package): the host parses no Python. engine/core holds what both sides use; what only
 the host uses is in engine/host.
@@ -124,7 +124,7 @@ def check_include(root: Path, path: str, kind: str, target: str) -> str | None:
     if room is None or other is None or room == other or other in ROOMS[room]:
         return None
     if {room, other} == {"engine/inside", "engine/outside"}:
-        return f"{room} and {other} are on two sides of the trust boundary"
+        return f"{room} and {other} are on two sides of the trust line"
     return f"{room} may not include {other}"
 
 

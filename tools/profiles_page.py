@@ -1,6 +1,6 @@
-"""docs/profiles.md, generated from profiles/*.toml.
+"""docs/profiles.md, made from profiles/*.toml.
 
-python3 tools/profiles_page.py            # exit 1 if the page is out of date
+python3 tools/profiles_page.py            # exit 1 where the page is behind
 python3 tools/profiles_page.py --write
 """
 
@@ -18,40 +18,40 @@ from profile_document import read_profile, read_toml  # noqa: E402
 
 PROFILES = ROOT / "profiles"
 PAGE = ROOT / "docs/profiles.md"
-# In the order of the attack surface that they add.
+# In the order of what they add for an attacker.
 ORDER = ("basic", "filesystem", "data-science", "network")
 LIMITS = ("timeout", "cpu", "memory", "output", "result", "source", "file_size", "open_files",
           "processes")  # fmt: skip
 HEAD = """\
 # Profiles
 
-Generated from `profiles/*.toml` by `tools/profiles_page.py`; do not edit by hand.
+Made from `profiles/*.toml` by `tools/profiles_page.py`; do not edit by hand.
 
-A profile defines what a program may use: modules and their names, system calls, paths, limits.
-`basic` is the default. The others are tiers on top of it, and several can be joined with `+`, in
-any order: `data-science+filesystem` has everything of both, the larger of each limit, and the
-attack surface of both.
+A profile says what a program may use: modules and their names, system calls, places, limits.
+`basic` is what calls and runs get that name none. The others are tiers on top of it, and several
+may be joined with `+`, in any order: `data-science+filesystem` has what each of them has, the
+larger of two limits, and the attack surface of all.
 
 ```sh
 belljar run --profile data-science plot.py
 belljar run --profile data-science+filesystem clean.py
-belljar info                                # what is installed and what is missing
+belljar info                                # what is installed here, and what is missing
 ```
 
 | profile | for | an operator of the server enables it with |
 |---|---|---|
 """
 HOW_TO_ENABLE = """
-On the command line, the user chooses the profile. Over MCP, a call can only use profiles that the
-operator has enabled and that its token allows ([configuration.md](configuration.md)). To enable a
-profile, set the variable above, `enable_…` under `[execution]` in the configuration file, or list
-the name in `execution.profiles`. The attack surface that each profile adds is listed below, and in
-`belljar info` and `get_sandbox_info`.
+On the command line, whoever starts Belljar chooses the profile. Over MCP a call may name what the
+operator has enabled, and a token what it was given ([configuration.md](configuration.md)): the
+variable above is as good as `enable_…` below `[execution]` of the configuration file, or as the
+name in `execution.profiles`. A call cannot enable what is off. What a profile adds for an attacker
+stands below, and in `belljar info` and `get_sandbox_info`.
 """
 
 
 def names_of_profiles() -> list[str]:
-    """All profiles, known ones in their order; seccomp.toml is not a profile."""
+    """Every profile there is, known ones in their order; seccomp.toml is none."""
     found = {path.stem for path in PROFILES.glob("*.toml") if "name" in read_toml(path)}
     return [name for name in ORDER if name in found] + sorted(found - set(ORDER))
 
@@ -92,9 +92,9 @@ def limits(document: dict[str, Any]) -> str:
     ]  # fmt: skip
     if not rows:
         return ""
-    lead = "Limits that differ from the profile that it extends:\n\n"
+    lead = "Limits that are its own; the others are those of what it extends.\n\n"
     return (lead if document.get("extends") else "") + table(
-        ("limit", "default", "maximum", "why"), rows
+        ("limit", "default", "most", "why"), rows
     )
 
 
@@ -103,19 +103,19 @@ def places(document: dict[str, Any]) -> str:
     if workspace := document.get("workspace"):
         parts.append(
             f"**Workspace.** `/workspace`, the working directory, and `/tmp`: {workspace['size']} "
-            f"and {workspace['inodes']:,} files and folders each, private to each run and deleted "
-            f"after it. {sentence(workspace['why'])}"
+            f"and {workspace['inodes']:,} files and folders each, of each run alone, gone with it. "
+            f"{sentence(workspace['why'])}"
         )
     if proxy := document.get("door"):
         parts.append(
-            f"**Egress proxy.** A proxy on port {proxy['port']} of the worker's own loopback "
-            f"interface is the only network access. {sentence(proxy['why'])}"
+            f"**Egress proxy.** A proxy on port {proxy['port']} of the worker's own loopback, and "
+            f"nothing else. {sentence(proxy['why'])}"
         )
     for name, entry in document.get("packages", {}).items():
         parts.append(
-            f"**Packages.** `{', '.join(entry['modules'])}`, which are not part of Belljar: "
-            f"`./dev setup {name}` installs them, pinned in `requirements/{name}.txt`. Without its "
-            "packages, the profile still starts; importing one reports what is missing."
+            f"**Packages.** `{', '.join(entry['modules'])}`, which do not come with Belljar: "
+            f"`./dev setup {name}` installs them, pinned in `requirements/{name}.txt`. A profile "
+            "without its packages starts none the less; an import of one says what is missing."
         )
     return "\n\n".join(paragraph(part) for part in parts)
 
@@ -125,7 +125,7 @@ def sentence(text: str) -> str:
 
 
 def modules(name: str) -> str:
-    """The profile's own modules, including modules of the extended profile with more names."""
+    """What the profile itself brings: a module of another's is there with more of its names."""
     document = read_toml(PROFILES / f"{name}.toml")
     rows = [
         (f"`{module}`", entry.get("why", "") or f"the parts of {module}")

@@ -33,8 +33,8 @@ def test_the_two_sides_never_meet(tmp_path):
         },
     )
     assert [line.split(": ", 1)[1] for line in found] == [
-        "engine/inside and engine/outside are on two sides of the trust boundary",
-        "engine/outside and engine/inside are on two sides of the trust boundary",
+        "engine/inside and engine/outside are on two sides of the trust line",
+        "engine/outside and engine/inside are on two sides of the trust line",
     ]
 
 
