@@ -46,7 +46,7 @@ ISOLATION = {
     "belljar": "a fresh process; namespaces, Landlock, seccomp, rlimits; language policy; CPython",
     "subprocess": "a fresh process with the rights of the caller; CPython",
     "monty": "a reused process with the rights of the caller; its own interpreter, which "
-        "implements a subset of Python and asks the host for everything external",
+    "implements a subset of Python and asks the host for everything external",
 }
 
 

@@ -11,8 +11,8 @@
 namespace belljar::python {
 namespace {
 
-// While it lives, threads that are made here begin with all signals blocked, and so do theirs. The
-// zygote unblocks them for itself.
+// Blocks all signals for threads created during its lifetime, and for threads that those create.
+// The zygote unblocks them for itself.
 class WithoutSignals {
  public:
   WithoutSignals() {
@@ -88,12 +88,12 @@ core::Result<void> ChooseContainer(const OpenRequest& open_request, Choice& choi
   choice.container =
       container::backend::ContainerOptions{.selection = selection, .memory = {}, .instance = ""};
   if (open_request.spares) choice.container->spares = *open_request.spares;
-  // Inside, the container's walls stand where namespaces would.
+  // Inside, the container takes the place of namespaces.
   choice.sandbox.isolation = outside::IsolationMode::kStandard;
   return {};
 }
 
-// Until the profile has its packages, and the engine the image.
+// Installs the packages into the profile and loads the image into the engine.
 core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened) {
   if (choice.packages.empty()) return {};
   container::packages::PackagesOptions options;

@@ -14,14 +14,14 @@ namespace {
 
 namespace py = pybind11;
 
-// Plain data nests 64 deep, and its tagged forms have a list in an object.
+// Plain data nests at most 64 levels deep, and its tagged forms have a list in an object.
 constexpr size_t kMaxDepth = 2 * 64 + 2;
-// Past it, readers of JSON do not agree on a number.
+// JSON parsers disagree about larger numbers.
 constexpr int64_t kSafeInteger = (int64_t{1} << 53) - 1;
 
 [[noreturn]] void Refuse(const char* why) { throw py::value_error(why); }
 
-// Makes objects of Python's as it is told of values; those of JSON alone would be made twice.
+// Builds Python objects directly from parser events, without an intermediate JSON document.
 class Builder final : public host::JsonEvents {
  public:
   explicit Builder(const py::function& tagged) : tagged_(tagged) {}
@@ -49,7 +49,7 @@ class Builder final : public host::JsonEvents {
 
   bool key(string_t& name) override {
     Frame& frame = open_.back();
-    // One object for all keys of one name, as json has it.
+    // Equal keys share one object, as in Python's json module.
     const py::object made = TextObject(name);
     PyObject* const known = PyDict_SetDefault(keys_.ptr(), made.ptr(), made.ptr());
     if (!known) throw py::error_already_set();
@@ -92,7 +92,7 @@ class Builder final : public host::JsonEvents {
   }
 
   bool Add(py::object value) {
-    // Other threads are to get on as well: this takes 0.1 s for a megabyte of lists.
+    // Lets other threads run: a megabyte of lists takes 0.1 s.
     if (++values_ % 4096 == 0) WithoutGil([] {});
     if (open_.empty()) {
       root_ = std::move(value);
@@ -113,17 +113,17 @@ class Builder final : public host::JsonEvents {
   const py::function& tagged_;
   py::object root_;
   py::dict keys_;
-  std::vector<Frame> open_;  // the innermost last
+  std::vector<Frame> open_;  // innermost last
   size_t values_ = 0;
 };
 
 }  // namespace
 
 py::object ReadPlain(std::string_view json, const py::function& tagged) {
-  // A byte order mark, which the parser takes for no part of the text.
+  // A byte order mark, which the parser would skip.
   if (json.starts_with("\xef\xbb\xbf")) Refuse("not JSON");
   Builder builder(tagged);
-  builder.Read(json);  // throws where it would return false
+  builder.Read(json);  // throws instead of returning false
   return builder.TakeRoot();
 }
 

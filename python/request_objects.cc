@@ -43,7 +43,7 @@ void CheckMax(const char* name, bool is_over, const std::string& requested,
          ", the maximum of profile " + profile.name);
 }
 
-// `asked` in place of the profile's own.
+// Replaces the profile's value by `asked`.
 core::Limits LimitsFrom(const core::RequestedLimits& requested, const core::Profile& profile) {
   using std::chrono::milliseconds;
   const core::Limits& maximum = profile.maximum_limits;
@@ -86,7 +86,7 @@ void CheckDomains(const std::optional<Strings>& domains, const Opened& opened) {
   if (!narrower) Refuse("allowed_domains: " + narrower.error().ToString());
 }
 
-// Pairs of a name and what it is for.
+// Pairs of a name and a value.
 template <typename Pair>
 std::vector<Pair> PairsFrom(const py::handle& list) {
   std::vector<Pair> given;
@@ -101,7 +101,7 @@ std::chrono::milliseconds Milliseconds(const py::handle& count) {
   return std::chrono::milliseconds(py::cast<int64_t>(count));
 }
 
-// Into `asked` and `limits` what one item of the dict says.
+// Stores one item of the dict in `asked` and `limits`.
 void Take(std::string_view key, const py::handle& value, RunRequest& requested,
           core::RequestedLimits& limits) {
   host::Request& request = requested.request;

@@ -22,7 +22,7 @@ namespace py = pybind11;
 template <typename T>
 py::object ToObject(const T& value);
 
-// Of the dataclass: what it is called, and the fields that no row can make, with their annotations.
+// The name of the dataclass, and the fields that no row can produce, with their annotations.
 struct ClassNames {
   const char* name;
   std::span<const std::pair<const char*, const char*>> by_hand = {};
@@ -30,8 +30,8 @@ struct ClassNames {
 template <typename T>
 constexpr ClassNames kClass = {};
 
-// A frozen dataclass of _result.py, whose fields have rows in T's table or are made by hand. Its
-// objects are made without its __init__, which would take longer than all the rest of a result.
+// A frozen dataclass of _result.py, whose fields have rows in T's table or are set by hand. Objects
+// are created without __init__, which would take longer than the rest of a result.
 template <typename T>
 class Record {
  public:
@@ -40,7 +40,7 @@ class Record {
       if constexpr (row.Is(host::kInPython)) slots_.push_back(type_.attr(row.name));
     });
     for (const auto& [field, type] : kClass<T>.by_hand) slots_.push_back(type_.attr(field));
-    // Each of the table's is a slot; so none of the class's is without a value.
+    // Every row is a slot, so no slot of the class stays without a value.
     if (slots_.size() != py::len(type_.attr("__match_args__"))) {
       throw std::logic_error(std::string(kClass<T>.name) +
                              " has other fields than its table: run tools/result_fields.py");
@@ -66,7 +66,7 @@ class Record {
   }
 
  private:
-  // By the slot itself: before the class's own __setattr__, which refuses everything.
+  // Uses the slot directly: the __setattr__ of a frozen dataclass refuses everything.
   void Set(const py::object& made, size_t index, const py::object& value) const {
     PyObject* const slot = slots_[index].ptr();
     if (Py_TYPE(slot)->tp_descr_set(slot, made.ptr(), value.ptr()) != 0) {
@@ -78,7 +78,7 @@ class Record {
   std::vector<py::object> slots_;
 };
 
-// The last that was made: nearly all runs of a program have the same.
+// The most recent object: nearly all runs of a process have the same.
 template <typename Key>
 class Latest {
  public:
@@ -96,7 +96,7 @@ class Latest {
   py::object made_;
 };
 
-// What is made of an outcome that was validated.
+// The result of a validation.
 struct Judgement {
   const host::Outcome& outcome;
   bool is_valid() const { return outcome.success() && outcome.findings.empty(); }
@@ -157,7 +157,7 @@ struct RecordsOf {
   std::tuple<Record<T>...> all;
 };
 
-// What the package is, as it was imported last.
+// The most recent import of the package.
 struct Records
     : RecordsOf<host::Outcome, Judgement, host::Finding, host::GuestError, host::Usage,
                 core::Limits, host::LayerState, host::Isolation, host::SecurityEvent,
@@ -175,8 +175,8 @@ struct Records
   Latest<core::Limits> latest_limits = {};
 };
 
-// Never destroyed: the interpreter may end before this library's statics do, and what one import of
-// the package has made may still be made when another begins.
+// Never destroyed: the interpreter may end before this library's statics are destroyed, and objects
+// of an earlier import may still be in use.
 Records*& Known() {
   static Records* records = nullptr;
   return records;
@@ -215,7 +215,7 @@ py::object ToObject(const T& value) {
   }
 }
 
-// As an annotation says it.
+// As written in an annotation.
 template <typename T>
 std::string TypeText(bool may_be_none) {
   const std::string none = may_be_none ? " | None" : "";
@@ -240,7 +240,7 @@ std::string TypeText(bool may_be_none) {
   }
 }
 
-// nullopt: no plain data, or not as this worker was to write it.
+// nullopt: not plain data, or not in the form that a worker must use.
 std::optional<py::object> ValueOf(const std::optional<std::string>& json) {
   if (!json) return std::nullopt;
   try {
@@ -253,7 +253,7 @@ std::optional<py::object> ValueOf(const std::optional<std::string>& json) {
   }
 }
 
-// A part of the engine's report as the field that it becomes.
+// Converts a part of the engine's report to a field.
 std::string_view FieldOf(std::string_view part) {
   if (part == "result") return "value";
   if (part == "result_repr") return "value_repr";

@@ -441,9 +441,7 @@ def main() -> None:
     with answer:
         json.dump(found, answer)
     sys.stderr.flush()
-    os._exit(
-        0
-    )  # Python 3.12.1 may crash when it cleans up the loops and tasks of the samples
+    os._exit(0)  # Python 3.12.1 may crash when it cleans up the loops and tasks of the samples
 
 
 if __name__ == "__main__":

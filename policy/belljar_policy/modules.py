@@ -206,7 +206,7 @@ class ModuleTable:
     def _contents(
         self, name: str, entry: dict[str, Any]
     ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-        """The real module, and of the proxy what is fixed and what is asked for at each load."""
+        """The real module, the constant exports, and those computed at each load."""
         unknown = set(entry) - _KNOWN_KEYS
         if unknown:
             raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")

@@ -172,9 +172,7 @@ def _lines(process: subprocess.Popen):
         buffer = b""
         while True:
             left = deadline - time.monotonic()
-            assert left > 0 and selector.select(left), (
-                f"the client is still busy after {TIMEOUT} s"
-            )
+            assert left > 0 and selector.select(left), f"the client is still busy after {TIMEOUT} s"
             chunk = process.stdout.read1(1 << 16)
             if not chunk:
                 return

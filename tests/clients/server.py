@@ -35,9 +35,7 @@ def end(process: subprocess.Popen, timeout: float = 10) -> int:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-        raise AssertionError(
-            f"{process.args} did not stop within {timeout} s of SIGTERM"
-        ) from None
+        raise AssertionError(f"{process.args} did not stop within {timeout} s of SIGTERM") from None
 
 
 class HttpServer:

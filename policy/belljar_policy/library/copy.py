@@ -57,7 +57,7 @@ def _rebuild(obj: Any, deep: Callable | None) -> Any:
     if deep is not None:
         args = tuple([deep(arg) for arg in args])
     made = func(*args)
-    if type(made) is not cls:  # a __new__ that hands out something else to be filled
+    if type(made) is not cls:  # a __new__ that returned something else
         raise Error(f"cannot copy {cls.__name__!r} objects here: define __copy__")
     if deep is not None:
         deep(obj, made)

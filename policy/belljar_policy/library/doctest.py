@@ -1,8 +1,8 @@
 """doctest, for guests: the examples in the program's own documentation.
 
-The parser and the comparison are the library's, which work on text. Examples are judged and
-compiled by the policy like the program, run in a copy of its globals, and never reach exec()
-as text. No other module, file or debugger can be named.
+Parser and comparison are the library's and work on text. Examples are checked and compiled by the
+policy like the program, run in a copy of its globals, and never reach exec() as text. Other
+modules, files and the debugger are not available.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .program import compile_text, functions_and_classes, namespace, running
 
 
 def _load_library() -> Any:
-    """The library's doctest without its debugger, which takes longest to import."""
+    """The library's doctest without its debugger, which is slowest to import."""
     stand_ins = {"pdb": ModuleType("pdb"), "unittest": ModuleType("unittest")}
     stand_ins["pdb"].Pdb = object  # type: ignore[attr-defined]
     for name in ("TestCase", "TestSuite"):
         setattr(stand_ins["unittest"], name, type(name, (), {}))
-    # What the full language imports must be the real ones: nothing of this stays.
+    # The full language must import the real modules, so nothing stays in sys.modules.
     before = {name: sys.modules.pop(name, None) for name in (*stand_ins, "doctest")}
     sys.modules.update(stand_ins)
     try:
@@ -62,7 +62,7 @@ FAIL_FAST = _library.FAIL_FAST
 REPORTING_FLAGS = _library.REPORTING_FLAGS
 
 _DIVIDER = "*" * 70
-# Since 3.13 an example that is skipped counts, and one is not "1 items".
+# Since 3.13 skipped examples count, and the text is no longer "1 items".
 _COUNTS_SKIPPED = sys.version_info >= (3, 13)
 _DOC_BEGINS = r"(^|.*:)\s*\w*(\"|')"
 
@@ -85,7 +85,7 @@ def _doc_of(value: Any) -> str | None:
 
 
 def _line_of(value: Any, name: str) -> int | None:
-    """The line in which the documentation of `value` begins, counted from 0."""
+    """The line number where the documentation of `value` begins, counted from 0."""
     lines = running.source.split("\n")
     if type(value) is FunctionType:
         start = value.__code__.co_firstlineno - 1
@@ -103,7 +103,7 @@ def _line_of(value: Any, name: str) -> int | None:
 
 
 def _function_in(member: Any) -> Any:
-    """What carries the documentation of something that stands in a class."""
+    """The object that has the documentation of a class member."""
     if type(member) in (staticmethod, classmethod):
         member = member.__func__
     elif type(member) is property:
@@ -149,7 +149,7 @@ def _program_tests(name: str) -> list[_Test]:
 
 
 def _show(value: Any) -> None:
-    """sys.displayhook, without a `_` among the interpreter's builtins."""
+    """sys.displayhook, without setting `_` in the interpreter's builtins."""
     if value is not None:
         sys.stdout.write(repr(value) + "\n")
 
@@ -229,7 +229,7 @@ class _Runner:
         )
 
     def summarise(self) -> Any:
-        """Writes how many of the examples failed, as the library does."""
+        """Writes how many examples failed, like the library."""
         bad = sorted(tally for tally in self.tallies if tally[1])
         tried = sum(tally[2] for tally in self.tallies)
         failed = sum(tally[1] for tally in self.tallies)
@@ -255,7 +255,7 @@ class _Runner:
         return f" and {_count(self._skipped, 'skipped test')}"
 
     def results(self) -> Any:
-        """How many failed, and how many were tried."""
+        """The numbers of failed and of attempted examples."""
         failed = sum(tally[1] for tally in self.tallies)
         tried = sum(tally[2] for tally in self.tallies)
         skipped = {"skipped": self._skipped} if _COUNTS_SKIPPED else {}
@@ -288,7 +288,7 @@ def _text_of(error: BaseException) -> str:
 
 
 def _execute(filename: str, source: str, names: dict[str, Any]) -> tuple[str, BaseException | None]:
-    """Runs one example: what it wrote and how it ended."""
+    """Runs one example; returns its output and how it ended."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     captured = io.StringIO()
     stdout, hook = sys.stdout, sys.displayhook
@@ -309,7 +309,7 @@ def _execute(filename: str, source: str, names: dict[str, Any]) -> tuple[str, Ba
     return got + ("\n" if got and not got.endswith("\n") else ""), failure
 
 
-# --- what a program calls -------------------------------------------------------------------------
+# --- public functions -----------------------------------------------------------------------------
 
 
 def testmod(
@@ -323,7 +323,7 @@ def testmod(
     raise_on_error: bool = False,
     exclude_empty: bool = False,
 ) -> Any:
-    """Runs the examples in the documentation of the program, its functions and its classes."""
+    """Runs the examples in the documentation of the program, its functions and classes."""
     if m is not None:
         raise TypeError("[BJ502] testmod() tests the program itself: call it without a module")
     if raise_on_error:
@@ -353,6 +353,6 @@ def run_docstring_examples(
     elif guards.is_guest_function(f) or guards.is_guest_class(f):
         tests = list(_tests_of(label, f))
     else:
-        raise TypeError("[BJ502] examples are taken from the program's own functions and classes")
+        raise TypeError("[BJ502] only the program's own functions and classes can be tested")
     for test in tests:
         runner.run(test, namespace(running.scope if globs is None else globs))

@@ -74,7 +74,7 @@ def _of_function(function: Any, *, is_own: bool) -> Any:
     defaults = function.__defaults__ or ()
     keyword_defaults = function.__kwdefaults__ or {}
     annotations = function.__annotations__ if is_own else {}
-    keep = _same if is_own else _shown  # a library function's are objects that nobody reviewed
+    keep = _same if is_own else _shown  # library objects are not reviewed
     parameters: list[Any] = []
 
     def add(name: str, kind: Any, default: Any = Parameter.empty) -> None:

@@ -1,6 +1,7 @@
-"""logging, for guests: records to stderr and to streams of the program.
+"""logging, for guests: writes records to stderr and to streams of the program.
 
-Our own and smaller: no files, sockets or threads, and records know the program's frames only.
+A smaller implementation of our own: no files, sockets or threads, and records only know the
+program's frames.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ def getLevelNamesMapping() -> dict[Any, Any]:  # noqa: N802
 
 
 def addLevelName(level: Any, levelName: Any) -> None:  # noqa: N802, N803
-    """Names a level."""
+    """Sets the name of a level."""
     _level_names[level] = levelName
     _levels[levelName] = level
 
 
 def check_level(level: Any) -> int:
-    """The number of a level that is given by number or name."""
+    """The number of a level given as a number or a name."""
     if type(level) is int:
         return level
     if is_a(level, int):
@@ -129,7 +130,7 @@ class LogRecord:
 
 
 def _need_record(record: Any) -> Any:
-    # What formats a record shows its attributes to the format's own values.
+    # Formatting exposes the record's attributes to values in the format.
     if not is_a(record, LogRecord):
         raise TypeError(f"a LogRecord is needed, not {type(record).__name__!r}")
     return record
@@ -155,16 +156,16 @@ def _dollar(text: str, values: dict[str, Any]) -> str:
 
 
 class _Style(NamedTuple):
-    """One of the ways to write a format."""
+    """A format style."""
 
     fill: Callable[[str, dict[str, Any]], str]
     default: str
     basic: str
-    """What basicConfig() takes without a format."""
+    """The default format of basicConfig()."""
     time: tuple[str, ...]
-    """How the time is written in it."""
+    """The placeholder for the time."""
     field: str
-    """A pattern of what a format has at least one of; compiled when it is first needed."""
+    """A pattern that a valid format contains; compiled on first use."""
 
 
 _STYLES = {
@@ -221,7 +222,7 @@ class Formatter:
         return time.localtime(seconds)
 
     def formatTime(self, record: Any, datefmt: Any = None) -> str:  # noqa: N802
-        """When the record was made."""
+        """The creation time of the record."""
         when = self.converter(record.created)
         if datefmt:
             return time.strftime(datefmt, when)
@@ -237,7 +238,7 @@ class Formatter:
         return "".join(traceback.format_exception(ei[1])).removesuffix("\n")
 
     def usesTime(self) -> bool:  # noqa: N802
-        """The format has the time in it."""
+        """Whether the format contains the time."""
         return any(text in self._fmt for text in _STYLES[self._style].time)
 
     def formatMessage(self, record: Any) -> str:  # noqa: N802
@@ -249,7 +250,7 @@ class Formatter:
             raise ValueError(f"Formatting field not found in record: {error}") from None
 
     def formatStack(self, stack_info: Any) -> Any:  # noqa: N802
-        """A stack, which is text already."""
+        """Returns the stack, which is already text."""
         return stack_info
 
     def format(self, record: Any) -> str:
@@ -274,20 +275,20 @@ _default_formatter = Formatter()
 
 @its_own_only
 class Filter:
-    """logging.Filter: lets a logger and those below it pass."""
+    """logging.Filter: accepts the records of a logger and its children."""
 
     def __init__(self, name: Any = "") -> None:
         self.name = name
 
     def filter(self, record: Any) -> Any:
-        """True if the record is to be logged."""
+        """Whether the record should be logged."""
         name = str(self.name)
         return not name or record.name == name or record.name.startswith(f"{name}.")
 
 
 @its_own_only
 class Filterer:
-    """What loggers and handlers have in common."""
+    """Common base class of loggers and handlers."""
 
     def __init__(self) -> None:
         self.filters: list[Any] = []
@@ -298,11 +299,11 @@ class Filterer:
             self.filters.append(filter)
 
     def removeFilter(self, filter: Any) -> None:  # noqa: A002, N802
-        """Takes it away."""
+        """Removes it."""
         self.filters = [known for known in self.filters if known is not filter]
 
     def filter(self, record: Any) -> bool:
-        """True if all filters let the record pass."""
+        """Whether all filters accept the record."""
         for known in self.filters:
             passes = known if not hasattr(type(known), "filter") else known.filter
             if not passes(record):
@@ -325,11 +326,11 @@ class Handler(Filterer):
         self.level = check_level(level)
 
     def setFormatter(self, fmt: Any) -> None:  # noqa: N802
-        """How records become text."""
+        """Sets the formatter."""
         self.formatter = fmt
 
     def set_name(self, name: Any) -> None:
-        """Names the handler."""
+        """Sets the handler's name."""
         self.name = name
 
     def get_name(self) -> Any:
@@ -341,18 +342,18 @@ class Handler(Filterer):
         return (self.formatter or _default_formatter).format(record)
 
     def emit(self, record: Any) -> None:
-        """For subclasses: does something with a record."""
+        """For subclasses: handles a record."""
         raise NotImplementedError("emit must be implemented by Handler subclasses")
 
     def handle(self, record: Any) -> Any:
-        """Emits the record if the filters let it pass."""
+        """Emits the record if the filters accept it."""
         passes = self.filter(record)
         if passes:
             self.emit(record)
         return passes
 
     def handleError(self, record: Any) -> None:  # noqa: N802
-        """Called when emit() failed: writes the exception to stderr."""
+        """Called if emit() fails: writes the exception to stderr."""
         stream = sys.stderr
         stream.write("--- Logging error ---\n")
         traceback.print_exc()
@@ -386,7 +387,7 @@ class StreamHandler(Handler):
         self.stream = of_interpreter("stderr") if stream is None else stream
 
     def setStream(self, stream: Any) -> Any:  # noqa: N802
-        """Another stream; returns the old one if it is another."""
+        """Sets the stream; returns the old one if it was different."""
         old = self.stream
         self.stream = stream
         return None if old is stream else old
@@ -486,7 +487,7 @@ class Logger(Filterer):
         return NOTSET
 
     def isEnabledFor(self, level: Any) -> bool:  # noqa: N802
-        """A record of that level would be handled."""
+        """Whether a record of that level would be handled."""
         if self.disabled or _disabled[0] >= level:
             return False
         return level >= self.getEffectiveLevel()
@@ -516,7 +517,7 @@ class Logger(Filterer):
             self._log(ERROR, msg, args, **kwargs)
 
     def exception(self, msg: Any, *args: Any, exc_info: Any = True, **kwargs: Any) -> None:
-        """Logs with level ERROR, and the exception that is being handled."""
+        """Logs with level ERROR, and the current exception."""
         self.error(msg, *args, exc_info=exc_info, **kwargs)
 
     def critical(self, msg: Any, *args: Any, **kwargs: Any) -> None:
@@ -528,7 +529,7 @@ class Logger(Filterer):
     fatal = critical
 
     def log(self, level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
-        """Logs with a level given by number."""
+        """Logs with a numeric level."""
         if not is_a(level, int):
             raise TypeError("level must be an integer")
         if self.isEnabledFor(level):
@@ -573,7 +574,7 @@ class Logger(Filterer):
         return record
 
     def handle(self, record: Any) -> None:
-        """Gives the record to the handlers."""
+        """Passes the record to the handlers."""
         if not self.disabled and self.filter(record):
             self.callHandlers(record)
 
@@ -583,11 +584,11 @@ class Logger(Filterer):
             self.handlers.append(hdlr)
 
     def removeHandler(self, hdlr: Any) -> None:  # noqa: N802
-        """Takes it away."""
+        """Removes it."""
         self.handlers[:] = [known for known in self.handlers if known is not hdlr]
 
     def hasHandlers(self) -> bool:  # noqa: N802
-        """This logger or one above has a handler."""
+        """Whether this logger or a parent has a handler."""
         logger = self
         while logger is not None:
             if logger.handlers:
@@ -596,7 +597,7 @@ class Logger(Filterer):
         return False
 
     def callHandlers(self, record: Any) -> None:  # noqa: N802
-        """Gives the record to the handlers of this logger and those above."""
+        """Passes the record to the handlers of this logger and its parents."""
         found = False
         logger = self
         while logger is not None:
@@ -633,7 +634,7 @@ _disabled = [NOTSET]
 
 
 def _link(logger: Logger) -> None:
-    """Places a new logger below the nearest one above, and those below under it."""
+    """Links a new logger to its nearest parent and its children."""
     name = logger.name
     above = name
     logger.parent = root
@@ -670,12 +671,12 @@ class LoggerAdapter:
         self.extra = extra
 
     def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
-        """Adds what the adapter knows to a call."""
+        """Adds the extra data of the adapter to a call."""
         kwargs["extra"] = self.extra
         return msg, kwargs
 
     def log(self, level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
-        """Logs with a level given by number."""
+        """Logs with a numeric level."""
         if self.isEnabledFor(level):
             msg, kwargs = self.process(msg, kwargs)
             self.logger.log(level, msg, *args, **kwargs)
@@ -697,7 +698,7 @@ class LoggerAdapter:
         self.log(ERROR, msg, *args, **kwargs)
 
     def exception(self, msg: Any, *args: Any, exc_info: Any = True, **kwargs: Any) -> None:
-        """Logs with level ERROR, and the exception that is being handled."""
+        """Logs with level ERROR, and the current exception."""
         self.log(ERROR, msg, *args, exc_info=exc_info, **kwargs)
 
     def critical(self, msg: Any, *args: Any, **kwargs: Any) -> None:
@@ -705,24 +706,24 @@ class LoggerAdapter:
         self.log(CRITICAL, msg, *args, **kwargs)
 
     def isEnabledFor(self, level: Any) -> bool:  # noqa: N802
-        """A record of that level would be handled."""
+        """Whether a record of that level would be handled."""
         return self.logger.isEnabledFor(level)
 
     def setLevel(self, level: Any) -> None:  # noqa: N802
-        """The level of the logger below."""
+        """The level of the wrapped logger."""
         self.logger.setLevel(level)
 
     def getEffectiveLevel(self) -> Any:  # noqa: N802
-        """The level of the logger below."""
+        """The level of the wrapped logger."""
         return self.logger.getEffectiveLevel()
 
     def hasHandlers(self) -> Any:  # noqa: N802
-        """The logger below, or one above that, has a handler."""
+        """Whether the wrapped logger or a parent has a handler."""
         return self.logger.hasHandlers()
 
     @property
     def name(self) -> Any:
-        """The name of the logger below."""
+        """The name of the wrapped logger."""
         return self.logger.name
 
     def __repr__(self) -> str:
@@ -748,7 +749,7 @@ def basicConfig(  # noqa: N802
     errors: Any = "backslashreplace",
     **others: Any,
 ) -> None:
-    """Sets the root logger up: to stderr, to `stream`, or to a file where there are files."""
+    """Configures the root logger: to stderr, to `stream`, or to a file if files are available."""
     if filename is not None and not _has_files[0]:
         raise PermissionError("[BJ502] logging does not write files; use stream=io.StringIO()")
     for name in others:
@@ -775,12 +776,12 @@ def basicConfig(  # noqa: N802
 
 
 def disable(level: Any = CRITICAL) -> None:
-    """Drops all records of `level` and below."""
+    """Drops all records at `level` and below."""
     _disabled[0] = check_level(level)
 
 
 def shutdown() -> None:
-    """Nothing is kept back that would have to be written."""
+    """Does nothing: records are written immediately."""
 
 
 def _of_root(name: str) -> Callable[..., None]:
@@ -805,7 +806,7 @@ warn = warning
 
 
 def log(level: Any, msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs with a level given by number."""
+    """Logs with a numeric level."""
     if not root.handlers:
         basicConfig()
     root.log(level, msg, *args, **kwargs)

@@ -14,7 +14,7 @@ from .objects import its_own_only
 
 @its_own_only
 class ByteStream:
-    """The bytes below a TextStream: sys.stdin.buffer and its kin."""
+    """The bytes below a TextStream: sys.stdin.buffer and similar streams."""
 
     __slots__ = ("_stream", "name")
 

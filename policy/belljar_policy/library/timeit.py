@@ -93,7 +93,7 @@ class Timer:
             scale *= 10
 
     def print_exc(self, file: Any = None) -> None:
-        """Writes the exception that is being handled."""
+        """Writes the current exception."""
         traceback.print_exc(file=file)
 
 

@@ -1,7 +1,7 @@
 """unittest, for guests: suites, the loader, the runner and main().
 
-Tests are found in the program's own globals and by guarded names: the library's loader looks any
-dotted name up in sys.modules and imports what is missing.
+Tests are found in the program's own globals by guarded names: the library's loader looks up any
+dotted name in sys.modules and imports what is missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ __all__ = [
 
 @its_own_only
 class _Fixture:
-    """Stands in the report for setUpClass and its kin when they fail."""
+    """Represents a failed setUpClass or similar function in the report."""
 
     __slots__ = ("_name",)
     failureException = AssertionError  # noqa: N815
@@ -61,14 +61,14 @@ class _Fixture:
         self._name = name
 
     def id(self) -> str:
-        """What failed."""
+        """The name of what failed."""
         return self._name
 
     def shortDescription(self) -> None:  # noqa: N802
-        """Nothing to add."""
+        """No description."""
 
     def countTestCases(self) -> int:  # noqa: N802
-        """It is no test."""
+        """Not a test."""
         return 0
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class _Fixture:
 
 
 class _Fixtures:
-    """setUpModule, setUpClass and their ends, while one outermost suite runs."""
+    """setUpModule, setUpClass and their teardown, while an outermost suite runs."""
 
     def __init__(self, result: Any) -> None:
         self._result = result
@@ -89,7 +89,7 @@ class _Fixtures:
         self._failed: list[Any] = []  # classes
 
     def enter(self, test: Any) -> bool:
-        """Before `test`: False if it cannot be run."""
+        """Called before `test`. False: the test cannot be run."""
         cls = type(test)
         if cls is not self._current:
             self._leave_class()
@@ -103,7 +103,7 @@ class _Fixtures:
         return not self._module_failed and not any(cls is failed for failed in self._failed)
 
     def finish(self) -> None:
-        """After the last test."""
+        """Called after the last test."""
         self._leave_class()
         if self._began and not self._module_failed:
             self._call_of_program("tearDownModule")
@@ -175,7 +175,7 @@ class TestSuite:
         return iter(self._tests)
 
     def countTestCases(self) -> int:  # noqa: N802
-        """How many tests are in it."""
+        """The number of tests."""
         return sum(test.countTestCases() for test in self)
 
     def addTest(self, test: Any) -> None:  # noqa: N802
@@ -189,7 +189,7 @@ class TestSuite:
         self._tests.append(test)
 
     def addTests(self, tests: Any) -> None:  # noqa: N802
-        """Adds several."""
+        """Adds several tests."""
         if isinstance(tests, str):
             raise TypeError("tests must be an iterable of tests, not a string")
         for test in tests:
@@ -219,7 +219,7 @@ class TestSuite:
         return self.run(*args, **kwargs)
 
     def debug(self) -> None:
-        """Runs the tests without a result: exceptions go on."""
+        """Runs the tests without a result: exceptions propagate."""
         for test in self:
             test.debug()
 
@@ -229,7 +229,7 @@ _NO_FILES = "give the classes to loadTestsFromTestCase()"
 
 @its_own_only
 class TestLoader:
-    """unittest.TestLoader, for tests in the program itself."""
+    """unittest.TestLoader, for tests in the program."""
 
     testMethodPrefix = "test"  # noqa: N815
     sortTestMethodsUsing: Any = None  # noqa: N815
@@ -265,7 +265,7 @@ class TestLoader:
         return self.suiteClass([testCaseClass(name) for name in names])
 
     def loadTestsFromModule(self, module: Any = None, pattern: Any = None) -> Any:  # noqa: N802
-        """A suite of all tests of the program, whatever `module` is."""
+        """A suite of all tests of the program, regardless of `module`."""
         scope = running.scope
         suites = [
             self.loadTestsFromTestCase(value)
@@ -280,7 +280,7 @@ class TestLoader:
         return tests if load_tests is None else load_tests(self, tests, pattern)
 
     def loadTestsFromName(self, name: Any, module: Any = None) -> Any:  # noqa: N802
-        """The tests of "Class" or "Class.method" of the program."""
+        """The tests named "Class" or "Class.method" in the program."""
         if type(name) is not str:
             raise TypeError("[BJ306] a test's name must be a plain str")
         first, _, rest = name.removeprefix("__main__.").partition(".")
@@ -299,7 +299,7 @@ class TestLoader:
         raise AttributeError(f"the program has no test {name!r}")
 
     def loadTestsFromNames(self, names: Any, module: Any = None) -> Any:  # noqa: N802
-        """A suite of what the names stand for."""
+        """A suite of the named tests."""
         return self.suiteClass([self.loadTestsFromName(name, module) for name in names])
 
 
@@ -341,7 +341,7 @@ class TextTestRunner:
         return self.resultclass(self.stream, self.descriptions, self.verbosity)
 
     def run(self, test: Any) -> Any:
-        """Runs a test or suite and writes what came of it."""
+        """Runs a test or suite and writes the results."""
         result = self._makeResult()
         if self.failfast:
             guards.setattr(result, "failfast", True)

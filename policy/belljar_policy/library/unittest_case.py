@@ -1,8 +1,8 @@
 """unittest.case, for guests: test cases, their contexts and decorators.
 
-The assertions are the library's own functions. Everything that looks a name up, that keeps what a
-test does, or that touches other modules is ours: the library's run() takes whatever method the
-instance names, assertWarns() writes into every loaded module, and results get tracebacks.
+The assertions are the library's own functions. Everything that looks up names, stores results of a
+test, or touches other modules is replaced: the library's run() calls whatever method the instance
+names, assertWarns() writes into every loaded module, and results get tracebacks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .objects import dict_of, is_a, its_own_only, mro_of
 
 
 def _load_alone(package: str, module: str) -> ModuleType:
-    """One module of a package without running the package's own file and all that it imports.
+    """Loads one module of a package without running the package's `__init__` and its imports.
 
     Nothing of it stays in sys.modules: a program in the full language imports the real ones.
     """
@@ -41,7 +41,7 @@ def _load_alone(package: str, module: str) -> ModuleType:
 
 _library: Any = _load_alone("unittest", "case")
 
-# Read for what they do to `self` and the values: they compare, format and raise.
+# Reviewed for what they do to `self` and the values: they compare, format and raise.
 _ASSERTIONS = (
     "assertFalse assertTrue assertEqual assertNotEqual assertAlmostEqual assertNotAlmostEqual "
     "assertSequenceEqual assertListEqual assertTupleEqual assertSetEqual assertIn assertNotIn "
@@ -68,11 +68,11 @@ class SkipTest(Exception):
 
 @its_own_only
 class _ShouldStop(Exception):
-    """The test should stop, what had to be said about it is said."""
+    """Stops the test, whose outcome has already been reported."""
 
 
 def _error_of(error: BaseException) -> tuple[type, BaseException, None]:
-    """What results get of an exception: no traceback, which holds frames."""
+    """An exception as passed to results: without the traceback, which contains frames."""
     return (type(error), error, None)
 
 
@@ -144,7 +144,7 @@ def _need_case(case: Any) -> Any:
 
 @its_own_only
 class _Failing:
-    """What assertRaises and its kin give: says in the test's words what did not happen."""
+    """The context of assertRaises and similar methods: reports what did not happen."""
 
     __slots__ = ("_case", "_msg")
 
@@ -255,7 +255,7 @@ class _AssertWarns(_Expecting):
 
 @its_own_only
 class _LogWatcher(logging.Handler):
-    """Collects what assertLogs wants to see."""
+    """Collects the records for assertLogs."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
@@ -303,7 +303,7 @@ class _AssertLogs(_Failing):
 
 
 class _Outcome:
-    """What became of one test so far."""
+    """The outcome of a test so far."""
 
     __slots__ = ("expected_failure", "expects_failure", "result", "success")
 
@@ -314,14 +314,14 @@ class _Outcome:
         self.expected_failure: Any = None
 
     def attempt(self, test: Any, call: Callable[[], Any]) -> None:
-        """Runs one step of the test and tells the result how it failed, if it did."""
+        """Runs one step of the test and reports a failure to the result."""
         try:
             call()
         except BaseException as error:
             self.failed(test, error)
 
     def failed(self, test: Any, error: BaseException) -> None:
-        """Tells the result about `error`; KeyboardInterrupt goes on."""
+        """Reports `error` to the result; KeyboardInterrupt propagates."""
         kind = type(error)
         if issubclass(kind, KeyboardInterrupt):
             raise error
@@ -344,7 +344,7 @@ class _Outcome:
 
 
 def add_skip(result: Any, test: Any, reason: Any) -> None:
-    """result.addSkip, for a result that may have none."""
+    """Calls result.addSkip if the result has it."""
     add = guards.getattr(result, "addSkip", None)
     if add is None:
         result.addSuccess(test)
@@ -388,7 +388,7 @@ class _SubTestContext:
 
 
 def name_of(cls: Any) -> str:
-    """A class as the reports name it."""
+    """The name of a class in reports."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
@@ -442,7 +442,7 @@ class TestCase:
         return 1
 
     def defaultTestResult(self) -> Any:  # noqa: N802
-        """A result that only collects."""
+        """A result that only collects outcomes."""
         from .unittest_result import TestResult
 
         return TestResult()
@@ -532,7 +532,7 @@ class TestCase:
         return self.run(*args, **kwargs)
 
     def debug(self) -> None:
-        """Runs the test without a result: exceptions go on."""
+        """Runs the test without a result: exceptions propagate."""
         method = guards.getattr(self, self._testMethodName)
         if self._mark("skip", method):
             raise SkipTest(self._mark("skip_why", method) or "")
@@ -544,11 +544,11 @@ class TestCase:
             function(*args, **kwargs)
 
     def skipTest(self, reason: Any) -> None:  # noqa: N802
-        """Skips the test that runs."""
+        """Skips the current test."""
         raise SkipTest(reason)
 
     def subTest(self, msg: Any = None, **params: Any) -> Any:  # noqa: N802
-        """A part of the test whose failure does not end the test."""
+        """A subtest, whose failure does not end the test."""
         return _SubTestContext(self, msg, params)
 
     # cleaning up
@@ -558,7 +558,7 @@ class TestCase:
         self._cleanups.append((function, args, kwargs))
 
     def enterContext(self, cm: Any) -> Any:  # noqa: N802
-        """Enters `cm` now and leaves it with the cleanups."""
+        """Enters `cm` now and exits it during cleanup."""
         value = cm.__enter__()
         TestCase.addCleanup(self, cm.__exit__, None, None, None)
         return value
@@ -578,15 +578,15 @@ class TestCase:
 
     @classmethod
     def enterClassContext(cls, cm: Any) -> Any:  # noqa: N802
-        """Enters `cm` now and leaves it with the class's cleanups."""
+        """Enters `cm` now and exits it during the class's cleanup."""
         value = cm.__enter__()
         cls.addClassCleanup(cm.__exit__, None, None, None)
         return value
 
-    # assertions that are not the library's
+    # replaced assertions
 
     def addTypeEqualityFunc(self, typeobj: Any, function: Any) -> None:  # noqa: N802
-        """How assertEqual compares two objects of exactly `typeobj`."""
+        """Sets how assertEqual compares two objects of exactly `typeobj`."""
         self._equality[typeobj] = function
 
     def _getAssertEqualityFunc(self, first: Any, second: Any) -> Any:  # noqa: N802
@@ -609,7 +609,7 @@ class TestCase:
         return kind(who, self, expected, pattern, msg)
 
     def assertRaises(self, expected: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802
-        """The call, or the block, raises `expected`."""
+        """Checks that the call or the block raises `expected`."""
         return self._expect(_AssertRaises, "assertRaises", expected, None, args, kwargs)
 
     def assertRaisesRegex(  # noqa: N802
@@ -621,7 +621,7 @@ class TestCase:
         )
 
     def assertWarns(self, expected: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802
-        """The call, or the block, warns of `expected`."""
+        """Checks that the call or the block issues the warning `expected`."""
         return self._expect(_AssertWarns, "assertWarns", expected, None, args, kwargs)
 
     def assertWarnsRegex(  # noqa: N802
@@ -642,7 +642,7 @@ class TestCase:
 
 
 class SubTest(TestCase):
-    """A part of a test, as results see it."""
+    """A subtest, as passed to results."""
 
     def __init__(self, test_case: Any, message: Any, params: dict[str, Any]) -> None:
         TestCase.__init__(self)
@@ -675,7 +675,7 @@ class SubTest(TestCase):
 
 
 def run_class_cleanups(cls: Any) -> Iterator[BaseException]:
-    """Runs what addClassCleanup() was given; the exceptions."""
+    """Runs the functions added with addClassCleanup(); returns their exceptions."""
     cleanups = dict_of(cls).get("_class_cleanups")
     while type(cleanups) is list and cleanups:
         function, args, kwargs = cleanups.pop()

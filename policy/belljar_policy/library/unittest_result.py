@@ -1,4 +1,4 @@
-"""unittest.result, for guests: what tests came to, collected or written as they run."""
+"""unittest.result, for guests: outcomes of tests, collected or written as they run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .unittest_case import SubTest
 
 @its_own_only
 class TestResult:
-    """unittest.TestResult. What a test prints is shown at once: `buffer` has no effect."""
+    """unittest.TestResult. Output of tests is shown immediately: `buffer` has no effect."""
 
     def __init__(self, stream: Any = None, descriptions: Any = None, verbosity: Any = None) -> None:
         self.failfast = False
@@ -25,7 +25,7 @@ class TestResult:
         self.buffer = False
 
     def printErrors(self) -> None:  # noqa: N802
-        """Called when all tests were run."""
+        """Called after all tests have run."""
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         """Called before each test."""
@@ -78,11 +78,11 @@ class TestResult:
         self._failed()
 
     def wasSuccessful(self) -> bool:  # noqa: N802
-        """No test failed so far."""
+        """Whether no test has failed so far."""
         return not (self.failures or self.errors or self.unexpectedSuccesses)
 
     def stop(self) -> None:
-        """The tests that are left should not be run."""
+        """Stops before the remaining tests."""
         self.shouldStop = True
 
     def _exc_info_to_string(self, err: Any, test: Any) -> str:
@@ -117,7 +117,7 @@ class LineWriter:
         self.stream.write((text or "") + "\n")
 
     def flush(self) -> None:
-        """Hands what was written on."""
+        """Flushes the stream."""
         self.stream.flush()
 
 
@@ -137,7 +137,7 @@ class TextTestResult(TestResult):
         self._newline = True
 
     def getDescription(self, test: Any) -> str:  # noqa: N802
-        """The test's name, and what its documentation begins with."""
+        """The test's name, and the first line of its documentation."""
         doc = test.shortDescription()
         return f"{test}\n{doc}" if self.descriptions and doc else str(test)
 

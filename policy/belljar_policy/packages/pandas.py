@@ -111,9 +111,7 @@ def _only_own_backends() -> None:
 
     def load_known(backend: Any) -> Any:
         if type(backend) is not str or backend not in ("matplotlib", "plotly"):
-            by_name.refuse(
-                "plots are drawn by matplotlib or plotly; no other backend is available"
-            )
+            by_name.refuse("plots are drawn by matplotlib or plotly; no other backend is available")
         return load_backend(backend)
 
     module._load_backend = load_known

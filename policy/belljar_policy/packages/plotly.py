@@ -22,7 +22,9 @@ def _only_own_tables() -> None:
     """data.iris(return_type="pandas"): read by the module of that name."""
     module: Any = importlib.import_module("plotly.data")
     known = frozenset({*module.AVAILABLE_BACKENDS, "pyarrow.csv", "modin.pandas"})
-    module.import_module = by_name.importing_only(known, "plotly data is only available as pandas tables")
+    module.import_module = by_name.importing_only(
+        known, "plotly data is only available as pandas tables"
+    )
 
 
 def adapt() -> None:

@@ -94,7 +94,7 @@ class EventLoop(events.AbstractEventLoop):
         self._check_running()
         is_new = not futures.isfuture(future)
         future = tasks.ensure_future(future, loop=self)
-        if is_new:  # its exception is raised here: nobody needs to be told of a pending task
+        if is_new:  # its exception is raised here, so the pending task is not reported
             future._log_destroy_pending = False
         future.add_done_callback(self._stop_with)
         try:
