@@ -137,9 +137,9 @@ std::optional<HttpRejection> ReadForward(const http::request_header<>& head,
   const std::optional<HostName> host = HostName::Parse(request.host);
   if (!host) return std::nullopt;  // refused later by the check of all hosts
   const std::string name = Bracketed(*host);
-  request.head =
-      ForwardedHead(head, request,
-                    request.port == kDefaultPort ? name : name + ":" + std::to_string(request.port), path);
+  request.head = ForwardedHead(
+      head, request,
+      request.port == kDefaultPort ? name : name + ":" + std::to_string(request.port), path);
   return std::nullopt;
 }
 

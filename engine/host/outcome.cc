@@ -15,7 +15,9 @@ using OrderedJson = nlohmann::ordered_json;
 
 // Ordered objects search all existing keys for each new one: a guest's dict of 80,000 keys would
 // take 12 s. A tree that is parsed first and then moved into the ordered type has no duplicates.
-OrderedJson ParseResult(const std::string& text) { return OrderedJson(nlohmann::json::parse(text)); }
+OrderedJson ParseResult(const std::string& text) {
+  return OrderedJson(nlohmann::json::parse(text));
+}
 
 std::string Dump(const OrderedJson& json, int indent) {
   return core::SafeJson(json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace));

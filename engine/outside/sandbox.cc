@@ -99,7 +99,9 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
     }
   }
   seal::SealPlan plan;
-  const auto wanted = [&](const char* layer) { return !core::Contains(options.without_layers, layer); };
+  const auto wanted = [&](const char* layer) {
+    return !core::Contains(options.without_layers, layer);
+  };
   const bool standard = options.isolation == IsolationMode::kStandard;
   const core::Result<bool> namespaces = UsesNamespaces(options);
   if (!namespaces) return namespaces.error();

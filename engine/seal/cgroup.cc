@@ -113,7 +113,8 @@ core::Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const Cgr
   CgroupLeaf leaf(parent, name,
                   core::UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
   if (!leaf.directory_) return core::SystemError("open cgroup " + path);
-  core::Result<void> done = WriteCgroupFile(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
+  core::Result<void> done =
+      WriteCgroupFile(leaf.fd(), "memory.max", std::to_string(limits.memory.count));
   if (!done) return done.error();
   if (done = WriteCgroupFile(leaf.fd(), "pids.max", std::to_string(limits.pids)); !done) {
     return done.error();

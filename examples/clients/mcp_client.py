@@ -56,9 +56,8 @@ class Client:
             if message.get("method") == "notifications/progress":
                 on_progress(message["params"]["message"])
             elif message.get("id") == self.last_id:
-                if (
-                    "error" in message
-                ):  # an error of the protocol or the server, never of the program
+                # An error of the protocol or of the server, never of the program.
+                if "error" in message:
                     raise RuntimeError(message["error"]["message"])
                 return message["result"]
         raise RuntimeError("the server has ended")
