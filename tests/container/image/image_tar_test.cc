@@ -96,7 +96,7 @@ TEST(ImageTar, NothingIsSetuidWritableDatedOrSomebodys) {
   const std::string good = tests::TarOf({tests::File("x", "")});
   const std::tuple<size_t, std::string, const char*> fields[] = {
       {tests::kModeField, "0004444", "setuid"},
-      {tests::kModeField, "0000644", "written"},
+      {tests::kModeField, "0000644", "writable"},
       {tests::kModeField, "0000400", "permissions"},
       {tests::kUserField, "0001750", "root"},
       {tests::kTimeField, "14000000000", "date"},
