@@ -48,8 +48,8 @@ if(BELLJAR_ODR_CHECK)
   set(CMAKE_RANLIB "${CMAKE_CXX_COMPILER_RANLIB}")
 endif()
 
-# Debug information does not contain the path of the clone, so that clones produce the same bytes
-# and share a compiler cache (CCACHE_BASEDIR).
+# Debug information does not contain the path of the build tree, so that two trees of a clone, such as
+# that of a second Python, compile to the same bytes and share them through the compiler cache.
 add_compile_options("-ffile-prefix-map=${CMAKE_BINARY_DIR}=.")
 
 find_program(CCACHE_PROGRAM ccache)
