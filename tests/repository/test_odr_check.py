@@ -9,15 +9,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+RELOCATABLE = ["-r", "-flinker-output=rel"]  # as tools/cmake/BelljarOdr.cmake links
+
 USER = "#include <string>\nnamespace belljar::core {{ struct Content {{ {members} }}; }}\n{use}\n"
 SIZE = "unsigned long Size(const belljar::core::Content& content) {{ return content.{member}; }}"
 
 
-def options(function: str) -> list[str]:
+def options(before: str) -> list[str]:
     """What the preset gives the compiler or the linker."""
     text = (ROOT / "tools/cmake/BelljarCompiler.cmake").read_text()
     check = text[text.index("if(BELLJAR_ODR_CHECK)") :]
-    found = re.search(rf"{function}\(([^)]*)\)", check)
+    found = re.search(rf"{before}([^)]*)\)", check)
     assert found is not None
     return found[1].split()
 
@@ -30,10 +32,10 @@ def link(tmp_path: Path, second: str) -> subprocess.CompletedProcess[str]:
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("needs g++")
-    command = [compiler, "-std=c++20", "-O0", *options("add_compile_options")]
+    command = [compiler, "-std=c++20", "-O0", *options(r"add_compile_options\(")]
     subprocess.run([*command, "-c", "a.cc", "b.cc"], cwd=tmp_path, check=True)
     return subprocess.run(
-        [*command, *options("add_link_options"), "a.o", "b.o", "-o", "program"],
+        [*command, *options("belljar_odr_link_options"), *RELOCATABLE, "a.o", "b.o", "-o", "all.o"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
