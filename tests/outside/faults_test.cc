@@ -440,9 +440,9 @@ TEST(Closing, WaitingTakersGetAnError) {
     std::vector<std::thread> takers;
     std::atomic<int> refused = 0, waiting = 0;
     for (int i = 0; i < 6; ++i) {
-      takers.emplace_back([&] {
+      takers.emplace_back([&, open = pool.get()] {
         ++waiting;
-        const core::Result<Worker> worker = pool->Take(core::Clock::now() + seconds(30));
+        const core::Result<Worker> worker = open->Take(core::Clock::now() + seconds(30));
         if (worker || worker.error().ToString().find("closing") != std::string::npos) ++refused;
       });
     }

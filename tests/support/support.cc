@@ -33,6 +33,14 @@ bool Sanitized() {
 #endif
 }
 
+bool ThreadSanitized() {
+#ifdef __SANITIZE_THREAD__
+  return true;
+#else
+  return false;
+#endif
+}
+
 core::Profile BasicProfile() {
   static const core::Profile* basic = [] {
     core::Result<outside::Installation> installation = outside::Installation::Find();

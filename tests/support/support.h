@@ -29,6 +29,8 @@ bool MustWork();
 
 // True in the asan preset, whose shadow memory and slowness affect some assertions.
 bool Sanitized();
+// True in the tsan preset, whose runtime has threads of its own.
+bool ThreadSanitized();
 
 // The profile "basic" of this build; aborts if it cannot be loaded, since all tests depend on it
 // (profiles_test reports why).

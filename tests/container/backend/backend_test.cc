@@ -427,6 +427,7 @@ TEST_F(ContainerRuns, NoDescriptorToWakeTheKeeperByIsAnErrorOfOpening) {
 
 TEST_F(ContainerRuns, NoThreadForTheKeeperOrTheCrewIsAnErrorOfOpening) {
   if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("needs root, to become somebody else");
+  if (tests::ThreadSanitized()) GTEST_SKIP() << "the sanitizer has threads of its own";
   constexpr uid_t kNobodyElse = 54331;
   // This process, a crew of four, the keeper.
   for (rlim_t processes = 1; processes <= 6; ++processes) {
