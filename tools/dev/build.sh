@@ -84,8 +84,9 @@ word_build() {
 }
 
 # Links everything with a separate preset, whose linker compares the type definitions of all files.
+build_odr() { build_targets odr "" belljar_odr; }
 word_odr() {
-  build_targets odr "" belljar_odr
+  build_odr
   say "odr: no type is defined twice"
 }
 
