@@ -29,6 +29,7 @@ void Note(int signal) {
 Interruption::Interruption() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   first_signal = 0;
   event_fd = event_.get();
+  if (!event_) return;
   struct sigaction action {};
   action.sa_handler = Note;
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);

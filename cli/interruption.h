@@ -6,7 +6,7 @@
 //   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
 //
 // A second Ctrl-C ends the process at once, whatever hangs. Workers are then killed by their
-// parent-death signal.
+// parent-death signal. If no descriptor is available (EMFILE), the first one does so too.
 #ifndef BELLJAR_CLI_INTERRUPTION_H_
 #define BELLJAR_CLI_INTERRUPTION_H_
 
