@@ -150,13 +150,13 @@ build_ahead() {
   ) >"$LOGS/ahead.txt" 2>&1 </dev/null &
 }
 
-# Leaks are detected in the tests and thus in the host's libraries; the zygote, which is also
+# One by one, so that leftovers can be attributed to a test. Leaks are detected in the tests and thus in the host's libraries; the zygote, which is also
 # sanitized, disables leak detection for itself.
 build_asan() { build_targets asan tests belljar_tests; }
 run_asan() {
   build_asan
   ASAN_OPTIONS="abort_on_error=1:${ASAN_OPTIONS:-}" \
-    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan . "soak|release" "$@"
+    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan single "soak|release" "$@"
 }
 
 # The multi-threaded test programs, by their ctest label.
