@@ -150,8 +150,9 @@ build_ahead() {
   ) >"$LOGS/ahead.txt" 2>&1 </dev/null &
 }
 
-# One by one, so that leftovers can be attributed to a test. Leaks are detected in the tests and thus in the host's libraries; the zygote, which is also
-# sanitized, disables leak detection for itself.
+# One by one, so that leftovers can be attributed to a test. Leaks are detected in the tests and
+# thus in the host's libraries; the zygote, which is also sanitized, disables leak detection for
+# itself.
 build_asan() { build_targets asan tests belljar_tests; }
 run_asan() {
   build_asan
