@@ -112,6 +112,16 @@ void SetterDealloc(PyObject* object) {
   Py_TYPE(object)->tp_free(object);
 }
 
+// A special name that the program may store in its own object without further checks
+// (GuardedDunderSet).
+bool IsOwnDunderOfInstance(PyObject* target, PyObject* name, NameKind kind) {
+  if (kind != NameKind::kNativeDunder && kind != NameKind::kGuardedDunder) return false;
+  if (PyType_Check(target) || !IsGuestClass(Py_TYPE(target))) return false;
+  const std::string_view text = Text(name);
+  return text != "__class__" && text != "__dict__" && !PyExceptionInstance_Check(target) &&
+         GuestResolves(target, name);
+}
+
 PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
   auto* self = reinterpret_cast<Setter*>(object);
   const Py_ssize_t given = PyVectorcall_NARGS(flags);
@@ -136,7 +146,8 @@ PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyOb
   if (kind == NameKind::kError) return nullptr;
   const bool own = PyType_Check(target) ? IsGuestClass(AsType(target))
                                         : IsGuestClass(Py_TYPE(target)) || IsGuestFunction(target);
-  const bool plain = kind == NameKind::kPublic || kind == NameKind::kPrivate;
+  const bool plain = kind == NameKind::kPublic || kind == NameKind::kPrivate ||
+                     IsOwnDunderOfInstance(target, name, kind);
   if (ForbiddenOnMetaclass(target, name)) {
     return Refuse("BJ304", target, name, "may not be set on a metaclass");
   }
