@@ -174,7 +174,6 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "types.TracebackType": "Annotate it as object: its contents are not accessible",
     "types.CodeType": "Code objects are not available",
     "types.FrameType": "Frames are not available",
-    "unittest.mock": "Write a class with the same methods as a stand-in",
 }
 
 

@@ -22,7 +22,8 @@ bool MayBeReported(PyObject* object) {
 PyObject* ReportGet(PyObject* object, PyObject* target, PyObject* /*type*/) {
   static PyObject* const name = PyUnicode_InternFromString("_spec_class");
   if (target == nullptr) return Py_NewRef(object);
-  PyObject* names = IsGuestClass(Py_TYPE(target)) ? PyObject_GenericGetDict(target, nullptr) : nullptr;
+  PyObject* names =
+      IsGuestClass(Py_TYPE(target)) ? PyObject_GenericGetDict(target, nullptr) : nullptr;
   PyErr_Clear();  // an instance without a __dict__
   PyObject* found = nullptr;
   if (names != nullptr && name != nullptr) found = PyDict_GetItemWithError(names, name);

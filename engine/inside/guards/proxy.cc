@@ -3,8 +3,8 @@
 // type is the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects,
 // and exposes nothing beyond type().
 //
-// What a program patches for a test (unittest.mock) lies in an overlay, which only the program's own
-// code sees: a frame of the library that loads the same name gets the export.
+// What a program patches for a test (unittest.mock) lies in an overlay, which only the program's
+// own code sees: a frame of the library that loads the same name gets the export.
 //
 // Two modules show a dict that changes, through the names that a program could bind itself:
 // `__main__` its globals, `builtins` its builtins. Neither shows the hooks or `__builtins__`.
@@ -50,7 +50,7 @@ struct Proxy {
   const Index* index;
   PyObject* live;  // dict: name -> callable without arguments, called at each load; or nullptr
   PyObject*
-      withheld;  // frozenset: names that the real module has and this one does not; or nullptr
+      withheld;       // frozenset: names that the real module has and this one does not; or nullptr
   PyObject* overlay;  // dict: name -> what the program put there for now; or nullptr
   PyObject* scope;    // dict whose names are attributes too; or nullptr
   bool writable;      // the program may store to the scope: it could as well bind the name

@@ -5,7 +5,7 @@ imports and without what is defined here. All of it is code of the program: it i
 policy and can do what any program can. The functions that a program does not have begin with
 `host_` and come from library/unittest_mock.py.
 """
-# ruff: noqa: F821, F841 (names of the host, and of the library's mock.py)
+# ruff: noqa: F401, F821, B004, UP031 (names of the host and for the library's mock.py; its ways)
 
 import contextlib
 import inspect as _inspect
@@ -37,7 +37,7 @@ def _unwrap(function):
 def _isdatadescriptor(value):
     if isinstance(value, type) or isinstance(value, FunctionTypes):
         return False
-    return hasattr(type(value), "__set__") or hasattr(type(value), "__delete__")
+    return host_is_data_descriptor(value)
 
 
 # A program cannot look an attribute up without triggering its code; nor did the library before
@@ -106,21 +106,33 @@ def setattr(target, name, value):
     try:
         _setattr(target, name, value)
     except (AttributeError, TypeError) as error:
-        if isinstance(target, type) and str(error).startswith("[BJ"):
-            raise AttributeError(
-                f"[BJ305] {name!r} of the library's class {target.__name__!r} may not be patched; "
-                f"patch the name that the program has for the class: "
-                f"patch('__main__.{target.__name__}')"
-            ) from None
-        raise
+        raise _explained(error, target, name) from None
 
 
 def delattr(target, name):
     """delattr(), also for a module as the program sees it."""
     if type(target) is ModuleType:
         host_patch_module(target, name)
-    else:
+        return
+    try:
         _delattr(target, name)
+    except (AttributeError, TypeError) as error:
+        raise _explained(error, target, name) from None
+
+
+def _explained(error, target, name):
+    """The same error, or what to patch instead of a class of the library."""
+    if not isinstance(target, type) or not str(error).startswith("[BJ"):
+        return error
+    return AttributeError(
+        f"[BJ305] {name!r} of the library's class {target.__name__!r} may not be patched; patch "
+        f"the name that the program has for the class: patch('__main__.{target.__name__}')"
+    )
+
+
+def _itself(self, memo=None):
+    """The copy of a sentinel; the library's say so to pickle."""
+    return self
 
 
 def _get_original(self):
@@ -146,6 +158,12 @@ def _get_original(self):
     return original, local
 
 
+def _callable(obj):
+    if isinstance(obj, (staticmethod, classmethod)):
+        return callable(getattr(obj, "__func__", _callable))  # a library's is not shown
+    return isinstance(obj, type) or getattr(obj, "__call__", None) is not None
+
+
 def _instance_callable(obj):
     if not isinstance(obj, type):
         return getattr(obj, "__call__", None) is not None
@@ -163,6 +181,16 @@ def _must_skip(spec, entry, is_type):
         if kind is not None:
             return is_type and kind in FunctionTypes
     return is_type
+
+
+def _decorate_class(self, klass):
+    """_patch_dict.decorate_class(), without loading what it does not decorate."""
+    for attr in dir(klass):
+        if attr.startswith(patch.TEST_PREFIX):
+            value = getattr(klass, attr)
+            if hasattr(value, "__call__"):
+                setattr(klass, attr, _patch_dict(self.in_dict, self.values, self.clear)(value))
+    return klass
 
 
 # --- functions that the library makes from text or code objects -----------------------------------

@@ -26,7 +26,7 @@ import _belljar_guards as guards
 
 from .. import tables
 from . import inspect
-from .objects import dict_of
+from .objects import dict_of, mro_of
 from .program import running
 from .streams import TextStream
 from .unittest_case import _library as _unittest_case
@@ -79,6 +79,7 @@ def _load() -> dict[str, Any]:
             "host_builtin_names": _BUILTIN_NAMES,
             "host_file_names": sorted({*dir(io.TextIOWrapper), *dir(io.BytesIO)}),
             "host_find_module": find_module,
+            "host_is_data_descriptor": is_data_descriptor,
             "host_is_coroutine": _coroutine_mark(),
             "host_kind_of": kind_of,
             "host_open_names": dir(io.open),
@@ -87,9 +88,14 @@ def _load() -> dict[str, Any]:
     )
     guards.report_class(scope["NonCallableMock"])
     scope["_patch"].get_original = scope["_get_original"]
+    scope["_patch_dict"].decorate_class = scope["_decorate_class"]
+    for cls in (scope["_SentinelObject"], scope["_Sentinel"]):
+        cls.__copy__ = cls.__deepcopy__ = scope["_itself"]
     # `call.count` and `call.index` are calls like any other, not the methods of tuple.
     for name in ("count", "index"):
-        setattr(scope["_Call"], name, property(functools.partial(_child_call, scope["_Call"], name)))
+        setattr(
+            scope["_Call"], name, property(functools.partial(_child_call, scope["_Call"], name))
+        )
     inspect.coroutine_classes.append(scope["AsyncMockMixin"])
     _loaded.update(scope)
     return _loaded
@@ -126,9 +132,7 @@ class _Changes(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.body = [
-            each
-            for each in node.body
-            if (node.name, getattr(each, "name", None)) not in _LEFT_OUT
+            each for each in node.body if (node.name, getattr(each, "name", None)) not in _LEFT_OUT
         ]
         return self.generic_visit(node)
 
@@ -167,6 +171,12 @@ def find_module(name: Any) -> Any:
         raise TypeError("[BJ306] a module's name must be a plain str")
     guards.import_module(name)
     return running.modules[name]
+
+
+def is_data_descriptor(value: Any) -> bool:
+    """Whether its class defines what a store or a deletion does."""
+    classes = mro_of(type(value))
+    return any("__set__" in dict_of(cls) or "__delete__" in dict_of(cls) for cls in classes)
 
 
 def kind_of(cls: Any, name: Any) -> Any:
