@@ -82,12 +82,14 @@ class Policy:
         library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
         self._builtins = namespace.make_builtins(has_files)
+        guards.show_scope(self.modules.proxies["builtins"], self._builtins, False)
         self._allowed_imports: frozenset[str] | None = None  # of the last program
         running = library.program.running
         running.modules = self.modules.proxies
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
+        running.run_as_guest = self._run_as_guest
         if self.modules.open_packages:
             lookout.install(
                 has_files=has_files,
@@ -116,6 +118,7 @@ class Policy:
             "made_dunders": frozenset(tables.MADE_DUNDERS),
             "function_dunders": tables.FUNCTION_DUNDERS,
             "exception_dunders": tables.EXCEPTION_DUNDERS,
+            "module_dunders": tables.MODULE_DUNDERS,
             "tuple_names": tables.TUPLE_NAMES,
             "writable_types": set(self.modules.writable),
             "open_packages": self.modules.open_packages,
@@ -201,6 +204,25 @@ class Policy:
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
 
+    def _run_as_guest(
+        self, parts: list[tuple[ast.Module, str]], names: dict[str, Any]
+    ) -> dict[str, Any]:
+        """For library code that runs as the program's: one namespace, with `names`, in which the
+        trees run one after the other. Each is checked and transformed like a program; what it
+        imports does not depend on the call's `allowed_imports`."""
+        scope = {**names, "__builtins__": self._builtins}
+        guards.allow_modules(None)
+        try:
+            for tree, filename in parts:
+                transformer = Transformer(self.modules, None)
+                transformer.check(tree)
+                if transformer.findings:
+                    raise RuntimeError(f"{filename}: {transformer.findings[0]}")
+                exec(_compile_tree(tree, filename), scope)
+        finally:
+            guards.allow_modules(self.modules.narrowed(self._allowed_imports))
+        return scope
+
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.
 
@@ -209,6 +231,7 @@ class Policy:
         """
         scope = namespace.make_main(self._builtins, name)
         library.program.running.scope = scope
+        guards.show_scope(self.modules.proxies["__main__"], scope, True)
         guards.begin_guest()
         if self.modules.open_packages:
             lookout.begin(self._builtins)
@@ -218,6 +241,7 @@ class Policy:
         """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""
         lookout.end()
         library.program.running.scope = library.program.NO_SCOPE
+        guards.show_scope(self.modules.proxies["__main__"], None, False)
         guards.forget_guest()
 
 

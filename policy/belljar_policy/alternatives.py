@@ -51,7 +51,7 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
     "ast": "Use json.loads to parse data; write expressions directly as code",
     **dict.fromkeys(("code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
-    **dict.fromkeys(("builtins", "importlib", "gc", "ctypes", "imp", "pkgutil"), _INTERPRETER),
+    **dict.fromkeys(("importlib", "gc", "ctypes", "imp", "pkgutil"), _INTERPRETER),
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
     **dict.fromkeys(("tkinter", "turtle", "pygame", "curses", "readline"), _TERMINAL),
     **dict.fromkeys(("argparse", "optparse", "getopt", "click", "typer"), _ARGUMENTS),
@@ -174,7 +174,6 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "types.TracebackType": "Annotate it as object: its contents are not accessible",
     "types.CodeType": "Code objects are not available",
     "types.FrameType": "Frames are not available",
-    "unittest.mock": "Write a class with the same methods as a stand-in",
 }
 
 

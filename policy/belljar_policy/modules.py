@@ -24,6 +24,7 @@ import _belljar_guards as guards
 
 from . import library, reviewed
 from .alternatives import alternative, alternative_to_name
+from .transformer import OWN_MODULES
 from .unshared import unshared
 
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
@@ -190,6 +191,7 @@ class ModuleTable:
             self._exports[name] = frozenset(exports) | frozenset(live)
             self._starred[name] = self._starred_of(name, real, entries.get(name, {}))
         self._add_future()
+        self._add_own()
 
     def _starred_of(self, name: str, real: Any, entry: dict[str, Any]) -> tuple[str, ...]:
         """Of the exports those that the library's own `import *` binds, sorted."""
@@ -202,6 +204,12 @@ class ModuleTable:
         future = importlib.import_module("__future__")
         features = {name: getattr(future, name) for name in future.all_feature_names}
         self.proxies["__future__"] = guards.Proxy("__future__", future.__doc__, features)
+
+    def _add_own(self) -> None:
+        """The program itself and its builtins, as modules: they show what the program can name
+        anyway (guards.show_scope)."""
+        for name in OWN_MODULES:
+            self.proxies[name] = guards.Proxy(name, sys.modules[name].__doc__, {})
 
     def _contents(
         self, name: str, entry: dict[str, Any]
@@ -286,6 +294,7 @@ class ModuleTable:
             name
             for name in self.proxies
             if name == "__future__"
+            or name in OWN_MODULES
             or name in allowed
             or any(name.startswith(f"{a}.") or a.startswith(f"{name}.") for a in allowed)
         )

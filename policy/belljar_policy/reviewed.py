@@ -85,6 +85,10 @@ WRITABLE: dict[str, str] = {
 # Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
     "sys": "argv stderr stdin stdout",
+    "unittest.mock": (
+        "ANY AsyncMock DEFAULT FILTER_DIR InvalidSpecError MagicMock Mock NonCallableMagicMock "
+        "NonCallableMock PropertyMock call create_autospec mock_open patch seal sentinel"
+    ),
 }
 
 # Replaced names that only later Python versions have; profiles list them for all versions.

@@ -24,6 +24,9 @@ from .findings import Finding
 from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
 
+OWN_MODULES = frozenset({"__main__", "builtins"})
+"""Not of the profile: each program has them, and they show what it can name anyway."""
+
 if TYPE_CHECKING:
     from .modules import ModuleTable
 
@@ -106,8 +109,9 @@ class Transformer(RestrictingNodeTransformer):
             if self._scope.uses_hooks and self._scope.class_node is not None:
                 self._declare_hooks(self._scope.class_node)
         for node, name in self._missing:
-            if name not in self._bound and name not in self._modules.builtins:
-                self._refuse_builtin(node, name)
+            if name in self._bound or name in self._modules.builtins or _patches(tree, name):
+                continue
+            self._refuse_builtin(node, name)
         self.findings.sort()
         self._list_modules_once()
 
@@ -432,6 +436,8 @@ class Transformer(RestrictingNodeTransformer):
             self.check_binding(alias, alias.asname or alias.name)
         if module == "__future__" or not self._check_module(node, module):
             return
+        if module in OWN_MODULES:  # what is in them changes: an ImportError tells
+            return
         exports = self._modules.exports(module)
         for alias in node.names:
             if alias.name not in exports:
@@ -456,7 +462,7 @@ class Transformer(RestrictingNodeTransformer):
             self.refuse(node, "BJ203", module)
 
     def _check_module(self, node: ast.AST, name: str) -> bool:
-        if name == "__future__":
+        if name == "__future__" or name in OWN_MODULES:
             return True
         if name not in self._modules:
             profile = self._modules.profile_with(name)
@@ -483,6 +489,22 @@ def _place(node: ast.expr | ast.stmt) -> dict[str, int | None]:
         "end_lineno": node.end_lineno,
         "end_col_offset": node.end_col_offset,
     }
+
+
+def _patches(tree: ast.Module, name: str) -> bool:
+    """Whether a test in the program may define the builtin: patch("builtins.open"). Where it does
+    not, the use is a NameError."""
+    wanted = {f"builtins.{name}", f"__main__.{name}", f".{name}"}  # f"{__name__}.open"
+    for node in ast.walk(tree):
+        if node.__class__ is ast.Constant:
+            if type(node.value) is str and node.value in wanted:
+                return True
+        elif node.__class__ is ast.Call and len(node.args) > 1:  # patch.object(builtins, "open")
+            first, second = node.args[:2]
+            if isinstance(first, ast.Name) and first.id == "builtins":
+                if isinstance(second, ast.Constant) and second.value == name:
+                    return True
+    return False
 
 
 def _has_future_annotations(tree: ast.Module) -> bool:

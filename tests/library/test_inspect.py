@@ -94,7 +94,7 @@ def test_what_is_not_there_is_named() -> None:
         "from inspect import getsource",
         "from traceback import walk_tb",
         "from logging import FileHandler",
-        "from unittest import mock",
+        "from unittest import IsolatedAsyncio",
     ):
         (finding,) = run(source).findings
         assert finding["rule"] == "BJ202" and finding["hint"], finding

@@ -44,6 +44,7 @@ struct State {
   PyObject* made_dunders = nullptr;  // frozenset: added to classes by the compiler and the library
   PyObject* function_dunders = nullptr;   // frozenset: settable on a guest's function
   PyObject* exception_dunders = nullptr;  // frozenset: settable on any exception
+  PyObject* module_dunders = nullptr;     // frozenset: names like `__doc__` that a program may bind
   PyObject* tuple_names = nullptr;        // frozenset: the public `_x` names of named tuples
   PyObject* writable_types = nullptr;     // set: library classes with writable instances
   PyObject* open_packages = nullptr;      // frozenset of unhardened top-level packages
@@ -126,6 +127,11 @@ bool ReadyAttributeTypes();
 
 extern PyMethodDef hook_methods[];
 bool ReadyHooks();
+
+// --- class_report.cc ----------------------------------------------------------------------------
+
+extern PyMethodDef class_report_methods[];
+bool ReadyClassReport();
 
 // --- proxy, getters, format, groups, hardening, files, real_modules, arrays ---------------------
 

@@ -308,9 +308,13 @@ def iscoroutine(obj: Any) -> bool:
     return type(obj) is types.CoroutineType
 
 
+coroutine_classes: list[type] = []
+"""Classes whose instances return coroutines when called: AsyncMock."""
+
+
 def iscoroutinefunction(obj: Any) -> bool:
     """A function made by async def."""
-    return _has_flag(obj, _COROUTINE)
+    return _has_flag(obj, _COROUTINE) or any(is_a(obj, cls) for cls in coroutine_classes)
 
 
 def isasyncgen(obj: Any) -> bool:

@@ -37,7 +37,7 @@ def only_for_its_own(cls: Any, name: str) -> None:
     """
     original = cls.__dict__[name]
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not is_a(self, cls):
             raise TypeError(f"{name}() takes a {cls.__name__}, not {type(self).__name__!r}")
         return original(self, *args, **kwargs)

@@ -32,6 +32,8 @@ class _Program:
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None
+    run_as_guest: Callable[[list[tuple[Any, str]], dict[str, Any]], dict[str, Any]] | None = None
+    """Runs trees of library code as the program's own code (Policy._run_as_guest)."""
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""
 
