@@ -35,6 +35,7 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         exit=replaced.exit,
         quit=replaced.exit,
         help=help,
+        open=replaced.make_open(builtins.open if has_files else None),
         __import__=guards.import_module,
     )
     for name, value in found.items():
@@ -44,8 +45,6 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
             if isinstance(value, types.FunctionType):
                 value.__annotations__ = {}
                 value.__name__ = value.__qualname__ = name if name != "quit" else "exit"
-    if has_files:
-        found["open"] = builtins.open
     found[tables.HOOK_PRIVATE] = guards.private
     found[tables.HOOK_DUNDER] = guards.dunder
     found[tables.HOOK_WRITE] = guards.write

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from . import constructs, tables
 from .findings import Finding
+from .library.streams import number_of
 from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
 
@@ -105,8 +106,13 @@ class Transformer(RestrictingNodeTransformer):
                         stack.append(child)
             if self._scope.uses_hooks and self._scope.class_node is not None:
                 self._declare_hooks(self._scope.class_node)
+        streams = _opened_streams(tree) if any(n == "open" for _, n in self._missing) else ()
         for node, name in self._missing:
-            if name not in self._bound and name not in self._modules.builtins:
+            if (
+                name not in self._bound
+                and name not in self._modules.builtins
+                and id(node) not in streams
+            ):
                 self._refuse_builtin(node, name)
         self.findings.sort()
         self._list_modules_once()
@@ -119,8 +125,7 @@ class Transformer(RestrictingNodeTransformer):
 
     def _refuse_builtin(self, node: ast.AST, name: str) -> None:
         hint = tables.MISSING_BUILTINS[name]
-        # A profile that has os has files.
-        profile = self._modules.profile_with("os") if name == "open" else None
+        profile = self._modules.profile_with_files() if name == "open" else None
         if profile is not None:
             hint = f"{hint} The {profile!r} profile has open()."
         self.refuse(node, "BJ501", name, hint, profile=profile)
@@ -494,6 +499,29 @@ def _has_future_annotations(tree: ast.Module) -> bool:
         elif statement.__class__ is not ast.Expr:
             return False
     return False
+
+
+def _opened_streams(tree: ast.Module) -> set[int]:
+    """The ids of the names in open(0), open(sys.stdin.fileno()) and open("/dev/stdin"), which open
+    no file. The builtin itself makes the same distinction, by the value."""
+    found = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        file = node.args[0] if node.args else None
+        for keyword in node.keywords:
+            file = keyword.value if keyword.arg == "file" else file
+        if isinstance(file, ast.Constant):
+            is_stream = number_of(file.value) is not None
+        else:
+            is_stream = (
+                isinstance(file, ast.Call)
+                and isinstance(file.func, ast.Attribute)
+                and file.func.attr == "fileno"
+            )
+        if is_stream and node.func.id == "open":
+            found.add(id(node.func))
+    return found
 
 
 def _is_type_checking(test: ast.expr) -> bool:

@@ -254,10 +254,10 @@ def _compile(
 
 def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
     variables = _given_variables(request)  # ours, so made before what is the guest's begins
+    _connect_stdin(request["stdin"])
     namespace = _new_namespace(request["language"], filename)
     namespace.update(variables)
     given = frozenset(namespace)
-    _connect_stdin(request["stdin"])
     sys.argv = [filename]
     failure: BaseException | None = None
     try:

@@ -41,7 +41,7 @@ _NAME_OF_MODULE = re.compile(
 _REFUSED_ATTRIBUTE = re.compile(r"\[BJ30[13]\] attribute '(\w+)'")
 
 
-def _refusal(error: BaseException) -> str | None:
+def _refusal(error: BaseException, around: Surroundings) -> str | None:
     """What to do about a guard's refusal; "": its message says it, None: nothing is known.
 
     The guest may write such a message too.
@@ -56,14 +56,18 @@ def _refusal(error: BaseException) -> str | None:
         return None
     if found[1] == "BJ502":  # its message already says what to do
         return ""
-    return _about_the_name(message) or rule.general_hint or None
+    return _about_the_name(message, around) or rule.general_hint or None
 
 
-def _about_the_name(message: str) -> str | None:
+def _about_the_name(message: str, around: Surroundings) -> str | None:
     """What the policy's tables say about the name that a guard refused."""
     if found := _NAME_OF_MODULE.match(message):
         module, name = found.groups()
-        instead = sys.modules["belljar_policy.alternatives"].alternative_to_name(module, name)
+        alternatives = sys.modules["belljar_policy.alternatives"]
+        instead = alternatives.alternative_to_name(module, name)
+        files = around.modules_elsewhere.get("pathlib")
+        if files and f"{module}.{name}" in alternatives.FILE_NAMES:
+            return f"the profile {files!r} has it"
         if not instead and "[BJ202]" in message:
             return f"dir({module}) lists the available names"
         return instead or None
@@ -137,7 +141,7 @@ def hint_for_syntax(line: object) -> str | None:
 
 def hint_for(error: BaseException, around: Surroundings) -> str | None:
     try:
-        if around.is_restricted and (refusal := _refusal(error)) is not None:
+        if around.is_restricted and (refusal := _refusal(error, around)) is not None:
             return refusal or None
         for cls, make in _HINTS:
             if issubclass(type(error), cls):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .streams import of_interpreter
+from . import streams
 
 version = sys.version
 version_info = sys.version_info
@@ -49,14 +49,44 @@ def exit(status: Any = None, /) -> None:
 
 def stdout() -> Any:
     """sys.stdout, as it is now."""
-    return of_interpreter("stdout")
+    return streams.of_interpreter("stdout")
 
 
 def stderr() -> Any:
     """sys.stderr, as it is now."""
-    return of_interpreter("stderr")
+    return streams.of_interpreter("stderr")
 
 
 def stdin() -> Any:
     """sys.stdin, as it is now."""
-    return of_interpreter("stdin")
+    return streams.of_interpreter("stdin")
+
+
+def __stdout__() -> Any:
+    """sys.stdout, as it was at first."""
+    return streams.first("stdout")
+
+
+def __stderr__() -> Any:
+    """sys.stderr, as it was at first."""
+    return streams.first("stderr")
+
+
+def __stdin__() -> Any:
+    """sys.stdin, as it was at first."""
+    return streams.first("stdin")
+
+
+def set_stdout(stream: Any) -> None:
+    """sys.stdout = stream."""
+    streams.replace("stdout", stream)
+
+
+def set_stderr(stream: Any) -> None:
+    """sys.stderr = stream."""
+    streams.replace("stderr", stream)
+
+
+def set_stdin(stream: Any) -> None:
+    """sys.stdin = stream."""
+    streams.replace("stdin", stream)
