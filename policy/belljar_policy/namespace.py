@@ -11,7 +11,7 @@ import _belljar_guards as guards
 
 from . import tables
 from .library import builtins as replaced
-from .library import streams
+from .library import program, streams
 from .library.help import help
 
 
@@ -61,4 +61,5 @@ def make_main(guest_builtins: dict[str, Any], name: str) -> dict[str, Any]:
     for extra in ("__loader__", "__spec__", "__package__"):
         scope.pop(extra, None)
     scope["__builtins__"] = guest_builtins
+    scope["__file__"] = program.running.filename
     return scope

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+MAX_RECURSION = 100_000  # also belljar_policy/library/sys.py
+
 
 class Surroundings(NamedTuple):
     """What the guest could not see from inside."""
@@ -14,6 +16,7 @@ class Surroundings(NamedTuple):
     has_stdin: bool = False
     modules_elsewhere: Mapping[str, str] = MappingProxyType({})  # module -> profile
     missing_modules: Mapping[str, str] = MappingProxyType({})  # package -> what installs it
+    recursion_limit: int = 1000
 
 
 _NO_CODE = "code that is made at run time is not available; write it out as a function"
@@ -28,7 +31,6 @@ _WITHHELD = {
     "globals": "keep such names in a dict of your own",
     "locals": "keep such names in a dict of your own",
     "breakpoint": "no debugger is available; use print()",
-    "__file__": "the program is not run from a file",
 }
 
 
@@ -99,8 +101,17 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
     return "only the profile's modules are available; nothing can be installed in the sandbox"
 
 
-def _recursion(_: BaseException, __: Surroundings) -> str:
-    return "calls are nested too deeply; check where the recursion ends, or use a loop"
+def _recursion(_: BaseException, around: Surroundings) -> str:
+    if around.recursion_limit >= MAX_RECURSION:
+        return (
+            f"calls are nested too deeply: {MAX_RECURSION:,} is the most in this sandbox; check "
+            "where the recursion ends, or use a loop"
+        )
+    return (
+        f"calls are nested too deeply: the limit is {around.recursion_limit:,}; check where the "
+        f"recursion ends, use a loop, or raise it with sys.setrecursionlimit, here up to "
+        f"{MAX_RECURSION:,}"
+    )
 
 
 def _memory(_: BaseException, __: Surroundings) -> str:

@@ -38,9 +38,7 @@ from .objects import is_a
 name = _os.name
 
 # The program may change it: nothing else reads it, and every worker has its own.
-environ = {
-    key: _os.environ[key] for key in ("HOME", "LANG", "PATH", "TMPDIR", "TZ") if key in _os.environ
-}
+environ = {key: _os.environ[key] for key in ("HOME", "TMPDIR") if key in _os.environ}
 
 
 def _path(value: Any) -> Any:

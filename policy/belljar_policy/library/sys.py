@@ -25,21 +25,22 @@ set_int_max_str_digits = sys.set_int_max_str_digits
 
 
 def argv() -> list[str]:
-    """Only the program's name: programs have no arguments."""
-    return _ARGV
+    """The program's name and its arguments. It may change the list: nothing else reads it."""
+    return arguments
 
 
-_ARGV = ["main.py"]
+arguments = ["main.py"]
 
-# A C stack of 8 MiB holds about this many of the deepest calls that go through C.
-_MAX_RECURSION = 20_000
+# As many nested calls as the C stack holds if each goes through C (engine/inside/stack.h), within
+# the default memory limit.
+MAX_RECURSION = 100_000
 
 
 def setrecursionlimit(limit: int, /) -> None:
     """sys.setrecursionlimit, limited by the stack size."""
     if type(limit) is not int:
         raise TypeError("an integer is required")
-    sys.setrecursionlimit(min(limit, _MAX_RECURSION))
+    sys.setrecursionlimit(min(limit, MAX_RECURSION))
 
 
 def exit(status: Any = None, /) -> None:
