@@ -75,6 +75,7 @@ class Transformer(RestrictingNodeTransformer):
         # Uses of missing builtins are findings only if the program never binds the name.
         self._missing: list[tuple[ast.Name, str]] = []
         self._bound: set[str] = set()
+        self._imports_os = False
 
     # --- the walk -------------------------------------------------------------------------------
 
@@ -114,6 +115,8 @@ class Transformer(RestrictingNodeTransformer):
                 and id(node) not in streams
             ):
                 self._refuse_builtin(node, name)
+        if self._imports_os:
+            self._check_uses_of_os(tree)
         self.findings.sort()
         self._list_modules_once()
 
@@ -421,6 +424,39 @@ class Transformer(RestrictingNodeTransformer):
         for alias in node.names:
             self.check_binding(alias, alias.asname or alias.name.partition(".")[0])
             self._check_module(node, alias.name)
+            self._imports_os = self._imports_os or alias.name == "os"
+
+    def _check_uses_of_os(self, tree: ast.Module) -> None:
+        """Finds `os.system` before the run: of all modules, this is the one of which each profile
+        withholds what most programs want. Only where the name means nothing but the module."""
+        names: set[str] = set()
+        others: set[str] = set()
+        uses: list[ast.Attribute] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    is_os = alias.name.partition(".")[0] == "os" and not (
+                        alias.asname and alias.name != "os"
+                    )
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    (names if is_os else others).add(bound)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if isinstance(node.ctx, ast.Load):
+                    uses.append(node)
+            else:
+                others.update(_names_bound_by(node))
+        exports = self._modules.exports("os") if "os" in self._modules else frozenset()
+        for use in uses:
+            name, attr = use.value.id, use.attr  # type: ignore[attr-defined]
+            if name not in names or name in others or attr in exports or attr[0] == "_":
+                continue
+            if attr == "path" and "os.path" in self._modules:
+                continue
+            near = self._modules.near_names("os", attr)
+            files = self._modules.profile_with_files() if "profile has it" in near else None
+            self.refuse(
+                use, "BJ202", "os", attr, self._modules.profile_name, near, profile=files
+            )
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if getattr(node, "is_lazy", 0):
@@ -522,6 +558,23 @@ def _opened_streams(tree: ast.Module) -> set[int]:
         if is_stream and node.func.id == "open":
             found.add(id(node.func))
     return found
+
+
+def _names_bound_by(node: ast.AST) -> tuple[str, ...]:
+    """The names that this node, and none below it, binds, except by an import of a module."""
+    if isinstance(node, ast.Name):
+        return (node.id,) if not isinstance(node.ctx, ast.Load) else ()
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return (node.name,)
+    if isinstance(node, ast.arg):
+        return (node.arg,)
+    if isinstance(node, ast.ImportFrom):
+        return tuple(alias.asname or alias.name for alias in node.names)
+    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        return (node.name,) if node.name else ()
+    if isinstance(node, ast.MatchMapping):
+        return (node.rest,) if node.rest else ()
+    return ()
 
 
 def _is_type_checking(test: ast.expr) -> bool:
