@@ -38,6 +38,8 @@ RESULT_NAME = tables.RESULT_NAME
 MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
 """The types of the modules that `import` returns to a guest."""
 
+# `await` at the top level of a program makes code that returns a coroutine.
+_AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _TOO_DEEP = RULES["BJ002"].reason
 # The messages of CPython's tokenizer and compiler for it.
 _TOO_DEEP_TEXTS = frozenset({
@@ -151,7 +153,7 @@ class Policy:
         collects = gc.isenabled()
         gc.disable()  # a tree has many new objects and no garbage: collecting would cost 7 %
         try:
-            tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
+            tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | _AWAITS, True, 0)
             allowed = self.modules.narrowed(allowed_imports)
             transformer = Transformer(self.modules, allowed)
             transformer.check(tree)
@@ -237,6 +239,14 @@ class Policy:
             lookout.begin(self._builtins)
         return scope
 
+    def arrange_surroundings(self, arguments: list[str], environment: dict[str, str]) -> None:
+        """What the program finds in sys.argv and os.environ."""
+        library.arrange_surroundings(arguments, environment)
+
+    def run_coroutine(self, coroutine: Any) -> None:
+        """Runs a program with `await` at its top level, on a guest's event loop."""
+        library.asyncio_package().run(coroutine)
+
     def forget_program(self) -> None:
         """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""
         lookout.end()
@@ -263,7 +273,7 @@ def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(3 * limit)
     try:
-        return compile(tree, filename, "exec", 0, True, 0)
+        return compile(tree, filename, "exec", _AWAITS, True, 0)
     finally:
         sys.setrecursionlimit(limit)
 

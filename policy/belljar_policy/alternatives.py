@@ -11,7 +11,6 @@ from collections.abc import Collection
 
 _FILES = "Only files in memory are available: io.StringIO and io.BytesIO"
 _DESCRIPTORS = "Use open() with a path; file descriptors are not available"
-_SYSTEM = "Files, commands and the environment are not available; io.StringIO is a file in memory"
 _NETWORK = "The network is not available; pass the data as standard input"
 _PROCESSES = "Other processes are not available; call the code directly"
 _THREADS = "Threads are not available; use asyncio for concurrency"
@@ -30,7 +29,6 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
-    "os": _SYSTEM,
     **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "fileinput", "mmap"), _FILES),
     **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp", "linecache"), _FILES),
     **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
@@ -134,11 +132,22 @@ PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
     ),
 }  # fmt: skip
 
+# The names of os and os.path that a profile with files has, and others do not.
+FILE_NAMES = frozenset(
+    f"os.{name}" for name in (
+        "access", "chdir", "chmod", "getcwd", "link", "listdir", "lstat", "makedirs", "mkdir",
+        "readlink", "remove", "removedirs", "rename", "renames", "replace", "rmdir", "scandir",
+        "stat", "symlink", "truncate", "unlink", "utime", "walk", "path.abspath", "path.exists",
+        "path.expanduser", "path.getmtime", "path.getsize", "path.isdir", "path.isfile",
+        "path.islink", "path.realpath", "path.relpath",
+    )
+)  # fmt: skip
+
 # By module and name, for names that the profile withholds, or that programs try to set.
 NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
-    **dict.fromkeys(("os.open", "os.fdopen", "os.read", "os.write", "os.close"), _DESCRIPTORS),
-    **dict.fromkeys(("os.dup", "os.pipe", "os.fstat"), _DESCRIPTORS),
+    **dict.fromkeys(("os.open", "os.close", "os.dup", "os.pipe"), _DESCRIPTORS),
+    **dict.fromkeys(FILE_NAMES, _FILES),
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",
@@ -152,9 +161,6 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "sys.getrefcount": "Interpreter internals are not available and not needed",
     "sys.executable": "Other programs are not available",
     "sys.settrace": "Use print()",
-    "sys.stdout": "Use contextlib.redirect_stdout(io.StringIO()) to capture output",
-    "sys.stderr": "Use contextlib.redirect_stderr(io.StringIO()) to capture error output",
-    "sys.stdin": "Read from an io.StringIO instead of calling input()",
     "typing.get_type_hints": "Read __annotations__; without `from __future__ import annotations` "
     "it contains the classes themselves",
     "typing.ForwardRef": "Read __annotations__; text in annotations is never evaluated",

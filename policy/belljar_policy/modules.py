@@ -23,7 +23,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import library, reviewed
-from .alternatives import alternative, alternative_to_name
+from .alternatives import FILE_NAMES, alternative, alternative_to_name
 from .transformer import OWN_MODULES
 from .unshared import unshared
 
@@ -187,7 +187,9 @@ class ModuleTable:
             has = {key for key in getattr(real, "__dict__", ()) if key[0] != "_"}
             withheld = frozenset(has - exports.keys() - live.keys())
             doc = getattr(real, "__doc__", None)
-            self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld)
+            assignable = reviewed.ASSIGNABLE.get(name, "").split()
+            stores = {key: _ours(name, f"set_{key}") for key in assignable if key in live}
+            self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld, stores)
             self._exports[name] = frozenset(exports) | frozenset(live)
             self._starred[name] = self._starred_of(name, real, entries.get(name, {}))
         self._add_future()
@@ -306,6 +308,10 @@ class ModuleTable:
                 return profile
         return None
 
+    def profile_with_files(self) -> str | None:
+        """The first other profile that has files."""
+        return self.profile_with("pathlib")
+
     def near_modules(self, name: str, profile: str | None) -> str:
         """A hint: the profile that has the module, a replacement, a module with a similar name, or
         general advice."""
@@ -337,7 +343,8 @@ class ModuleTable:
         """A hint: a replacement, the module that has the name, a similar name, or all exports."""
         instead = alternative_to_name(module, name)
         if instead:
-            return f"{instead}."
+            files = self.profile_with_files() if f"{module}.{name}" in FILE_NAMES else None
+            return f"{instead}." if files is None else f"The {files!r} profile has it. {instead}."
         elsewhere = [other for other in sorted(self._exports) if name in self._exports[other]]
         if elsewhere:
             return f"Use from {elsewhere[0]} import {name}."

@@ -49,7 +49,9 @@ SUBCLASSABLE: dict[str, str] = {
         "AbstractAsyncContextManager AbstractContextManager AsyncExitStack ContextDecorator "
         "ExitStack nullcontext suppress"
     ),
-    "io": "BytesIO StringIO",
+    # Both call the program's methods by fixed names, and keep no state in Python. Not RawIOBase,
+    # whose read() trusts the number that readinto() returns.
+    "io": "BytesIO IOBase StringIO TextIOBase",
     "os": "PathLike",
     "asyncio": (
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
@@ -84,11 +86,17 @@ WRITABLE: dict[str, str] = {
 
 # Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
-    "sys": "argv stderr stdin stdout",
+    "sys": "__stderr__ __stdin__ __stdout__ argv stderr stdin stdout",
     "unittest.mock": (
         "ANY AsyncMock DEFAULT FILTER_DIR InvalidSpecError MagicMock Mock NonCallableMagicMock "
         "NonCallableMock PropertyMock call create_autospec mock_open patch seal sentinel"
     ),
+}
+
+# May be assigned: the function set_NAME in library/ gets the value. Only what a program may change
+# anyway, and what every reader expects to be any object (library/streams.py).
+ASSIGNABLE: dict[str, str] = {
+    "sys": "stderr stdin stdout",
 }
 
 # Replaced names that only later Python versions have; profiles list them for all versions.

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from . import constructs, tables
 from .findings import Finding
+from .library.streams import number_of
 from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
 
@@ -77,6 +78,7 @@ class Transformer(RestrictingNodeTransformer):
         # Uses of missing builtins are findings only if the program never binds the name.
         self._missing: list[tuple[ast.Name, str]] = []
         self._bound: set[str] = set()
+        self._imports_os = False
 
     # --- the walk -------------------------------------------------------------------------------
 
@@ -108,10 +110,17 @@ class Transformer(RestrictingNodeTransformer):
                         stack.append(child)
             if self._scope.uses_hooks and self._scope.class_node is not None:
                 self._declare_hooks(self._scope.class_node)
+        streams = _opened_streams(tree) if any(n == "open" for _, n in self._missing) else ()
         for node, name in self._missing:
-            if name in self._bound or name in self._modules.builtins or _patches(tree, name):
-                continue
-            self._refuse_builtin(node, name)
+            if (
+                name not in self._bound
+                and name not in self._modules.builtins
+                and id(node) not in streams
+                and not _patches(tree, name)
+            ):
+                self._refuse_builtin(node, name)
+        if self._imports_os:
+            self._check_uses_of_os(tree)
         self.findings.sort()
         self._list_modules_once()
 
@@ -123,8 +132,7 @@ class Transformer(RestrictingNodeTransformer):
 
     def _refuse_builtin(self, node: ast.AST, name: str) -> None:
         hint = tables.MISSING_BUILTINS[name]
-        # A profile that has os has files.
-        profile = self._modules.profile_with("os") if name == "open" else None
+        profile = self._modules.profile_with_files() if name == "open" else None
         if profile is not None:
             hint = f"{hint} The {profile!r} profile has open()."
         self.refuse(node, "BJ501", name, hint, profile=profile)
@@ -420,6 +428,39 @@ class Transformer(RestrictingNodeTransformer):
         for alias in node.names:
             self.check_binding(alias, alias.asname or alias.name.partition(".")[0])
             self._check_module(node, alias.name)
+            self._imports_os = self._imports_os or alias.name == "os"
+
+    def _check_uses_of_os(self, tree: ast.Module) -> None:
+        """Finds `os.system` before the run: of all modules, this is the one of which each profile
+        withholds what most programs want. Only where the name means nothing but the module."""
+        names: set[str] = set()
+        others: set[str] = set()
+        uses: list[ast.Attribute] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    is_os = alias.name.partition(".")[0] == "os" and not (
+                        alias.asname and alias.name != "os"
+                    )
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    (names if is_os else others).add(bound)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if isinstance(node.ctx, ast.Load):
+                    uses.append(node)
+            else:
+                others.update(_names_bound_by(node))
+        exports = self._modules.exports("os") if "os" in self._modules else frozenset()
+        for use in uses:
+            name, attr = use.value.id, use.attr  # type: ignore[attr-defined]
+            if name not in names or name in others or attr in exports or attr[0] == "_":
+                continue
+            if attr == "path" and "os.path" in self._modules:
+                continue
+            near = self._modules.near_names("os", attr)
+            files = self._modules.profile_with_files() if "profile has it" in near else None
+            self.refuse(
+                use, "BJ202", "os", attr, self._modules.profile_name, near, profile=files
+            )
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if getattr(node, "is_lazy", 0):
@@ -516,6 +557,46 @@ def _has_future_annotations(tree: ast.Module) -> bool:
         elif statement.__class__ is not ast.Expr:
             return False
     return False
+
+
+def _opened_streams(tree: ast.Module) -> set[int]:
+    """The ids of the names in open(0), open(sys.stdin.fileno()) and open("/dev/stdin"), which open
+    no file. The builtin itself makes the same distinction, by the value."""
+    found = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        file = node.args[0] if node.args else None
+        for keyword in node.keywords:
+            file = keyword.value if keyword.arg == "file" else file
+        if isinstance(file, ast.Constant):
+            is_stream = number_of(file.value) is not None
+        else:
+            is_stream = (
+                isinstance(file, ast.Call)
+                and isinstance(file.func, ast.Attribute)
+                and file.func.attr == "fileno"
+            )
+        if is_stream and node.func.id == "open":
+            found.add(id(node.func))
+    return found
+
+
+def _names_bound_by(node: ast.AST) -> tuple[str, ...]:
+    """The names that this node, and none below it, binds, except by an import of a module."""
+    if isinstance(node, ast.Name):
+        return (node.id,) if not isinstance(node.ctx, ast.Load) else ()
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return (node.name,)
+    if isinstance(node, ast.arg):
+        return (node.arg,)
+    if isinstance(node, ast.ImportFrom):
+        return tuple(alias.asname or alias.name for alias in node.names)
+    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        return (node.name,) if node.name else ()
+    if isinstance(node, ast.MatchMapping):
+        return (node.rest,) if node.rest else ()
+    return ()
 
 
 def _is_type_checking(test: ast.expr) -> bool:

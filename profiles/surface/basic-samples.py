@@ -22,6 +22,7 @@ import io
 import itertools
 import json
 import operator
+import os
 import random
 import re
 import statistics
@@ -354,7 +355,8 @@ encoder = json.JSONEncoder()
 decoder = json.JSONDecoder()
 encoding = encoder.iterencode({})
 old_unicode = unicodedata.ucd_3_2_0
-streams = [io.StringIO(), io.BytesIO()]
+streams = [io.StringIO(), io.BytesIO(), io.TextIOWrapper(io.BytesIO())]
+stream_of_number = [open(0), open(1, "wb"), os.fstat(0)]
 
 
 # a running event loop, with errors that nobody caught

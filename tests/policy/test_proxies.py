@@ -122,7 +122,7 @@ def test_a_missing_name_in_an_import_has_a_suggestion() -> None:
 def test_import_errors_carry_the_name() -> None:
     source = """
         try:
-            import os
+            import pathlib
         except ImportError as error:
             print(type(error).__name__, error.name)
         try:
@@ -130,7 +130,7 @@ def test_import_errors_carry_the_name() -> None:
         except ImportError as error:
             print(type(error).__name__, error.name)
         """
-    assert assert_runs(source).stdout == "ModuleNotFoundError os\nImportError math\n"
+    assert assert_runs(source).stdout == "ModuleNotFoundError pathlib\nImportError math\n"
 
 
 def test_every_form_of_import() -> None:

@@ -1,7 +1,7 @@
 // Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
-// exposes, has no __dict__, is read-only, and cannot be created by Python code after freeze(). Its
-// type is the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects,
-// and exposes nothing beyond type().
+// exposes, has no __dict__, is read-only but for the streams of `sys`, and cannot be created by
+// Python code after freeze(). Its type is the only `types.ModuleType` that a guest sees:
+// isinstance() behaves as a program expects, and exposes nothing beyond type().
 //
 // What a program patches for a test (unittest.mock) lies in an overlay, which only the program's
 // own code sees: a frame of the library that loads the same name gets the export.
@@ -51,6 +51,7 @@ struct Proxy {
   PyObject* live;  // dict: name -> callable without arguments, called at each load; or nullptr
   PyObject*
       withheld;       // frozenset: names that the real module has and this one does not; or nullptr
+  PyObject* stores;   // dict: name -> callable that gets an assigned value; or nullptr
   PyObject* overlay;  // dict: name -> what the program put there for now; or nullptr
   PyObject* scope;    // dict whose names are attributes too; or nullptr
   bool writable;      // the program may store to the scope: it could as well bind the name
@@ -144,8 +145,17 @@ int ChangeDict(PyObject* object, PyObject* dict, PyObject* name, PyObject* value
 int ProxySet(PyObject* object, PyObject* name, PyObject* value) {
   Proxy* self = AsProxy(object);
   if (self->writable && IsShownInScope(name)) return ChangeDict(object, self->scope, name, value);
+  if (self->stores != nullptr && value != nullptr && PyUnicode_CheckExact(name)) {
+    PyObject* store = PyDict_GetItemWithError(self->stores, name);
+    if (store != nullptr) {
+      PyObject* done = PyObject_CallOneArg(store, value);
+      Py_XDECREF(done);
+      return done == nullptr ? -1 : 0;
+    }
+    if (PyErr_Occurred()) return -1;
+  }
   PyErr_Format(PyExc_AttributeError, "[BJ305] module '%U' is read-only: '%S' may not be set",
-               AsProxy(object)->name, name);
+               self->name, name);
   return -1;
 }
 
@@ -260,12 +270,13 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* exports = nullptr;
   PyObject* live = nullptr;
   PyObject* withheld = nullptr;
+  PyObject* stores = nullptr;
   if (state.frozen) {
     PyErr_SetString(PyExc_RuntimeError, "no module may be made after freeze()");
     return nullptr;
   }
-  if (!PyArg_ParseTuple(args, "UOO!|O!O!", &name, &doc, &PyDict_Type, &exports, &PyDict_Type, &live,
-                        &PyFrozenSet_Type, &withheld)) {
+  if (!PyArg_ParseTuple(args, "UOO!|O!O!O!", &name, &doc, &PyDict_Type, &exports, &PyDict_Type,
+                        &live, &PyFrozenSet_Type, &withheld, &PyDict_Type, &stores)) {
     return nullptr;
   }
   PyObject* copy = WithInternedNames(exports);
@@ -286,6 +297,7 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   made->overlay = nullptr;
   made->scope = nullptr;
   made->writable = false;
+  made->stores = stores == nullptr || PyDict_GET_SIZE(stores) == 0 ? nullptr : PyDict_Copy(stores);
   return reinterpret_cast<PyObject*>(made);
 }
 
@@ -426,7 +438,8 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
 bool IsProxy(PyObject* object) { return Py_TYPE(object) == &proxy_type; }
 
 PyMethodDef proxy_methods[] = {
-    {"Proxy", MakeProxy, METH_VARARGS, "Proxy(name, doc, exports[, live[, withheld]]) -> module"},
+    {"Proxy", MakeProxy, METH_VARARGS,
+     "Proxy(name, doc, exports[, live[, withheld[, stores]]]) -> module"},
     {"export_names", ExportNames, METH_O, nullptr},
     {"show_scope", ShowScope, METH_VARARGS, nullptr},
     {"patch_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(PatchModule)),

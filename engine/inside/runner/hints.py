@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+MAX_RECURSION = 100_000  # also belljar_policy/library/sys.py
+
 
 class Surroundings(NamedTuple):
     """What the guest could not see from inside."""
@@ -14,6 +16,7 @@ class Surroundings(NamedTuple):
     has_stdin: bool = False
     modules_elsewhere: Mapping[str, str] = MappingProxyType({})  # module -> profile
     missing_modules: Mapping[str, str] = MappingProxyType({})  # package -> what installs it
+    recursion_limit: int = 1000
 
 
 _NO_CODE = "code that is made at run time is not available; write it out as a function"
@@ -28,7 +31,6 @@ _WITHHELD = {
     "globals": "keep such names in a dict of your own",
     "locals": "keep such names in a dict of your own",
     "breakpoint": "no debugger is available; use print()",
-    "__file__": "the program is not run from a file",
 }
 
 
@@ -41,7 +43,7 @@ _NAME_OF_MODULE = re.compile(
 _REFUSED_ATTRIBUTE = re.compile(r"\[BJ30[13]\] attribute '(\w+)'")
 
 
-def _refusal(error: BaseException) -> str | None:
+def _refusal(error: BaseException, around: Surroundings) -> str | None:
     """What to do about a guard's refusal; "": its message says it, None: nothing is known.
 
     The guest may write such a message too.
@@ -56,14 +58,18 @@ def _refusal(error: BaseException) -> str | None:
         return None
     if found[1] == "BJ502":  # its message already says what to do
         return ""
-    return _about_the_name(message) or rule.general_hint or None
+    return _about_the_name(message, around) or rule.general_hint or None
 
 
-def _about_the_name(message: str) -> str | None:
+def _about_the_name(message: str, around: Surroundings) -> str | None:
     """What the policy's tables say about the name that a guard refused."""
     if found := _NAME_OF_MODULE.match(message):
         module, name = found.groups()
-        instead = sys.modules["belljar_policy.alternatives"].alternative_to_name(module, name)
+        alternatives = sys.modules["belljar_policy.alternatives"]
+        instead = alternatives.alternative_to_name(module, name)
+        files = around.modules_elsewhere.get("pathlib")
+        if files and f"{module}.{name}" in alternatives.FILE_NAMES:
+            return f"the profile {files!r} has it"
         if not instead and "[BJ202]" in message:
             return f"dir({module}) lists the available names"
         return instead or None
@@ -95,8 +101,17 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
     return "only the profile's modules are available; nothing can be installed in the sandbox"
 
 
-def _recursion(_: BaseException, __: Surroundings) -> str:
-    return "calls are nested too deeply; check where the recursion ends, or use a loop"
+def _recursion(_: BaseException, around: Surroundings) -> str:
+    if around.recursion_limit >= MAX_RECURSION:
+        return (
+            f"calls are nested too deeply: {MAX_RECURSION:,} is the most in this sandbox; check "
+            "where the recursion ends, or use a loop"
+        )
+    return (
+        f"calls are nested too deeply: the limit is {around.recursion_limit:,}; check where the "
+        f"recursion ends, use a loop, or raise it with sys.setrecursionlimit, here up to "
+        f"{MAX_RECURSION:,}"
+    )
 
 
 def _memory(_: BaseException, __: Surroundings) -> str:
@@ -137,7 +152,7 @@ def hint_for_syntax(line: object) -> str | None:
 
 def hint_for(error: BaseException, around: Surroundings) -> str | None:
     try:
-        if around.is_restricted and (refusal := _refusal(error)) is not None:
+        if around.is_restricted and (refusal := _refusal(error, around)) is not None:
             return refusal or None
         for cls, make in _HINTS:
             if issubclass(type(error), cls):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .streams import of_interpreter
+from . import streams
 
 version = sys.version
 version_info = sys.version_info
@@ -25,21 +25,22 @@ set_int_max_str_digits = sys.set_int_max_str_digits
 
 
 def argv() -> list[str]:
-    """Only the program's name: programs have no arguments."""
-    return _ARGV
+    """The program's name and its arguments. It may change the list: nothing else reads it."""
+    return arguments
 
 
-_ARGV = ["main.py"]
+arguments = ["main.py"]
 
-# A C stack of 8 MiB holds about this many of the deepest calls that go through C.
-_MAX_RECURSION = 20_000
+# As many nested calls as the C stack holds if each goes through C (engine/inside/stack.h), within
+# the default memory limit.
+MAX_RECURSION = 100_000
 
 
 def setrecursionlimit(limit: int, /) -> None:
     """sys.setrecursionlimit, limited by the stack size."""
     if type(limit) is not int:
         raise TypeError("an integer is required")
-    sys.setrecursionlimit(min(limit, _MAX_RECURSION))
+    sys.setrecursionlimit(min(limit, MAX_RECURSION))
 
 
 def exit(status: Any = None, /) -> None:
@@ -49,14 +50,44 @@ def exit(status: Any = None, /) -> None:
 
 def stdout() -> Any:
     """sys.stdout, as it is now."""
-    return of_interpreter("stdout")
+    return streams.of_interpreter("stdout")
 
 
 def stderr() -> Any:
     """sys.stderr, as it is now."""
-    return of_interpreter("stderr")
+    return streams.of_interpreter("stderr")
 
 
 def stdin() -> Any:
     """sys.stdin, as it is now."""
-    return of_interpreter("stdin")
+    return streams.of_interpreter("stdin")
+
+
+def __stdout__() -> Any:
+    """sys.stdout, as it was at first."""
+    return streams.first("stdout")
+
+
+def __stderr__() -> Any:
+    """sys.stderr, as it was at first."""
+    return streams.first("stderr")
+
+
+def __stdin__() -> Any:
+    """sys.stdin, as it was at first."""
+    return streams.first("stdin")
+
+
+def set_stdout(stream: Any) -> None:
+    """sys.stdout = stream."""
+    streams.replace("stdout", stream)
+
+
+def set_stderr(stream: Any) -> None:
+    """sys.stderr = stream."""
+    streams.replace("stderr", stream)
+
+
+def set_stdin(stream: Any) -> None:
+    """sys.stdin = stream."""
+    streams.replace("stdin", stream)

@@ -393,7 +393,7 @@ TEST(SandboxInfo, TellsWhatMayBeUsed) {
   }
   EXPECT_EQ(info["resource_limits"]["timeout"], 30);
   EXPECT_EQ(info["resource_limits"]["max_output_size"], 1048576);
-  EXPECT_EQ(info["resource_limits"]["memory_limit"], "128m");
+  EXPECT_EQ(info["resource_limits"]["memory_limit"], "256m");
   EXPECT_EQ(info["resource_limits"]["max"]["timeout"], 300);
   EXPECT_EQ(info["container_mode"]["available"], false);
   EXPECT_EQ(info["container_mode"]["enabled"], false);
