@@ -85,6 +85,7 @@ class Policy:
         self._allowed_imports: frozenset[str] | None = None  # of the last program
         running = library.program.running
         running.modules = self.modules.proxies
+        running.load_module = self._load_module
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
@@ -106,6 +107,8 @@ class Policy:
             value for value in self._builtins.values() if isinstance(value, type)
         }
         subclassable |= _bases_of_codecs()
+        # setattr(sys.modules[__name__], name, value)
+        self.modules.writable.add(library.main_module.MainModule)
         # super() controls attribute lookup; bool and similar types refuse subclasses themselves.
         subclassable.discard(super)
         return {
@@ -117,11 +120,11 @@ class Policy:
             "function_dunders": tables.FUNCTION_DUNDERS,
             "exception_dunders": tables.EXCEPTION_DUNDERS,
             "tuple_names": tables.TUPLE_NAMES,
-            "writable_types": set(self.modules.writable),
+            "writable_types": self.modules.writable,  # load() adds to these two
             "open_packages": self.modules.open_packages,
             "namespace_type": types.SimpleNamespace,
             "is_normalized": unicodedata.is_normalized,
-            "modules": dict(self.modules.proxies),
+            "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
@@ -200,6 +203,14 @@ class Policy:
             raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
+
+    def _load_module(self, name: str) -> Any:
+        """For library.importlib: what `import` gives the program that runs, or None."""
+        allowed = self.modules.narrowed(self._allowed_imports)
+        if name not in self.modules or (allowed is not None and name not in allowed):
+            return None
+        self.modules.load(name)
+        return self.modules.proxies[name]
 
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.

@@ -24,7 +24,6 @@ SUBCLASSABLE: dict[str, str] = {
     "functools": "partial",
     "array": "array",
     "graphlib": "TopologicalSorter",
-    "string": "Template",
     "textwrap": "TextWrapper",
     "difflib": "SequenceMatcher Differ HtmlDiff",
     "pprint": "PrettyPrinter",
@@ -50,12 +49,24 @@ SUBCLASSABLE: dict[str, str] = {
         "ExitStack nullcontext suppress"
     ),
     "io": "BytesIO StringIO",
+    "argparse": (
+        "Action ArgumentDefaultsHelpFormatter ArgumentParser BooleanOptionalAction HelpFormatter "
+        "MetavarTypeHelpFormatter Namespace RawDescriptionHelpFormatter RawTextHelpFormatter"
+    ),
+    "ast": "NodeTransformer NodeVisitor",
+    "cmd": "Cmd",
+    "shlex": "shlex",
+    "weakref": "WeakKeyDictionary WeakSet WeakValueDictionary",
     "os": "PathLike",
     "asyncio": (
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
         "PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore"
     ),
-    "unittest": "TestCase TestLoader TestResult TestSuite TextTestResult TextTestRunner",
+    "string": "Formatter Template",
+    "unittest": (
+        "IsolatedAsyncioTestCase TestCase TestLoader TestResult TestSuite TextTestResult "
+        "TextTestRunner"
+    ),
     "logging": (
         "FileHandler Filter Formatter Handler Logger LoggerAdapter NullHandler StreamHandler"
     ),
@@ -76,15 +87,30 @@ WRITABLE: dict[str, str] = {
     "zipfile": "ZipInfo",
     "tarfile": "TarInfo",
     "sqlite3": "Connection Cursor",
+    "argparse": "ArgumentParser Namespace",
+    "cmd": "Cmd",
+    "shlex": "shlex",
     "unittest": "TestLoader TestResult TestSuite TextTestResult TextTestRunner",
     "logging": (
         "FileHandler Filter Formatter LogRecord Logger LoggerAdapter NullHandler StreamHandler"
     ),
 }
 
+# Loaded when a program imports them, before it starts (ModuleTable.load): they are too rare to be
+# in every worker's memory. A package is loaded as a whole. Unless something else has imported the
+# module before the freeze: then its classes are changed there, as they cannot be changed later.
+LATE = frozenset({
+    "argparse", "bz2", "cmd", "colorsys", "email", "gzip", "ipaddress", "lzma", "shlex", "tomllib",
+})  # fmt: skip
+# The same for modules of which no class is changed.
+LATE_ANYWAY = frozenset({
+    "ast", "codecs", "errno", "gc", "getpass", "gettext", "importlib", "keyword", "linecache",
+    "locale", "platform", "stat", "weakref", "zlib",
+})  # fmt: skip
+
 # Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
-    "sys": "argv stderr stdin stdout",
+    "sys": "argv modules stderr stdin stdout",
 }
 
 # Replaced names that only later Python versions have; profiles list them for all versions.

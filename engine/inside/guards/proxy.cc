@@ -1,7 +1,7 @@
 // Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
-// exposes, has no __dict__, is read-only, and cannot be created by Python code after freeze(). Its
-// type is the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects,
-// and exposes nothing beyond type().
+// exposes, has no __dict__, is read-only, and cannot be created by Python code after freeze(),
+// except by the policy between begin_load() and end_load(). Its type is the only `types.ModuleType`
+// that a guest sees: isinstance() behaves as a program expects, and exposes nothing beyond type().
 //
 // Also the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
 // the running frame's __import__ too. It passes a list as fromlist and then takes the module from
@@ -190,14 +190,14 @@ PyObject* WithInternedNames(PyObject* exports) {
   return copy;
 }
 
-// Proxies are created before the fork and live as long as the process.
+// Proxies live as long as the process.
 PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* name = nullptr;
   PyObject* doc = nullptr;
   PyObject* exports = nullptr;
   PyObject* live = nullptr;
   PyObject* withheld = nullptr;
-  if (state.frozen) {
+  if (state.frozen && !state.loading) {
     PyErr_SetString(PyExc_RuntimeError, "no module may be made after freeze()");
     return nullptr;
   }

@@ -20,6 +20,8 @@ from . import (
     enum,
     functools,
     inspect,
+    kept,
+    main_module,
     pprint,
     program,
     typing,
@@ -27,7 +29,10 @@ from . import (
     zoneinfo,
 )
 
-__all__ = ["forget", "open_network", "program", "reduce"]
+__all__ = ["LATE_PARTS", "forget", "kept", "main_module", "open_network", "program", "reduce"]
+
+LATE_PARTS = ("compression",)
+"""What only modules use that are loaded on import (reviewed.LATE)."""
 
 
 def open_network(port: int) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
+from . import main_module
 from .streams import of_interpreter
 
 version = sys.version
@@ -22,6 +24,36 @@ getsizeof = sys.getsizeof
 intern = sys.intern
 get_int_max_str_digits = sys.get_int_max_str_digits
 set_int_max_str_digits = sys.set_int_max_str_digits
+
+
+modules = main_module.modules
+api_version = sys.api_version
+builtin_module_names = sys.builtin_module_names
+copyright = sys.copyright
+dont_write_bytecode = True
+executable = ""  # there is no other program
+flags = sys.flags
+float_repr_style = sys.float_repr_style
+getdefaultencoding = sys.getdefaultencoding
+getfilesystemencoding = sys.getfilesystemencoding
+getrefcount = sys.getrefcount
+implementation = SimpleNamespace(**vars(sys.implementation))
+path = [""]  # imports do not go by it
+prefix = base_prefix = exec_prefix = "/usr"
+stdlib_module_names = sys.stdlib_module_names
+thread_info = sys.thread_info
+warnoptions: list[str] = []
+
+
+def exc_info() -> tuple[Any, Any, None]:
+    """The exception that is being handled, without its traceback."""
+    kind, error, _ = sys.exc_info()
+    return kind, error, None
+
+
+def is_finalizing() -> bool:
+    """The interpreter is not shutting down."""
+    return False
 
 
 def argv() -> list[str]:
