@@ -33,7 +33,7 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "fileinput", "mmap"), _FILES),
     **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp"), _FILES),
     **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
-    **dict.fromkeys(("smtplib", "email", "websockets", "websocket", "urllib3"), _NETWORK),
+    **dict.fromkeys(("smtplib", "websockets", "websocket", "urllib3"), _NETWORK),
     **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),
     **dict.fromkeys(("openai", "anthropic", "boto3"), _NETWORK),
     **dict.fromkeys(("flask", "django", "fastapi", "streamlit"), _SERVICES),

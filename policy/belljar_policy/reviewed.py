@@ -7,6 +7,8 @@ listed. A class that is in no table can be used, but not derived from or written
 
 from __future__ import annotations
 
+import ast
+
 # A guest's class may derive from these.
 SUBCLASSABLE: dict[str, str] = {
     "random": "Random",
@@ -88,7 +90,16 @@ WRITABLE: dict[str, str] = {
     "tarfile": "TarInfo",
     "sqlite3": "Connection Cursor",
     "argparse": "ArgumentParser Namespace",
+    # Every node: trees are data.
+    "ast": " ".join(
+        name
+        for name, value in vars(ast).items()
+        if isinstance(value, type) and issubclass(value, ast.AST)
+    ),
     "cmd": "Cmd",
+    "email.charset": "Charset",
+    "email.message": "EmailMessage Message",
+    "email.mime.multipart": "MIMEMultipart",
     "shlex": "shlex",
     "unittest": "TestLoader TestResult TestSuite TextTestResult TextTestRunner",
     "logging": (

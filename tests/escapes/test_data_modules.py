@@ -9,6 +9,23 @@ import pytest
 from tests.escapes.suite import check_attack
 
 ATTACKS = {
+    "a method of a message writes to another object": """
+        import email.message, json
+        o = json.JSONDecoder()
+        email.message.Message.__init__(o)
+        loot = 'escaped' if o.preamble is None else None
+        """,
+    "a class of headers that is made at run time": """
+        import email.policy
+        registry = email.policy.default.header_factory
+        class Mine:
+            max_count = None
+            @classmethod
+            def parse(cls, value, kwds): kwds['decoded'] = 'escaped'; kwds['parse_tree'] = []
+        registry.map_to_type('x-mine', Mine)
+        loot = str(registry('x-mine', 'value'))
+        """,
+    "a module behind email.utils": "import email.utils\nloot = email.utils.socket",
     "argparse sets an attribute of a module": """
         import argparse, math
         p = argparse.ArgumentParser()

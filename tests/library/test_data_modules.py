@@ -11,7 +11,7 @@ from tests.policy.harness import assert_runs, assert_same, assert_stopped, run
 FOLDER = Path(__file__).parent / "programs"
 
 
-@pytest.mark.parametrize("name", ["data_modules", "own_sources"])
+@pytest.mark.parametrize("name", ["data_modules", "messages", "own_sources"])
 def test_program(name: str) -> None:
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     assert assert_same(source).stdout
@@ -82,3 +82,18 @@ def test_sources_are_the_programs() -> None:
     for value in ("print", "inspect.signature", "dict"):
         ran = run(f"import inspect\ninspect.getsource({value})")
         assert ran.error in ("OSError", "TypeError"), value
+
+
+def test_every_late_module_can_be_loaded_while_the_program_runs() -> None:
+    from belljar_policy import reviewed
+
+    names = sorted(reviewed.LATE | reviewed.LATE_ANYWAY)
+    assert_runs(f"""
+    import importlib
+    class Mine(Exception): pass
+    for name in {names}:
+        assert importlib.import_module(name).__name__ == name
+    from io import StringIO
+    m = importlib.import_module('email').message_from_string('Subject: x\\n\\ny')
+    assert m['subject'] == 'x'
+    """)

@@ -54,13 +54,13 @@ class IsolatedAsyncioTestCase(TestCase):
     def _call_set_up(self) -> None:
         self._runner.get_loop()  # setUp() may ask for it
         self._step(self.setUp)
-        self._step(self.asyncSetUp)
+        self._runner.run(self.asyncSetUp(), context=self._context)
 
     def _call_test(self, method: Any) -> Any:
         return self._step(method)
 
     def _call_tear_down(self) -> None:
-        self._step(self.asyncTearDown)
+        self._runner.run(self.asyncTearDown(), context=self._context)
         self._step(self.tearDown)
 
     def _call_cleanup(self, function: Any, args: Any, kwargs: Any) -> None:
