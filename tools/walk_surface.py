@@ -393,6 +393,7 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
     if "open" in profile.get("builtins", {}).get("exports", ()):
         allow_files()
     policy = belljar_policy.Policy(profile)
+    policy.modules.load_all()
     real = real_modules(profile)
     modules = {name: public_names(module) for name, module in real.items()}
     public = {name: names_meant_by_public(module, set(real)) for name, module in real.items()}

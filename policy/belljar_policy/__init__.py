@@ -88,6 +88,7 @@ class Policy:
         self._allowed_imports: frozenset[str] | None = None  # of the last program
         running = library.program.running
         running.modules = self.modules.proxies
+        running.load_module = self._load_module
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
@@ -122,11 +123,11 @@ class Policy:
             "exception_dunders": tables.EXCEPTION_DUNDERS,
             "module_dunders": tables.MODULE_DUNDERS,
             "tuple_names": tables.TUPLE_NAMES,
-            "writable_types": set(self.modules.writable),
+            "writable_types": self.modules.writable,  # load() adds to these two
             "open_packages": self.modules.open_packages,
             "namespace_type": types.SimpleNamespace,
             "is_normalized": unicodedata.is_normalized,
-            "modules": dict(self.modules.proxies),
+            "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
@@ -224,6 +225,14 @@ class Policy:
         finally:
             guards.allow_modules(self.modules.narrowed(self._allowed_imports))
         return scope
+
+    def _load_module(self, name: str) -> Any:
+        """For library.importlib: what `import` gives the program that runs, or None."""
+        allowed = self.modules.narrowed(self._allowed_imports)
+        if name not in self.modules or (allowed is not None and name not in allowed):
+            return None
+        self.modules.load(name)
+        return self.modules.proxies[name]
 
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.

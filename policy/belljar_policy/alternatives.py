@@ -18,8 +18,7 @@ _FRAMES = "Use lists, statistics, fractions or array; for tables, csv and a list
 _PICTURES = "Images are not available; print the numbers, or a bar of '#' for each"
 _MODELS = "Machine learning is not available; use random, math and statistics"
 _COLOURS = "On a terminal, print('\\033[31mred\\033[0m') prints in colour"
-_COMPRESSION = "Compression is not available; use base64, binascii.crc32 or hashlib"
-_ARGUMENTS = "The program has no command-line arguments; set the values at its top"
+_ARGUMENTS = "Use argparse for arguments"
 _SERVICES = "The network is not available; call the program's own functions directly"
 _SETTINGS = "Environment variables are not available; set the values at the program's top"
 _PICKLE = "Use json to store plain data, and copy.deepcopy to copy objects"
@@ -30,13 +29,12 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "fileinput", "mmap"), _FILES),
-    **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp", "linecache"), _FILES),
+    **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp"), _FILES),
     **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
-    **dict.fromkeys(("smtplib", "email", "websockets", "websocket", "urllib3"), _NETWORK),
+    **dict.fromkeys(("smtplib", "websockets", "websocket", "urllib3"), _NETWORK),
     **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),
     **dict.fromkeys(("openai", "anthropic", "boto3"), _NETWORK),
     **dict.fromkeys(("flask", "django", "fastapi", "streamlit"), _SERVICES),
-    **dict.fromkeys(("gzip", "bz2", "lzma", "zlib"), _COMPRESSION),
     **dict.fromkeys(("subprocess", "multiprocessing", "pty", "fcntl"), _PROCESSES),
     "signal": "Signals are not available; use asyncio.timeout to limit a task's time",
     "atexit": "Use try and finally at the end of the program",
@@ -47,17 +45,13 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
     **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
     **dict.fromkeys(("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
-    "ast": "Use json.loads to parse data; write expressions directly as code",
     **dict.fromkeys(("code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
-    **dict.fromkeys(("importlib", "gc", "ctypes", "imp", "pkgutil"), _INTERPRETER),
+    **dict.fromkeys(("ctypes", "imp", "pkgutil"), _INTERPRETER),
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
     **dict.fromkeys(("tkinter", "turtle", "pygame", "curses", "readline"), _TERMINAL),
-    **dict.fromkeys(("argparse", "optparse", "getopt", "click", "typer"), _ARGUMENTS),
+    **dict.fromkeys(("optparse", "getopt", "click", "typer", "docopt", "fire"), _ARGUMENTS),
     **dict.fromkeys(("colorama", "termcolor"), _COLOURS),
     "dotenv": _SETTINGS,
-    "getpass": "Use input() to read a line of standard input",
-    "platform": "Use sys.version_info and sys.platform",
-    "locale": "Use ',' or '_' in format() and f-strings to group thousands",
     "pytest": "Use unittest",
     "nose": "Use unittest",
     "hypothesis": "Use random with a seed for test data, and unittest to check it",
@@ -71,16 +65,11 @@ ALTERNATIVES: dict[str, str] = {
     "ujson": "Use json",
     "orjson": "Use json",
     "yaml": "Use json or configparser",
-    "toml": "Use json or configparser",
-    "tomllib": "Use json or configparser",
+    "toml": "Use tomllib, whose loads() reads TOML",
     "lxml": "Use xml.etree.ElementTree",
     "bs4": "Use html.parser",
-    "codecs": "Use the methods encode() of str and decode() of bytes, or base64",
-    "keyword": "Use the str method isidentifier()",
-    "shlex": "Use the str method split(), or csv for quoted text",
     "tracemalloc": "Use sys.getsizeof for the size of one object",
     "IPython": "Use print() or pprint to show values",
-    "weakref": "Keep the objects in a dict and remove them explicitly",
     "cProfile": "Use timeit or time.perf_counter",
     "profile": "Use timeit or time.perf_counter",
     "pdb": "Use print() or assert",
@@ -155,31 +144,20 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "tempfile.SpooledTemporaryFile": "Use io.BytesIO for bytes in memory, TemporaryFile for a file",
     "zipfile.Path": "Use namelist() and open() of ZipFile",
     "shutil.which": "Other programs are not available",
-    "sys.exc_info": "Use `except Exception as error:` and type(error)",
-    "sys.modules": "Use the imported names directly",
-    "sys.path": "Only the profile's modules can be imported",
-    "sys.getrefcount": "Interpreter internals are not available and not needed",
-    "sys.executable": "Other programs are not available",
     "sys.settrace": "Use print()",
-    "typing.get_type_hints": "Read __annotations__; without `from __future__ import annotations` "
-    "it contains the classes themselves",
+    "gc.get_objects": "Keep the objects in a list; weakref.ref shows whether one is alive",
+    "gc.get_referrers": "Use weakref.ref to see whether an object is alive",
+    "codecs.open": "Only files in memory are available: io.StringIO and io.BytesIO",
+    "codecs.getreader": "Use the methods encode() of str and decode() of bytes",
+    "codecs.getwriter": "Use the methods encode() of str and decode() of bytes",
     "typing.ForwardRef": "Read __annotations__; text in annotations is never evaluated",
-    "string.Formatter": "Use f-strings or string.Template",
-    "inspect.getsource": "Source text is not available; use signature() for parameters",
-    "inspect.getsourcelines": "Source text is not available",
     "inspect.currentframe": "Pass the value as an argument",
     "inspect.stack": "Use traceback.format_exc() to see where an error came from",
-    "inspect.getfullargspec": "Use inspect.signature",
-    "inspect.getmro": "Use the attribute __mro__ of the class",
-    "inspect.getgeneratorstate": "Keep the state of the generator in a variable",
     "traceback.format_tb": "Use traceback.format_exc() or format_exception(error)",
     "traceback.print_tb": "Use traceback.print_exc()",
     "traceback.extract_tb": "Use traceback.format_exc(), which returns the text",
     "traceback.extract_stack": "Use traceback.format_exc() to see where an error came from",
     "traceback.TracebackException": "Use traceback.format_exception(error), which returns the text",
-    "types.TracebackType": "Annotate it as object: its contents are not accessible",
-    "types.CodeType": "Code objects are not available",
-    "types.FrameType": "Frames are not available",
 }
 
 

@@ -7,6 +7,8 @@ listed. A class that is in no table can be used, but not derived from or written
 
 from __future__ import annotations
 
+import ast
+
 # A guest's class may derive from these.
 SUBCLASSABLE: dict[str, str] = {
     "random": "Random",
@@ -24,7 +26,6 @@ SUBCLASSABLE: dict[str, str] = {
     "functools": "partial",
     "array": "array",
     "graphlib": "TopologicalSorter",
-    "string": "Template",
     "textwrap": "TextWrapper",
     "difflib": "SequenceMatcher Differ HtmlDiff",
     "pprint": "PrettyPrinter",
@@ -52,12 +53,24 @@ SUBCLASSABLE: dict[str, str] = {
     # Both call the program's methods by fixed names, and keep no state in Python. Not RawIOBase,
     # whose read() trusts the number that readinto() returns.
     "io": "BytesIO IOBase StringIO TextIOBase",
+    "argparse": (
+        "Action ArgumentDefaultsHelpFormatter ArgumentParser BooleanOptionalAction HelpFormatter "
+        "MetavarTypeHelpFormatter Namespace RawDescriptionHelpFormatter RawTextHelpFormatter"
+    ),
+    "ast": "NodeTransformer NodeVisitor",
+    "cmd": "Cmd",
+    "shlex": "shlex",
+    "weakref": "WeakKeyDictionary WeakSet WeakValueDictionary",
     "os": "PathLike",
     "asyncio": (
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
         "PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore"
     ),
-    "unittest": "TestCase TestLoader TestResult TestSuite TextTestResult TextTestRunner",
+    "string": "Formatter Template",
+    "unittest": (
+        "IsolatedAsyncioTestCase TestCase TestLoader TestResult TestSuite TextTestResult "
+        "TextTestRunner"
+    ),
     "logging": (
         "FileHandler Filter Formatter Handler Logger LoggerAdapter NullHandler StreamHandler"
     ),
@@ -78,15 +91,39 @@ WRITABLE: dict[str, str] = {
     "zipfile": "ZipInfo",
     "tarfile": "TarInfo",
     "sqlite3": "Connection Cursor",
+    "argparse": "ArgumentParser Namespace",
+    # Every node: trees are data.
+    "ast": " ".join(
+        name
+        for name, value in vars(ast).items()
+        if isinstance(value, type) and issubclass(value, ast.AST)
+    ),
+    "cmd": "Cmd",
+    "email.charset": "Charset",
+    "email.message": "EmailMessage Message",
+    "email.mime.multipart": "MIMEMultipart",
+    "shlex": "shlex",
     "unittest": "TestLoader TestResult TestSuite TextTestResult TextTestRunner",
     "logging": (
         "FileHandler Filter Formatter LogRecord Logger LoggerAdapter NullHandler StreamHandler"
     ),
 }
 
+# Loaded when a program imports them, before it starts (ModuleTable.load): they are too rare to be
+# in every worker's memory. A package is loaded as a whole. Unless something else has imported the
+# module before the freeze: then its classes are changed there, as they cannot be changed later.
+LATE = frozenset({
+    "argparse", "bz2", "cmd", "colorsys", "email", "gzip", "ipaddress", "lzma", "shlex", "tomllib",
+})  # fmt: skip
+# The same for modules of which no class is changed.
+LATE_ANYWAY = frozenset({
+    "ast", "codecs", "errno", "gc", "getpass", "gettext", "importlib", "keyword", "linecache",
+    "locale", "platform", "stat", "weakref", "zlib",
+})  # fmt: skip
+
 # Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
-    "sys": "__stderr__ __stdin__ __stdout__ argv stderr stdin stdout",
+    "sys": "__stderr__ __stdin__ __stdout__ argv modules stderr stdin stdout",
     "unittest.mock": (
         "ANY AsyncMock DEFAULT FILTER_DIR InvalidSpecError MagicMock Mock NonCallableMagicMock "
         "NonCallableMock PropertyMock call create_autospec mock_open patch seal sentinel"

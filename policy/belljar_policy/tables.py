@@ -109,12 +109,14 @@ NATIVE_DUNDERS = (
 # Refused for every object, each with a hint.
 REFUSED_DUNDERS: dict[str, str] = {
     "__globals__": "Pass what a function needs as arguments.",
-    "__code__": "Code objects are not available.",
+    "__code__": "inspect.signature(f).parameters has a function's parameters, inspect.getsource(f) "
+    "its text, f.__name__ its name.",
     "__closure__": "Use nonlocal to reach the variables of an enclosing function.",
     "__builtins__": "Use the builtins by their names.",
     "__subclasses__": "Register classes explicitly, for example in __init_subclass__.",
     "__subclasscheck_cache__": HINT_GENERIC,
-    "__traceback__": "The exception's text and type are available; its frames are not.",
+    "__traceback__": "traceback.format_exc() gives the text of a traceback, with its lines; frames "
+    "are not available.",
     "__reduce__": "Use copy.copy or copy.deepcopy; pickling is not available.",
     "__reduce_ex__": "Use copy.copy or copy.deepcopy; pickling is not available.",
     "__getstate__": "Use copy.copy or copy.deepcopy; pickling is not available.",
@@ -167,6 +169,26 @@ REFUSED_ATTRIBUTES = frozenset(INSPECT_ATTRIBUTES) | {
 
 # Names that the guards refuse for any object.
 REFUSED_NAMES = REFUSED_ATTRIBUTES | frozenset(REFUSED_DUNDERS)
+
+_ATTRIBUTE_HINTS = {
+    "co": "inspect.signature(f).parameters has a function's parameters, inspect.getsource(f) its "
+    "text.",
+    "tb": "traceback.format_exc() gives the text of a traceback, with its lines.",
+    "f": "Pass the value as an argument; traceback.format_exc() says where an error came from.",
+    "gi": "inspect.getgeneratorstate(g) says whether a generator has begun or ended.",
+    "cr": "inspect.getcoroutinestate(c) says whether a coroutine has begun or ended.",
+    "ag": "Keep the state of the generator in a variable.",
+    "func": "This is a name of Python 2; a function has __name__, __doc__ and __defaults__.",
+    "im": "This is a name of Python 2; a method has __self__ and __func__.",
+    "cell": "Use nonlocal to reach the variables of an enclosing function.",
+}
+
+
+def attribute_hint(name: str) -> str:
+    """What to do instead of reading one of REFUSED_ATTRIBUTES."""
+    known = _ATTRIBUTE_HINTS.get(name.partition("_")[0], "")
+    return f"{known} For an attribute of your own, choose another name.".lstrip()
+
 
 # May be set on a function that the guest defined.
 FUNCTION_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__", "__annotations__",

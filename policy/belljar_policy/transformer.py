@@ -78,7 +78,10 @@ class Transformer(RestrictingNodeTransformer):
         # Uses of missing builtins are findings only if the program never binds the name.
         self._missing: list[tuple[ast.Name, str]] = []
         self._bound: set[str] = set()
-        self._imports_os = False
+        # The modules that names stand for throughout, and names of modules that are withheld.
+        self._aliases: dict[str, str] = {}
+        self._rebound: set[str] = set()
+        self._withheld: list[tuple[ast.Attribute, str, str]] = []
 
     # --- the walk -------------------------------------------------------------------------------
 
@@ -86,6 +89,7 @@ class Transformer(RestrictingNodeTransformer):
         """Fills `findings` and `warnings`; the tree may be compiled if there are no findings."""
         self._waiting.append((self._scope, [tree]))
         self._annotations_are_text = _has_future_annotations(tree)
+        self._aliases = _modules_by_name(tree)
         plain = _PLAIN
         handlers = _HANDLERS
         while self._waiting:
@@ -119,10 +123,9 @@ class Transformer(RestrictingNodeTransformer):
                 and not _patches(tree, name)
             ):
                 self._refuse_builtin(node, name)
-        if self._imports_os:
-            self._check_uses_of_os(tree)
+        if self._withheld:
+            self._refuse_withheld(tree)
         self.findings.sort()
-        self._list_modules_once()
 
     def visit(self, node: ast.AST) -> ast.AST:
         """RestrictedPython's entry point."""
@@ -137,13 +140,14 @@ class Transformer(RestrictingNodeTransformer):
             hint = f"{hint} The {profile!r} profile has open()."
         self.refuse(node, "BJ501", name, hint, profile=profile)
 
-    def _list_modules_once(self) -> None:
-        """Adds the list of available modules to the first finding about a missing module."""
-        for i, finding in enumerate(self.findings):
-            if finding.rule == "BJ201":
-                hint = f"{finding.hint} {self._modules.available()}"
-                self.findings[i] = finding._replace(hint=hint)
-                return
+    def _refuse_withheld(self, tree: ast.Module) -> None:
+        """Findings about `module.name`, except where the program allows for its absence."""
+        expected = _expected_to_be_missing(tree)
+        for node, module, name in self._withheld:
+            alias = _first_name(node)
+            if id(node) not in expected and alias not in self._rebound:
+                near = self._modules.near_names(module, name)
+                self.refuse(node, "BJ202", module, name, self._modules.profile_name, near)
 
     def not_allowed(self, node: ast.AST) -> None:
         """Refuses a kind of node that is in no table and has not been reviewed."""
@@ -192,6 +196,8 @@ class Transformer(RestrictingNodeTransformer):
 
     def check_binding(self, node: ast.AST, name: str | None) -> None:
         """Checks a name that the program binds; every construct uses this."""
+        if name in self._aliases:
+            self._rebound.add(name)
         if name is None or name[0] != "_":
             if name in tables.MISSING_BUILTINS:
                 self._bound.add(name)
@@ -209,7 +215,7 @@ class Transformer(RestrictingNodeTransformer):
     def visit_Name(self, node: ast.Name) -> None:
         name = node.id
         if node.ctx.__class__ is not ast.Load:
-            if name[0] == "_" or name in tables.MISSING_BUILTINS:
+            if name[0] == "_" or name in tables.MISSING_BUILTINS or name in self._aliases:
                 self.check_binding(node, name)
         elif name[0] == "_":
             if _is_dunder(name) and name not in tables.LOADABLE_DUNDER_NAMES:
@@ -360,9 +366,13 @@ class Transformer(RestrictingNodeTransformer):
             else:
                 hook = tables.HOOK_DUNDER
         elif attr in tables.REFUSED_ATTRIBUTES:
-            self.refuse(node, "BJ303", attr)
+            self.refuse(node, "BJ303", attr, tables.attribute_hint(attr))
             return
         elif loads:
+            if self._aliases:
+                module = self._module_of(value)
+                if module is not None and attr in self._modules.withheld(module):
+                    self._withheld.append((node, module, attr))
             return
         else:
             # Whether `mro` may be set depends on the object.
@@ -370,6 +380,18 @@ class Transformer(RestrictingNodeTransformer):
         self._scope.uses_hooks = True
         place = _place(value)
         node.value = ast.Call(ast.Name(hook, _LOAD, **place), [value], [], **place)
+
+    def _module_of(self, node: ast.expr) -> str | None:
+        """The module that an expression stands for: `os`, `os.path`; None if it is none."""
+        if node.__class__ is ast.Name:
+            return self._aliases.get(node.id)  # type: ignore[attr-defined]
+        if node.__class__ is not ast.Attribute:
+            return None
+        outer = self._module_of(node.value)  # type: ignore[attr-defined]
+        if outer is None:
+            return None
+        name = f"{outer}.{node.attr}"  # type: ignore[attr-defined]
+        return name if name in self._modules else None
 
     def _check_dunder(self, node: ast.Attribute, attr: str, loads: bool) -> bool:
         if attr in tables.REFUSED_DUNDERS:
@@ -426,41 +448,10 @@ class Transformer(RestrictingNodeTransformer):
             self.refuse(node, "BJ206")
             return
         for alias in node.names:
-            self.check_binding(alias, alias.asname or alias.name.partition(".")[0])
+            name = alias.asname or alias.name.partition(".")[0]
+            if self._aliases.get(name) != _bound_module(alias):
+                self.check_binding(alias, name)
             self._check_module(node, alias.name)
-            self._imports_os = self._imports_os or alias.name == "os"
-
-    def _check_uses_of_os(self, tree: ast.Module) -> None:
-        """Finds `os.system` before the run: of all modules, this is the one of which each profile
-        withholds what most programs want. Only where the name means nothing but the module."""
-        names: set[str] = set()
-        others: set[str] = set()
-        uses: list[ast.Attribute] = []
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    is_os = alias.name.partition(".")[0] == "os" and not (
-                        alias.asname and alias.name != "os"
-                    )
-                    bound = alias.asname or alias.name.partition(".")[0]
-                    (names if is_os else others).add(bound)
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                if isinstance(node.ctx, ast.Load):
-                    uses.append(node)
-            else:
-                others.update(_names_bound_by(node))
-        exports = self._modules.exports("os") if "os" in self._modules else frozenset()
-        for use in uses:
-            name, attr = use.value.id, use.attr  # type: ignore[attr-defined]
-            if name not in names or name in others or attr in exports or attr[0] == "_":
-                continue
-            if attr == "path" and "os.path" in self._modules:
-                continue
-            near = self._modules.near_names("os", attr)
-            files = self._modules.profile_with_files() if "profile has it" in near else None
-            self.refuse(
-                use, "BJ202", "os", attr, self._modules.profile_name, near, profile=files
-            )
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if getattr(node, "is_lazy", 0):
@@ -519,6 +510,7 @@ class Transformer(RestrictingNodeTransformer):
         if self._allowed_imports is not None and name not in self._allowed_imports:
             self._refuse_import(node, "BJ205", name)
             return False
+        self._modules.load(name)
         return True
 
 
@@ -582,21 +574,60 @@ def _opened_streams(tree: ast.Module) -> set[int]:
     return found
 
 
-def _names_bound_by(node: ast.AST) -> tuple[str, ...]:
-    """The names that this node, and none below it, binds, except by an import of a module."""
-    if isinstance(node, ast.Name):
-        return (node.id,) if not isinstance(node.ctx, ast.Load) else ()
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return (node.name,)
-    if isinstance(node, ast.arg):
-        return (node.arg,)
-    if isinstance(node, ast.ImportFrom):
-        return tuple(alias.asname or alias.name for alias in node.names)
-    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        return (node.name,) if node.name else ()
-    if isinstance(node, ast.MatchMapping):
-        return (node.rest,) if node.rest else ()
-    return ()
+def _bound_module(alias: ast.alias) -> str:
+    """What `import a.b` binds to `a`, and `import a.b as c` to `c`."""
+    return alias.name if alias.asname else alias.name.partition(".")[0]
+
+
+def _modules_by_name(tree: ast.Module) -> dict[str, str]:
+    """The names that import statements at the top level bind to modules, also in try and if."""
+    found: dict[str, str] = {}
+    pending: list[ast.stmt] = list(tree.body)
+    while pending:
+        statement = pending.pop()
+        kind = statement.__class__
+        if kind is ast.Import:
+            for alias in statement.names:  # type: ignore[attr-defined]
+                name = alias.asname or alias.name.partition(".")[0]
+                if name[0] != "_":
+                    found.setdefault(name, _bound_module(alias))
+        elif kind is ast.Try or kind is ast.If:
+            pending += statement.body + statement.orelse  # type: ignore[attr-defined]
+    return found
+
+
+def _first_name(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _expected_to_be_missing(tree: ast.Module) -> set[int]:
+    """The nodes in `try: … except AttributeError:`, and below a test of hasattr() or of the system
+    that the program runs on."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.Try) and any(map(_catches_attribute_error, node.handlers)):
+            parts = list(node.body)
+        elif isinstance(node, (ast.If, ast.IfExp)) and _asks_what_there_is(node.test):
+            parts = [node]
+        elif isinstance(node, ast.BoolOp) and _asks_what_there_is(node):
+            parts = [node]
+        found.update(id(each) for part in parts for each in ast.walk(part))
+    return found
+
+
+def _asks_what_there_is(test: ast.expr) -> bool:
+    return any(
+        (isinstance(node, ast.Name) and node.id == "hasattr")
+        or (isinstance(node, ast.Attribute) and node.attr in _FACTS)
+        for node in ast.walk(test)
+    )
+
+
+_FACTS = frozenset({"platform", "system", "version_info"})
+"""sys.platform, platform.system() and sys.version_info; os.name is another word for the first."""
 
 
 def _is_type_checking(test: ast.expr) -> bool:
@@ -605,14 +636,22 @@ def _is_type_checking(test: ast.expr) -> bool:
     return name == "TYPE_CHECKING"
 
 
-def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+def _catches(handler: ast.ExceptHandler, classes: frozenset[str]) -> bool:
     kind = handler.type
     names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-    return kind is None or any(
-        isinstance(name, ast.Name)
-        and name.id in {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-        for name in names
-    )
+    return kind is None or any(isinstance(name, ast.Name) and name.id in classes for name in names)
+
+
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+_ATTRIBUTE_ERRORS = frozenset({"AttributeError", "Exception", "BaseException"})
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    return _catches(handler, _IMPORT_ERRORS)
+
+
+def _catches_attribute_error(handler: ast.ExceptHandler) -> bool:
+    return _catches(handler, _ATTRIBUTE_ERRORS)
 
 
 def keep_result(tree: ast.Module) -> None:

@@ -269,6 +269,7 @@ def classes_of(policy: Any, guards: Any) -> list[type]:
     """Every class that is exported, or is the class of something exported, and their bases."""
     found: dict[type, None] = {Careless: None}
     todo: list[Any] = []
+    policy.modules.load_all()
     for proxy in policy.modules.proxies.values():
         for name in guards.export_names(proxy):
             todo.append(getattr(proxy, name))

@@ -50,6 +50,13 @@ PyTypeObject* FindInSuper(PyObject* object, PyObject* name) {
   return found;
 }
 
+// types.SimpleNamespace, or a class of ours directly below it (argparse.Namespace): what is in an
+// instance is the program's. A program's class below it is judged as every class of its own.
+bool IsNamespace(const PyTypeObject* type) {
+  const PyTypeObject* plain = AsType(state.namespace_type);
+  return type == plain || (type->tp_base == plain && !IsGuestClass(type));
+}
+
 // Whether `name` resolves to something of the guest's own: its class, its instance, its function.
 bool GuestResolves(PyObject* target, PyObject* name) {
   PyTypeObject* type = Py_TYPE(target);
@@ -68,8 +75,8 @@ bool GuestResolves(PyObject* target, PyObject* name) {
     if (IsGuestClass(owner)) return true;
     return PyTuple_Check(target) && PySet_Contains(state.tuple_names, name) == 1;
   }
-  return IsGuestClass(type) || IsGuestFunction(target) || IsProxy(target) ||
-         type == AsType(state.namespace_type) || IsOpenPackageType(type);
+  return IsGuestClass(type) || IsGuestFunction(target) || IsProxy(target) || IsNamespace(type) ||
+         IsOpenPackageType(type);
 }
 
 // Whether nobody can have given the object such an attribute: None, numbers, containers. CPython
@@ -278,7 +285,7 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     // An instance's own attributes. The dict of a library class would expose its internals.
     allowed = !is_class && (IsGuestClass(Py_TYPE(target)) ||
                             (PyFunction_Check(target) && IsGuestFunction(target)) ||
-                            Py_TYPE(target) == AsType(state.namespace_type));
+                            IsNamespace(Py_TYPE(target)));
   } else if (text == "__mro__" || text == "__bases__" || text == "__base__" ||
              text == "__abstractmethods__") {
     // mro() is harmless on any class: uses of a library class are checked where it is called,
@@ -358,7 +365,7 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
 bool MayWritePrivate(PyObject* target) {
   if (PyType_Check(target)) return IsGuestClass(AsType(target));
   return IsGuestClass(Py_TYPE(target)) || (IsGuestFunction(target) && !PyMethod_Check(target)) ||
-         Py_TYPE(target) == AsType(state.namespace_type) || IsOpenPackageType(Py_TYPE(target));
+         IsNamespace(Py_TYPE(target)) || IsOpenPackageType(Py_TYPE(target));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct State {
   bool frozen = false;
   PyFrameObject* asking = nullptr;  // the guest's frame for which getattr() or format() loads
   bool guest_began = false;         // a program runs, or has ended and left objects
+  bool loading = false;             // between begin_load() and end_load(), see classes.cc
   bool strict_classes = true;  // for classes made by host code after the freeze, see classes.cc
   PyObject* guest_builtins = nullptr;  // dict; frames with these builtins are guest code
   PyObject* refused_names = nullptr;   // frozenset: never loaded, in any way
@@ -110,7 +111,8 @@ class NameLoadScope {
   PyFrameObject* outer_;
 };
 
-bool InstallClassHooks();  // tp_new and tp_alloc of `type`
+bool InstallClassHooks();            // tp_new and tp_alloc of `type`
+extern PyMethodDef class_methods[];  // begin_load(), end_load()
 // Checks a `__match_args__`, and shortens it if only harmless names would be lost. New reference.
 PyObject* CheckMatchArgs(PyObject* value);
 bool IsOpenPackageType(PyTypeObject* type);

@@ -125,6 +125,7 @@ PyObject* PyInit__belljar_guards() {
   if (module == nullptr) return nullptr;
   if (PyModule_AddFunctions(module, hook_methods) < 0 ||
       PyModule_AddFunctions(module, proxy_methods) < 0 ||
+      PyModule_AddFunctions(module, class_methods) < 0 ||
       PyModule_AddFunctions(module, group_methods) < 0 ||
       PyModule_AddFunctions(module, module_guard_methods) < 0 ||
       PyModule_AddFunctions(module, class_report_methods) < 0 || !ReadyClassReport() ||

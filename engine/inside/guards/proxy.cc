@@ -1,6 +1,6 @@
 // Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
 // exposes, has no __dict__, is read-only but for the streams of `sys`, and cannot be created by
-// Python code after freeze(). Its type is the only `types.ModuleType` that a guest sees:
+// Python code after freeze(), except by the policy between begin_load() and end_load(). Its type is the only `types.ModuleType` that a guest sees:
 // isinstance() behaves as a program expects, and exposes nothing beyond type().
 //
 // What a program patches for a test (unittest.mock) lies in an overlay, which only the program's
@@ -263,7 +263,7 @@ PyObject* WithInternedNames(PyObject* exports) {
   return copy;
 }
 
-// Proxies are created before the fork and live as long as the process.
+// Proxies live as long as the process.
 PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* name = nullptr;
   PyObject* doc = nullptr;
@@ -271,7 +271,7 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* live = nullptr;
   PyObject* withheld = nullptr;
   PyObject* stores = nullptr;
-  if (state.frozen) {
+  if (state.frozen && !state.loading) {
     PyErr_SetString(PyExc_RuntimeError, "no module may be made after freeze()");
     return nullptr;
   }

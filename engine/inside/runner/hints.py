@@ -74,7 +74,8 @@ def _about_the_name(message: str, around: Surroundings) -> str | None:
             return f"dir({module}) lists the available names"
         return instead or None
     if found := _REFUSED_ATTRIBUTE.match(message):
-        return sys.modules["belljar_policy.tables"].REFUSED_DUNDERS.get(found[1])
+        tables = sys.modules["belljar_policy.tables"]
+        return tables.REFUSED_DUNDERS.get(found[1]) or tables.attribute_hint(found[1])
     return None
 
 

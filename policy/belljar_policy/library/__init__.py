@@ -23,6 +23,7 @@ from . import (
     enum,
     functools,
     inspect,
+    kept,
     os,
     pprint,
     program,
@@ -32,7 +33,10 @@ from . import (
     zoneinfo,
 )
 
-__all__ = ["forget", "open_network", "program", "reduce"]
+__all__ = ["LATE_PARTS", "forget", "kept", "open_network", "program", "reduce"]
+
+LATE_PARTS = ("compression",)
+"""What only modules use that are loaded on import (reviewed.LATE)."""
 
 
 def open_network(port: int) -> None:

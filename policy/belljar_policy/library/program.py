@@ -29,6 +29,8 @@ class _Program:
     builtins: dict[str, Any] = {}
     modules: dict[str, Any] = {}
     """The proxies, by name."""
+    load_module: Callable[[str], Any] = staticmethod(lambda name: None)
+    """The proxy of a module that the program may import, or None."""
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None
@@ -66,13 +68,14 @@ def namespace(*parts: Any) -> dict[str, Any]:
             continue
         if type(part) is not dict:
             raise TypeError("[BJ502] globals must be a plain dict")
-        names.update((name, value) for name, value in part.items() if _may_be_global(name))
+        names.update((name, value) for name, value in part.items() if may_be_global(name))
     names["__name__"] = "__main__"
     names[_BUILTINS] = running.builtins
     return names
 
 
-def _may_be_global(name: Any) -> bool:
+def may_be_global(name: Any) -> bool:
+    """Whether a program may have a global of that name."""
     if type(name) is not str or not name.isidentifier():
         return False
     is_special = name[:2] == "__" and name[-2:] == "__"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 from . import streams
+from .program import running
 
 version = sys.version
 version_info = sys.version_info
@@ -22,6 +24,45 @@ getsizeof = sys.getsizeof
 intern = sys.intern
 get_int_max_str_digits = sys.get_int_max_str_digits
 set_int_max_str_digits = sys.set_int_max_str_digits
+
+api_version = sys.api_version
+builtin_module_names = sys.builtin_module_names
+copyright = sys.copyright
+dont_write_bytecode = True
+executable = ""  # there is no other program
+flags = sys.flags
+float_repr_style = sys.float_repr_style
+getdefaultencoding = sys.getdefaultencoding
+getfilesystemencoding = sys.getfilesystemencoding
+getrefcount = sys.getrefcount
+implementation = SimpleNamespace(**vars(sys.implementation))
+path = [""]  # imports do not go by it
+prefix = base_prefix = exec_prefix = "/usr"
+stdlib_module_names = sys.stdlib_module_names
+thread_info = sys.thread_info
+warnoptions: list[str] = []
+
+
+_modules: dict[str, Any] = {}
+
+
+def modules() -> dict[str, Any]:
+    """The modules that the program has or could have imported, its own too, in a dict of its own:
+    what it puts there, no import finds."""
+    for name in running.modules.keys() - _modules.keys():
+        _modules[name] = running.modules[name]
+    return _modules
+
+
+def exc_info() -> tuple[Any, Any, None]:
+    """The exception that is being handled, without its traceback."""
+    kind, error, _ = sys.exc_info()
+    return kind, error, None
+
+
+def is_finalizing() -> bool:
+    """The interpreter is not shutting down."""
+    return False
 
 
 def argv() -> list[str]:
