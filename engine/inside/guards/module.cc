@@ -126,7 +126,8 @@ PyObject* PyInit__belljar_guards() {
       PyModule_AddFunctions(module, proxy_methods) < 0 ||
       PyModule_AddFunctions(module, group_methods) < 0 ||
       PyModule_AddFunctions(module, module_guard_methods) < 0 ||
-      PyModule_AddFunctions(module, array_methods) < 0 || !ReadyRealModules() ||
+      PyModule_AddFunctions(module, array_methods) < 0 ||
+      PyModule_AddFunctions(module, fiber_methods) < 0 || !ReadyFibers() || !ReadyRealModules() ||
       !ReadyAttributeTypes() || !ReadyHooks() || !ReadyProxyType(module) ||
       !ReadyGetterTypes(module) || !ReadyGroups() || !ReadyHardeningTypes()) {
     Py_DECREF(module);
