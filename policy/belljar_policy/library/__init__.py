@@ -22,12 +22,14 @@ from . import (
     inspect,
     pprint,
     program,
+    scheduler,
+    threading,
     typing,
     xml_etree_ElementTree,
     zoneinfo,
 )
 
-__all__ = ["forget", "open_network", "program", "reduce"]
+__all__ = ["forget", "open_network", "program", "reduce", "scheduler", "threading"]
 
 
 def open_network(port: int) -> None:

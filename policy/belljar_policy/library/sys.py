@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import _belljar_guards as guards
+
 from .streams import of_interpreter
 
 version = sys.version
@@ -40,6 +42,7 @@ def setrecursionlimit(limit: int, /) -> None:
     if type(limit) is not int:
         raise TypeError("an integer is required")
     sys.setrecursionlimit(min(limit, _MAX_RECURSION))
+    guards.fit_recursion_limit()  # of the running thread, whose stack may hold less
 
 
 def exit(status: Any = None, /) -> None:
