@@ -256,6 +256,14 @@ class Policy:
         """Runs a program with `await` at its top level, on a guest's event loop."""
         library.asyncio_package().run(coroutine)
 
+    def finish_threads(self) -> None:
+        """Waits for the threads of a program that has ended, except daemons, as CPython does.
+
+        Raises RuntimeError if they wait for each other.
+        """
+        if library.scheduler.has_begun():
+            library.threading.finish()
+
     def forget_program(self) -> None:
         """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""
         lookout.end()

@@ -13,7 +13,13 @@ _FILES = "Only files in memory are available: io.StringIO and io.BytesIO"
 _DESCRIPTORS = "Use open() with a path; file descriptors are not available"
 _NETWORK = "The network is not available; pass the data as standard input"
 _PROCESSES = "Other processes are not available; call the code directly"
-_THREADS = "Threads are not available; use asyncio for concurrency"
+_POOLS = (
+    "Other processes are not available; use threading.Thread with queue.Queue, or "
+    "multiprocessing.Pool, which runs its calls in threads"
+)
+_SHARED = "Threads share all objects of the program: use a variable, with threading.Lock"
+_HOOKS = "Frames are not available; catch exceptions in the function that the thread runs"
+_THREADS = "Use threading, queue or concurrent.futures"
 _FRAMES = "Use lists, statistics, fractions or array; for tables, csv and a list of dicts"
 _PICTURES = "Images are not available; print the numbers, or a bar of '#' for each"
 _MODELS = "Machine learning is not available; use random, math and statistics"
@@ -35,12 +41,15 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),
     **dict.fromkeys(("openai", "anthropic", "boto3"), _NETWORK),
     **dict.fromkeys(("flask", "django", "fastapi", "streamlit"), _SERVICES),
-    **dict.fromkeys(("subprocess", "multiprocessing", "pty", "fcntl"), _PROCESSES),
+    **dict.fromkeys(("subprocess", "pty", "fcntl"), _PROCESSES),
     "signal": "Signals are not available; use asyncio.timeout to limit a task's time",
     "atexit": "Use try and finally at the end of the program",
-    **dict.fromkeys(("threading", "concurrent", "_thread"), _THREADS),
-    "queue": "Use collections.deque or heapq; between tasks, asyncio.Queue",
-    "sched": "Use heapq to order events and asyncio.sleep to wait",
+    **dict.fromkeys(
+        ("_thread", "concurrent.futures.thread", "_queue", "gevent", "eventlet"), _THREADS
+    ),
+    **dict.fromkeys(("concurrent.futures.process", "multiprocessing.process", "pathos"), _POOLS),
+    "multiprocessing.dummy": "Use from multiprocessing.pool import ThreadPool",
+    **dict.fromkeys(("multiprocessing.shared_memory", "multiprocessing.managers"), _SHARED),
     **dict.fromkeys(("numpy", "pandas", "scipy", "statsmodels", "sympy"), _FRAMES),
     **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
     **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
@@ -137,6 +146,40 @@ NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
     **dict.fromkeys(("os.open", "os.close", "os.dup", "os.pipe"), _DESCRIPTORS),
     **dict.fromkeys(FILE_NAMES, _FILES),
+    **dict.fromkeys(("multiprocessing.Process", "multiprocessing.get_context"), _POOLS),
+    **dict.fromkeys(
+        ("multiprocessing.Queue", "multiprocessing.JoinableQueue", "multiprocessing.SimpleQueue"),
+        "Use queue.Queue",
+    ),
+    **dict.fromkeys(
+        (
+            "multiprocessing.Manager",
+            "multiprocessing.Value",
+            "multiprocessing.Array",
+            "multiprocessing.Pipe",
+        ),
+        _SHARED,
+    ),
+    **dict.fromkeys(
+        (
+            "multiprocessing.Lock",
+            "multiprocessing.RLock",
+            "multiprocessing.Event",
+            "multiprocessing.Condition",
+            "multiprocessing.Semaphore",
+            "multiprocessing.Barrier",
+        ),
+        "Use the class of that name in threading",
+    ),
+    **dict.fromkeys(
+        (
+            "threading.excepthook",
+            "threading.ExceptHookArgs",
+            "threading.settrace",
+            "threading.setprofile",
+        ),
+        _HOOKS,
+    ),
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",

@@ -66,6 +66,9 @@ SUBCLASSABLE: dict[str, str] = {
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
         "PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore"
     ),
+    "threading": "Barrier BoundedSemaphore Condition Event Semaphore Thread Timer local",
+    "queue": "Empty Full LifoQueue PriorityQueue Queue",
+    "concurrent.futures": "Executor ThreadPoolExecutor",
     "string": "Formatter Template",
     "unittest": (
         "IsolatedAsyncioTestCase TestCase TestLoader TestResult TestSuite TextTestResult "
@@ -88,6 +91,7 @@ WRITABLE: dict[str, str] = {
     "configparser": "ConfigParser RawConfigParser",
     "xml.etree.ElementTree": "Element ElementTree",
     "types": "SimpleNamespace",
+    "threading": "Thread Timer local",
     "zipfile": "ZipInfo",
     "tarfile": "TarInfo",
     "sqlite3": "Connection Cursor",
@@ -142,6 +146,7 @@ SINCE: dict[str, tuple[int, int]] = {
     "asyncio.QueueShutDown": (3, 13),
     "asyncio.eager_task_factory": (3, 12),
     "os.path.splitroot": (3, 12),
+    "queue.ShutDown": (3, 13),
 }
 
 # Packages that create and change classes at run time. Their types are not hardened, and classes

@@ -143,7 +143,10 @@ def execute(request: dict, policy) -> dict:
                 report["violations"] = violations_of(compiled.code, policy.modules)
                 if not report["violations"]:  # it might not come back to tell
                     scope = policy.guest_globals()
-                    exec(compiled.code, scope)
+                    try:
+                        exec(compiled.code, scope)
+                    finally:
+                        policy.finish_threads()
     except BaseException as error:
         report["error"] = type(error).__name__
         report["message"] = str(error)

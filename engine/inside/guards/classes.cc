@@ -24,9 +24,11 @@ namespace {
 newfunc original_new = nullptr;
 allocfunc original_alloc = nullptr;
 setattrofunc original_store = nullptr;
-// Classes allocated by `type` and not finished yet; each entry holds a reference.
+// Classes allocated by `type` and not finished yet; each entry holds a reference. All threads share
+// it, since a thread may see a class that another one is creating. If the other one ends first, an
+// entry is dropped early: then the class is already marked as the guest's.
 std::vector<PyTypeObject*> pending;
-int creating = 0;
+int creating = 0;  // of the running thread
 // Classes of the modules that are being loaded; each entry holds a reference.
 std::vector<PyTypeObject*> loaded;
 
@@ -541,6 +543,8 @@ bool IsOpenPackageType(PyTypeObject* type) {
   Py_XDECREF(top);
   return open;
 }
+
+int ExchangeClassesInCreation(int number) { return std::exchange(creating, number); }
 
 bool InstallClassHooks() {
   original_new = PyType_Type.tp_new;

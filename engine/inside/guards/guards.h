@@ -6,8 +6,9 @@
 //   guards.freeze()                      # once, in the zygote, before any guest code
 //
 // Callers: policy/belljar_policy in the zygote, and after freeze() the guest's own bytecode in the
-// worker. One interpreter and, in effect, one thread. The state is per process because what it
-// guards (the interpreter's own types) is per process too.
+// worker. One interpreter and one kernel thread; a guest's threads are fibers, and what belongs to
+// one of them is exchanged when they switch (fibers.cc). The rest of the state is per process
+// because what it guards (the interpreter's own types) is per process too.
 //
 // The rule of this folder: no decision may run code that a guest can override. Types are compared
 // by pointer, names are exact str, classes are searched through tp_mro and their dicts directly.
@@ -111,7 +112,10 @@ class NameLoadScope {
   PyFrameObject* outer_;
 };
 
-bool InstallClassHooks();            // tp_new and tp_alloc of `type`
+// How many classes of the guest the running thread is in the middle of creating; returns the old
+// number.
+int ExchangeClassesInCreation(int number);
+bool InstallClassHooks();  // tp_new and tp_alloc of `type`
 extern PyMethodDef class_methods[];  // begin_load(), end_load()
 // Checks a `__match_args__`, and shortens it if only harmless names would be lost. New reference.
 PyObject* CheckMatchArgs(PyObject* value);
@@ -135,7 +139,7 @@ bool ReadyHooks();
 extern PyMethodDef class_report_methods[];
 bool ReadyClassReport();
 
-// --- proxy, getters, format, groups, hardening, files, real_modules, arrays ---------------------
+// --- proxy, getters, format, groups, hardening, files, real_modules, arrays, fibers -------------
 
 bool IsProxy(PyObject* object);
 extern PyMethodDef proxy_methods[];
@@ -149,6 +153,8 @@ bool ReadyRealModules();
 // Whether a guest's own instruction or getattr() loads the attribute, and not C code that it calls.
 bool GuestLoads(PyObject* name);
 extern PyMethodDef array_methods[];
+extern PyMethodDef fiber_methods[];
+bool ReadyFibers();
 bool ReadyHardeningTypes();
 bool InstallHardening();
 // Methods of a type (__eq__, __init__) hold their own pointers to the slots' functions.

@@ -129,7 +129,8 @@ PyObject* PyInit__belljar_guards() {
       PyModule_AddFunctions(module, group_methods) < 0 ||
       PyModule_AddFunctions(module, module_guard_methods) < 0 ||
       PyModule_AddFunctions(module, class_report_methods) < 0 || !ReadyClassReport() ||
-      PyModule_AddFunctions(module, array_methods) < 0 || !ReadyRealModules() ||
+      PyModule_AddFunctions(module, array_methods) < 0 ||
+      PyModule_AddFunctions(module, fiber_methods) < 0 || !ReadyFibers() || !ReadyRealModules() ||
       !ReadyAttributeTypes() || !ReadyHooks() || !ReadyProxyType(module) ||
       !ReadyGetterTypes(module) || !ReadyGroups() || !ReadyHardeningTypes()) {
     Py_DECREF(module);

@@ -270,6 +270,7 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
             exec(code, namespace)
     except BaseException as error:
         failure = error
+    failure = _finish_threads(request["language"], failure)
     _prepared.kept = failure
     _leave_guest()
     if failure is None:
@@ -352,6 +353,18 @@ def _arrange_surroundings(filename: str, request: dict[str, Any]) -> None:
     else:
         # Not the process's own, from which libraries take names of files and modules.
         _prepared.policy.arrange_surroundings(sys.argv, given)
+
+
+def _finish_threads(language: str, failure: BaseException | None) -> BaseException | None:
+    """As CPython at the end of a program, however it ended. The failure to report."""
+    if failure is not None and issubclass(type(failure), MemoryError):
+        return failure  # there may be none for the threads either
+    try:
+        if language != "full":
+            _prepared.policy.finish_threads()
+    except BaseException as error:
+        return error if failure is None else failure
+    return failure
 
 
 def _leave_guest() -> None:

@@ -27,13 +27,17 @@ from . import (
     os,
     pprint,
     program,
+    scheduler,
     sys,
+    threading,
     typing,
     xml_etree_ElementTree,
     zoneinfo,
 )
 
-__all__ = ["LATE_PARTS", "forget", "kept", "open_network", "program", "reduce"]
+__all__ = [
+    "LATE_PARTS", "forget", "kept", "open_network", "program", "reduce", "scheduler", "threading"
+]  # fmt: skip
 
 LATE_PARTS = ("compression",)
 """What only modules use that are loaded on import (reviewed.LATE)."""

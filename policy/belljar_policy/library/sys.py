@@ -6,6 +6,8 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import _belljar_guards as guards
+
 from . import streams
 from .program import running
 
@@ -82,6 +84,7 @@ def setrecursionlimit(limit: int, /) -> None:
     if type(limit) is not int:
         raise TypeError("an integer is required")
     sys.setrecursionlimit(min(limit, MAX_RECURSION))
+    guards.fit_recursion_limit()  # of the running thread, whose stack may hold less
 
 
 def exit(status: Any = None, /) -> None:
