@@ -541,7 +541,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             ("Import", "ImportFrom"),
             ("alias",),
             (
-                ("BJ201", "import os"),
+                ("BJ201", "import glob"),
                 ("BJ202", "from math import no_such_name"),
                 ("BJ101", "import math as __builtins__"),
             ),

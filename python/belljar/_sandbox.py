@@ -468,7 +468,7 @@ class Sandbox:
         """Reports what the language policy refuses, without running the program.
 
             >>> with Sandbox() as box:
-            ...     verdict = box.validate("import os\\nprint(1)")
+            ...     verdict = box.validate("import glob\\nprint(1)")
             >>> verdict.ok, verdict.findings[0].rule, verdict.findings[0].line
             (False, 'BJ201', 1)
 

@@ -72,7 +72,7 @@ CASES = {
         {"status": "exception", "error.type": "SyntaxError", "error.line": 2},
     ),
     "refused": Case(
-        "import os\nprint('never')",
+        "import glob\nprint('never')",
         {"status": "refused", "stdout": "", "findings.0.rule": "BJ201", "findings.0.line": 1},
     ),
     "fewer modules": Case(

@@ -7,9 +7,9 @@ import pytest
 from tests.policy.harness import assert_refused, assert_runs, run
 
 REFUSED = [
-    ("import os", "BJ201"),
-    ("import os.path as p", "BJ201"),
-    ("from os import path", "BJ201"),
+    ("import glob", "BJ201"),
+    ("import glob as p", "BJ201"),
+    ("from glob import glob", "BJ201"),
     ("import numpy", "BJ201"),
     ("import xml.dom", "BJ201"),
     ("from math import no_such", "BJ202"),
@@ -125,7 +125,7 @@ def test_every_binding_site_takes_an_ordinary_name(site: str) -> None:
 
 
 def test_all_findings_at_once_in_order() -> None:
-    ran = run("import os\nx = 1\ndef f():\n  return x.gi_frame\nopen('x')\nimport sys\n")
+    ran = run("import glob\nx = 1\ndef f():\n  return x.gi_frame\nopen('x')\nimport sys\n")
     assert [(f["rule"], f["line"]) for f in ran.findings] == [
         ("BJ201", 1),
         ("BJ303", 4),
@@ -134,7 +134,7 @@ def test_all_findings_at_once_in_order() -> None:
 
 
 def test_import_hints() -> None:
-    finding = assert_refused("import os", "BJ201")
+    finding = assert_refused("import glob", "BJ201")
     assert finding["profile"] == "filesystem" and "filesystem" in finding["hint"]
     assert "math" in assert_refused("import maths", "BJ201")["hint"]
     mapping = assert_refused("from collections import Mapping", "BJ202")
@@ -146,7 +146,7 @@ def test_import_hints() -> None:
 
 def test_allowed_imports_narrow() -> None:
     assert "BJ205" in run("import json", allowed_imports=["math"]).rules
-    assert "BJ201" in run("import os", allowed_imports=["os"]).rules
+    assert "BJ201" in run("import glob", allowed_imports=["glob"]).rules
     assert_runs("import math", allowed_imports=["math"])
     assert_runs(
         "from __future__ import annotations\nimport collections.abc",
@@ -212,4 +212,4 @@ def test_columns_count_characters(source, line, columns):
 def test_warnings_count_characters_too() -> None:
     source = "x = 'é'\ntry:\n    y = 'é'; import socket\nexcept ImportError:\n    pass\n"
     assert run(source).warnings[0].startswith("3:14: BJ201")
-    assert run(source + "import os\n").warnings[0].startswith("3:14: BJ201")
+    assert run(source + "import glob\n").warnings[0].startswith("3:14: BJ201")

@@ -38,7 +38,7 @@ TEST(ExecuteCode, EveryWayToEnd) {
   } kCases[] = {
       {"print('before')\n1 / 0", "exception", "ZeroDivisionError"},
       {"print('before'", "exception", "SyntaxError"},
-      {"import os", "refused", "PolicyError"},
+      {"import glob", "refused", "PolicyError"},
       {"print('before', flush=True)\nwhile True: pass", "", ""},
       // Under AddressSanitizer the interpreter has no allocator left that could report it.
       {"print('before')\nx = 'x' * (1 << 30)", tests::Sanitized() ? "killed" : "memory_limit", ""},
@@ -273,7 +273,7 @@ TEST(ExecuteCode, TheBooksAreKept) {
   Caller caller;
   caller.name = "team-b";
   (void)tests::Execute({{"code", "1 / 0"}}, caller);
-  (void)tests::Validate({{"code", "import os"}}, caller);
+  (void)tests::Validate({{"code", "import glob"}}, caller);
   (void)tests::Info();
   (void)tests::Execute({{"code", 1}});
   const auto entries = tests::Shared().books().Take();
@@ -313,15 +313,15 @@ TEST(ExecuteCode, EightThreadsGetEachTheirOwnAnswer) {
 // --- validate_code -----------------------------------------------------------------------------
 
 TEST(ValidateCode, RefusedCodeIsNoErrorOfTheCall) {
-  const tests::Answered answer = tests::Validate({{"code", "x = 1\nimport os\neval('1')\n"}});
+  const tests::Answered answer = tests::Validate({{"code", "x = 1\nimport glob\neval('1')\n"}});
   EXPECT_FALSE(answer.is_error);
   const json& validation = answer.object["validation"];
   EXPECT_EQ(validation["valid"], false);
-  EXPECT_EQ(validation["errors"][0], "Line 2: Import 'os' is not allowed");
+  EXPECT_EQ(validation["errors"][0], "Line 2: Import 'glob' is not allowed");
   EXPECT_EQ(validation["errors"][1], "Line 3: 'eval' is not available");
   EXPECT_EQ(answer.object["findings"].size(), 2u);
   EXPECT_EQ(answer.object["findings"][0]["rule"], "BJ201");
-  EXPECT_EQ(answer.object["analysis"]["imports"], json::array({"os"}));
+  EXPECT_EQ(answer.object["analysis"]["imports"], json::array({"glob"}));
   EXPECT_FALSE(answer.object["recommendations"].empty());
 }
 
