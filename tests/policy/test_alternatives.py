@@ -35,7 +35,7 @@ def test_the_name_is_not_here_and_the_hint_says_what_to_do(name: str) -> None:
     assert finding["rule"] == "BJ202"
     assert NAME_ALTERNATIVES[name] in finding["hint"]
     # Of a module of ours the library's may not be there to be compared with.
-    ran = run(f"import {module}\n{name}", kind=kind)
+    ran = run(f"import {module}\ngetattr({module}, {attribute!r})", kind=kind)
     assert f"module '{module}' has no attribute '{attribute}'" in ran.message
 
 
