@@ -240,9 +240,9 @@ core::Result<Job> Prepare(const RunArguments& arguments,
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take : {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports,
-                          TakeSource, TakeArguments, TakeStandardInput, TakeFiles,
-                          TakeSaveDirectory}) {
+  for (const auto take :
+       {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports, TakeSource,
+        TakeArguments, TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
     if (core::Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -358,7 +358,8 @@ int ExecuteRun(RunArguments arguments) {
 Command MakeRunCommand(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
-  AddText(parser, "FILE", arguments->file, kFileType, "the program; - or omitted: standard input. What follows it are the program's own "
+  AddText(parser, "FILE", arguments->file, kFileType,
+          "the program; - or omitted: standard input. What follows it are the program's own "
           "arguments, its options after --");
   AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
   AddText(

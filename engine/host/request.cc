@@ -22,14 +22,13 @@ core::Result<void> CheckTotal(const char* what, const std::vector<std::string>& 
   size_t total = 0;
   for (const std::string& text : texts) total += text.size();
   if (texts.size() > kMaxArguments) {
-    return core::MakeError(what, "there are " + std::to_string(texts.size()) +
-                                     "; the maximum is " + std::to_string(kMaxArguments));
+    return core::MakeError(what, "there are " + std::to_string(texts.size()) + "; the maximum is " +
+                                     std::to_string(kMaxArguments));
   }
   if (total <= kMaxArgumentsTotal) return {};
-  return core::MakeError(what, "they are " + std::to_string(total) +
-                                   " bytes long together; the maximum is " +
-                                   std::to_string(kMaxArgumentsTotal) +
-                                   "; pass large data as standard input");
+  return core::MakeError(
+      what, "they are " + std::to_string(total) + " bytes long together; the maximum is " +
+                std::to_string(kMaxArgumentsTotal) + "; pass large data as standard input");
 }
 
 // Empty if "NAME=VALUE" can be a variable of an environment.

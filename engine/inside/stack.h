@@ -4,10 +4,10 @@
 
 namespace belljar::inside {
 
-// Zygote, first: lets the stack grow further than the usual 8 MiB, if the machine permits. A call of
-// Python that goes through C takes up to 900 bytes of it (sorted() with a key: 2,600), and a program
-// may nest 100,000 (library/sys.py). Nothing is reserved: the kernel adds pages as they are touched,
-// and they count towards the memory limit of the run.
+// Zygote, first: lets the stack grow further than the usual 8 MiB, if the machine permits. A call
+// of Python that goes through C takes up to 900 bytes of it (sorted() with a key: 2,600), and a
+// program may nest 100,000 (library/sys.py). Nothing is reserved: the kernel adds pages as they are
+// touched, and they count towards the memory limit of the run.
 void RaiseStackLimit();
 
 }  // namespace belljar::inside

@@ -34,10 +34,9 @@ core::Result<const EnabledProfile*> Chosen(Sandboxes& sandboxes, const Arguments
   if (name || !code || in_container) return sandboxes.Choose(name, caller);
   const auto files = arguments.Files("files");
   const auto domains = arguments.Texts("allowed_domains");
-  return sandboxes.ChooseFor({.source = *code,
-                              .files = files && !files->empty(),
-                              .network = domains && !domains->empty()},
-                             caller);
+  return sandboxes.ChooseFor(
+      {.source = *code, .files = files && !files->empty(), .network = domains && !domains->empty()},
+      caller);
 }
 
 // What the caller sends to use what `profile` has, in addition to what it used. Empty if it has it.

@@ -293,8 +293,7 @@ core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
   return enabled ? core::Result<const EnabledProfile*>(enabled) : Combine(wanted);
 }
 
-core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs,
-                                                         const Caller& caller) {
+core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, const Caller& caller) {
   core::Result<const EnabledProfile*> unnamed = ChooseUnnamed(caller);
   // An operator's own file is combined with nothing.
   if (!unnamed || !Contains(catalogue_.Names(), (*unnamed)->profile.name)) return unnamed;

@@ -163,7 +163,8 @@ ToolDescription DescribeValidate(const Sandboxes& sandboxes, const ParameterTabl
       "; at most 1000 findings are listed. Some errors appear only at run time, so a valid program "
       "may still fail. Checking first is not necessary for safety: execute_code performs the same "
       "check.\n\n"
-      "Example: {\"code\": \"import glob\"} gives valid false and the error \"Line 1: Import 'glob' is "
+      "Example: {\"code\": \"import glob\"} gives valid false and the error \"Line 1: Import "
+      "'glob' is "
       "not allowed\".";
   description.input_schema = parameters.Schema();
   description.output_schema = ValidationSchema();

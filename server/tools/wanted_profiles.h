@@ -7,8 +7,8 @@
 // chosen profile hold as if it had been named. Names in a docstring cost a zygote's start; names
 // made at run time end in a refusal that says which profile to name.
 //
-// A profile with a network is never chosen by the text: a program must not gain a way out by what it
-// says. The caller asks for it, with `profile` or `allowed_domains`.
+// A profile with a network is never chosen by the text: a program must not gain a way out by what
+// it says. The caller asks for it, with `profile` or `allowed_domains`.
 #ifndef BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
 #define BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
 

@@ -128,7 +128,8 @@ TEST(Combinations, ACallersCeilingHoldsForEachOfThem) {
   EXPECT_HOLDS(message("network", {"network+filesystem"}), "may not use profile \"network\"");
 }
 
-// --- a call that names none --------------------------------------------------------------------------
+// --- a call that names none
+// --------------------------------------------------------------------------
 
 TEST(WantedProfiles, ImportsAreFoundInTheText) {
   const ImportedNames found = FindImports(
@@ -152,10 +153,10 @@ TEST(WantedProfiles, ACallThatNamesNoneGetsWhatItsCodeUses) {
                            "import numpy", "from os.path import join"}) {
     EXPECT_EQ(profile_of(code), "basic") << code;
   }
-  for (const char* code :
-       {"import pathlib", "from zipfile import ZipFile", "try:\n  import shutil\nfinally: pass",
-        "import os\nos.listdir()", "from os import getenv, makedirs", "import os.path as p, tempfile",
-        "import os\nos.path.exists('a')", "with open('a') as f: pass"}) {
+  for (const char* code : {"import pathlib", "from zipfile import ZipFile",
+                           "try:\n  import shutil\nfinally: pass", "import os\nos.listdir()",
+                           "from os import getenv, makedirs", "import os.path as p, tempfile",
+                           "import os\nos.path.exists('a')", "with open('a') as f: pass"}) {
     EXPECT_EQ(profile_of(code), "filesystem") << code;
   }
 }
