@@ -27,7 +27,7 @@ _COLOURS = "On a terminal, print('\\033[31mred\\033[0m') prints in colour"
 _ARGUMENTS = "Use argparse for arguments"
 _SERVICES = "The network is not available; call the program's own functions directly"
 _SETTINGS = "Environment variables are not available; set the values at the program's top"
-_PICKLE = "Use json to store plain data, and copy.deepcopy to copy objects"
+_PICKLE = "Use json to store plain data, and pickle.dumps to keep objects within the run"
 _RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"
 _INTERPRETER = "Interpreter internals are not available and not needed"
 _TERMINAL = "Screen and keyboard are not available; use print() and input()"
@@ -53,7 +53,7 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("numpy", "pandas", "scipy", "statsmodels", "sympy"), _FRAMES),
     **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
     **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
-    **dict.fromkeys(("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
+    **dict.fromkeys(("cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
     **dict.fromkeys(("code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
     **dict.fromkeys(("ctypes", "imp", "pkgutil"), _INTERPRETER),
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
@@ -94,8 +94,8 @@ _FIGURES = "Use matplotlib.pyplot or plotly"
 _LEARNING = "Use sklearn: sklearn.neural_network, HistGradientBoostingClassifier and others"
 _TABLES = "Use pandas"
 WITH_PACKAGES: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("PIL", "cv2", "skimage", "imageio"),
-                    ("matplotlib", "Use arrays as images: plt.imshow, scipy.ndimage")),
+    **dict.fromkeys(("cv2", "skimage", "imageio"),
+                    ("PIL", "Use PIL, or arrays as images: plt.imshow, scipy.ndimage")),
     **dict.fromkeys(("bokeh", "altair", "plotnine", "pygal"), ("matplotlib", _FIGURES)),
     **dict.fromkeys(("torch", "tensorflow", "keras", "transformers", "xgboost", "lightgbm"),
                     ("sklearn", _LEARNING)),

@@ -117,7 +117,8 @@ WRITABLE: dict[str, str] = {
 # in every worker's memory. A package is loaded as a whole. Unless something else has imported the
 # module before the freeze: then its classes are changed there, as they cannot be changed later.
 LATE = frozenset({
-    "argparse", "bz2", "cmd", "colorsys", "email", "gzip", "ipaddress", "lzma", "shlex", "tomllib",
+    "argparse", "bz2", "cmd", "colorsys", "email", "gzip", "ipaddress", "lzma", "pickle",
+    "shlex", "tomllib",
 })  # fmt: skip
 # The same for modules of which no class is changed.
 LATE_ANYWAY = frozenset({

@@ -9,6 +9,24 @@ import pytest
 from tests.escapes.suite import check_attack
 
 ATTACKS = {
+    "a pickle that calls a function": """
+        import pickle
+        loot = pickle.loads(b"cbuiltins\\neval\\n(V'escaped'\\ntR.")
+        """,
+    "a pickle that names a function": "import pickle\nloot = pickle.loads(b'cos\\nsystem\\n.')",
+    "a pickler's own reduction": """
+        import pickle
+        class K: pass
+        k = K()
+        k.__dict__['__reduce_ex__'] = lambda protocol: (eval, ("'escaped'",))
+        loot = pickle.loads(pickle.dumps(k))
+        """,
+    "an unpickler's own find_class": """
+        import io, pickle
+        class U(pickle.Unpickler):
+            def find_class(self, module, name): return super().find_class('os', 'system')
+        loot = U(io.BytesIO(b'cx\\ny\\n.')).load()
+        """,
     "a method of a message writes to another object": """
         import email.message, json
         o = json.JSONDecoder()

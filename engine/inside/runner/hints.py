@@ -99,7 +99,32 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
         return f"it is not installed on this machine; to install it, the operator runs: {command}"
     if profile := around.modules_elsewhere.get(name) or around.modules_elsewhere.get(root):
         return f"the profile {profile!r} has this module"
-    return "only the profile's modules are available; nothing can be installed in the sandbox"
+    absent = "" if root in sys.stdlib_module_names else f"{root!r} is not installed here"
+    alternatives = sys.modules.get("belljar_policy.alternatives")
+    instead = alternatives.alternative(name) if alternatives and around.is_restricted else ""
+    if instead:
+        return f"{absent}; {instead[0].lower()}{instead[1:]}" if absent else instead
+    return absent or "this module of the standard library is not available here"
+
+
+# What optional parts of packages need, by a word of the message that they raise.
+_OPTIONAL = {
+    "pyarrow": "parquet needs pyarrow, which is not installed here; use to_csv() and read_csv()",
+    "openpyxl": "spreadsheets need openpyxl, which is not installed here; use to_csv(), read_csv()",
+    "xlsxwriter": "spreadsheets need openpyxl, which is not installed here; use to_csv()",
+    "xlrd": "spreadsheets need openpyxl, which is not installed here; use read_csv()",
+    "lxml": "this needs lxml, which is not installed here; html.parser reads HTML",
+    "html5lib": "this needs lxml, which is not installed here; html.parser reads HTML",
+    "tabulate": "this needs tabulate, which is not installed here; use to_string()",
+    "Jinja2": "this needs Jinja2, which is not installed here; use to_html() or to_string()",
+}
+
+
+def _missing_part(error: Any, _: Surroundings) -> str | None:
+    text = error.args[0] if error.args else None
+    if type(text) is not str:
+        return None
+    return next((hint for word, hint in _OPTIONAL.items() if word in text), None)
 
 
 def _recursion(_: BaseException, around: Surroundings) -> str:
@@ -128,6 +153,7 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
     (EOFError, _end_of_input),
     (NameError, _unknown_name),
     (ModuleNotFoundError, _missing_module),
+    (ImportError, _missing_part),
     (RecursionError, _recursion),
     (MemoryError, _memory),
     (PermissionError, _permission),
