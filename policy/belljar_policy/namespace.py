@@ -11,7 +11,7 @@ import _belljar_guards as guards
 
 from . import tables
 from .library import builtins as replaced
-from .library import streams
+from .library import scopes, streams
 from .library.help import help
 
 
@@ -35,6 +35,11 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         exit=replaced.exit,
         quit=replaced.exit,
         help=help,
+        eval=scopes.eval,
+        exec=scopes.exec,
+        compile=scopes.compile,
+        globals=scopes.globals,
+        locals=scopes.locals,
         __import__=guards.import_module,
     )
     for name, value in found.items():

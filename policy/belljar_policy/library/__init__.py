@@ -22,12 +22,13 @@ from . import (
     inspect,
     pprint,
     program,
+    scopes,
     typing,
     xml_etree_ElementTree,
     zoneinfo,
 )
 
-__all__ = ["forget", "open_network", "program", "reduce"]
+__all__ = ["forget", "open_network", "program", "reduce", "scopes"]
 
 
 def open_network(port: int) -> None:
