@@ -92,6 +92,7 @@ class Policy:
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
+        running.compile_mode = self._compile_mode
         running.run_as_guest = self._run_as_guest
         if self.modules.open_packages:
             lookout.install(
@@ -126,6 +127,7 @@ class Policy:
             "writable_types": self.modules.writable,  # load() adds to these two
             "open_packages": self.modules.open_packages,
             "namespace_type": types.SimpleNamespace,
+            "own_names": library.scopes.vars,
             "is_normalized": unicodedata.is_normalized,
             "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
@@ -165,7 +167,7 @@ class Policy:
             library.program.running.filename = filename
             library.program.running.source = source
             keep_result(tree)
-            code = _compile_tree(tree, filename)
+            code = _compile_tree(tree, filename, flags=_AWAITS)
         except (RecursionError, MemoryError):
             raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
         except SyntaxError:
@@ -207,6 +209,38 @@ class Policy:
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
 
+    def _compile_mode(
+        self, text: str, filename: str, mode: str
+    ) -> tuple[types.CodeType, frozenset[str]]:
+        """For library.scopes: text that a running program compiles, and the names that it loads.
+        What the policy refuses is a SyntaxError that names the rule."""
+        try:
+            parsed: Any = compile(
+                text, filename, "eval" if mode == "eval" else "exec", ast.PyCF_ONLY_AST, True, 0
+            )
+        except MemoryError:
+            raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
+        except ValueError as error:  # NUL bytes, lone surrogates
+            raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
+        body = [ast.Expr(parsed.body)] if mode == "eval" else parsed.body
+        if mode == "single" and len(body) != 1:
+            said = "multiple statements found while compiling a single statement"
+            said = said if body else "invalid syntax"
+            raise SyntaxError(said, (filename, 1, 1, text, 1, 1))
+        loads = library.scopes.loaded_names(parsed)
+        transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
+        transformer.check(ast.Module(body, []))
+        if transformer.findings:
+            found = transformer.findings[0]
+            line = text.split("\n")[found.line - 1] if found.line else None
+            place = (filename, found.line, found.column, line, found.end_line, found.end_column)
+            raise SyntaxError(f"[{found.rule}] {found.reason}. {found.hint}", place)
+        if mode == "single":  # of an expression, the value is shown by library.scopes
+            is_value = isinstance(body[0], ast.Expr)
+            parsed = ast.Expression(body[0].value) if is_value else parsed
+            mode = "eval" if is_value else "exec"
+        return _compile_tree(parsed, filename, mode), loads
+
     def _run_as_guest(
         self, parts: list[tuple[ast.Module, str]], names: dict[str, Any]
     ) -> dict[str, Any]:
@@ -214,6 +248,7 @@ class Policy:
         trees run one after the other. Each is checked and transformed like a program; what it
         imports does not depend on the call's `allowed_imports`."""
         scope = {**names, "__builtins__": self._builtins}
+        library.program.running.library_scopes.append(scope)
         guards.allow_modules(None)
         try:
             for tree, filename in parts:
@@ -284,13 +319,15 @@ def _bases_of_codecs() -> set[type]:
     }
 
 
-def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
+def _compile_tree(
+    tree: ast.mod, filename: str, mode: str = "exec", flags: int = 0
+) -> types.CodeType:
     """compile() limits the depth of a tree to the recursion limit, but that of text to three times
     the limit. The tree was parsed from text, so it gets the limit of text."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(3 * limit)
     try:
-        return compile(tree, filename, "exec", _AWAITS, True, 0)
+        return compile(tree, filename, mode, flags, True, 0)
     finally:
         sys.setrecursionlimit(limit)
 

@@ -85,7 +85,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             (
                 ("BJ101", "__builtins__ = {}"),
                 ("BJ102", "print(__builtins__)"),
-                ("BJ501", "eval('1 + 1')"),
+                ("BJ501", "breakpoint()"),
             ),
         ),
         Construct(

@@ -11,7 +11,7 @@ import _belljar_guards as guards
 
 from . import tables
 from .library import builtins as replaced
-from .library import program, streams
+from .library import program, scopes, streams
 from .library.help import help
 
 
@@ -36,6 +36,11 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         quit=replaced.exit,
         help=help,
         open=replaced.make_open(builtins.open if has_files else None),
+        eval=scopes.eval,
+        exec=scopes.exec,
+        compile=scopes.compile,
+        globals=scopes.globals,
+        locals=scopes.locals,
         __import__=guards.import_module,
     )
     for name, value in found.items():

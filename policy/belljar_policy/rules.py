@@ -317,10 +317,9 @@ RULES: dict[str, Rule] = {
         BOTH,
         "{0!r} is not available",
         "{1}",
-        "`eval`, `exec` and `compile` run unchecked text; `open` gives access to files; "
-        "`globals` and `locals` return namespaces.",
-        "print(eval('1 + 1'))",
-        "import json\nprint(json.loads('[1, 1]'))",
+        "`open` gives access to files; others need a terminal.",
+        "value = 3\nbreakpoint()",
+        "value = 3\nprint(value)",
     ),
     "BJ502": Rule(
         "does-less-here",

@@ -213,18 +213,14 @@ BUILTINS = (
 
 # Replaced in namespace.py.
 REPLACED_BUILTINS = (
-    "delattr", "dir", "exit", "getattr", "hasattr", "input", "quit", "setattr", "vars",
+    "compile", "delattr", "dir", "eval", "exec", "exit", "getattr", "globals", "hasattr", "input",
+    "locals", "quit", "setattr", "vars",
 )  # fmt: skip
 
 BUILTINS_SHOWN = frozenset(BUILTINS) - {"__build_class__"} | frozenset(REPLACED_BUILTINS)
 
 MISSING_BUILTINS: dict[str, str] = {
     "open": "Use io.StringIO for a file in memory; sys.stdin has the caller's input.",
-    "eval": "Compute the value directly; use json.loads to parse data.",
-    "exec": "Write the code directly: the whole program runs once.",
-    "compile": "Write the code directly: the whole program runs once.",
-    "globals": "Keep the values in a dict.",
-    "locals": "Keep the values in a dict.",
     "breakpoint": "Use print(): there is no terminal for a debugger.",
     "copyright": "This is not an interactive interpreter.",
     "credits": "This is not an interactive interpreter.",

@@ -13,7 +13,8 @@ CLASSES = (
     "generators_and_coroutines", "global_games", "import_forms", "later_pythons",
     "library_methods_take_any_self", "match_args", "metaclasses", "mock",
     "module_poisoning", "nested_fstrings", "pattern_binding", "policy_state",
-    "proxies_and_caches", "source_encodings", "star_targets", "str_subclasses", "teaching_modules",
+    "proxies_and_caches", "source_encodings", "star_targets", "run_text", "str_subclasses",
+    "teaching_modules",
     "type_parameters", "unicode", "walrus_scopes",
 )  # fmt: skip
 

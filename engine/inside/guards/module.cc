@@ -24,6 +24,7 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
       {"function_dunders", &state.function_dunders},
       {"exception_dunders", &state.exception_dunders},
       {"module_dunders", &state.module_dunders},
+      {"own_names", &state.own_names},
       {"tuple_names", &state.tuple_names},
       {"writable_types", &state.writable_types},
       {"open_packages", &state.open_packages},

@@ -28,6 +28,7 @@ from . import (
     pprint,
     program,
     scheduler,
+    scopes,
     sys,
     threading,
     typing,
@@ -36,7 +37,8 @@ from . import (
 )
 
 __all__ = [
-    "LATE_PARTS", "forget", "kept", "open_network", "program", "reduce", "scheduler", "threading"
+    "LATE_PARTS", "forget", "kept", "open_network", "program", "reduce", "scheduler", "scopes",
+    "threading",
 ]  # fmt: skip
 
 LATE_PARTS = ("compression",)

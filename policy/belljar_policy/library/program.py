@@ -16,6 +16,8 @@ import _belljar_guards as guards
 from .. import tables
 
 _BUILTINS = "__builtins__"
+NAME_OF_TEXT = "__exec__"
+"""The `__name__` of text that runs in globals of its own, as no module is called."""
 NO_SCOPE: dict[str, Any] = {}
 """The scope while no program runs. Told by its identity: a program could empty its own."""
 
@@ -34,6 +36,10 @@ class _Program:
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None
+    compile_mode: Callable[[str, str, str], tuple[CodeType, frozenset[str]]] | None = None
+    """Policy._compile_mode, for library/scopes.py."""
+    library_scopes: list[dict[str, Any]] = []
+    """The globals of library code that runs as the program's."""
     run_as_guest: Callable[[list[tuple[Any, str]], dict[str, Any]], dict[str, Any]] | None = None
     """Runs trees of library code as the program's own code (Policy._run_as_guest)."""
     tracebacks: Any = None
@@ -62,10 +68,13 @@ def namespace(*parts: Any) -> dict[str, Any]:
     Without the guest's builtins, exec() would add the interpreter's own, and an entry with the name
     of a hook ("@write") would shadow the hook.
     """
+    from . import scopes  # which needs this module
+
     names: dict[Any, Any] = {}
     for part in parts:
         if part is None:
             continue
+        part = scopes.names_of(part) or part
         if type(part) is not dict:
             raise TypeError("[BJ502] globals must be a plain dict")
         names.update((name, value) for name, value in part.items() if may_be_global(name))
