@@ -182,6 +182,17 @@ INSIDES = {
         with spy: spy.wait(0.01)
         print("seen" if seen else "nothing")
         """,
+    "the name of a thread, when the scheduler lists those that wait": """
+        import threading
+        seen = []
+        class Name(str):
+            def __str__(self): return self
+            def __format__(self, spec): seen.append(1); return "name"
+        thread = threading.Thread(target=threading.Event().wait, name=Name("name"), daemon=True)
+        f"{thread.name}"  # the control: plain Python keeps what it gets
+        thread.start()
+        print("seen" if seen else "nothing")
+        """,
     "a thread's record, by a property": """
         import threading
         seen = []

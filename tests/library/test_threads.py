@@ -151,6 +151,34 @@ SAME = {
                 thread = threading.Thread(target=other); thread.start(); thread.join()
         thread = threading.Thread(target=other); thread.start(); thread.join()
         """,
+    "an RLock that is handed on belongs to the next thread at once": """
+        import threading, time
+        lock, inside, most = threading.RLock(), 0, 0
+        def work():
+            global inside, most
+            for _ in range(3):
+                with lock:
+                    inside += 1; most = max(most, inside)
+                    time.sleep(0.001)
+                    inside -= 1
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        print(most)
+        """,
+    "times of other types": """
+        import threading, time
+        class Short(float): pass
+        class Index:
+            def __index__(self): return 0
+        event = threading.Event()
+        threading.Thread(target=time.sleep, args=(0.01,)).start()
+        time.sleep(Short(0.001)); time.sleep(Index()); time.sleep(True and 0)
+        print(event.wait(Short(0.001)))
+        for wrong in ("1", None, -1):
+            try: time.sleep(wrong)
+            except (TypeError, ValueError) as error: print(error)
+        """,
     "events": """
         import threading, time
         go, gone = threading.Event(), []

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -22,9 +23,12 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from .objects import is_a
+
 MAX_THREADS = 256
 """At the same time, the main thread included. Each needs address space for its stack."""
 
+_LONGEST = 1e8  # seconds; longer than any run
 _sleep = time.sleep
 clock = time.monotonic
 
@@ -97,6 +101,8 @@ def stack_size(size: int | None = None) -> int:
 
 def spawn(body: Callable[[], None], record: Any) -> None:
     """Starts a thread that calls `body`, and runs it until it waits. `body` raises nothing."""
+    if _state.running.ended:  # a finaliser of its thread-local data
+        raise RuntimeError("can't start new thread: the running one has ended")
     if _state.alive >= MAX_THREADS:
         raise RuntimeError(
             f"can't start new thread: at most {MAX_THREADS} can be alive at the same time; "
@@ -122,6 +128,11 @@ def spawn(body: Callable[[], None], record: Any) -> None:
     _switch_to(strand)
 
 
+def real(seconds: Any) -> float | None:
+    """`seconds` as an exact float: what a program passes instead could compare as it likes."""
+    return None if seconds is None else math.ldexp(seconds, 0)
+
+
 def wait(waits_for: Callable[[], str], seconds: float | None = None) -> bool:
     """Lets others run until wake() is called for this thread, or the time is over. Whether it was
     woken. Raises RuntimeError in the main thread if nobody can run any more.
@@ -134,6 +145,7 @@ def wait(waits_for: Callable[[], str], seconds: float | None = None) -> bool:
     me.waits_for = waits_for
     _state.waiting[me.number] = me
     if seconds is not None:
+        seconds = min(seconds, _LONGEST)
         heapq.heappush(_state.timers, (clock() + seconds, next(_ticks), me, me.ticket))
     _switch_to(_next())
     if me.failure is not None:
@@ -162,12 +174,13 @@ def pass_turn() -> None:
 
 def sleep(seconds: Any, /) -> None:
     """time.sleep."""
-    if type(seconds) not in (int, float) or not 0 <= seconds < 1e9 or _state.alive == 1:
+    is_number = is_a(seconds, float) or is_a(seconds, int)
+    if _state.alive == 1 or not is_number or not (duration := math.ldexp(seconds, 0)) >= 0:
         _sleep(seconds)  # and its errors
-    elif seconds == 0:
+    elif duration == 0:
         pass_turn()
     else:
-        wait(lambda: "time.sleep()", seconds)
+        wait(lambda: "time.sleep()", duration)
 
 
 def until_woken(waits_for: Callable[[], str], seconds: float | None) -> None:

@@ -62,20 +62,21 @@ def _wait(
     return place.is_called
 
 
-def _queue_up(queue: _Queue, waits_for: Callable[[], str], seconds: float | None) -> bool:
+def _queue_up(queue: _Queue, waits_for: Callable[[], str], seconds: Any) -> bool:
+    seconds = scheduler.real(seconds)
     place = _Place()
     queue.append(place)
     return _wait(queue, place, waits_for, seconds)
 
 
-def _call_next(queue: _Queue) -> bool:
-    """Calls the one that has waited longest; False: nobody waits."""
+def _call_next(queue: _Queue) -> Any:
+    """Calls the one that has waited longest, and returns its strand; None: nobody waits."""
     if not queue:
-        return False
+        return None
     place = queue.popleft()
     place.is_called = True
     scheduler.wake(place.strand)
-    return True
+    return place.strand
 
 
 def _seconds(blocking: Any, timeout: Any) -> float | None:
@@ -117,17 +118,13 @@ class Lock:
         if self._holder is None:
             self._holder = scheduler.running()
             return True
-        if not _queue_up(self._queue, lambda: _held(self._holder), seconds):
-            return False
-        self._holder = scheduler.running()
-        return True
+        return _queue_up(self._queue, lambda: _held(self._holder), seconds)
 
     def release(self) -> None:
         """Gives it to the next, or unlocks it."""
         if self._holder is None:
             raise RuntimeError("release unlocked lock")
-        if not _call_next(self._queue):
-            self._holder = None
+        self._holder = _call_next(self._queue)
 
     def locked(self) -> bool:
         """Whether somebody has it."""
@@ -166,9 +163,7 @@ class RLock:
         seconds = _seconds(blocking, timeout)
         me = scheduler.running()
         if self._owner is not None and self._owner is not me:
-            if not _queue_up(self._queue, lambda: _held(self._owner), seconds):
-                return False
-            self._count = 0
+            return _queue_up(self._queue, lambda: _held(self._owner), seconds)
         self._owner = me
         self._count += 1
         return True
@@ -178,8 +173,9 @@ class RLock:
         if self._owner is not scheduler.running():
             raise RuntimeError("cannot release un-acquired lock")
         self._count -= 1
-        if self._count == 0 and not _call_next(self._queue):
-            self._owner = None
+        if self._count == 0:
+            self._owner = _call_next(self._queue)  # from now on, before it runs
+            self._count = 0 if self._owner is None else 1
 
     def _is_owned(self) -> bool:
         return self._owner is scheduler.running()
@@ -306,6 +302,7 @@ class Condition:
         if not self._is_owned():
             raise RuntimeError("cannot wait on un-acquired lock")
         lock = self._lock
+        timeout = scheduler.real(timeout)
         place = _Place()
         self._queue.append(place)
         count = 1
@@ -549,6 +546,11 @@ class _Record:
         return self.strand is not None and not self.strand.ended
 
 
+def _plain(name: Any) -> str:
+    """An exact str: a subclass would run code of the program when the scheduler names its threads."""
+    return str.__str__(str(name))
+
+
 _numbers = itertools.count(1)
 _alive: dict[int, _Record] = {}  # by the strand's number, in the order of their start
 _at_exit: list[Callable[[], None]] = []
@@ -577,7 +579,7 @@ class Thread:
         self._target, self._args = target, args
         self._kwargs = {} if kwargs is None else kwargs
         is_daemon = _current().daemon if daemon is None else bool(daemon)
-        _set_record(self, _Record(str(name), is_daemon, self))
+        _set_record(self, _Record(_plain(name), is_daemon, self))
 
     def start(self) -> None:
         """Runs run() in a thread of its own, until it waits for the first time."""
@@ -611,7 +613,7 @@ class Thread:
 
     @name.setter
     def name(self, name: Any) -> None:
-        _record_of(self).name = str(name)
+        _record_of(self).name = _plain(name)
 
     @property
     def ident(self) -> int | None:
