@@ -454,9 +454,7 @@ class Transformer(RestrictingNodeTransformer):
                 continue
             near = self._modules.near_names("os", attr)
             files = self._modules.profile_with_files() if "profile has it" in near else None
-            self.refuse(
-                use, "BJ202", "os", attr, self._modules.profile_name, near, profile=files
-            )
+            self.refuse(use, "BJ202", "os", attr, self._modules.profile_name, near, profile=files)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if getattr(node, "is_lazy", 0):

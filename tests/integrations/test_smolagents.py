@@ -70,7 +70,9 @@ def test_an_agent_is_told_how_it_is(box):
 
 
 def test_an_agent_mends_what_failed(box):
-    scripted = agent(BelljarExecutor(box), "print('so far')\n1 / 0", "import glob", "final_answer(2)")
+    scripted = agent(
+        BelljarExecutor(box), "print('so far')\n1 / 0", "import glob", "final_answer(2)"
+    )
     assert scripted.run("?") == 2
     assert "so far" in scripted.model.seen[1] and "ZeroDivisionError" in scripted.model.seen[1]
     assert "BJ201" in scripted.model.seen[2]
