@@ -73,6 +73,9 @@ class FakePolicy:
     def forget_program(self):
         pass
 
+    def arrange_surroundings(self, arguments, environment):
+        pass
+
     def compile(self, source, filename, allowed_imports):
         from belljar_runner.source import compile_full
 

@@ -268,7 +268,6 @@ def test_no_memory_for_the_report(run, monkeypatch):
         ),
         ("raise ModuleNotFoundError('m', name='numpy.linalg')", {}, "profile 'data-science'"),
         ("def f(): f()\nf()", {}, "calls are nested"),
-        ("print(__file__)", {}, "the program is not run from a file"),
         ("raise PermissionError(1, 'no')", {}, "the sandbox refuses this"),
         ("1 / 0", {}, None),
         ("qqq", {}, None),
