@@ -282,7 +282,8 @@ def classes_of(policy: Any, guards: Any) -> list[type]:
                 attribute = getattr(value, name, None) if name[:1] != "_" else None
                 for base in type(attribute).__mro__:
                     found[base] = None
-    return [cls for cls in found if cls.__flags__ & (1 << 9)]  # heap types: written in Python, most
+    # Heap types: written in Python, most. Those of unittest.mock are the program's own.
+    return [cls for cls in found if cls.__flags__ & (1 << 9) and not guards.is_guest_class(cls)]
 
 
 def samples_of(cls: type) -> list[Any]:
