@@ -19,8 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kLongAnswer = 8 << 20;  // for a list; one container takes about 1 KiB
-// The kernel's notification of a kill may come after that of the death: about 0.1 s was observed, and
-// more than 0.5 s on a loaded machine.
+// The kernel's notification of a kill may come after that of the death: about 0.1 s was observed,
+// and more than 0.5 s on a loaded machine.
 constexpr milliseconds kNoticeOfKill{1500};
 
 core::Error Refused(const std::string& operation, const EngineAnswer& answer,

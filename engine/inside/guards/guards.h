@@ -116,7 +116,7 @@ class NameLoadScope {
 // How many classes of the guest the running thread is in the middle of creating; returns the old
 // number.
 int ExchangeClassesInCreation(int number);
-bool InstallClassHooks();  // tp_new and tp_alloc of `type`
+bool InstallClassHooks();            // tp_new and tp_alloc of `type`
 extern PyMethodDef class_methods[];  // begin_load(), end_load()
 // Checks a `__match_args__`, and shortens it if only harmless names would be lost. New reference.
 PyObject* CheckMatchArgs(PyObject* value);

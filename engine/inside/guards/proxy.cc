@@ -1,7 +1,8 @@
 // Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
 // exposes, has no __dict__, is read-only but for the streams of `sys`, and cannot be created by
-// Python code after freeze(), except by the policy between begin_load() and end_load(). Its type is the only `types.ModuleType` that a guest sees:
-// isinstance() behaves as a program expects, and exposes nothing beyond type().
+// Python code after freeze(), except by the policy between begin_load() and end_load(). Its type is
+// the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects, and
+// exposes nothing beyond type().
 //
 // What a program patches for a test (unittest.mock) lies in an overlay, which only the program's
 // own code sees: a frame of the library that loads the same name gets the export.
