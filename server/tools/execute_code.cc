@@ -232,8 +232,7 @@ std::string LanguageText(const Sandboxes& sandboxes) {
   }
   const EnabledProfile& defaults = sandboxes.default_profile();
   return "Ordinary Python is supported: classes, recursion, comprehensions, match, async, "
-         "dataclasses. Not available: eval, exec, compile, attributes such as __globals__ that "
-         "reach into the "
+         "dataclasses, threads. Not available: attributes such as __globals__ that reach into the "
          "interpreter, " +
          std::string(defaults.profile.workspace ? "files outside the workspace, "
                                                 : "open, files, ") +

@@ -300,13 +300,15 @@ TEST_P(RealEngine, ListsByLabel) {
 }
 
 TEST_P(RealEngine, MemoryIsLimited) {
-  const StartedContainer container = Started({"memory"});
-  const ContainerExit exit = ExitOf(container);
-  EXPECT_EQ(exit.exit_code, 137);
-  // Podman 4.3 does not always know.
-  if (GetParam().engine != "podman") {
-    EXPECT_TRUE(exit.out_of_memory);
+  // Podman 4.3 does not always know. Docker knows by a notification of the container's control
+  // group, which it can miss when the group is removed at once: one of three has to be noticed.
+  bool noticed = GetParam().engine == "podman";
+  for (int attempt = 0; attempt < 3 && (attempt == 0 || !noticed); ++attempt) {
+    const ContainerExit exit = ExitOf(Started({"memory"}));
+    EXPECT_EQ(exit.exit_code, 137);
+    noticed = noticed || exit.out_of_memory;
   }
+  EXPECT_TRUE(noticed);
 }
 
 TEST_P(RealEngine, FoldersAreLimited) {
