@@ -75,8 +75,8 @@ def verify_later_code(belljar_policy: types.ModuleType, policy) -> None:
     """Lets the verifier read what the policy compiles for a running program, too."""
     original = belljar_policy._compile_tree
 
-    def compile_tree(*args) -> types.CodeType:
-        code = original(*args)
+    def compile_tree(*args, **kwargs) -> types.CodeType:
+        code = original(*args, **kwargs)
         later_violations.extend(violations_of(code, policy.modules))
         return code
 
