@@ -582,7 +582,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             ("ImportFrom",),
             refused=(
                 ("BJ203", "def f():\n    from math import *"),
-                ("BJ201", "from os import *"),
+                ("BJ201", "from glob import *"),
             ),
         ),
         Construct(

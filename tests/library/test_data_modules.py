@@ -18,7 +18,7 @@ def test_program(name: str) -> None:
 
 
 def test_the_main_module_takes_no_name_of_a_hook_or_of_the_interpreter() -> None:
-    for name in ("@write", "@private", "__builtins__", "__import__", "a b"):
+    for name in ("@write", "@private", "__builtins__", "__import__"):
         source = f"import sys\nsetattr(sys.modules['__main__'], {name!r}, None)"
         assert run(source).error is not None, name
 

@@ -53,7 +53,7 @@ def test_missing_modules_and_names() -> None:
     ran = assert_runs("""
     import json, unittest.mock
     from unittest.mock import patch
-    for target in ("requests.get", "os.path.exists", "time.nothing", "json.nothing.dumps"):
+    for target in ("requests.get", "glob.glob", "time.nothing", "json.nothing.dumps"):
         try:
             with patch(target): print("patched")
         except Exception as error:
@@ -62,7 +62,7 @@ def test_missing_modules_and_names() -> None:
     """)
     assert ran.stdout.splitlines() == [
         "ModuleNotFoundError [BJ201] module 'requests' is not available in this sandbox",
-        "ModuleNotFoundError [BJ201] module 'os' is not available in this sandbox",
+        "ModuleNotFoundError [BJ201] module 'glob' is not available in this sandbox",
         "AttributeError <module 'time'> does not have the attribute 'nothing'",
         "AttributeError module 'json' has no attribute 'nothing'",
         "True",
@@ -104,7 +104,7 @@ def test_open_without_files() -> None:
     except {error} as error: print("none")
     """
     for target in ('"builtins.open"', '"__main__.open"', 'f"{__name__}.open"'):
-        ran = assert_runs(program.format(target=target, error="NameError"))
+        ran = assert_runs(program.format(target=target, error="PermissionError"))
         assert ran.stdout == "data\nnone\n"
     assert_refused("open('x')", "BJ501")
 

@@ -136,7 +136,6 @@ def test_import_hints() -> None:
     assert "math" in assert_refused("import maths", "BJ201")["hint"]
     mapping = assert_refused("from collections import Mapping", "BJ202")
     assert "from collections.abc import Mapping" in mapping["hint"]
-    assert "Available modules" in assert_refused("import subprocess", "BJ201")["hint"]
     assert "sqrt" in assert_refused("from math import sqr", "BJ202")["hint"]
     assert "no_such" in assert_refused("from math import no_such", "BJ202")["reason"]
 
