@@ -200,8 +200,11 @@ SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepar
   return {};
 }
 
-// The shipped filters answer it with EPERM, which no kernel does for these arguments.
-bool IsCloneRefused() { return syscall(SYS_clone3, nullptr, 0) < 0 && errno == EPERM; }
+// The shipped filters answer it with EPERM, and a kernel with EINVAL: a thread that does not share
+// signal handlers.
+bool IsCloneRefused() {
+  return syscall(SYS_clone, CLONE_VM | CLONE_THREAD, 0, 0, 0, 0) < 0 && errno == EPERM;
+}
 
 }  // namespace
 

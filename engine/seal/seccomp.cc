@@ -1,5 +1,6 @@
 #include "engine/seal/seccomp.h"
 
+#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -9,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -56,24 +59,50 @@ core::Result<void> Allow(scmp_filter_ctx filter, const core::SyscallRule& rule) 
       "allow " + rule.name);
 }
 
-// glibc starts threads (pthread_create) and programs (posix_spawn) with all signals blocked, and a
-// blocked SIGSYS kills: an ordinary program would die instead of getting an exception. So these
-// calls fail without the signal, and are not recorded in the result. fork() blocks nothing and is
-// recorded like other calls.
+// What the C libraries' pthread_create() passes: a thread of this process, in its namespaces.
+constexpr uint32_t kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                                  CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
+                                  CLONE_CHILD_CLEARTID;
+
+#if defined(__x86_64__)
+constexpr uint32_t kNativeArch = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
+#else
+#error "an architecture that the filters do not know"
+#endif
+
+// A filter can read the flags of clone, but not those of clone3, which are in memory: that call
+// "does not exist", as on kernels before 5.3, and libc uses clone. RLIMIT_NPROC bounds the threads.
 //
-// libseccomp rejects a rule whose action is the filter's default.
-core::Result<void> RefuseClone(scmp_filter_ctx filter, uint32_t default_action) {
-  constexpr uint32_t kQuietly = SCMP_ACT_ERRNO(EPERM);
-  core::Result<void> done =
-      Check(seccomp_rule_add(filter, kQuietly, SCMP_SYS(clone3), 0), "refuse clone3");
-  if (!done) return done;
-  scmp_arg_cmp shares_memory{0, SCMP_CMP_MASKED_EQ, CLONE_VM, CLONE_VM};
-  done = Check(seccomp_rule_add_array(filter, kQuietly, SCMP_SYS(clone), 1, &shares_memory),
-               "refuse clone");
-  if (!done || default_action == SCMP_ACT_TRAP) return done;
-  scmp_arg_cmp forks{0, SCMP_CMP_MASKED_EQ, CLONE_VM, 0};
-  return Check(seccomp_rule_add_array(filter, SCMP_ACT_TRAP, SCMP_SYS(clone), 1, &forks),
-               "refuse clone");
+// glibc starts threads (pthread_create) and programs (posix_spawn) with all signals blocked, and a
+// blocked SIGSYS kills: an ordinary program would die instead of getting an exception. So calls
+// that share memory fail without the signal, and are not recorded in the result. fork() blocks
+// nothing and is recorded like other calls.
+//
+// By hand, because libseccomp does not combine an exact value with a mask of the same argument. The
+// instructions go before a filter of libseccomp's, which checks all other calls.
+void PrependThreadsOnly(std::vector<sock_filter>& filter) {
+  constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
+  constexpr auto kEqual = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
+  constexpr auto kAnyBit = static_cast<uint16_t>(BPF_JMP | BPF_JSET | BPF_K);
+  constexpr auto kReturn = static_cast<uint16_t>(BPF_RET | BPF_K);
+  const sock_filter own[] = {
+      BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
+      BPF_JUMP(kEqual, kNativeArch, 0, 10),  // libseccomp's filter kills
+      BPF_STMT(kLoad, offsetof(seccomp_data, nr)),
+      BPF_JUMP(kEqual, SYS_clone3, 4, 0),
+      BPF_JUMP(kEqual, SYS_clone, 0, 7),
+      // The kernel uses the lower half; both architectures are little-endian.
+      BPF_STMT(kLoad, offsetof(seccomp_data, args)),
+      BPF_JUMP(kEqual, kThreadFlags, 2, 0),
+      BPF_JUMP(kAnyBit, CLONE_VM, 2, 3),
+      BPF_STMT(kReturn, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(kReturn, SECCOMP_RET_ALLOW),
+      BPF_STMT(kReturn, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(kReturn, SECCOMP_RET_TRAP),
+  };
+  filter.insert(filter.begin(), std::begin(own), std::end(own));
 }
 
 bool IsClone(std::string_view name) { return name == "clone" || name == "clone3"; }
@@ -132,16 +161,14 @@ core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::Sys
   const bool may_clone =
       std::any_of(allowed.begin(), allowed.end(),
                   [](const core::SyscallRule& rule) { return IsClone(rule.name); });
-  if (!may_clone) {
-    if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_TRAP); !done)
-      return done.error();
-  }
   for (const std::string& name : hostile) {
     if (core::Result<void> done = Refuse(filter->get(), SCMP_ACT_KILL_PROCESS, name); !done) {
       return done.error();
     }
   }
-  return Export(filter->get());
+  core::Result<std::vector<sock_filter>> compiled = Export(filter->get());
+  if (compiled && !may_clone) PrependThreadsOnly(*compiled);
+  return compiled;
 }
 
 core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
@@ -154,11 +181,11 @@ core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::str
     const uint32_t action = kills ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_TRAP;
     if (core::Result<void> done = Refuse(filter->get(), action, name); !done) return done.error();
   }
-  if (std::any_of(refused.begin(), refused.end(), IsClone)) {
-    if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_ALLOW); !done)
-      return done.error();
+  core::Result<std::vector<sock_filter>> compiled = Export(filter->get());
+  if (compiled && std::any_of(refused.begin(), refused.end(), IsClone)) {
+    PrependThreadsOnly(*compiled);
   }
-  return Export(filter->get());
+  return compiled;
 }
 
 bool InstallFilter(const std::vector<sock_filter>& filter) {

@@ -5,7 +5,10 @@
 //   the rest   SECCOMP_RET_TRAP: the worker's SIGSYS handler records it and makes it return EPERM,
 //              so that ordinary code gets an ordinary exception. Without the handler, the signal
 //              kills.
-//   clone3, clone(CLONE_VM)   EPERM without the signal, since libc calls them with signals blocked
+//   clone      for a thread of this process, with exactly the flags of pthread_create(): runs, and
+//              RLIMIT_NPROC bounds it. EPERM without the signal for others that share memory, since
+//              libc calls them with signals blocked
+//   clone3     ENOSYS, since a filter cannot read its flags: libc then uses clone
 #ifndef BELLJAR_ENGINE_SEAL_SECCOMP_H_
 #define BELLJAR_ENGINE_SEAL_SECCOMP_H_
 

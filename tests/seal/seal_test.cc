@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -334,11 +335,41 @@ TEST(WidestFilter, NoPageOfAFileGoesToASocketOrAPipe) {
   }
 }
 
-// libc starts threads with all signals blocked, and a blocked SIGSYS would kill.
-TEST_F(ShippedFilter, ThreadsAreRefusedWithoutASignal) {
+// What pthread_create() passes.
+constexpr unsigned long kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+                                       CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+                                       CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+
+TEST_F(ShippedFilter, LibcStartsThreads) {
   EXPECT_EQ(Caught([] {
-              if (syscall(SYS_clone3, nullptr, 0) != -1 || errno != EPERM) _exit(10);
-              if (syscall(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND, 0, 0, 0, 0) != -1 ||
+              // libc asks for clone3 first, which "does not exist".
+              if (syscall(SYS_clone3, nullptr, 0) != -1 || errno != ENOSYS) _exit(10);
+              pthread_t thread;
+              int value = 0;
+              if (pthread_create(
+                      &thread, nullptr,
+                      [](void* to) -> void* {
+                        *static_cast<int*>(to) = 7;
+                        return nullptr;
+                      },
+                      &value) != 0) {
+                _exit(11);
+              }
+              if (pthread_join(thread, nullptr) != 0 || value != 7) _exit(12);
+            }),
+            tests::Exited(kAsExpected));
+}
+
+// libc starts threads and programs with all signals blocked, and a blocked SIGSYS would kill.
+TEST_F(ShippedFilter, OtherClonesThatShareMemoryAreRefusedWithoutASignal) {
+  EXPECT_EQ(Caught([] {
+              for (int bit = 0; bit < 32; ++bit) {
+                // One flag more or less: a process, a namespace, a traced thread, …
+                const unsigned long flags = kThreadFlags ^ (1UL << bit);
+                if ((flags & CLONE_VM) == 0) continue;
+                if (syscall(SYS_clone, flags, 0, 0, 0, 0) != -1 || errno != EPERM) _exit(20 + bit);
+              }
+              if (syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) != -1 ||
                   errno != EPERM) {
                 _exit(11);
               }

@@ -547,7 +547,7 @@ class _Record:
 
 
 def _plain(name: Any) -> str:
-    """An exact str: a subclass would run code of the program when the scheduler names its threads."""
+    """An exact str: a subclass would run code of the program when the scheduler prints it."""
     return str.__str__(str(name))
 
 
