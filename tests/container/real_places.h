@@ -4,11 +4,18 @@
 #ifndef BELLJAR_TESTS_CONTAINER_REAL_PLACES_H_
 #define BELLJAR_TESTS_CONTAINER_REAL_PLACES_H_
 
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <ostream>
 #include <sstream>
 #include <string>
+
+#include "container/engines/docker_engine.h"
+#include "container/runsc/runsc_engine.h"
 
 namespace belljar::tests {
 
@@ -29,6 +36,30 @@ inline std::string FromEnvironment(const char* name, const char* otherwise) {
 inline std::string SocketOf(const Place& place) {
   if (place.engine == "podman") return FromEnvironment("BELLJAR_PODMAN_SOCKET", "");
   return FromEnvironment("BELLJAR_DOCKER_SOCKET", BELLJAR_TEST_DOCKER_SOCKET);
+}
+
+// The engine of a place, or why it is not available. `runsc_folder` is for runsc without a daemon,
+// which the engine's name "alone" means.
+struct FoundEngine {
+  std::unique_ptr<container::engines::ContainerEngine> engine;
+  std::string missing;
+};
+inline FoundEngine FindEngine(const Place& place, const std::string& runsc_folder,
+                              std::chrono::seconds timeout) {
+  if (place.engine != "alone") {
+    const std::string socket = SocketOf(place);
+    if (access(socket.c_str(), F_OK) != 0) {
+      return {nullptr, "no engine at " + socket + ": tools/containers start"};
+    }
+    return {std::make_unique<container::engines::DockerEngine>(
+                container::engines::DockerEngineOptions{.socket = socket, .timeout = timeout}),
+            ""};
+  }
+  if (geteuid() != 0) return {nullptr, "runsc holds all of the limits for root only"};
+  auto engine = std::make_unique<container::runsc::RunscEngine>(
+      container::runsc::RunscEngineOptions{.folder = runsc_folder, .timeout = timeout});
+  if (!engine->Check()) return {nullptr, "no runsc: tools/containers install"};
+  return {std::move(engine), ""};
 }
 
 // What the probe says: "name value" lines.

@@ -43,6 +43,20 @@ Process Begin(const std::shared_ptr<ChildReaper>& reaper, const Child& child) {
   return Process(pid, UniqueFd(pidfd), reaper);
 }
 
+// One that has started, and waits until it is killed, as by its parent's death: the seal sets that
+// for a worker.
+Process BeginWaiting(const std::shared_ptr<ChildReaper>& reaper) {
+  const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
+  Process child = Begin(reaper, [&] {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    eventfd_write(ready.get(), 1);
+    for (;;) pause();
+  });
+  eventfd_t count = 0;
+  eventfd_read(ready.get(), &count);
+  return child;
+}
+
 TEST(ChildReaper, ItsChildrenAreNobodyElses) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
@@ -116,19 +130,11 @@ TEST(ChildReaper, ServesSeveralThreads) {
 }
 
 TEST(ChildReaper, EndsWithTheThreadThatStartedItAndItsChildrenToo) {
-  const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
   std::shared_ptr<ChildReaper> reaper;
   std::optional<Process> child;
   std::thread([&] {
     reaper = *ChildReaper::Start();
-    child = Begin(reaper, [&] {
-      // As the seal does it for a worker.
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      eventfd_write(ready.get(), 1);
-      for (;;) pause();
-    });
-    eventfd_t count = 0;
-    eventfd_read(ready.get(), &count);
+    child = BeginWaiting(reaper);
   }).join();
   pollfd ended{child->ended_fd(), POLLIN, 0};
   EXPECT_EQ(poll(&ended, 1, 10'000), 1);
@@ -187,14 +193,7 @@ int StatusAfter(const Child& give_up) {
   return StatusOf([&] {
     auto reaper = ChildReaper::Start();
     if (!reaper) _exit(6);
-    const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
-    Process child = Begin(*reaper, [&] {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      eventfd_write(ready.get(), 1);
-      for (;;) pause();
-    });
-    eventfd_t count = 0;
-    eventfd_read(ready.get(), &count);
+    Process child = BeginWaiting(*reaper);
     // It has looked, and seen nothing.
     usleep(1'200'000);
     if (!(*reaper)->IsAlive()) _exit(7);
@@ -243,14 +242,7 @@ TEST(ChildReaper, WhatMayNotBeSignalledIsKilledAllTheSame) {
   EXPECT_EQ(StatusOf([] {
               auto reaper = ChildReaper::Start();
               if (!reaper) _exit(6);
-              const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
-              Process child = Begin(*reaper, [&] {
-                prctl(PR_SET_PDEATHSIG, SIGKILL);
-                eventfd_write(ready.get(), 1);
-                for (;;) pause();
-              });
-              eventfd_t count = 0;
-              eventfd_read(ready.get(), &count);
+              Process child = BeginWaiting(*reaper);
               if (setresuid(1000, 1000, 1000) != 0) _exit(7);
               child.Destroy();  // returns
               _exit(5);
@@ -373,14 +365,7 @@ TEST(ChildReaper, OneThatIsEndedIsNotAlive) {
 TEST(ChildReaper, AChildThatEndsWithItSaysSo) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
-  const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
-  Process child = Begin(*reaper, [&] {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    eventfd_write(ready.get(), 1);
-    for (;;) pause();
-  });
-  eventfd_t count = 0;
-  eventfd_read(ready.get(), &count);
+  Process child = BeginWaiting(*reaper);
   kill((*reaper)->pid(), SIGKILL);
   const ExitReport report = child.Wait();
   EXPECT_FALSE(report.known);

@@ -24,6 +24,23 @@ else:
 if TYPE_CHECKING:
     from belljar import Sandbox
 
+# For a script: the ids of its belljar-parent processes.
+PARENTS = """
+import os
+from pathlib import Path
+
+def parents():
+    pids = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue
+        if "Name:\\tbelljar-parent\\n" in text and f"PPid:\\t{os.getpid()}\\n" in text:
+            pids.append(int(status.parent.name))
+    return pids
+"""
+
 Script = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.conftest import PACKAGE, Script
+from tests.python.conftest import PACKAGE, PARENTS, Script
 
 NOBODY = 65534
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="takes root")
@@ -34,21 +34,12 @@ WHO = [
     pytest.param({"user": NOBODY, "group": NOBODY, "extra_groups": []}, marks=AS_USER, id="user"),
 ]
 
-BEGIN = """
+BEGIN = (
+    PARENTS
+    + """
 import collections, contextlib, json, os, signal, sys, threading, time
 from pathlib import Path
 from belljar import BelljarError, Sandbox
-
-def parents():
-    pids = []
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            text = status.read_text()
-        except OSError:
-            continue
-        if "Name:\\tbelljar-parent\\n" in text and f"PPid:\\t{os.getpid()}\\n" in text:
-            pids.append(int(status.parent.name))
-    return pids
 
 def end_of(box, code, **options):
     '''How the run ended, in words that can be counted.'''
@@ -81,6 +72,7 @@ class Begun:
 def sleep(seconds):
     return f"import time\\nprint('begun', flush=True)\\ntime.sleep({seconds})"
 """
+)
 
 
 def answer_of(script: Script, code: str, **options: Any) -> Any:

@@ -8,23 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.conftest import Script
+from tests.python.conftest import PARENTS, Script
 
-BEGIN = """
+BEGIN = (
+    PARENTS
+    + """
 import ctypes, os, sys, threading, time
 from pathlib import Path
 from belljar import BelljarError, Sandbox
-
-def parents():
-    pids = []
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            text = status.read_text()
-        except OSError:
-            continue
-        if "Name:\\tbelljar-parent\\n" in text and f"PPid:\\t{os.getpid()}\\n" in text:
-            pids.append(int(status.parent.name))
-    return pids
 
 def runs(pid):
     try:
@@ -39,6 +30,7 @@ before = parents()
 assert len(before) == 1
 print(before[0], flush=True)
 """
+)
 
 BECOME_A_USER = "os.setgroups([]); os.setresgid(1000, 1000, 1000); os.setresuid(1000, 1000, 1000)"
 GAIN_NO_MORE = "ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)"  # PR_SET_NO_NEW_PRIVS

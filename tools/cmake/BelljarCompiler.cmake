@@ -49,8 +49,6 @@ if(BELLJAR_ODR_CHECK)
   set(belljar_odr_link_options
       -flto=auto -Wodr -Wlto-type-mismatch -Werror=odr -Werror=lto-type-mismatch)
   add_compile_options(-flto -fno-fat-lto-objects)
-  set(CMAKE_AR "${CMAKE_CXX_COMPILER_AR}")
-  set(CMAKE_RANLIB "${CMAKE_CXX_COMPILER_RANLIB}")
 endif()
 
 # Debug information does not contain the path of the build tree, so that two trees of a clone, such as

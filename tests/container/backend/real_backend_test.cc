@@ -26,7 +26,6 @@
 #include "container/backend/container_plan.h"
 #include "container/backend/container_sandbox.h"
 #include "container/engines/docker_engine.h"
-#include "container/image/archive.h"
 #include "container/runsc/runsc_engine.h"
 #include "engine/core/socket.h"
 #include "engine/core/text.h"
@@ -35,6 +34,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "tests/container/control_groups.h"
 #include "tests/container/probe_image.h"
+#include "tests/container/profile_image.h"
 #include "tests/container/real_places.h"
 #include "tests/support/support.h"
 
@@ -52,36 +52,14 @@ using ::testing::Not;
 constexpr seconds kTimeout{120};
 
 // The image of profile basic, written once in each process.
-struct BuiltImage {
-  tests::TemporaryFolder folder;
-  std::string path;
-  std::string id;
-};
-const BuiltImage& BasicImage() {
-  static const std::unique_ptr<const BuiltImage> built = [] {
-    auto image = std::make_unique<BuiltImage>();
-    const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
-    const outside::Installation& installation = catalogue->installation();
-    const core::Result<image::ImageFiles> files =
-        image::CollectImageFiles({.installation = installation,
-                                  .profile = *catalogue->Choose("basic"),
-                                  .profile_file = "",
-                                  .guest = image::GuestProgramPath(installation)});
-    if (!files) throw std::runtime_error(files.error().ToString());
-    image->path = image->folder.path() + "/image.tar";
-    const core::Result<image::ImageFacts> facts =
-        image::WriteImage(*files,
-                          {.version = host::kBelljarVersion,
-                           .profile = "basic",
-                           .python = host::kPythonVersion,
-                           .inputs = "",
-                           .architecture = files->architecture},
-                          image->path, nullptr);
-    if (!facts) throw std::runtime_error(facts.error().ToString());
-    image->id = "sha256:" + facts->config.digest;
-    return image;
+const tests::ProfileImage& BasicImage() {
+  static const tests::TemporaryFolder folder;
+  static const tests::ProfileImage built = [] {
+    const outside::ProfileCatalogue catalogue = tests::Had(outside::ProfileCatalogue::Open());
+    return tests::WriteProfileImage(catalogue.installation(), tests::Had(catalogue.Choose("basic")),
+                                    "basic", host::kBelljarVersion, folder.path() + "/image.tar");
   }();
-  return *built;
+  return built;
 }
 
 std::string OutputOf(const std::string& command) {

@@ -13,13 +13,12 @@
 #include "container/backend/container_owner.h"
 #include "container/backend/container_sandbox.h"
 #include "container/engines/docker_engine.h"
-#include "container/image/archive.h"
-#include "container/image/image_files.h"
 #include "container/runsc/runsc_engine.h"
 #include "engine/core/text.h"
 #include "engine/host/random.h"
 #include "engine/host/version.h"
 #include "engine/outside/profile_catalogue.h"
+#include "tests/container/profile_image.h"
 #include "tests/container/real_places.h"
 #include "tests/egress/egress_hosts.h"
 #include "tests/support/support.h"
@@ -38,36 +37,15 @@ core::Profile NetworkProfile() { return *outside::ProfileCatalogue::Open()->Choo
 
 // Written once in each process. Without the packages of the profile, which may not be here: the
 // library's own modules do.
-struct BuiltImage {
-  tests::TemporaryFolder folder;
-  std::string path = folder.path() + "/image.tar";
-  std::string id;
-};
-const BuiltImage& NetworkImage() {
-  static const std::unique_ptr<const BuiltImage> built = [] {
-    auto image = std::make_unique<BuiltImage>();
-    const outside::Installation installation = outside::ProfileCatalogue::Open()->installation();
+const tests::ProfileImage& NetworkImage() {
+  static const tests::TemporaryFolder folder;
+  static const tests::ProfileImage built = [] {
     core::Profile profile = NetworkProfile();
     profile.packages.clear();
-    const core::Result<image::ImageFiles> files =
-        image::CollectImageFiles({.installation = installation,
-                                  .profile = profile,
-                                  .profile_file = "",
-                                  .guest = image::GuestProgramPath(installation)});
-    if (!files) throw std::runtime_error(files.error().ToString());
-    const core::Result<image::ImageFacts> facts =
-        image::WriteImage(*files,
-                          {.version = host::kBelljarVersion,
-                           .profile = "network",
-                           .python = host::kPythonVersion,
-                           .inputs = "",
-                           .architecture = files->architecture},
-                          image->path, nullptr);
-    if (!facts) throw std::runtime_error(facts.error().ToString());
-    image->id = "sha256:" + facts->config.digest;
-    return image;
+    return tests::WriteProfileImage(outside::ProfileCatalogue::Open()->installation(), profile,
+                                    "network", host::kBelljarVersion, folder.path() + "/image.tar");
   }();
-  return *built;
+  return built;
 }
 
 void Serve(tests::Peer& peer) {

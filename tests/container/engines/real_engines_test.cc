@@ -23,6 +23,7 @@
 #include "engine/host/random.h"
 #include "tests/container/control_groups.h"
 #include "tests/container/probe_image.h"
+#include "tests/container/profile_image.h"
 #include "tests/container/real_places.h"
 #include "tests/support/support.h"
 
@@ -53,38 +54,16 @@ std::string ReadAllOf(int fd, size_t enough = std::string::npos) {
 class RealEngine : public ::testing::TestWithParam<tests::Place> {
  protected:
   void SetUp() override {
-    if (GetParam().engine == "alone") {
-      OpenRunsc();
-    } else {
-      OpenDocker();
-    }
-    if (!engine_) return;
+    static const tests::TemporaryFolder folder;
+    tests::FoundEngine found = tests::FindEngine(GetParam(), folder.path(), seconds(60));
+    if (!found.engine) BELLJAR_SKIP_OR_FAIL(found.missing);
+    engine_ = std::move(found.engine);
     const core::Result<EngineFacts> facts = engine_->Check();
     ASSERT_TRUE(facts) << facts.error().ToString();
     facts_ = *facts;
     // Of this build, whatever an engine still has under that name.
     static std::set<std::string> loaded;
     if (loaded.insert(GetParam().engine).second) Load();
-  }
-
-  void OpenDocker() {
-    const std::string socket = tests::SocketOf(GetParam());
-    if (access(socket.c_str(), F_OK) != 0) {
-      BELLJAR_SKIP_OR_FAIL("no engine at " + socket + ": tools/containers start");
-    }
-    engine_ = std::make_unique<DockerEngine>(
-        DockerEngineOptions{.socket = socket, .timeout = seconds(60)});
-  }
-
-  void OpenRunsc() {
-    static const tests::TemporaryFolder folder;
-    if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("runsc holds all of the limits for root only");
-    engine_ = std::make_unique<runsc::RunscEngine>(
-        runsc::RunscEngineOptions{.folder = folder.path(), .timeout = seconds(60)});
-    if (!engine_->Check()) {
-      engine_.reset();
-      BELLJAR_SKIP_OR_FAIL("no runsc: tools/containers install");
-    }
   }
 
   void TearDown() override {
@@ -117,17 +96,11 @@ class RealEngine : public ::testing::TestWithParam<tests::Place> {
     return spec;
   }
 
-  // What cannot go on ends the test: GoogleTest reports what is thrown.
-  template <typename T>
-  static T Had(core::Result<T> result) {
-    if (!result) throw std::runtime_error(result.error().ToString());
-    return std::move(*result);
-  }
   StartedContainer Started(std::vector<std::string> arguments) {
-    return Had(engine_->Start(Spec(std::move(arguments))));
+    return tests::Had(engine_->Start(Spec(std::move(arguments))));
   }
   ContainerExit ExitOf(const StartedContainer& container) {
-    return Had(engine_->Wait(container.id, seconds(60)));
+    return tests::Had(engine_->Wait(container.id, seconds(60)));
   }
 
   bool IsGvisor() const { return GetParam().runtime == "runsc"; }
@@ -378,7 +351,7 @@ TEST_P(RealEngine, AProgramThatIsNotThereLeavesNothing) {
   if (GetParam().engine == "alone") {
     ContainerSpec wrong = Spec({});
     wrong.command = {"/no/such/program"};
-    const StartedContainer container = Had(engine_->Start(wrong));
+    const StartedContainer container = tests::Had(engine_->Start(wrong));
     EXPECT_EQ(ReadAllOf(container.output.get()), "");
     EXPECT_NE(ExitOf(container).exit_code, 0);
     EXPECT_THAT(container.errors(), HasSubstr("/no/such/program"));

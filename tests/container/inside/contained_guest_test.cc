@@ -12,20 +12,16 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "container/backend/guest_connection.h"
-#include "container/engines/docker_engine.h"
-#include "container/image/archive.h"
 #include "container/image/image_files.h"
-#include "container/runsc/runsc_engine.h"
 #include "engine/core/text.h"
 #include "engine/host/random.h"
-#include "engine/host/version.h"
-#include "engine/outside/installation.h"
 #include "engine/outside/profile_catalogue.h"
+#include "tests/container/profile_image.h"
+#include "tests/container/real_places.h"
 #include "tests/support/support.h"
 
 namespace belljar::container::inside {
@@ -45,78 +41,25 @@ constexpr char kLabel[] = "dev.belljar.test.run";
 // Of the images here, so that they are nobody else's.
 constexpr char kImageVersion[] = "contained-guest-test";
 
-struct Place {
-  std::string engine;
-  std::string runtime;
-};
-std::ostream& operator<<(std::ostream& out, const Place& place) {
-  return out << place.engine << "_" << place.runtime;
-}
-
-// What cannot go on ends the test: GoogleTest reports what is thrown.
-template <typename T>
-T Had(core::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().ToString());
-  return std::move(*result);
-}
-
-struct BuiltImage {
-  std::string path;
-  std::string id;
-};
-
 // Built once per program.
-const BuiltImage& Image(const std::string& profile_name) {
-  static std::map<std::string, BuiltImage> built;
+const tests::ProfileImage& Image(const std::string& profile_name) {
+  static std::map<std::string, tests::ProfileImage> built;
   static const tests::TemporaryFolder folder;
   if (const auto found = built.find(profile_name); found != built.end()) return found->second;
-  const outside::ProfileCatalogue catalogue = Had(outside::ProfileCatalogue::Open());
-  const image::ImageFiles files =
-      Had(image::CollectImageFiles({.installation = catalogue.installation(),
-                                    .profile = Had(catalogue.Choose(profile_name)),
-                                    .profile_file = "",
-                                    .guest = image::GuestProgramPath(catalogue.installation())}));
-  const std::string path = folder.path() + "/" + profile_name + ".tar";
-  const image::ImageFacts facts = Had(image::WriteImage(files,
-                                                        {.version = kImageVersion,
-                                                         .profile = profile_name,
-                                                         .python = host::kPythonVersion,
-                                                         .inputs = "",
-                                                         .architecture = files.architecture},
-                                                        path, nullptr));
-  return built[profile_name] = {path, "sha256:" + facts.config.digest};
+  const outside::ProfileCatalogue catalogue = tests::Had(outside::ProfileCatalogue::Open());
+  return built[profile_name] = tests::WriteProfileImage(
+             catalogue.installation(), tests::Had(catalogue.Choose(profile_name)), profile_name,
+             kImageVersion, folder.path() + "/" + profile_name + ".tar");
 }
 
-class ContainedGuest : public ::testing::TestWithParam<Place> {
+class ContainedGuest : public ::testing::TestWithParam<tests::Place> {
  protected:
   void SetUp() override {
     signal(SIGPIPE, SIG_IGN);
-    if (GetParam().engine == "alone") {
-      OpenRunsc();
-    } else {
-      OpenDocker();
-    }
-  }
-
-  void OpenDocker() {
-    const char* const given = getenv("BELLJAR_DOCKER_SOCKET");
-    const std::string socket = given ? given : BELLJAR_TEST_DOCKER_SOCKET;
-    if (access(socket.c_str(), F_OK) != 0) {
-      BELLJAR_SKIP_OR_FAIL("no engine at " + socket + ": tools/containers start");
-    }
-    engine_ = std::make_unique<engines::DockerEngine>(
-        engines::DockerEngineOptions{.socket = socket, .timeout = seconds(60)});
-  }
-
-  void OpenRunsc() {
     static const tests::TemporaryFolder folder;
-    if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("runsc holds all of the limits for root only");
-    engine_ = std::make_unique<runsc::RunscEngine>(
-        runsc::RunscEngineOptions{.folder = folder.path(), .timeout = seconds(60)});
-    if (!engine_->Check()) {
-      engine_.reset();
-      BELLJAR_SKIP_OR_FAIL("no runsc: tools/containers install");
-    }
+    tests::FoundEngine found = tests::FindEngine(GetParam(), folder.path(), seconds(60));
+    if (!found.engine) BELLJAR_SKIP_OR_FAIL(found.missing);
+    engine_ = std::move(found.engine);
   }
 
   void TearDown() override {
@@ -127,10 +70,10 @@ class ContainedGuest : public ::testing::TestWithParam<Place> {
       EXPECT_TRUE(engine_->Remove(container.id));
   }
 
-  void Load(const BuiltImage& image) {
-    if (Had(engine_->FindImage(image.id))) return;
+  void Load(const tests::ProfileImage& image) {
+    if (tests::Had(engine_->FindImage(image.id))) return;
     const core::UniqueFd tar(open(image.path.c_str(), O_RDONLY | O_CLOEXEC));
-    (void)Had(engine_->LoadImage(tar.get(), {}));
+    (void)tests::Had(engine_->LoadImage(tar.get(), {}));
   }
 
   bool IsGvisor() const { return GetParam().runtime == "runsc"; }
@@ -139,7 +82,7 @@ class ContainedGuest : public ::testing::TestWithParam<Place> {
   std::unique_ptr<backend::GuestConnection> Started(const core::Profile& profile,
                                                     const std::string& language = "restricted",
                                                     const std::string& isolation = "standard") {
-    const BuiltImage& image = Image(profile.name);
+    const tests::ProfileImage& image = Image(profile.name);
     Load(image);
     engines::ContainerSpec spec;
     spec.image = image.id;
@@ -156,7 +99,7 @@ class ContainedGuest : public ::testing::TestWithParam<Place> {
     spec.folders = {{.path = core::kTemporaryPath, .size = size}};
     if (profile.workspace) spec.folders.push_back({.path = core::kWorkspacePath, .size = size});
     spec.memory = core::Bytes::Mebi(1024);
-    container_ = Had(engine_->Start(spec));
+    container_ = tests::Had(engine_->Start(spec));
     auto guest = std::make_unique<backend::GuestConnection>(
         *wire::Channel::OfPipes(std::move(container_.output), std::move(container_.input)),
         backend::GuestTerms::Of(profile, isolation, language));
@@ -165,7 +108,7 @@ class ContainedGuest : public ::testing::TestWithParam<Place> {
   }
 
   static core::Profile Chosen(const std::string& name) {
-    return Had(Had(outside::ProfileCatalogue::Open()).Choose(name));
+    return tests::Had(tests::Had(outside::ProfileCatalogue::Open()).Choose(name));
   }
 
   host::Outcome RunIn(const core::Profile& profile,
@@ -178,7 +121,7 @@ class ContainedGuest : public ::testing::TestWithParam<Place> {
     request.limits = profile.default_limits;
     request.limits.timeout = std::min<milliseconds>(seconds(60), profile.maximum_limits.timeout);
     change(request);
-    host::Outcome outcome = Had(guest->Run(request, options));
+    host::Outcome outcome = tests::Had(guest->Run(request, options));
     EXPECT_EQ(guest->end(), backend::GuestConnection::End::kOutcome) << container_.errors();
     return outcome;
   }
@@ -346,8 +289,9 @@ TEST_P(ContainedGuest, StrictIsolationIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, ContainedGuest,
-                         ::testing::Values(Place{"docker", "runc"}, Place{"docker", "runsc"},
-                                           Place{"alone", "runsc"}),
+                         ::testing::Values(tests::Place{"docker", "runc"},
+                                           tests::Place{"docker", "runsc"},
+                                           tests::Place{"alone", "runsc"}),
                          ::testing::PrintToStringParamName());
 
 }  // namespace

@@ -1,0 +1,50 @@
+// The image of a profile, made of this build, for tests of real containers.
+#ifndef BELLJAR_TESTS_CONTAINER_PROFILE_IMAGE_H_
+#define BELLJAR_TESTS_CONTAINER_PROFILE_IMAGE_H_
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "container/image/archive.h"
+#include "container/image/image_files.h"
+#include "engine/host/version.h"
+#include "engine/outside/installation.h"
+
+namespace belljar::tests {
+
+// What cannot go on ends the test: GoogleTest reports what is thrown.
+template <typename T>
+T Had(core::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().ToString());
+  return std::move(*result);
+}
+
+struct ProfileImage {
+  std::string path;
+  std::string id;
+};
+
+// Writes it to `path`, named for `name` and `version`.
+inline ProfileImage WriteProfileImage(const outside::Installation& installation,
+                                      const core::Profile& profile, const std::string& name,
+                                      const std::string& version, const std::string& path) {
+  const container::image::ImageFiles files = Had(container::image::CollectImageFiles(
+      {.installation = installation,
+       .profile = profile,
+       .profile_file = "",
+       .guest = container::image::GuestProgramPath(installation)}));
+  const container::image::ImageFacts facts =
+      Had(container::image::WriteImage(files,
+                                       {.version = version,
+                                        .profile = name,
+                                        .python = host::kPythonVersion,
+                                        .inputs = "",
+                                        .architecture = files.architecture},
+                                       path, nullptr));
+  return {path, "sha256:" + facts.config.digest};
+}
+
+}  // namespace belljar::tests
+
+#endif  // BELLJAR_TESTS_CONTAINER_PROFILE_IMAGE_H_
