@@ -48,7 +48,7 @@ void AddLimitOptions(CLI::App* parser, LimitOptions& options) {
   AddText(parser, "--cpu", options.cpu, "TIME",
           "CPU time (default: as --timeout, if that is given; else the profile's)");
   AddText(parser, "--memory", options.memory, "SIZE",
-          "memory: 64m, 1g (default: the profile's; basic: 128m)");
+          "memory: 64m, 1g (default: the profile's; basic: 256m)");
   AddText(parser, "--max-output", options.output, "SIZE",
           "limit for stdout and for stderr, each; further output is discarded and counted "
           "(default: the profile's; basic: 1m)");

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <sstream>
 
 #include "cli/console.h"
@@ -112,6 +114,31 @@ const Command* Chosen(const std::vector<Command>& commands) {
   return nullptr;
 }
 
+// The command that takes all arguments after "--", if `arguments` are for one.
+const Command* TakerOfRest(const std::vector<Command>& commands,
+                           const std::vector<std::string>& arguments) {
+  const auto found = std::ranges::find_if(commands, [&](const Command& command) {
+    return command.rest && !arguments.empty() && command.parser->get_name() == arguments.front();
+  });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+// Puts what the parser left over before what came after "--". An option among it is an unknown one.
+std::optional<int> TakeRest(const Command& command) {
+  std::vector<std::string> extras;
+  for (const std::string& extra : command.parser->remaining()) {
+    if (IsOption(extra)) {
+      return UsageError(FullName(*command.parser),
+                        UnknownOption(*command.parser, extra) +
+                            "\nThe program's own options follow --: belljar run program.py -- " +
+                            core::Printable(extra));
+    }
+    extras.push_back(extra);
+  }
+  command.rest->insert(command.rest->begin(), extras.begin(), extras.end());
+  return std::nullopt;
+}
+
 }  // namespace
 
 void PrepareParser(CLI::App& app) {
@@ -127,8 +154,14 @@ void PrepareParser(CLI::App& app) {
 std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command>& commands,
                                         const std::vector<std::string>& arguments) {
   for (const Command& command : commands) command.parser->group("Commands");
+  // Not left to CLI11, for which "--" ends a subcommand.
+  auto end = arguments.end();
+  if (const Command* taker = TakerOfRest(commands, arguments)) {
+    end = std::ranges::find(arguments, "--");
+    if (end != arguments.end()) taker->rest->assign(end + 1, arguments.end());
+  }
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(std::vector<std::string>(std::make_reverse_iterator(end), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     return Answer(app.help(), kExitOk);
   } catch (const CLI::CallForVersion& version) {
@@ -146,6 +179,10 @@ std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command
   if (!command) {
     Say(app.help());
     return kExitUsage;
+  }
+  if (command->rest) {
+    const std::optional<int> refused = TakeRest(*command);
+    return refused ? std::variant<const Command*, int>(*refused) : command;
   }
   for (const CLI::App* parser = command->parser; parser != &app; parser = parser->get_parent()) {
     if (const std::string extra = FirstExtra(*parser); !extra.empty()) {

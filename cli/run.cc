@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/console.h"
 #include "cli/container_options.h"
@@ -32,6 +33,8 @@ struct RunArguments {
   std::optional<std::string> file;
   std::optional<std::string> code;
   std::optional<std::string> standard_input;
+  StringList arguments;  // of the program
+  StringList environment;
   std::optional<StringList> allowed_imports;
   std::optional<StringList> allowed_domains;
   std::optional<StringList> allowed_private;
@@ -61,6 +64,24 @@ struct Job {
   std::optional<SaveDirectory> save_artifacts;
 };
 
+// As for python: after -c CODE everything is an argument of the program, and after -- the first is
+// the program if none came before.
+void SortArguments(RunArguments& arguments) {
+  StringList& rest = arguments.arguments;
+  if (arguments.code && arguments.file) {
+    rest.insert(rest.begin(), *std::exchange(arguments.file, std::nullopt));
+  } else if (!arguments.code && !arguments.file && !rest.empty()) {
+    arguments.file = std::move(rest.front());
+    rest.erase(rest.begin());
+  }
+}
+
+core::Result<void> TakeArguments(const RunArguments& arguments, Job& job) {
+  job.request.arguments = arguments.arguments;
+  job.request.environment = arguments.environment;
+  return host::CheckArguments(job.request);
+}
+
 // The path of the program; "-" for standard input.
 core::Result<std::string> ChooseFile(const RunArguments& arguments) {
   if (arguments.file) return *arguments.file;
@@ -73,9 +94,6 @@ core::Result<std::string> ChooseFile(const RunArguments& arguments) {
 }
 
 core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
-  if (arguments.code && arguments.file) {
-    return UsersError("-c and FILE are mutually exclusive");
-  }
   const core::Bytes bound = job.sandbox.profile.maximum_limits.source;
   if (arguments.code) {
     job.request.filename = "<string>";
@@ -222,8 +240,9 @@ core::Result<Job> Prepare(const RunArguments& arguments,
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take : {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports,
-                          TakeSource, TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
+  for (const auto take :
+       {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports, TakeSource,
+        TakeArguments, TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
     if (core::Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -324,7 +343,8 @@ int RunJob(const RunArguments& arguments, Job job) {
   return ExitAfterOutput(written, code);
 }
 
-int ExecuteRun(const RunArguments& arguments) {
+int ExecuteRun(RunArguments arguments) {
+  SortArguments(arguments);
   core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return Fail(catalogue.error(), arguments.json);
   core::Result<Job> job = Prepare(arguments, *catalogue);
@@ -338,7 +358,9 @@ int ExecuteRun(const RunArguments& arguments) {
 Command MakeRunCommand(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
-  AddText(parser, "FILE", arguments->file, kFileType, "the program; - or omitted: standard input");
+  AddText(parser, "FILE", arguments->file, kFileType,
+          "the program; - or omitted: standard input. What follows it are the program's own "
+          "arguments, its options after --");
   AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
   AddText(
       parser, "--stdin", arguments->standard_input, kFileType,
@@ -348,6 +370,12 @@ Command MakeRunCommand(CLI::App& app) {
           "--file", arguments->files,
           "file to copy into the program's workspace, under its own name or as DST; repeatable")
       ->type_name("FILE[:DST]")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  parser
+      ->add_option("--env", arguments->environment,
+                   "environment variable of the program; repeatable. It gets none of ours")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   AddText(parser, "--save-artifacts", arguments->save_artifacts, "DIR",
@@ -379,6 +407,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run -c 'print(sum(range(10)))'  # code on the command line",
                "belljar run - < program.py  # the program from standard input",
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
+               "belljar run program.py x y -- --verbose  # the program's own arguments",
                "belljar run a.py --profile filesystem --file a.csv  # a file to read",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",
                "belljar run program.py --timeout 5 --memory 64m  # killed at the limits",
@@ -387,7 +416,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --container  # also in a container: gVisor, or Docker",
                "belljar run a.py --container --package six  # from PIP_INDEX_URL",
                "belljar run program.py --json  # result, output, usage, isolation"});
-  return {parser, [arguments] { return ExecuteRun(*arguments); }};
+  return {parser, [arguments] { return ExecuteRun(*arguments); }, &arguments->arguments};
 }
 
 }  // namespace belljar::cli

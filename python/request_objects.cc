@@ -114,6 +114,10 @@ void Take(std::string_view key, const py::handle& value, RunRequest& requested,
     request.filename = py::cast<std::string>(value);
   } else if (key == "stdin") {
     request.standard_input = py::cast<std::string>(value);
+  } else if (key == "args") {
+    request.arguments = py::cast<Strings>(value);
+  } else if (key == "env") {
+    request.environment = py::cast<Strings>(value);
   } else if (key == "timeout") {
     limits.timeout = Milliseconds(value);
   } else if (key == "cpu") {
@@ -191,6 +195,7 @@ RunRequest RunRequestFrom(const py::dict& requested, const Engine& engine) {
   request.limits = LimitsFrom(limits, opened.profile);
   CheckImports(request.allowed_imports, opened.profile, opened.language);
   CheckDomains(request.allowed_domains, opened);
+  OrBadArgument(host::CheckArguments(request));
   if (const core::Result<void> checked = outside::CheckFiles(request.files, opened.profile);
       !checked) {
     Refuse("files: " + checked.error().ToString());

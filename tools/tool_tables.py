@@ -51,6 +51,9 @@ def type_text(schema: dict[str, Any]) -> str:
     types = schema.get("type", "any")
     if types == "array":
         return "array of " + type_text(schema["items"])
+    each = schema.get("additionalProperties")
+    if isinstance(each, dict) and each.get("type") == "string":
+        return "object of string"
     return " or ".join(types) if isinstance(types, list) else types
 
 
@@ -65,6 +68,9 @@ def bounds(schema: dict[str, Any]) -> list[str]:
         found.append(f"`{schema['pattern']}`")
     if "maxItems" in schema:
         found.append(f"up to {schema['maxItems']:,} of them")
+    if "maxProperties" in schema:
+        found.append(f"up to {schema['maxProperties']:,} of them")
+        found += bounds(schema["additionalProperties"])
     for each in schema.get("anyOf", ()):
         found += bounds(each)
     if "items" in schema:

@@ -51,6 +51,8 @@ OUTSIDE_FUNCTIONS = frozenset({
     "posix", "os", "subprocess", "importlib", "importlib._bootstrap", "_io", "io",
 })  # fmt: skip
 
+RUN_AS_GUEST = frozenset({"unittest.mock"})
+
 UNTOUCHED = frozenset({"__import__", "__build_class__"})
 """Builtins in a guest's namespace under names that it cannot load."""
 
@@ -136,6 +138,13 @@ def why_outside(value: object) -> str | None:
     return None
 
 
+def runs_as_guest(value: object) -> bool:
+    """Whether it is of library code that the policy runs as the program's own, whose attributes
+    are those that a program can make itself."""
+    is_named = issubclass(type(value), type) or type(value) is types.FunctionType
+    return getattr(value if is_named else type(value), "__module__", None) in RUN_AS_GUEST
+
+
 class Walk:
     """A breadth-first walk, so that reported paths are the shortest."""
 
@@ -169,7 +178,7 @@ class Walk:
             if reason is not None:
                 self.leaks.append(f"{path}: {reason}")
                 continue
-            if is_open(value, self._open_packages):
+            if is_open(value, self._open_packages) or runs_as_guest(value):
                 continue
             if id(value) in self._seen or type(value) in (str, bytes, int, float):
                 self._note_class(type(value))
@@ -354,7 +363,7 @@ def roots_of(policy: Any, samples: str, guards: Any) -> dict[str, object]:
     closed = {
         name: value
         for name, value in roots.items()
-        if not is_open(value, policy.modules.open_packages)
+        if not is_open(value, policy.modules.open_packages) and not runs_as_guest(value)
     }
     roots |= samples_of(closed)
     compiled = policy.compile(samples, "samples.py")
@@ -374,13 +383,17 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
     guards.freeze = lambda: None
     # Guest classes are marked by the freeze.
     guards.is_guest_class = guards.is_guest_function = is_guests
-    guards.need_own = lambda target: None
+    guards.need_own = guards.report_class = lambda target: None
+    # Library code that runs as the program's stores to classes of its own.
+    guards.private = guards.dunder = guards.write = lambda target: target
+    guards.setattr, guards.delattr = setattr, delattr
     import belljar_policy
     from belljar_policy import tables
 
     if "open" in profile.get("builtins", {}).get("exports", ()):
         allow_files()
     policy = belljar_policy.Policy(profile)
+    policy.modules.load_all()
     real = real_modules(profile)
     modules = {name: public_names(module) for name, module in real.items()}
     public = {name: names_meant_by_public(module, set(real)) for name, module in real.items()}

@@ -194,6 +194,7 @@ class Collection {
   // What the profile allows a worker to read.
   core::Result<void> AddPaths() {
     for (const core::PathRule& rule : request_.profile.paths) {
+      if (rule.device) continue;  // every runtime provides its own
       const bool is_library = rule.path == "{stdlib}";
       const std::string path = is_library ? StandardLibraryOf(request_.installation) : rule.path;
       std::error_code code;

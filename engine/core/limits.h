@@ -16,7 +16,7 @@ namespace belljar::core {
 struct Limits {
   std::chrono::milliseconds timeout{30'000};  // wall clock, from the request being sent
   std::chrono::milliseconds cpu{30'000};      // user + system time of the worker
-  Bytes memory = Bytes::Mebi(128);            // address space beyond that of the waiting worker
+  Bytes memory = Bytes::Mebi(256);            // address space beyond that of the waiting worker
   Bytes output = Bytes::Mebi(1);              // stdout and stderr, each; further output is dropped
   Bytes result = Bytes::Mebi(1);              // the JSON of `result`
   Bytes source = Bytes::Mebi(1);

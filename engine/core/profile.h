@@ -23,7 +23,13 @@ struct PathRule {
   bool optional = false;                  // may be missing on a machine
   std::vector<std::string> without = {};  // names of folders in it that are hidden
   std::vector<std::string> only = {};     // paths in it that are shown; empty: all
+  bool device = false;                    // one of kDevices
 };
+
+// The devices that a profile may show. They hold nothing and lead nowhere; a worker writes only to
+// the first.
+inline constexpr char kNullDevice[] = "/dev/null";
+inline constexpr const char* kDevices[] = {kNullDevice, "/dev/zero", "/dev/urandom"};
 
 // A condition on one argument of a system call: (args[argument] & mask) equals `value`, or
 // args[argument] is below it.

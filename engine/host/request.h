@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/limits.h"
+#include "engine/core/result.h"
 
 namespace belljar::host {
 
@@ -36,6 +37,8 @@ struct Request {
   std::string source;                // bytes as given; the worker decodes them
   std::string filename = "main.py";  // as tracebacks and findings name it
   std::optional<std::string> standard_input;
+  std::vector<std::string> arguments;    // sys.argv after the program's name
+  std::vector<std::string> environment;  // "NAME=VALUE", all from the caller; see CheckArguments
   // Restricts the profile's modules; nullopt: all of them.
   std::optional<std::vector<std::string>> allowed_imports;
   std::vector<InputFile> files;  // only in a profile with a workspace
@@ -52,6 +55,16 @@ struct Request {
   bool wants_analysis = true;   // Outcome::analysis
   bool wants_comments = false;  // Outcome::comments
 };
+
+// Of arguments, and of the environment: of each text, how many, and all together.
+inline constexpr size_t kMaxArgument = 64 * 1024;
+inline constexpr size_t kMaxArguments = 1000;
+inline constexpr size_t kMaxArgumentsTotal = 256 * 1024;
+inline constexpr size_t kMaxVariableName = 256;
+
+// Checks the arguments and the environment against these bounds. They are UTF-8 without NUL, and a
+// variable has a name and is there once. The operation of an error names the culprit.
+core::Result<void> CheckArguments(const Request& request);
 
 }  // namespace belljar::host
 

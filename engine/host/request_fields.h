@@ -16,10 +16,14 @@ inline constexpr Words kNames<Request::Mode> = kModeNames;
 
 inline constexpr FieldBounds kNameBounds = {.max = 16 * 1024, .max_items = 10'000};
 
+inline constexpr FieldBounds kArgumentBounds = {.max = kMaxArgument, .max_items = kMaxArguments};
+
 template <typename Visit>
 void VisitFields(TableOf<Request>, Visit visit) {
   visit(Row<kSent>("mode", &Request::mode, "", kNameBounds));
   visit(Row<kSent>("filename", &Request::filename, "", kNameBounds));
+  visit(Row<kSent>("arguments", &Request::arguments, "", kArgumentBounds));
+  visit(Row<kSent>("environment", &Request::environment, "", kArgumentBounds));
   visit(Row<kSent>("allowed_imports", &Request::allowed_imports, "", kNameBounds));
   visit(Row<kSent>("allowed_domains", &Request::allowed_domains, "", kNameBounds));
   visit(Row<kSent>("functions", &Request::functions, "",

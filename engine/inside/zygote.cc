@@ -18,6 +18,7 @@
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
+#include "engine/inside/stack.h"
 #include "engine/inside/worker.h"
 #include "engine/seal/namespaces.h"
 #include "engine/seal/seal.h"
@@ -172,6 +173,7 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
 }  // namespace
 
 int RunZygote(core::UniqueFd control) {
+  RaiseStackLimit();
   core::Result<Start> start = ReceiveStart(control.get());
   if (!start) {
     (void)core::SendMessage(control.get(), start.error().ToString()).ok();

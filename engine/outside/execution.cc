@@ -37,6 +37,8 @@ std::string Metadata(const host::Request& request, std::string_view language) {
       {"exact_types", request.exact_types},
   };
   if (request.allowed_imports) json["allowed_imports"] = *request.allowed_imports;
+  if (!request.arguments.empty()) json["arguments"] = request.arguments;
+  if (!request.environment.empty()) json["environment"] = request.environment;
   if (!request.functions.empty()) json["functions"] = request.functions;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -267,6 +267,7 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
   });
   if (!checked) return checked;
   if (core::Result<void> named = CheckNames(request); !named) return named;
+  if (core::Result<void> given = host::CheckArguments(request); !given) return given;
   return CheckFiles(request.files, options_.profile);
 }
 

@@ -32,7 +32,7 @@ const Keys kProfileKeys = {"schema",         "name",      "extends",  "summary",
                            "imports",        "modules",   "builtins", "zygote",
                            "packages",       "workspace", "door",     "artifacts"};
 const Keys kLimitKeys = {"default", "max", "why"};
-const Keys kPathKeys = {"path", "optional", "why"};
+const Keys kPathKeys = {"path", "optional", "device", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "open", "why"};
 const Keys kModuleKeys = {"why", "exports", "replace", "synthetic"};
@@ -313,6 +313,10 @@ void ReadPaths(const toml::table& root, core::Profile& profile) {
     if (entry->contains("optional")) rule.optional = Get<bool>(*entry, "optional");
     if (rule.path != "{stdlib}" && !rule.path.starts_with('/')) {
       throw Malformed(*entry, "\"path\" must be absolute or {stdlib}");
+    }
+    if (entry->contains("device")) rule.device = Get<bool>(*entry, "device");
+    if (rule.device && std::ranges::find(core::kDevices, rule.path) == std::end(core::kDevices)) {
+      throw Malformed(*entry, "\"device\" is for /dev/null, /dev/zero and /dev/urandom");
     }
     const auto same = [&](const core::PathRule& known) { return known.path == rule.path; };
     if (std::any_of(profile.paths.begin(), profile.paths.end(), same)) continue;

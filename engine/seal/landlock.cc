@@ -96,7 +96,8 @@ core::Result<std::vector<ReadableTree>> OpenReadableTrees(
     }
     struct stat status;
     if (fstat(path.get(), &status) != 0) return core::SystemError("stat " + rule.path);
-    trees.push_back({std::move(path), S_ISDIR(status.st_mode)});
+    const bool is_null = rule.device && rule.path == core::kNullDevice && S_ISCHR(status.st_mode);
+    trees.push_back({std::move(path), S_ISDIR(status.st_mode), is_null});
   }
   return trees;
 }
@@ -107,7 +108,8 @@ core::UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0)));
   if (!ruleset) return {};
   for (const ReadableTree& tree : allowance.readable) {
-    const uint64_t access = kReadFile | (tree.is_directory ? kReadDirectory : 0);
+    const uint64_t access = kReadFile | (tree.is_directory ? kReadDirectory : 0) |
+                            (tree.is_null_device ? kWriteFile : 0);
     if (!AllowBeneath(ruleset.get(), tree.path.get(), access)) return {};
   }
   for (const char* path : allowance.writable) {

@@ -18,6 +18,7 @@ int LandlockAbi();
 struct ReadableTree {
   core::UniqueFd path;
   bool is_directory = false;
+  bool is_null_device = false;  // which may be written to
 };
 
 // Zygote, after entering the private root.

@@ -64,8 +64,12 @@ core::Result<std::vector<Tree>> CloneTrees(const std::vector<core::PathRule>& pa
     }
     struct stat status;
     if (fstat(mount.get(), &status) != 0) return core::SystemError("stat " + rule.path);
-    constexpr uint64_t kReadOnly = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-    if (core::Result<void> done = Restrict(mount.get(), kReadOnly, AT_RECURSIVE); !done) {
+    if (rule.device && !S_ISCHR(status.st_mode)) {
+      return core::SystemErrorOf(ENODEV, "show " + rule.path, "this machine's is no device");
+    }
+    constexpr uint64_t kReadOnly = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID;
+    const uint64_t attributes = kReadOnly | (rule.device ? 0 : MOUNT_ATTR_NODEV);
+    if (core::Result<void> done = Restrict(mount.get(), attributes, AT_RECURSIVE); !done) {
       return done.error();
     }
     Tree tree{rule.path, S_ISDIR(status.st_mode), std::move(mount), {}};

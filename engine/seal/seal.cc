@@ -306,8 +306,10 @@ std::string SealPlanToJson(const SealPlan& plan) {
   }
   if (plan.egress) json["door"] = {{"port", plan.egress->port}};
   for (const core::PathRule& rule : plan.paths) {
-    json["paths"].push_back(
-        {{"path", rule.path}, {"optional", rule.optional}, {"only", rule.only}});
+    json["paths"].push_back({{"path", rule.path},
+                             {"optional", rule.optional},
+                             {"only", rule.only},
+                             {"device", rule.device}});
   }
   return json.dump();
 }
@@ -331,7 +333,8 @@ core::Result<SealPlan> SealPlanFromJson(std::string_view text) {
     for (const auto& rule : json.at("paths")) {
       plan.paths.push_back({.path = rule.at("path").get<std::string>(),
                             .optional = rule.at("optional").get<bool>(),
-                            .only = rule.at("only").get<std::vector<std::string>>()});
+                            .only = rule.at("only").get<std::vector<std::string>>(),
+                            .device = rule.at("device").get<bool>()});
     }
     if (json.contains("workspace")) {
       const auto& workspace = json.at("workspace");

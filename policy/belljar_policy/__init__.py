@@ -38,6 +38,8 @@ RESULT_NAME = tables.RESULT_NAME
 MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
 """The types of the modules that `import` returns to a guest."""
 
+# `await` at the top level of a program makes code that returns a coroutine.
+_AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _TOO_DEEP = RULES["BJ002"].reason
 # The messages of CPython's tokenizer and compiler for it.
 _TOO_DEEP_TEXTS = frozenset({
@@ -82,12 +84,16 @@ class Policy:
         library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
         self._builtins = namespace.make_builtins(has_files)
+        guards.show_scope(self.modules.proxies["builtins"], self._builtins, False)
         self._allowed_imports: frozenset[str] | None = None  # of the last program
         running = library.program.running
         running.modules = self.modules.proxies
+        running.load_module = self._load_module
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
+        running.compile_mode = self._compile_mode
+        running.run_as_guest = self._run_as_guest
         if self.modules.open_packages:
             lookout.install(
                 has_files=has_files,
@@ -116,12 +122,14 @@ class Policy:
             "made_dunders": frozenset(tables.MADE_DUNDERS),
             "function_dunders": tables.FUNCTION_DUNDERS,
             "exception_dunders": tables.EXCEPTION_DUNDERS,
+            "module_dunders": tables.MODULE_DUNDERS,
             "tuple_names": tables.TUPLE_NAMES,
-            "writable_types": set(self.modules.writable),
+            "writable_types": self.modules.writable,  # load() adds to these two
             "open_packages": self.modules.open_packages,
             "namespace_type": types.SimpleNamespace,
+            "own_names": library.scopes.vars,
             "is_normalized": unicodedata.is_normalized,
-            "modules": dict(self.modules.proxies),
+            "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
@@ -148,7 +156,7 @@ class Policy:
         collects = gc.isenabled()
         gc.disable()  # a tree has many new objects and no garbage: collecting would cost 7 %
         try:
-            tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
+            tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | _AWAITS, True, 0)
             allowed = self.modules.narrowed(allowed_imports)
             transformer = Transformer(self.modules, allowed)
             transformer.check(tree)
@@ -159,7 +167,7 @@ class Policy:
             library.program.running.filename = filename
             library.program.running.source = source
             keep_result(tree)
-            code = _compile_tree(tree, filename)
+            code = _compile_tree(tree, filename, flags=_AWAITS)
         except (RecursionError, MemoryError):
             raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
         except SyntaxError:
@@ -201,6 +209,66 @@ class Policy:
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
 
+    def _compile_mode(
+        self, text: str, filename: str, mode: str
+    ) -> tuple[types.CodeType, frozenset[str]]:
+        """For library.scopes: text that a running program compiles, and the names that it loads.
+        What the policy refuses is a SyntaxError that names the rule."""
+        try:
+            parsed: Any = compile(
+                text, filename, "eval" if mode == "eval" else "exec", ast.PyCF_ONLY_AST, True, 0
+            )
+        except MemoryError:
+            raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
+        except ValueError as error:  # NUL bytes, lone surrogates
+            raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
+        body = [ast.Expr(parsed.body)] if mode == "eval" else parsed.body
+        if mode == "single" and len(body) != 1:
+            said = "multiple statements found while compiling a single statement"
+            said = said if body else "invalid syntax"
+            raise SyntaxError(said, (filename, 1, 1, text, 1, 1))
+        loads = library.scopes.loaded_names(parsed)
+        transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
+        transformer.check(ast.Module(body, []))
+        if transformer.findings:
+            found = transformer.findings[0]
+            line = text.split("\n")[found.line - 1] if found.line else None
+            place = (filename, found.line, found.column, line, found.end_line, found.end_column)
+            raise SyntaxError(f"[{found.rule}] {found.reason}. {found.hint}", place)
+        if mode == "single":  # of an expression, the value is shown by library.scopes
+            is_value = isinstance(body[0], ast.Expr)
+            parsed = ast.Expression(body[0].value) if is_value else parsed
+            mode = "eval" if is_value else "exec"
+        return _compile_tree(parsed, filename, mode), loads
+
+    def _run_as_guest(
+        self, parts: list[tuple[ast.Module, str]], names: dict[str, Any]
+    ) -> dict[str, Any]:
+        """For library code that runs as the program's: one namespace, with `names`, in which the
+        trees run one after the other. Each is checked and transformed like a program; what it
+        imports does not depend on the call's `allowed_imports`."""
+        scope = {**names, "__builtins__": self._builtins}
+        library.program.running.library_scopes.append(scope)
+        guards.allow_modules(None)
+        try:
+            for tree, filename in parts:
+                transformer = Transformer(self.modules, None)
+                transformer.check(tree)
+                if transformer.findings:
+                    raise RuntimeError(f"{filename}: {transformer.findings[0]}")
+                exec(_compile_tree(tree, filename), scope)
+        finally:
+            guards.allow_modules(self.modules.narrowed(self._allowed_imports))
+        return scope
+
+    def _load_module(self, name: str) -> Any:
+        """For library.importlib: what `import` gives the program that runs, or None."""
+        allowed = self.modules.narrowed(self._allowed_imports)
+        if name not in self.modules or (allowed is not None and name not in allowed):
+            return None
+        self.modules.load(name)
+        return self.modules.proxies[name]
+
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.
 
@@ -209,15 +277,33 @@ class Policy:
         """
         scope = namespace.make_main(self._builtins, name)
         library.program.running.scope = scope
+        guards.show_scope(self.modules.proxies["__main__"], scope, True)
         guards.begin_guest()
         if self.modules.open_packages:
             lookout.begin(self._builtins)
         return scope
 
+    def arrange_surroundings(self, arguments: list[str], environment: dict[str, str]) -> None:
+        """What the program finds in sys.argv and os.environ."""
+        library.arrange_surroundings(arguments, environment)
+
+    def run_coroutine(self, coroutine: Any) -> None:
+        """Runs a program with `await` at its top level, on a guest's event loop."""
+        library.asyncio_package().run(coroutine)
+
+    def finish_threads(self) -> None:
+        """Waits for the threads of a program that has ended, except daemons, as CPython does.
+
+        Raises RuntimeError if they wait for each other.
+        """
+        if library.scheduler.has_begun():
+            library.threading.finish()
+
     def forget_program(self) -> None:
         """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""
         lookout.end()
         library.program.running.scope = library.program.NO_SCOPE
+        guards.show_scope(self.modules.proxies["__main__"], None, False)
         guards.forget_guest()
 
 
@@ -233,13 +319,15 @@ def _bases_of_codecs() -> set[type]:
     }
 
 
-def _compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
+def _compile_tree(
+    tree: ast.mod, filename: str, mode: str = "exec", flags: int = 0
+) -> types.CodeType:
     """compile() limits the depth of a tree to the recursion limit, but that of text to three times
     the limit. The tree was parsed from text, so it gets the limit of text."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(3 * limit)
     try:
-        return compile(tree, filename, "exec", 0, True, 0)
+        return compile(tree, filename, mode, flags, True, 0)
     finally:
         sys.setrecursionlimit(limit)
 

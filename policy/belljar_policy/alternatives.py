@@ -11,55 +11,56 @@ from collections.abc import Collection
 
 _FILES = "Only files in memory are available: io.StringIO and io.BytesIO"
 _DESCRIPTORS = "Use open() with a path; file descriptors are not available"
-_SYSTEM = "Files, commands and the environment are not available; io.StringIO is a file in memory"
 _NETWORK = "The network is not available; pass the data as standard input"
 _PROCESSES = "Other processes are not available; call the code directly"
-_THREADS = "Threads are not available; use asyncio for concurrency"
+_POOLS = (
+    "Other processes are not available; use threading.Thread with queue.Queue, or "
+    "multiprocessing.Pool, which runs its calls in threads"
+)
+_SHARED = "Threads share all objects of the program: use a variable, with threading.Lock"
+_HOOKS = "Frames are not available; catch exceptions in the function that the thread runs"
+_THREADS = "Use threading, queue or concurrent.futures"
 _FRAMES = "Use lists, statistics, fractions or array; for tables, csv and a list of dicts"
 _PICTURES = "Images are not available; print the numbers, or a bar of '#' for each"
 _MODELS = "Machine learning is not available; use random, math and statistics"
 _COLOURS = "On a terminal, print('\\033[31mred\\033[0m') prints in colour"
-_COMPRESSION = "Compression is not available; use base64, binascii.crc32 or hashlib"
-_ARGUMENTS = "The program has no command-line arguments; set the values at its top"
+_ARGUMENTS = "Use argparse for arguments"
 _SERVICES = "The network is not available; call the program's own functions directly"
 _SETTINGS = "Environment variables are not available; set the values at the program's top"
-_PICKLE = "Use json to store plain data, and copy.deepcopy to copy objects"
+_PICKLE = "Use json to store plain data, and pickle.dumps to keep objects within the run"
 _RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"
 _INTERPRETER = "Interpreter internals are not available and not needed"
 _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
-    "os": _SYSTEM,
     **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "fileinput", "mmap"), _FILES),
-    **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp", "linecache"), _FILES),
+    **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp"), _FILES),
     **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
-    **dict.fromkeys(("smtplib", "email", "websockets", "websocket", "urllib3"), _NETWORK),
+    **dict.fromkeys(("smtplib", "websockets", "websocket", "urllib3"), _NETWORK),
     **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),
     **dict.fromkeys(("openai", "anthropic", "boto3"), _NETWORK),
     **dict.fromkeys(("flask", "django", "fastapi", "streamlit"), _SERVICES),
-    **dict.fromkeys(("gzip", "bz2", "lzma", "zlib"), _COMPRESSION),
-    **dict.fromkeys(("subprocess", "multiprocessing", "pty", "fcntl"), _PROCESSES),
+    **dict.fromkeys(("subprocess", "pty", "fcntl"), _PROCESSES),
     "signal": "Signals are not available; use asyncio.timeout to limit a task's time",
     "atexit": "Use try and finally at the end of the program",
-    **dict.fromkeys(("threading", "concurrent", "_thread"), _THREADS),
-    "queue": "Use collections.deque or heapq; between tasks, asyncio.Queue",
-    "sched": "Use heapq to order events and asyncio.sleep to wait",
+    **dict.fromkeys(
+        ("_thread", "concurrent.futures.thread", "_queue", "gevent", "eventlet"), _THREADS
+    ),
+    **dict.fromkeys(("concurrent.futures.process", "multiprocessing.process", "pathos"), _POOLS),
+    "multiprocessing.dummy": "Use from multiprocessing.pool import ThreadPool",
+    **dict.fromkeys(("multiprocessing.shared_memory", "multiprocessing.managers"), _SHARED),
     **dict.fromkeys(("numpy", "pandas", "scipy", "statsmodels", "sympy"), _FRAMES),
     **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
     **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
-    **dict.fromkeys(("pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
-    "ast": "Use json.loads to parse data; write expressions directly as code",
+    **dict.fromkeys(("cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
     **dict.fromkeys(("code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
-    **dict.fromkeys(("builtins", "importlib", "gc", "ctypes", "imp", "pkgutil"), _INTERPRETER),
+    **dict.fromkeys(("ctypes", "imp", "pkgutil"), _INTERPRETER),
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
     **dict.fromkeys(("tkinter", "turtle", "pygame", "curses", "readline"), _TERMINAL),
-    **dict.fromkeys(("argparse", "optparse", "getopt", "click", "typer"), _ARGUMENTS),
+    **dict.fromkeys(("optparse", "getopt", "click", "typer", "docopt", "fire"), _ARGUMENTS),
     **dict.fromkeys(("colorama", "termcolor"), _COLOURS),
     "dotenv": _SETTINGS,
-    "getpass": "Use input() to read a line of standard input",
-    "platform": "Use sys.version_info and sys.platform",
-    "locale": "Use ',' or '_' in format() and f-strings to group thousands",
     "pytest": "Use unittest",
     "nose": "Use unittest",
     "hypothesis": "Use random with a seed for test data, and unittest to check it",
@@ -73,16 +74,14 @@ ALTERNATIVES: dict[str, str] = {
     "ujson": "Use json",
     "orjson": "Use json",
     "yaml": "Use json or configparser",
-    "toml": "Use json or configparser",
-    "tomllib": "Use json or configparser",
+    "toml": "Use tomllib, whose loads() reads TOML",
+    **dict.fromkeys(("openpyxl", "xlsxwriter", "xlrd"), "Spreadsheets are not available; use csv"),
+    "faker": "Use random.choice with lists of your own",
+    "nltk": "Use re.findall for words and collections.Counter to count them",
     "lxml": "Use xml.etree.ElementTree",
     "bs4": "Use html.parser",
-    "codecs": "Use the methods encode() of str and decode() of bytes, or base64",
-    "keyword": "Use the str method isidentifier()",
-    "shlex": "Use the str method split(), or csv for quoted text",
     "tracemalloc": "Use sys.getsizeof for the size of one object",
     "IPython": "Use print() or pprint to show values",
-    "weakref": "Keep the objects in a dict and remove them explicitly",
     "cProfile": "Use timeit or time.perf_counter",
     "profile": "Use timeit or time.perf_counter",
     "pdb": "Use print() or assert",
@@ -98,8 +97,8 @@ _FIGURES = "Use matplotlib.pyplot or plotly"
 _LEARNING = "Use sklearn: sklearn.neural_network, HistGradientBoostingClassifier and others"
 _TABLES = "Use pandas"
 WITH_PACKAGES: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("PIL", "cv2", "skimage", "imageio"),
-                    ("matplotlib", "Use arrays as images: plt.imshow, scipy.ndimage")),
+    **dict.fromkeys(("cv2", "skimage", "imageio"),
+                    ("PIL", "Use PIL, or arrays as images: plt.imshow, scipy.ndimage")),
     **dict.fromkeys(("bokeh", "altair", "plotnine", "pygal"), ("matplotlib", _FIGURES)),
     **dict.fromkeys(("torch", "tensorflow", "keras", "transformers", "xgboost", "lightgbm"),
                     ("sklearn", _LEARNING)),
@@ -134,11 +133,56 @@ PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
     ),
 }  # fmt: skip
 
+# The names of os and os.path that a profile with files has, and others do not.
+FILE_NAMES = frozenset(
+    f"os.{name}" for name in (
+        "access", "chdir", "chmod", "getcwd", "link", "listdir", "lstat", "makedirs", "mkdir",
+        "readlink", "remove", "removedirs", "rename", "renames", "replace", "rmdir", "scandir",
+        "stat", "symlink", "truncate", "unlink", "utime", "walk", "path.abspath", "path.exists",
+        "path.expanduser", "path.getmtime", "path.getsize", "path.isdir", "path.isfile",
+        "path.islink", "path.realpath", "path.relpath",
+    )
+)  # fmt: skip
+
 # By module and name, for names that the profile withholds, or that programs try to set.
 NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
-    **dict.fromkeys(("os.open", "os.fdopen", "os.read", "os.write", "os.close"), _DESCRIPTORS),
-    **dict.fromkeys(("os.dup", "os.pipe", "os.fstat"), _DESCRIPTORS),
+    **dict.fromkeys(("os.open", "os.close", "os.dup", "os.pipe"), _DESCRIPTORS),
+    **dict.fromkeys(FILE_NAMES, _FILES),
+    **dict.fromkeys(("multiprocessing.Process", "multiprocessing.get_context"), _POOLS),
+    **dict.fromkeys(
+        ("multiprocessing.Queue", "multiprocessing.JoinableQueue", "multiprocessing.SimpleQueue"),
+        "Use queue.Queue",
+    ),
+    **dict.fromkeys(
+        (
+            "multiprocessing.Manager",
+            "multiprocessing.Value",
+            "multiprocessing.Array",
+            "multiprocessing.Pipe",
+        ),
+        _SHARED,
+    ),
+    **dict.fromkeys(
+        (
+            "multiprocessing.Lock",
+            "multiprocessing.RLock",
+            "multiprocessing.Event",
+            "multiprocessing.Condition",
+            "multiprocessing.Semaphore",
+            "multiprocessing.Barrier",
+        ),
+        "Use the class of that name in threading",
+    ),
+    **dict.fromkeys(
+        (
+            "threading.excepthook",
+            "threading.ExceptHookArgs",
+            "threading.settrace",
+            "threading.setprofile",
+        ),
+        _HOOKS,
+    ),
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",
@@ -146,35 +190,20 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "tempfile.SpooledTemporaryFile": "Use io.BytesIO for bytes in memory, TemporaryFile for a file",
     "zipfile.Path": "Use namelist() and open() of ZipFile",
     "shutil.which": "Other programs are not available",
-    "sys.exc_info": "Use `except Exception as error:` and type(error)",
-    "sys.modules": "Use the imported names directly",
-    "sys.path": "Only the profile's modules can be imported",
-    "sys.getrefcount": "Interpreter internals are not available and not needed",
-    "sys.executable": "Other programs are not available",
     "sys.settrace": "Use print()",
-    "sys.stdout": "Use contextlib.redirect_stdout(io.StringIO()) to capture output",
-    "sys.stderr": "Use contextlib.redirect_stderr(io.StringIO()) to capture error output",
-    "sys.stdin": "Read from an io.StringIO instead of calling input()",
-    "typing.get_type_hints": "Read __annotations__; without `from __future__ import annotations` "
-    "it contains the classes themselves",
+    "gc.get_objects": "Keep the objects in a list; weakref.ref shows whether one is alive",
+    "gc.get_referrers": "Use weakref.ref to see whether an object is alive",
+    "codecs.open": "Only files in memory are available: io.StringIO and io.BytesIO",
+    "codecs.getreader": "Use the methods encode() of str and decode() of bytes",
+    "codecs.getwriter": "Use the methods encode() of str and decode() of bytes",
     "typing.ForwardRef": "Read __annotations__; text in annotations is never evaluated",
-    "string.Formatter": "Use f-strings or string.Template",
-    "inspect.getsource": "Source text is not available; use signature() for parameters",
-    "inspect.getsourcelines": "Source text is not available",
     "inspect.currentframe": "Pass the value as an argument",
     "inspect.stack": "Use traceback.format_exc() to see where an error came from",
-    "inspect.getfullargspec": "Use inspect.signature",
-    "inspect.getmro": "Use the attribute __mro__ of the class",
-    "inspect.getgeneratorstate": "Keep the state of the generator in a variable",
     "traceback.format_tb": "Use traceback.format_exc() or format_exception(error)",
     "traceback.print_tb": "Use traceback.print_exc()",
     "traceback.extract_tb": "Use traceback.format_exc(), which returns the text",
     "traceback.extract_stack": "Use traceback.format_exc() to see where an error came from",
     "traceback.TracebackException": "Use traceback.format_exception(error), which returns the text",
-    "types.TracebackType": "Annotate it as object: its contents are not accessible",
-    "types.CodeType": "Code objects are not available",
-    "types.FrameType": "Frames are not available",
-    "unittest.mock": "Write a class with the same methods as a stand-in",
 }
 
 

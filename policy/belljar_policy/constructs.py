@@ -85,7 +85,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             (
                 ("BJ101", "__builtins__ = {}"),
                 ("BJ102", "print(__builtins__)"),
-                ("BJ501", "eval('1 + 1')"),
+                ("BJ501", "breakpoint()"),
             ),
         ),
         Construct(
@@ -541,7 +541,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             ("Import", "ImportFrom"),
             ("alias",),
             (
-                ("BJ201", "import os"),
+                ("BJ201", "import glob"),
                 ("BJ202", "from math import no_such_name"),
                 ("BJ101", "import math as __builtins__"),
             ),
@@ -582,7 +582,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             ("ImportFrom",),
             refused=(
                 ("BJ203", "def f():\n    from math import *"),
-                ("BJ201", "from os import *"),
+                ("BJ201", "from glob import *"),
             ),
         ),
         Construct(

@@ -12,6 +12,8 @@ A profile's entry:
 from __future__ import annotations
 
 import difflib
+import functools
+import gc
 import importlib
 import inspect
 import os
@@ -23,12 +25,13 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import library, reviewed
-from .alternatives import alternative, alternative_to_name
+from .alternatives import FILE_NAMES, alternative, alternative_to_name
+from .transformer import OWN_MODULES
 from .unshared import unshared
 
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
 _LIBRARY = library.__name__
-_LIBRARY_MODULES = frozenset(
+_LIBRARY_FILES = frozenset(
     entry.partition(".")[0] for folder in library.__path__ for entry in os.listdir(folder)
 )
 
@@ -44,6 +47,14 @@ def _ours(module: str, name: str) -> Any:
         return getattr(importlib.import_module(where), name)
     except (ImportError, AttributeError) as error:
         raise ProfileError(f"[modules.{module}]: {name!r} has no replacement: {error}") from error
+
+
+def _ours_of(module: str) -> Any:
+    """The module of library/ for the standard library's `module`, or None."""
+    name = module.replace(".", "_")
+    if name not in _LIBRARY_FILES:  # cheaper than a search by the import system
+        return None
+    return importlib.import_module(f"{_LIBRARY}.{name}")
 
 
 def _signature_of(original: Any) -> inspect.Signature | None:
@@ -80,16 +91,36 @@ def _dress(ours: Any, module: str, name: str, original: Any) -> None:
         ours.__signature__ = signature  # type: ignore[attr-defined]
 
 
+def _late_groups(names: Collection[str]) -> dict[str, str]:
+    """Of `names` those that are loaded on import, each with its outermost such package: a proxy
+    cannot be changed after it is made, so a package is loaded as a whole."""
+    groups = {}
+    for name in names:
+        parts = name.split(".")
+        prefixes = (".".join(parts[: i + 1]) for i in range(len(parts)))
+        late = next(
+            (
+                each
+                for each in prefixes
+                if each in reviewed.LATE_ANYWAY
+                or (each in reviewed.LATE and each not in sys.modules)
+            ),
+            None,
+        )
+        if late is not None:
+            groups[name] = late
+    return groups
+
+
 def _is_of_library(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith(f"{_LIBRARY}.")
 
 
 def _dress_the_rest(module: str) -> None:
     """Sets the module name of the classes and functions that the replacements use."""
-    name = module.replace(".", "_")
-    if name not in _LIBRARY_MODULES:  # cheaper than a search by the import system
+    ours = _ours_of(module)
+    if ours is None:
         return
-    ours = importlib.import_module(f"{_LIBRARY}.{name}")
     for value in list(vars(ours).values()):
         if isinstance(value, (types.FunctionType, type)) and value.__module__ == ours.__name__:
             value.__module__ = module
@@ -138,8 +169,13 @@ class ModuleTable:
         self.missing: list[str] = []  # exports that this Python does not have
         self._exports: dict[str, frozenset[str]] = {}
         self._starred: dict[str, tuple[str, ...]] = {}
+        self._withheld: dict[str, frozenset[str]] = {}
         self._copies: dict[int, Any] = {}
         self._other_profiles = other_profiles
+        self._late: dict[str, str] = {}  # not loaded yet: module -> its group
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._is_loading = False
+        self.has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         modules = profile.get("modules", {})
         modules = {n: modules[n] for n in modules if self._install_command(n) is None}
         tops = {name.partition(".")[0] for name in modules}
@@ -166,6 +202,56 @@ class ModuleTable:
         for name in entries:
             parts = name.split(".")
             names.update(".".join(parts[:i]) for i in range(1, len(parts)))
+        self._entries = entries
+        self._late = _late_groups(names)
+        for name in self._late:  # what it may have; load() knows what it has
+            below = {each.rpartition(".")[2] for each in names if each.rpartition(".")[0] == name}
+            self._exports[name] = frozenset(below.union(entries.get(name, {}).get("exports", ())))
+        self._make(names - self._late.keys())
+        if self._late:
+            ours = {name.replace(".", "_") for name in self._late}
+            library.kept.keep(sorted(ours.union(library.LATE_PARTS)))
+        self._add_future()
+        self._add_own()
+
+    def load(self, name: str) -> None:
+        """Imports a module that is loaded on its first import, with its package, and makes its
+        proxies.
+
+        Usually before the program starts, at the import statement's check. If a program runs, no
+        code of its own may run in between, or classes of its own would count as the library's.
+        """
+        group = self._late.get(name)
+        if group is None or self._is_loading:
+            return
+        members = {each for each in self._late if self._late[each] == group}
+        collects = gc.isenabled()
+        gc.disable()
+        before = set(self.subclassable)
+        self._is_loading = True
+        guards.begin_load()
+        try:
+            self._make(members)
+        finally:
+            guards.end_load(list(self.subclassable - before))
+            self._is_loading = False
+            if collects:
+                gc.enable()
+        for each in members:
+            del self._late[each]
+
+    def load_all(self) -> None:
+        """For tools that walk everything that a program can reach."""
+        for name in list(self._late):
+            self.load(name)
+
+    def _load_member(self, name: str) -> Any:
+        self.load(name)
+        return self.proxies[name]
+
+    def _make(self, names: set[str]) -> None:
+        """Makes the proxies of these modules."""
+        entries = self._entries
         contents: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {}
         for name in sorted(names):
             contents[name] = self._contents(name, entries.get(name, {}))
@@ -182,14 +268,19 @@ class ModuleTable:
                 if child.rpartition(".")[0] == name:
                     # sympy.series is a module, and what `sympy` calls so is a function.
                     exports.setdefault(child.rpartition(".")[2], proxy)
+            for child in self._late:
+                if child.rpartition(".")[0] == name and child not in names:
+                    live[child.rpartition(".")[2]] = functools.partial(self._load_member, child)
             # A program that asks for one of these hears that it was withheld.
             has = {key for key in getattr(real, "__dict__", ()) if key[0] != "_"}
             withheld = frozenset(has - exports.keys() - live.keys())
+            self._withheld[name] = withheld
             doc = getattr(real, "__doc__", None)
-            self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld)
+            assignable = reviewed.ASSIGNABLE.get(name, "").split()
+            stores = {key: _ours(name, f"set_{key}") for key in assignable if key in live}
+            self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld, stores)
             self._exports[name] = frozenset(exports) | frozenset(live)
             self._starred[name] = self._starred_of(name, real, entries.get(name, {}))
-        self._add_future()
 
     def _starred_of(self, name: str, real: Any, entry: dict[str, Any]) -> tuple[str, ...]:
         """Of the exports those that the library's own `import *` binds, sorted."""
@@ -203,6 +294,12 @@ class ModuleTable:
         features = {name: getattr(future, name) for name in future.all_feature_names}
         self.proxies["__future__"] = guards.Proxy("__future__", future.__doc__, features)
 
+    def _add_own(self) -> None:
+        """The program itself and its builtins, as modules: they show what the program can name
+        anyway (guards.show_scope)."""
+        for name in OWN_MODULES:
+            self.proxies[name] = guards.Proxy(name, sys.modules[name].__doc__, {})
+
     def _contents(
         self, name: str, entry: dict[str, Any]
     ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
@@ -214,6 +311,10 @@ class ModuleTable:
         synthetic = entry.get("synthetic", False)
         # The original of a synthetic module may be unsafe to import (asyncio: sockets).
         real = sys.modules.get(name) if synthetic else self._import(name)
+        if name in reviewed.LATE or name in reviewed.LATE_ANYWAY:
+            reduce = getattr(_ours_of(name), "reduce", None)
+            if reduce is not None:
+                reduce(self.has_files)
         asked = reviewed.LIVE.get(name, "").split()
         exports: dict[str, Any] = {}
         live: dict[str, Any] = {}
@@ -274,6 +375,11 @@ class ModuleTable:
         """The names that `from name import …` may use."""
         return self._exports[name]
 
+    def withheld(self, name: str) -> frozenset[str]:
+        """The public names that the real module has and the profile withholds."""
+        self.load(name)
+        return self._withheld.get(name, frozenset())
+
     def starred(self, name: str) -> tuple[str, ...]:
         """The names that `from name import *` binds."""
         return self._starred[name]
@@ -284,8 +390,9 @@ class ModuleTable:
             return None
         return frozenset(
             name
-            for name in self.proxies
+            for name in {*self.proxies, *self._exports}
             if name == "__future__"
+            or name in OWN_MODULES
             or name in allowed
             or any(name.startswith(f"{a}.") or a.startswith(f"{name}.") for a in allowed)
         )
@@ -296,6 +403,10 @@ class ModuleTable:
             if profile != self.profile_name and name in modules:
                 return profile
         return None
+
+    def profile_with_files(self) -> str | None:
+        """The first other profile that has files."""
+        return self.profile_with("pathlib")
 
     def near_modules(self, name: str, profile: str | None) -> str:
         """A hint: the profile that has the module, a replacement, a module with a similar name, or
@@ -308,27 +419,28 @@ class ModuleTable:
             )
         if profile is not None:
             return f"The {profile!r} profile has it."
+        package = name.partition(".")[0]
+        is_installed = package in self._exports or package in sys.stdlib_module_names
+        absent = "" if is_installed else f"{package!r} is not installed here. "
         instead = alternative(name, self._exports)
         if instead:
-            return f"{instead}."
+            return f"{absent}{instead}."
         near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
         if near:
             return f"Did you mean {near[0]!r}?"
-        package = name.partition(".")[0]
         parts = sorted(each for each in self._exports if each.startswith(f"{package}."))
         if parts:
             return f"Available in {package!r}: {', '.join(parts)}."
-        return "A program is a single file: include what it needs from this module."
-
-    def available(self) -> str:
-        """A hint: what can be imported. It is long, so only one finding of a program gets it."""
-        return f"Available modules: {', '.join(self._top_level())}."
+        nearest = difflib.get_close_matches(name, self._top_level(), n=3, cutoff=0)
+        own = "" if is_installed else " A module of your own: put its code into this file."
+        return f"{absent}The nearest available modules: {', '.join(nearest)}.{own}"
 
     def near_names(self, module: str, name: str) -> str:
         """A hint: a replacement, the module that has the name, a similar name, or all exports."""
         instead = alternative_to_name(module, name)
         if instead:
-            return f"{instead}."
+            files = self.profile_with_files() if f"{module}.{name}" in FILE_NAMES else None
+            return f"{instead}." if files is None else f"The {files!r} profile has it. {instead}."
         elsewhere = [other for other in sorted(self._exports) if name in self._exports[other]]
         if elsewhere:
             return f"Use from {elsewhere[0]} import {name}."

@@ -11,7 +11,7 @@ import _belljar_guards as guards
 
 from . import tables
 from .library import builtins as replaced
-from .library import streams
+from .library import program, scopes, streams
 from .library.help import help
 
 
@@ -35,6 +35,12 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         exit=replaced.exit,
         quit=replaced.exit,
         help=help,
+        open=replaced.make_open(builtins.open if has_files else None),
+        eval=scopes.eval,
+        exec=scopes.exec,
+        compile=scopes.compile,
+        globals=scopes.globals,
+        locals=scopes.locals,
         __import__=guards.import_module,
     )
     for name, value in found.items():
@@ -44,8 +50,6 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
             if isinstance(value, types.FunctionType):
                 value.__annotations__ = {}
                 value.__name__ = value.__qualname__ = name if name != "quit" else "exit"
-    if has_files:
-        found["open"] = builtins.open
     found[tables.HOOK_PRIVATE] = guards.private
     found[tables.HOOK_DUNDER] = guards.dunder
     found[tables.HOOK_WRITE] = guards.write
@@ -62,4 +66,5 @@ def make_main(guest_builtins: dict[str, Any], name: str) -> dict[str, Any]:
     for extra in ("__loader__", "__spec__", "__package__"):
         scope.pop(extra, None)
     scope["__builtins__"] = guest_builtins
+    scope["__file__"] = program.running.filename
     return scope

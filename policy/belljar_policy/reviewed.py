@@ -7,6 +7,8 @@ listed. A class that is in no table can be used, but not derived from or written
 
 from __future__ import annotations
 
+import ast
+
 # A guest's class may derive from these.
 SUBCLASSABLE: dict[str, str] = {
     "random": "Random",
@@ -24,7 +26,6 @@ SUBCLASSABLE: dict[str, str] = {
     "functools": "partial",
     "array": "array",
     "graphlib": "TopologicalSorter",
-    "string": "Template",
     "textwrap": "TextWrapper",
     "difflib": "SequenceMatcher Differ HtmlDiff",
     "pprint": "PrettyPrinter",
@@ -49,13 +50,30 @@ SUBCLASSABLE: dict[str, str] = {
         "AbstractAsyncContextManager AbstractContextManager AsyncExitStack ContextDecorator "
         "ExitStack nullcontext suppress"
     ),
-    "io": "BytesIO StringIO",
+    # Both call the program's methods by fixed names, and keep no state in Python. Not RawIOBase,
+    # whose read() trusts the number that readinto() returns.
+    "io": "BytesIO IOBase StringIO TextIOBase",
+    "argparse": (
+        "Action ArgumentDefaultsHelpFormatter ArgumentParser BooleanOptionalAction HelpFormatter "
+        "MetavarTypeHelpFormatter Namespace RawDescriptionHelpFormatter RawTextHelpFormatter"
+    ),
+    "ast": "NodeTransformer NodeVisitor",
+    "cmd": "Cmd",
+    "shlex": "shlex",
+    "weakref": "WeakKeyDictionary WeakSet WeakValueDictionary",
     "os": "PathLike",
     "asyncio": (
         "BoundedSemaphore CancelledError Condition Event InvalidStateError LifoQueue Lock "
         "PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore"
     ),
-    "unittest": "TestCase TestLoader TestResult TestSuite TextTestResult TextTestRunner",
+    "threading": "Barrier BoundedSemaphore Condition Event Semaphore Thread Timer local",
+    "queue": "Empty Full LifoQueue PriorityQueue Queue",
+    "concurrent.futures": "Executor ThreadPoolExecutor",
+    "string": "Formatter Template",
+    "unittest": (
+        "IsolatedAsyncioTestCase TestCase TestLoader TestResult TestSuite TextTestResult "
+        "TextTestRunner"
+    ),
     "logging": (
         "FileHandler Filter Formatter Handler Logger LoggerAdapter NullHandler StreamHandler"
     ),
@@ -73,18 +91,54 @@ WRITABLE: dict[str, str] = {
     "configparser": "ConfigParser RawConfigParser",
     "xml.etree.ElementTree": "Element ElementTree",
     "types": "SimpleNamespace",
+    "threading": "Thread Timer local",
     "zipfile": "ZipInfo",
     "tarfile": "TarInfo",
     "sqlite3": "Connection Cursor",
+    "argparse": "ArgumentParser Namespace",
+    # Every node: trees are data.
+    "ast": " ".join(
+        name
+        for name, value in vars(ast).items()
+        if isinstance(value, type) and issubclass(value, ast.AST)
+    ),
+    "cmd": "Cmd",
+    "email.charset": "Charset",
+    "email.message": "EmailMessage Message",
+    "email.mime.multipart": "MIMEMultipart",
+    "shlex": "shlex",
     "unittest": "TestLoader TestResult TestSuite TextTestResult TextTestRunner",
     "logging": (
         "FileHandler Filter Formatter LogRecord Logger LoggerAdapter NullHandler StreamHandler"
     ),
 }
 
+# Loaded when a program imports them, before it starts (ModuleTable.load): they are too rare to be
+# in every worker's memory. A package is loaded as a whole. Unless something else has imported the
+# module before the freeze: then its classes are changed there, as they cannot be changed later.
+LATE = frozenset({
+    "argparse", "bz2", "cmd", "colorsys", "email", "gzip", "ipaddress", "lzma", "pickle",
+    "shlex", "tomllib",
+})  # fmt: skip
+# The same for modules of which no class is changed.
+LATE_ANYWAY = frozenset({
+    "ast", "codecs", "errno", "gc", "getpass", "gettext", "importlib", "keyword", "linecache",
+    "locale", "platform", "stat", "weakref", "zlib",
+})  # fmt: skip
+
 # Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
-    "sys": "argv stderr stdin stdout",
+    "sys": "__stderr__ __stdin__ __stdout__ argv modules stderr stdin stdout",
+    "unittest.mock": (
+        "ANY AsyncMock DEFAULT FILTER_DIR InvalidSpecError MagicMock Mock NonCallableMagicMock "
+        "NonCallableMock PropertyMock call create_autospec mock_open patch seal sentinel"
+    ),
+}
+
+# May be assigned: the function set_NAME in library/ gets the value. Only what a program may change
+# anyway, and what every reader expects to be any object (library/streams.py).
+ASSIGNABLE: dict[str, str] = {
+    "sys": "stderr stdin stdout",
 }
 
 # Replaced names that only later Python versions have; profiles list them for all versions.
@@ -93,6 +147,7 @@ SINCE: dict[str, tuple[int, int]] = {
     "asyncio.QueueShutDown": (3, 13),
     "asyncio.eager_task_factory": (3, 12),
     "os.path.splitroot": (3, 12),
+    "queue.ShutDown": (3, 13),
 }
 
 # Packages that create and change classes at run time. Their types are not hardened, and classes

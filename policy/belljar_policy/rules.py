@@ -199,7 +199,7 @@ RULES: dict[str, Rule] = {
         "The attribute leads to frames, code or namespaces",
         BOTH,
         "the attribute {0!r} leads to frames, code or namespaces",
-        "Choose another name for an attribute of your own; frames are not available.",
+        "{1}",
         "`gi_frame`, `tb_frame`, `f_back`, `f_globals`, `cell_contents` and similar names lead "
         "from a generator or an exception to the namespaces of the process (CVE-2023-37271).",
         "g = (x for x in [1])\ng.gi_frame",
@@ -317,10 +317,9 @@ RULES: dict[str, Rule] = {
         BOTH,
         "{0!r} is not available",
         "{1}",
-        "`eval`, `exec` and `compile` run unchecked text; `open` gives access to files; "
-        "`globals` and `locals` return namespaces.",
-        "print(eval('1 + 1'))",
-        "import json\nprint(json.loads('[1, 1]'))",
+        "`open` gives access to files; others need a terminal.",
+        "value = 3\nbreakpoint()",
+        "value = 3\nprint(value)",
     ),
     "BJ502": Rule(
         "does-less-here",

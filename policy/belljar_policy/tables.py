@@ -58,12 +58,12 @@ CLASS_DUNDERS_REFUSED: dict[str, str] = {
     "__del__": "Use a context manager (__enter__ and __exit__) to release resources.",
     "__class__": "An object may not misreport its type.",
     "__dict__": "Keep the attributes in __slots__ or in a dict of your own.",
-    "__reduce__": "Define __copy__ and __deepcopy__; pickling is not available.",
-    "__reduce_ex__": "Define __copy__ and __deepcopy__; pickling is not available.",
-    "__getstate__": "Define __copy__ and __deepcopy__; pickling is not available.",
-    "__setstate__": "Define __copy__ and __deepcopy__; pickling is not available.",
-    "__getnewargs__": "Define __copy__ and __deepcopy__; pickling is not available.",
-    "__getnewargs_ex__": "Define __copy__ and __deepcopy__; pickling is not available.",
+    "__reduce__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
+    "__reduce_ex__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
+    "__getstate__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
+    "__setstate__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
+    "__getnewargs__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
+    "__getnewargs_ex__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
     "__prepare__": "A class body always runs in a plain dict; use __init_subclass__.",
     "__module__": "Every class of the program belongs to __main__.",
     "__name__": "Name the class in its class statement.",
@@ -109,17 +109,19 @@ NATIVE_DUNDERS = (
 # Refused for every object, each with a hint.
 REFUSED_DUNDERS: dict[str, str] = {
     "__globals__": "Pass what a function needs as arguments.",
-    "__code__": "Code objects are not available.",
+    "__code__": "inspect.signature(f).parameters has a function's parameters, inspect.getsource(f) "
+    "its text, f.__name__ its name.",
     "__closure__": "Use nonlocal to reach the variables of an enclosing function.",
     "__builtins__": "Use the builtins by their names.",
     "__subclasses__": "Register classes explicitly, for example in __init_subclass__.",
     "__subclasscheck_cache__": HINT_GENERIC,
-    "__traceback__": "The exception's text and type are available; its frames are not.",
-    "__reduce__": "Use copy.copy or copy.deepcopy; pickling is not available.",
-    "__reduce_ex__": "Use copy.copy or copy.deepcopy; pickling is not available.",
-    "__getstate__": "Use copy.copy or copy.deepcopy; pickling is not available.",
-    "__setstate__": "Use copy.copy or copy.deepcopy; pickling is not available.",
-    "__getnewargs__": "Use copy.copy or copy.deepcopy; pickling is not available.",
+    "__traceback__": "traceback.format_exc() gives the text of a traceback, with its lines; frames "
+    "are not available.",
+    "__reduce__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
+    "__reduce_ex__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
+    "__getstate__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
+    "__setstate__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
+    "__getnewargs__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
     "__getattribute__": "Use getattr(object, name).",
     "__prepare__": HINT_GENERIC,
     "__objclass__": HINT_GENERIC,
@@ -168,6 +170,26 @@ REFUSED_ATTRIBUTES = frozenset(INSPECT_ATTRIBUTES) | {
 # Names that the guards refuse for any object.
 REFUSED_NAMES = REFUSED_ATTRIBUTES | frozenset(REFUSED_DUNDERS)
 
+_ATTRIBUTE_HINTS = {
+    "co": "inspect.signature(f).parameters has a function's parameters, inspect.getsource(f) its "
+    "text.",
+    "tb": "traceback.format_exc() gives the text of a traceback, with its lines.",
+    "f": "Pass the value as an argument; traceback.format_exc() says where an error came from.",
+    "gi": "inspect.getgeneratorstate(g) says whether a generator has begun or ended.",
+    "cr": "inspect.getcoroutinestate(c) says whether a coroutine has begun or ended.",
+    "ag": "Keep the state of the generator in a variable.",
+    "func": "This is a name of Python 2; a function has __name__, __doc__ and __defaults__.",
+    "im": "This is a name of Python 2; a method has __self__ and __func__.",
+    "cell": "Use nonlocal to reach the variables of an enclosing function.",
+}
+
+
+def attribute_hint(name: str) -> str:
+    """What to do instead of reading one of REFUSED_ATTRIBUTES."""
+    known = _ATTRIBUTE_HINTS.get(name.partition("_")[0], "")
+    return f"{known} For an attribute of your own, choose another name.".lstrip()
+
+
 # May be set on a function that the guest defined.
 FUNCTION_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__", "__annotations__",
                               "__isabstractmethod__", "__wrapped__"})  # fmt: skip
@@ -191,18 +213,14 @@ BUILTINS = (
 
 # Replaced in namespace.py.
 REPLACED_BUILTINS = (
-    "delattr", "dir", "exit", "getattr", "hasattr", "input", "quit", "setattr", "vars",
+    "compile", "delattr", "dir", "eval", "exec", "exit", "getattr", "globals", "hasattr", "input",
+    "locals", "quit", "setattr", "vars",
 )  # fmt: skip
 
 BUILTINS_SHOWN = frozenset(BUILTINS) - {"__build_class__"} | frozenset(REPLACED_BUILTINS)
 
 MISSING_BUILTINS: dict[str, str] = {
     "open": "Use io.StringIO for a file in memory; sys.stdin has the caller's input.",
-    "eval": "Compute the value directly; use json.loads to parse data.",
-    "exec": "Write the code directly: the whole program runs once.",
-    "compile": "Write the code directly: the whole program runs once.",
-    "globals": "Keep the values in a dict.",
-    "locals": "Keep the values in a dict.",
     "breakpoint": "Use print(): there is no terminal for a debugger.",
     "copyright": "This is not an interactive interpreter.",
     "credits": "This is not an interactive interpreter.",

@@ -21,8 +21,12 @@ from typing import TYPE_CHECKING
 
 from . import constructs, tables
 from .findings import Finding
+from .library.streams import number_of
 from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
+
+OWN_MODULES = frozenset({"__main__", "builtins"})
+"""Not of the profile: each program has them, and they show what it can name anyway."""
 
 if TYPE_CHECKING:
     from .modules import ModuleTable
@@ -74,6 +78,10 @@ class Transformer(RestrictingNodeTransformer):
         # Uses of missing builtins are findings only if the program never binds the name.
         self._missing: list[tuple[ast.Name, str]] = []
         self._bound: set[str] = set()
+        # The modules that names stand for throughout, and names of modules that are withheld.
+        self._aliases: dict[str, str] = {}
+        self._rebound: set[str] = set()
+        self._withheld: list[tuple[ast.Attribute, str, str]] = []
 
     # --- the walk -------------------------------------------------------------------------------
 
@@ -81,6 +89,7 @@ class Transformer(RestrictingNodeTransformer):
         """Fills `findings` and `warnings`; the tree may be compiled if there are no findings."""
         self._waiting.append((self._scope, [tree]))
         self._annotations_are_text = _has_future_annotations(tree)
+        self._aliases = _modules_by_name(tree)
         plain = _PLAIN
         handlers = _HANDLERS
         while self._waiting:
@@ -105,11 +114,18 @@ class Transformer(RestrictingNodeTransformer):
                         stack.append(child)
             if self._scope.uses_hooks and self._scope.class_node is not None:
                 self._declare_hooks(self._scope.class_node)
+        streams = _opened_streams(tree) if any(n == "open" for _, n in self._missing) else ()
         for node, name in self._missing:
-            if name not in self._bound and name not in self._modules.builtins:
+            if (
+                name not in self._bound
+                and name not in self._modules.builtins
+                and id(node) not in streams
+                and not _patches(tree, name)
+            ):
                 self._refuse_builtin(node, name)
+        if self._withheld:
+            self._refuse_withheld(tree)
         self.findings.sort()
-        self._list_modules_once()
 
     def visit(self, node: ast.AST) -> ast.AST:
         """RestrictedPython's entry point."""
@@ -119,19 +135,19 @@ class Transformer(RestrictingNodeTransformer):
 
     def _refuse_builtin(self, node: ast.AST, name: str) -> None:
         hint = tables.MISSING_BUILTINS[name]
-        # A profile that has os has files.
-        profile = self._modules.profile_with("os") if name == "open" else None
+        profile = self._modules.profile_with_files() if name == "open" else None
         if profile is not None:
             hint = f"{hint} The {profile!r} profile has open()."
         self.refuse(node, "BJ501", name, hint, profile=profile)
 
-    def _list_modules_once(self) -> None:
-        """Adds the list of available modules to the first finding about a missing module."""
-        for i, finding in enumerate(self.findings):
-            if finding.rule == "BJ201":
-                hint = f"{finding.hint} {self._modules.available()}"
-                self.findings[i] = finding._replace(hint=hint)
-                return
+    def _refuse_withheld(self, tree: ast.Module) -> None:
+        """Findings about `module.name`, except where the program allows for its absence."""
+        expected = _expected_to_be_missing(tree)
+        for node, module, name in self._withheld:
+            alias = _first_name(node)
+            if id(node) not in expected and alias not in self._rebound:
+                near = self._modules.near_names(module, name)
+                self.refuse(node, "BJ202", module, name, self._modules.profile_name, near)
 
     def not_allowed(self, node: ast.AST) -> None:
         """Refuses a kind of node that is in no table and has not been reviewed."""
@@ -180,6 +196,8 @@ class Transformer(RestrictingNodeTransformer):
 
     def check_binding(self, node: ast.AST, name: str | None) -> None:
         """Checks a name that the program binds; every construct uses this."""
+        if name in self._aliases:
+            self._rebound.add(name)
         if name is None or name[0] != "_":
             if name in tables.MISSING_BUILTINS:
                 self._bound.add(name)
@@ -197,7 +215,7 @@ class Transformer(RestrictingNodeTransformer):
     def visit_Name(self, node: ast.Name) -> None:
         name = node.id
         if node.ctx.__class__ is not ast.Load:
-            if name[0] == "_" or name in tables.MISSING_BUILTINS:
+            if name[0] == "_" or name in tables.MISSING_BUILTINS or name in self._aliases:
                 self.check_binding(node, name)
         elif name[0] == "_":
             if _is_dunder(name) and name not in tables.LOADABLE_DUNDER_NAMES:
@@ -348,9 +366,13 @@ class Transformer(RestrictingNodeTransformer):
             else:
                 hook = tables.HOOK_DUNDER
         elif attr in tables.REFUSED_ATTRIBUTES:
-            self.refuse(node, "BJ303", attr)
+            self.refuse(node, "BJ303", attr, tables.attribute_hint(attr))
             return
         elif loads:
+            if self._aliases:
+                module = self._module_of(value)
+                if module is not None and attr in self._modules.withheld(module):
+                    self._withheld.append((node, module, attr))
             return
         else:
             # Whether `mro` may be set depends on the object.
@@ -358,6 +380,18 @@ class Transformer(RestrictingNodeTransformer):
         self._scope.uses_hooks = True
         place = _place(value)
         node.value = ast.Call(ast.Name(hook, _LOAD, **place), [value], [], **place)
+
+    def _module_of(self, node: ast.expr) -> str | None:
+        """The module that an expression stands for: `os`, `os.path`; None if it is none."""
+        if node.__class__ is ast.Name:
+            return self._aliases.get(node.id)  # type: ignore[attr-defined]
+        if node.__class__ is not ast.Attribute:
+            return None
+        outer = self._module_of(node.value)  # type: ignore[attr-defined]
+        if outer is None:
+            return None
+        name = f"{outer}.{node.attr}"  # type: ignore[attr-defined]
+        return name if name in self._modules else None
 
     def _check_dunder(self, node: ast.Attribute, attr: str, loads: bool) -> bool:
         if attr in tables.REFUSED_DUNDERS:
@@ -414,7 +448,9 @@ class Transformer(RestrictingNodeTransformer):
             self.refuse(node, "BJ206")
             return
         for alias in node.names:
-            self.check_binding(alias, alias.asname or alias.name.partition(".")[0])
+            name = alias.asname or alias.name.partition(".")[0]
+            if self._aliases.get(name) != _bound_module(alias):
+                self.check_binding(alias, name)
             self._check_module(node, alias.name)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
@@ -431,6 +467,8 @@ class Transformer(RestrictingNodeTransformer):
         for alias in node.names:
             self.check_binding(alias, alias.asname or alias.name)
         if module == "__future__" or not self._check_module(node, module):
+            return
+        if module in OWN_MODULES:  # what is in them changes: an ImportError tells
             return
         exports = self._modules.exports(module)
         for alias in node.names:
@@ -456,7 +494,7 @@ class Transformer(RestrictingNodeTransformer):
             self.refuse(node, "BJ203", module)
 
     def _check_module(self, node: ast.AST, name: str) -> bool:
-        if name == "__future__":
+        if name == "__future__" or name in OWN_MODULES:
             return True
         if name not in self._modules:
             profile = self._modules.profile_with(name)
@@ -472,6 +510,7 @@ class Transformer(RestrictingNodeTransformer):
         if self._allowed_imports is not None and name not in self._allowed_imports:
             self._refuse_import(node, "BJ205", name)
             return False
+        self._modules.load(name)
         return True
 
 
@@ -485,6 +524,22 @@ def _place(node: ast.expr | ast.stmt) -> dict[str, int | None]:
     }
 
 
+def _patches(tree: ast.Module, name: str) -> bool:
+    """Whether a test in the program may define the builtin: patch("builtins.open"). Where it does
+    not, the use is a NameError."""
+    wanted = {f"builtins.{name}", f"__main__.{name}", f".{name}"}  # f"{__name__}.open"
+    for node in ast.walk(tree):
+        if node.__class__ is ast.Constant:
+            if type(node.value) is str and node.value in wanted:
+                return True
+        elif node.__class__ is ast.Call and len(node.args) > 1:  # patch.object(builtins, "open")
+            first, second = node.args[:2]
+            if isinstance(first, ast.Name) and first.id == "builtins":
+                if isinstance(second, ast.Constant) and second.value == name:
+                    return True
+    return False
+
+
 def _has_future_annotations(tree: ast.Module) -> bool:
     """CPython ensures that only a docstring and similar statements come before such an import."""
     for statement in tree.body:
@@ -496,20 +551,107 @@ def _has_future_annotations(tree: ast.Module) -> bool:
     return False
 
 
+def _opened_streams(tree: ast.Module) -> set[int]:
+    """The ids of the names in open(0), open(sys.stdin.fileno()) and open("/dev/stdin"), which open
+    no file. The builtin itself makes the same distinction, by the value."""
+    found = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        file = node.args[0] if node.args else None
+        for keyword in node.keywords:
+            file = keyword.value if keyword.arg == "file" else file
+        if isinstance(file, ast.Constant):
+            is_stream = number_of(file.value) is not None
+        else:
+            is_stream = (
+                isinstance(file, ast.Call)
+                and isinstance(file.func, ast.Attribute)
+                and file.func.attr == "fileno"
+            )
+        if is_stream and node.func.id == "open":
+            found.add(id(node.func))
+    return found
+
+
+def _bound_module(alias: ast.alias) -> str:
+    """What `import a.b` binds to `a`, and `import a.b as c` to `c`."""
+    return alias.name if alias.asname else alias.name.partition(".")[0]
+
+
+def _modules_by_name(tree: ast.Module) -> dict[str, str]:
+    """The names that import statements at the top level bind to modules, also in try and if."""
+    found: dict[str, str] = {}
+    pending: list[ast.stmt] = list(tree.body)
+    while pending:
+        statement = pending.pop()
+        kind = statement.__class__
+        if kind is ast.Import:
+            for alias in statement.names:  # type: ignore[attr-defined]
+                name = alias.asname or alias.name.partition(".")[0]
+                if name[0] != "_":
+                    found.setdefault(name, _bound_module(alias))
+        elif kind is ast.Try or kind is ast.If:
+            pending += statement.body + statement.orelse  # type: ignore[attr-defined]
+    return found
+
+
+def _first_name(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _expected_to_be_missing(tree: ast.Module) -> set[int]:
+    """The nodes in `try: … except AttributeError:`, and below a test of hasattr() or of the system
+    that the program runs on."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        parts: list[ast.AST] = []
+        if isinstance(node, ast.Try) and any(map(_catches_attribute_error, node.handlers)):
+            parts = list(node.body)
+        elif isinstance(node, (ast.If, ast.IfExp)) and _asks_what_there_is(node.test):
+            parts = [node]
+        elif isinstance(node, ast.BoolOp) and _asks_what_there_is(node):
+            parts = [node]
+        found.update(id(each) for part in parts for each in ast.walk(part))
+    return found
+
+
+def _asks_what_there_is(test: ast.expr) -> bool:
+    return any(
+        (isinstance(node, ast.Name) and node.id == "hasattr")
+        or (isinstance(node, ast.Attribute) and node.attr in _FACTS)
+        for node in ast.walk(test)
+    )
+
+
+_FACTS = frozenset({"platform", "system", "version_info"})
+"""sys.platform, platform.system() and sys.version_info; os.name is another word for the first."""
+
+
 def _is_type_checking(test: ast.expr) -> bool:
     """`if TYPE_CHECKING:`: its body is only for annotations and never runs."""
     name = test.id if isinstance(test, ast.Name) else getattr(test, "attr", None)
     return name == "TYPE_CHECKING"
 
 
-def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+def _catches(handler: ast.ExceptHandler, classes: frozenset[str]) -> bool:
     kind = handler.type
     names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-    return kind is None or any(
-        isinstance(name, ast.Name)
-        and name.id in {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-        for name in names
-    )
+    return kind is None or any(isinstance(name, ast.Name) and name.id in classes for name in names)
+
+
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+_ATTRIBUTE_ERRORS = frozenset({"AttributeError", "Exception", "BaseException"})
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    return _catches(handler, _IMPORT_ERRORS)
+
+
+def _catches_attribute_error(handler: ast.ExceptHandler) -> bool:
+    return _catches(handler, _ATTRIBUTE_ERRORS)
 
 
 def keep_result(tree: ast.Module) -> None:

@@ -4,6 +4,7 @@
 import array
 import asyncio
 import collections
+import concurrent.futures
 import configparser
 import contextlib
 import contextvars
@@ -21,12 +22,17 @@ import html.parser
 import io
 import itertools
 import json
+import multiprocessing
 import operator
+import os
+import queue
 import random
 import re
+import sched
 import statistics
 import string
 import struct
+import threading
 import time
 import types
 import typing
@@ -354,7 +360,8 @@ encoder = json.JSONEncoder()
 decoder = json.JSONDecoder()
 encoding = encoder.iterencode({})
 old_unicode = unicodedata.ucd_3_2_0
-streams = [io.StringIO(), io.BytesIO()]
+streams = [io.StringIO(), io.BytesIO(), io.TextIOWrapper(io.BytesIO())]
+stream_of_number = [open(0), open(1, "wb"), os.fstat(0)]
 
 
 # a running event loop, with errors that nobody caught
@@ -369,14 +376,14 @@ async def meet():
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda loop, context: running.update(context=context))
     loop.set_debug(True)
-    future, queue = loop.create_future(), asyncio.Queue()
+    future, waited = loop.create_future(), asyncio.Queue()
     done = asyncio.create_task(asyncio.sleep(0, "result"))
-    waiting = asyncio.create_task(queue.get())
+    waiting = asyncio.create_task(waited.get())
     failed = asyncio.create_task(fail())
     running.update(
         loop=loop,
         future=future,
-        queue=queue,
+        queue=waited,
         done=done,
         waiting=waiting,
         failed=failed,
@@ -413,3 +420,18 @@ if hasattr(asyncio, "eager_task_factory"):
     eager = asyncio.eager_task_factory
 if hasattr(typing, "NoDefault"):
     nothing = typing.NoDefault
+
+# threads
+main_thread = threading.main_thread()
+queue_of_threads = queue.SimpleQueue()
+timer = threading.Timer(1, print)
+thread_local = threading.local()
+with concurrent.futures.ThreadPoolExecutor() as pool_of_threads:
+    future_of_thread = pool_of_threads.submit(int)
+    futures_done = concurrent.futures.wait([future_of_thread])
+    futures_as_completed = concurrent.futures.as_completed([future_of_thread])
+with multiprocessing.Pool(1) as pool_of_calls:
+    async_result = pool_of_calls.apply_async(int)
+    results_of_calls = pool_of_calls.imap(int, "1")
+current_process = multiprocessing.current_process()
+event_of_scheduler = sched.scheduler().enter(1, 1, print)

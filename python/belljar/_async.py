@@ -133,6 +133,8 @@ class AsyncSandbox:
         cpu: Seconds | None = None,
         output: Size | None = None,
         stdin: str | bytes | None = None,
+        args: Iterable[str] = (),
+        env: Mapping[str, str] | None = None,
         filename: str = "main.py",
         inputs: Mapping[str, object] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
@@ -157,6 +159,8 @@ class AsyncSandbox:
             cpu=cpu,
             output=output,
             stdin=stdin,
+            args=args,
+            env=env,
             filename=filename,
             inputs=inputs,
             functions=None

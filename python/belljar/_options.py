@@ -191,6 +191,18 @@ def standard_input(value: str | bytes) -> bytes:
     raise _wrong("stdin", value, "a str or bytes")
 
 
+def environment(value: Mapping[str, str]) -> list[str]:
+    """Each variable as "NAME=VALUE"."""
+    if not isinstance(value, Mapping):
+        raise _wrong("env", value, "a dict: name to value")
+    pairs = []
+    for name, item in value.items():
+        if "=" in text("env: a name", name):
+            raise ValueError(f"env: the name {name!r} contains =")
+        pairs.append(f"{name}={text(f'env[{name!r}]', item)}")
+    return pairs
+
+
 def files(value: Mapping[str, FileContent]) -> list[tuple[str, bytes]]:
     if not isinstance(value, Mapping):
         raise _wrong("files", value, "a dict: name to content")

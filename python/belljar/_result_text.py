@@ -74,9 +74,9 @@ def surroundings(info: Info, timeout: float | None = None) -> str:
         names = ", ".join(info.modules)
         if len(names) > _MAX_NAMES:
             names = names[:_MAX_NAMES].rpartition(", ")[0] + " and more"
-        absent = ["eval, exec", "other processes"]
-        absent[1:1] = [] if info.workspace else ["open, files"]
-        absent[1:1] = [] if info.has_network else ["the network"]
+        absent = [] if info.has_network else ["the network"]
+        absent += [] if info.workspace else ["open, files"]
+        absent.append("other processes")
         language = (
             f"Python {info.python} with these modules and no others: {names}. "
             f"Not available: {', '.join(absent)}."

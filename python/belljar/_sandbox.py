@@ -54,6 +54,8 @@ class RunOptions(TypedDict, total=False):
     cpu: Seconds | None
     output: Size | None
     stdin: str | bytes | None
+    args: Iterable[str]
+    env: Mapping[str, str] | None
     filename: str
     inputs: Mapping[str, object] | None
     functions: Functions | None
@@ -240,6 +242,8 @@ class Sandbox:
         cpu: Seconds | None = None,
         output: Size | None = None,
         stdin: str | bytes | None = None,
+        args: Iterable[str] = (),
+        env: Mapping[str, str] | None = None,
         filename: str = "main.py",
         inputs: Mapping[str, object] | None = None,
         functions: Functions | None = None,
@@ -266,6 +270,9 @@ class Sandbox:
             code: The program. bytes must be UTF-8, with or without a BOM; the worker decodes them.
             timeout, memory, cpu, output: As for the sandbox. None: the sandbox's value.
             stdin: Standard input of the program. None: `input()` raises EOFError.
+            args: Arguments of the program: `sys.argv` after the program's name.
+            env: Environment variables of the program, in `os.environ`. It gets none of this
+                process's.
             filename: The name used in tracebacks and findings.
             inputs: Variables that are set before the program starts, by name. Values are plain data
                 (docs/python.md, "Values").
@@ -292,6 +299,8 @@ class Sandbox:
             cpu=cpu,
             output=output,
             stdin=stdin,
+            args=args,
+            env=env,
             filename=filename,
             inputs=inputs,
             functions=functions,
@@ -324,6 +333,8 @@ class Sandbox:
         cpu: Seconds | None = None,
         output: Size | None = None,
         stdin: str | bytes | None = None,
+        args: Iterable[str] = (),
+        env: Mapping[str, str] | None = None,
         filename: str = "main.py",
         inputs: Mapping[str, object] | None = None,
         functions: Functions | None = None,
@@ -348,6 +359,10 @@ class Sandbox:
         _ask_limits(run_request, timeout, memory, cpu, output)
         if stdin is not None:
             run_request["stdin"] = _options.standard_input(stdin)
+        if args := _options.texts("args", args):
+            run_request["args"] = args
+        if env is not None:
+            run_request["env"] = _options.environment(env)
         if inputs is not None:
             run_request["inputs"] = _options.inputs(inputs)
         if functions is not None or take is not None:
@@ -453,7 +468,7 @@ class Sandbox:
         """Reports what the language policy refuses, without running the program.
 
             >>> with Sandbox() as box:
-            ...     verdict = box.validate("import os\\nprint(1)")
+            ...     verdict = box.validate("import glob\\nprint(1)")
             >>> verdict.ok, verdict.findings[0].rule, verdict.findings[0].line
             (False, 'BJ201', 1)
 

@@ -39,6 +39,9 @@ class RunRequest(TypedDict, total=False):
     source: bytes
     filename: str
     stdin: bytes
+    args: list[str]
+    env: list[str]
+    """Each as "NAME=VALUE"."""
     timeout: int
     cpu: int
     memory: int

@@ -57,6 +57,10 @@ Json TypeSchema(const Parameter& parameter) {
       return {{"type", "array"},
               {"items", FileSchema(parameter.max_bytes)},
               {"maxItems", parameter.max_items}};
+    case Type::kTextMap:
+      return {{"type", "object"},
+              {"additionalProperties", TextSchema(parameter)},
+              {"maxProperties", parameter.max_items}};
   }
   abort();
 }
@@ -79,6 +83,7 @@ std::string Wanted(const Parameter& parameter) {
     case Type::kTextList: return "an array of strings";
     case Type::kSize: return "a size such as \"256m\", or a whole number of bytes";
     case Type::kFiles: return "an array of objects with path and text or base64";
+    case Type::kTextMap: return "an object of strings";
   }
   abort();
 }
@@ -114,6 +119,18 @@ std::string ListProblem(const Parameter& parameter, const json& list) {
     if (!list[i].is_string()) return where + "must be a string, not " + Shown(list[i]);
     const std::string problem = TextProblem(parameter, list[i].get_ref<const std::string&>());
     if (!problem.empty()) return where + problem;
+  }
+  return "";
+}
+
+std::string MapProblem(const Parameter& parameter, const json& map) {
+  if (std::string problem = LengthProblem(parameter, map); !problem.empty()) return problem;
+  for (const auto& [name, value] : map.items()) {
+    const std::string where = "value of " + core::Quoted(name) + " ";
+    if (!value.is_string()) return where + "must be a string, not " + Shown(value);
+    const std::string problem = TextProblem(parameter, value.get_ref<const std::string&>());
+    if (!problem.empty()) return where + problem;
+    if (name.find('=') != std::string::npos) return "name " + core::Quoted(name) + " contains =";
   }
   return "";
 }
@@ -154,6 +171,7 @@ bool HasType(Type type, const json& value) {
     case Type::kTextList: return value.is_array();
     case Type::kSize: return value.is_string() || value.is_number();
     case Type::kFiles: return value.is_array();
+    case Type::kTextMap: return value.is_object();
   }
   abort();
 }
@@ -166,6 +184,7 @@ std::string Problem(const Parameter& parameter, const json& value) {
     case Type::kTextList: return ListProblem(parameter, value);
     case Type::kSize: return SizeProblem(parameter, value);
     case Type::kFiles: return LengthProblem(parameter, value);
+    case Type::kTextMap: return MapProblem(parameter, value);
     case Type::kBoolean: return "";
   }
   abort();
@@ -212,6 +231,16 @@ std::optional<bool> Arguments::Boolean(std::string_view name) const {
 std::optional<std::vector<std::string>> Arguments::Texts(std::string_view name) const {
   const json* value = Find(name);
   return value ? std::optional(value->get<std::vector<std::string>>()) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> Arguments::Pairs(std::string_view name) const {
+  const json* map = Find(name);
+  if (!map) return std::nullopt;
+  std::vector<std::string> pairs;
+  for (const auto& [key, value] : map->items()) {
+    pairs.push_back(key + "=" + value.get_ref<const std::string&>());
+  }
+  return pairs;
 }
 
 std::optional<core::Bytes> Arguments::Size(std::string_view name) const {

@@ -29,6 +29,7 @@ struct Parameter {
     kTextList,
     kSize,   // "256m", or a whole number of bytes
     kFiles,  // file_list.h
+    kTextMap,
   };
 
   std::string name;
@@ -39,9 +40,9 @@ struct Parameter {
   // For kNumber and, in bytes, for kSize; inclusive.
   double minimum = 0;
   double maximum = 0;
-  // Bytes: of a kText, of each text in a kTextList, of all contents of kFiles in total.
+  // Bytes: of a kText, of each text in a kTextList or kTextMap, of all contents of kFiles in total.
   size_t max_bytes = 0;
-  size_t max_items = 0;  // for kTextList and kFiles
+  size_t max_items = 0;  // for kTextList, kTextMap and kFiles
   bool may_hold_nul = false;
   // Only listed in the schema; the tool decides which of them a call may use.
   std::vector<std::string> choices;
@@ -56,6 +57,8 @@ class Arguments {
   std::optional<double> Number(std::string_view name) const;
   std::optional<bool> Boolean(std::string_view name) const;
   std::optional<std::vector<std::string>> Texts(std::string_view name) const;
+  // Of a kTextMap, as "NAME=VALUE".
+  std::optional<std::vector<std::string>> Pairs(std::string_view name) const;
   std::optional<core::Bytes> Size(std::string_view name) const;
   std::optional<std::vector<host::InputFile>> Files(std::string_view name) const;
 

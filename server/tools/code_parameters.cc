@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "server/tools/tiers.h"
+
 namespace belljar::server::tools {
 namespace {
 
@@ -23,6 +25,30 @@ std::vector<std::string> Names(const Sandboxes& sandboxes) {
   return names;
 }
 
+core::Result<const EnabledProfile*> Chosen(Sandboxes& sandboxes, const Arguments& arguments,
+                                           const Caller& caller) {
+  const std::string* const name = arguments.Text("profile");
+  const std::string* const code = arguments.Text("code");
+  // A combination may have no image for a container.
+  const bool in_container = arguments.Boolean("use_container").value_or(false);
+  if (name || !code || in_container) return sandboxes.Choose(name, caller);
+  const auto files = arguments.Files("files");
+  const auto domains = arguments.Texts("allowed_domains");
+  return sandboxes.ChooseFor(
+      {.source = *code, .files = files && !files->empty(), .network = domains && !domains->empty()},
+      caller);
+}
+
+// What the caller sends to use what `profile` has, in addition to what it used. Empty if it has it.
+std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
+                      const EnabledProfile& used) {
+  const std::string joined = ProfileName(used.profile.name + "+" + profile);
+  if (joined == used.profile.name) return "";
+  const std::vector<std::string>& combinations = sandboxes.combinations();
+  const bool can_be_joined = std::ranges::find(combinations, joined) != combinations.end();
+  return "Send \"profile\": \"" + (can_be_joined ? joined : profile) + "\".";
+}
+
 // The outcome of a run that was cancelled before it had a worker.
 host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const host::Request& request) {
   host::Outcome outcome;
@@ -37,9 +63,12 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const host::Reques
 
 // The policy names the profile that would allow what was refused, but does not know which profiles
 // this caller may use.
-void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, host::Outcome& outcome) {
+void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, const EnabledProfile& used,
+                     host::Outcome& outcome) {
   for (host::Finding& finding : outcome.findings) {
-    const std::string why = sandboxes.WhyNot(finding.profile, caller);
+    if (finding.profile.empty()) continue;
+    std::string why = sandboxes.WhyNot(finding.profile, caller);
+    if (why.empty()) why = HowToName(sandboxes, finding.profile, used);
     if (why.empty()) continue;
     const std::string explained = finding.hint + (finding.hint.empty() ? "" : " ") + why;
     if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
@@ -68,7 +97,11 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
       "The security profile, which determines what the code may use: the name of an enabled "
       "profile" +
       std::string(sandboxes.combinations().empty() ? "" : ", or several joined with +") +
-      ". get_sandbox_info lists the modules of each.";
+      ". get_sandbox_info lists the modules of each. Default: " +
+      sandboxes.default_profile().profile.name +
+      (sandboxes.enabled().size() > 1
+           ? ", with those enabled profiles that the code imports from, except for a network."
+           : ".");
   parameter.default_value = sandboxes.default_profile().profile.name;
   parameter.max_bytes = 256;
   parameter.choices = Names(sandboxes);
@@ -77,7 +110,7 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
 
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems) {
-  core::Result<const EnabledProfile*> chosen = sandboxes.Choose(arguments.Text("profile"), caller);
+  core::Result<const EnabledProfile*> chosen = Chosen(sandboxes, arguments, caller);
   if (!chosen) {
     problems.push_back(chosen.error().ToString());
     return nullptr;
@@ -112,7 +145,7 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
     options.cancel_fd = *cancel_fd;
   }
   core::Result<host::Outcome> outcome = (*sandbox)->Run(request, options);
-  if (outcome) ExplainProfiles(sandboxes, call.caller, *outcome);
+  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, *outcome);
   return outcome;
 }
 

@@ -159,6 +159,24 @@ std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes) {
        .may_hold_nul = true,
        .choices = {},
        .examples = {"Ada\n36\n"}});
+  parameters.push_back({.name = "args",
+                        .type = Type::kTextList,
+                        .description = "Arguments of the program: sys.argv without its first item. "
+                                       "Default: none.",
+                        .default_value = {},
+                        .max_bytes = host::kMaxArgument,
+                        .max_items = host::kMaxArguments,
+                        .choices = {},
+                        .examples = {nlohmann::ordered_json::array({"--count", "3"})}});
+  parameters.push_back({.name = "env",
+                        .type = Type::kTextMap,
+                        .description = "Environment variables of the program, in os.environ. It "
+                                       "gets none of the server's. Default: none.",
+                        .default_value = {},
+                        .max_bytes = host::kMaxArgument,
+                        .max_items = host::kMaxArguments,
+                        .choices = {},
+                        .examples = {{{"MODE", "test"}}}});
   for (Parameter& parameter : TierParameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(ProfileParameter(sandboxes));
   parameters.push_back({.name = "packages",
@@ -214,8 +232,7 @@ std::string LanguageText(const Sandboxes& sandboxes) {
   }
   const EnabledProfile& defaults = sandboxes.default_profile();
   return "Ordinary Python is supported: classes, recursion, comprehensions, match, async, "
-         "dataclasses. Not available: eval, exec, compile, attributes such as __globals__ that "
-         "reach into the "
+         "dataclasses, threads. Not available: attributes such as __globals__ that reach into the "
          "interpreter, " +
          std::string(defaults.profile.workspace ? "files outside the workspace, "
                                                 : "open, files, ") +
@@ -465,6 +482,11 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
                          "; raise memory_limit");
     }
     request.standard_input = *input;
+  }
+  request.arguments = arguments.Texts("args").value_or(std::vector<std::string>());
+  request.environment = arguments.Pairs("env").value_or(std::vector<std::string>());
+  if (const core::Result<void> checked = host::CheckArguments(request); !checked) {
+    problems.push_back(checked.error().ToString());
   }
   TakeTiers(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
   if (const std::string* code = arguments.Text("code")) request.source = *code;

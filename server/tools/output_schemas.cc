@@ -93,7 +93,7 @@ constexpr const char* kValidation = R"({
         "errors": {
           "type": "array",
           "items": {"type": "string"},
-          "description": "One text per finding, such as: Line 1: Import 'os' is not allowed"
+          "description": "One text per finding, such as: Line 1: Import 'glob' is not allowed"
         },
         "message": {"type": "string"}
       },

@@ -187,8 +187,8 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
       "comprehensions, "
       "match, async, dataclasses, with, try, annotations and the usual built-ins.");
   notes.push_back(
-      "Not available: eval, exec, compile, open, globals, locals, __import__, star imports, and "
-      "attributes such as __globals__ or gi_frame that reach into the interpreter.");
+      "Not available: files (see the profile), __import__, and attributes such as __globals__ or "
+      "gi_frame that reach into the interpreter.");
   notes.push_back(
       "Only the names listed for a module are accessible; others raise or are refused with a "
       "hint.");

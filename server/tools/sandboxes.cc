@@ -6,6 +6,7 @@
 #include "engine/host/suggest.h"
 #include "engine/profiles/loader.h"
 #include "server/tools/tiers.h"
+#include "server/tools/wanted_profiles.h"
 
 namespace belljar::server::tools {
 namespace {
@@ -290,6 +291,29 @@ core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
   }
   if (!Permits(caller, wanted)) return NotPermitted(wanted, caller);
   return enabled ? core::Result<const EnabledProfile*>(enabled) : Combine(wanted);
+}
+
+core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, const Caller& caller) {
+  core::Result<const EnabledProfile*> unnamed = ChooseUnnamed(caller);
+  // An operator's own file is combined with nothing.
+  if (!unnamed || !Contains(catalogue_.Names(), (*unnamed)->profile.name)) return unnamed;
+  const core::Profile& base = (*unnamed)->profile;
+  const ImportedNames imports = FindImports(needs.source);
+  std::string name = base.name;
+  for (const EnabledProfile& each : enabled_) {
+    const core::Profile& other = each.profile;
+    const bool is_one = other.tiers.size() == 1 && Contains(catalogue_.Names(), other.name);
+    if (&each == *unnamed || !is_one || !Permits(caller, other.name)) continue;
+    const bool is_needed = (needs.files && other.workspace && !base.workspace) ||
+                           (needs.network && other.egress && !base.egress);
+    const bool is_used = !other.egress && IsWanted(other, base, needs.source, imports);
+    if (is_needed || is_used) name += "+" + other.name;
+  }
+  const std::string joined = ProfileName(name);
+  if (joined == base.name) return unnamed;
+  // The operator may allow no combinations: then as if nothing had been found.
+  core::Result<const EnabledProfile*> chosen = Choose(&joined, caller);
+  return chosen ? chosen : unnamed;
 }
 
 // Precondition: each part is enabled and permitted for the caller.

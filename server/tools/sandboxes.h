@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/limits.h"
@@ -66,6 +67,14 @@ class Sandboxes {
   // "+"; null: the default profile, or else the first that the caller may use. The result stays
   // valid. An error is the caller's and lists what is available.
   core::Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
+  // The profile of a call that names none: the default one, combined with those that its code uses
+  // (wanted_profiles.h) and with those that have what its other arguments need.
+  struct Needs {
+    std::string_view source;
+    bool files = false;
+    bool network = false;
+  };
+  core::Result<const EnabledProfile*> ChooseFor(const Needs& needs, const Caller& caller);
   // A combination is permitted by its own name, or if each part is permitted.
   static bool Permits(const Caller& caller, const std::string& profile);
   // A sentence on why the caller cannot use this installed profile, and who can change that. Empty

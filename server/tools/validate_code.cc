@@ -54,7 +54,7 @@ bool IsRefusedImport(const host::Finding& finding) {
   return finding.name == "import-not-allowed" || finding.name == "import-narrowed";
 }
 
-// "Line 1: Import 'os' is not allowed"
+// "Line 1: Import 'glob' is not allowed"
 std::string ErrorText(const host::Finding& finding) {
   std::string text = finding.line > 0 ? "Line " + std::to_string(finding.line) + ": " : "";
   // The first quoted word of the reason is the module.
@@ -163,7 +163,8 @@ ToolDescription DescribeValidate(const Sandboxes& sandboxes, const ParameterTabl
       "; at most 1000 findings are listed. Some errors appear only at run time, so a valid program "
       "may still fail. Checking first is not necessary for safety: execute_code performs the same "
       "check.\n\n"
-      "Example: {\"code\": \"import os\"} gives valid false and the error \"Line 1: Import 'os' is "
+      "Example: {\"code\": \"import glob\"} gives valid false and the error \"Line 1: Import "
+      "'glob' is "
       "not allowed\".";
   description.input_schema = parameters.Schema();
   description.output_schema = ValidationSchema();

@@ -1,8 +1,9 @@
 """What programs come to, whichever way they go in: as data.
 
 A case is a program, what it is asked for with, and parts of its outcome as `belljar run --json` has
-them. Asked: `timeout` (seconds), `memory` (text), `stdin` (text), `allowed_imports`. Wanted: keys
-of the outcome; "error.type" and its like look into one; a set holds what it may be.
+them. Asked: `timeout` (seconds), `memory` (text), `stdin` (text), `args` (list), `env` (dict),
+`allowed_imports`. Wanted: keys of the outcome; "error.type" and its like look into one; a set holds
+what it may be.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ CASES = {
         {"status": "exception", "error.type": "SyntaxError", "error.line": 2},
     ),
     "refused": Case(
-        "import os\nprint('never')",
+        "import glob\nprint('never')",
         {"status": "refused", "stdout": "", "findings.0.rule": "BJ201", "findings.0.line": 1},
     ),
     "fewer modules": Case(
@@ -99,6 +100,48 @@ CASES = {
     "output over the limit": Case(
         "for _ in range(300): print('z' * 9_999)",
         {"status": "ok", "truncated.stdout": 3_000_000 - (1 << 20)},
+    ),
+    "arguments": Case(
+        "import sys\nsys.argv[1:]",
+        {"result": ["x y", "--n", "ü", ""]},
+        {"args": ["x y", "--n", "ü", ""]},
+    ),
+    "no arguments": Case("import sys\nlen(sys.argv)", {"result": 1}),
+    "environment": Case(
+        "import os\n[os.environ['MODE'], os.getenv('EMPTY'), os.getenv('PATH'), len(os.environ)]",
+        {"result": ["a=b ü", "", None, 2]},
+        {"env": {"MODE": "a=b ü", "EMPTY": ""}},
+    ),
+    "no environment": Case("import os\ndict(os.environ)", {"result": {}}),
+    "its own name": Case("__file__", {"status": "ok"}),
+    "await at the top level": Case(
+        "import asyncio\nasync def f(x):\n  await asyncio.sleep(0)\n  return x\n"
+        "a = await f(1)\n[a, *[await f(i) for i in range(2)]]",
+        {"status": "ok", "result": [1, 0, 1]},
+    ),
+    "streams of its own": Case(
+        "import io, sys\nsys.stdin, sys.stdout = io.StringIO('4\\n'), io.StringIO()\n"
+        "print(input())\ntext, sys.stdout = sys.stdout.getvalue(), sys.__stdout__\n"
+        "print('x')\ntext",
+        {"result": "4\n", "stdout": "x\n"},
+    ),
+    "streams by number": Case(
+        "import os\nos.write(1, b'out')\n[open(0).readline(), os.read(0, 9).decode()]",
+        {"result": ["a\n", ""], "stdout": "out"},
+        {"stdin": "a\nb"},
+    ),
+    "deep recursion": Case(
+        "import sys\nsys.setrecursionlimit(10**6)\ndef f(n): return n and 1 + f(n - 1)\nf(90_000)",
+        {"status": "ok", "result": 90_000},
+    ),
+    "recursion too deep": Case(
+        "import sys\nsys.setrecursionlimit(10**6)\ndef f(): f()\nf()",
+        {"error.type": "RecursionError"},
+    ),
+    "recursion through C": Case(
+        "import sys\nsys.setrecursionlimit(10**6)\n"
+        "class A:\n  def __add__(self, n): return n and 1 + (self + (n - 1))\nA() + 90_000",
+        {"status": "ok", "result": 90_000},
     ),
     "recursion": Case("def f(): f()\nf()", {"error.type": "RecursionError"}),
 }

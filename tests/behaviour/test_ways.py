@@ -25,16 +25,24 @@ def by_the_command(case: Case, tmp_path: Path) -> dict[str, Any]:
     program = tmp_path / "main.py"
     program.write_text(case.code)
     options: list[str] = []
+    arguments: list[str] = []
     for name, value in case.asked.items():
         if name == "stdin":
             (tmp_path / "stdin").write_text(value)
             options += ["--stdin", str(tmp_path / "stdin")]
+        elif name == "args":
+            arguments = ["--", *value]
+        elif name == "env":
+            options += [f"--env={key}={each}" for key, each in value.items()]
         elif name == "allowed_imports":
             options += ["--allow-import", ",".join(value)]
         else:
             options += [f"--{name}", str(value)]
     done = subprocess.run(
-        [BELLJAR, "run", "--json", *options, program], capture_output=True, text=True, timeout=120
+        [BELLJAR, "run", "--json", *options, program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found

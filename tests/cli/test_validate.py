@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "good.py").write_text("import math\nprint(math.pi)\n")
-    (tmp_path / "bad.py").write_text("import os\n\nopen('x')\nprint('never run')\n")
+    (tmp_path / "bad.py").write_text("import glob\n\nopen('x')\nprint('never run')\n")
     (tmp_path / "syntax.py").write_text("x = (\n")
     return tmp_path
 
@@ -52,7 +52,7 @@ def test_findings_as_json(belljar, files):
 
 @pytest.mark.parametrize("arguments", [["-"], []], ids=["dash", "piped"])
 def test_standard_input(belljar, arguments):
-    done = belljar("validate", *arguments, stdin=b"import os")
+    done = belljar("validate", *arguments, stdin=b"import glob")
     assert done.code == 1
     assert done.stdout.startswith("<stdin>:1:1: BJ201 ")
     assert done.stderr == "1 finding in 1 of 1 file\n"
@@ -108,7 +108,7 @@ def test_nothing_is_run(belljar):
 
 def test_many_files(belljar, tmp_path):
     for number in range(60):
-        (tmp_path / f"{number}.py").write_text("import os\n" * (number % 2))
+        (tmp_path / f"{number}.py").write_text("import glob\n" * (number % 2))
     names = [f"{number}.py" for number in range(60)]
     done = belljar("validate", *names, cwd=tmp_path)
     assert done.code == 1

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-CODE = "import os\nopen('x')\n"
+CODE = "import glob\nopen('x')\n"
 
 
 @pytest.fixture

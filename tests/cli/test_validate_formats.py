@@ -37,7 +37,7 @@ def sarif_schema() -> jsonschema.protocols.Validator:
 @pytest.fixture
 def tree(tmp_path) -> Path:
     (tmp_path / "pkg").mkdir()
-    (tmp_path / "bad.py").write_text("import os\n\nx = open\n")
+    (tmp_path / "bad.py").write_text("import glob\n\nx = open\n")
     (tmp_path / "pkg/größe 100%.py").write_text(NON_ASCII, encoding="utf-8")
     (tmp_path / "good.py").write_text("import math\n")
     (tmp_path / "syntax.py").write_text("x = (\n")
@@ -58,7 +58,7 @@ def report(program):
             [program, "validate", *arguments],
             cwd=cwd,
             env=environment | {name: str(value) for name, value in variables.items()},
-            input=b"import os\n",
+            input=b"import glob\n",
             capture_output=True,
             timeout=60,
         )
@@ -236,7 +236,7 @@ def test_github_commands(report, tree):
     assert list(properties) == ["file", "line", "endLine", "col", "endColumn", "title"]
     assert properties["title"] == "BJ201 import-not-allowed"
     assert message.startswith(
-        "module 'os' is not available in profile 'basic'. The 'filesystem' profile has it."
+        "module 'glob' is not available in profile 'basic'. The 'filesystem' profile has it."
     )
     assert kinds[2][1]["file"] == FILES[1]
     assert kinds[4][1] == {"file": "missing.py", "title": "not checked"}
@@ -254,7 +254,7 @@ def test_github_paths_begin_at_the_workspace(report, tree):
 
 @pytest.mark.parametrize("name", ["a,title=x::b%41.py", "a\n::add-mask::b.py", "a\r::error::.py"])
 def test_no_name_of_a_file_begins_a_command(report, tmp_path, name):
-    (tmp_path / name).write_text("import os\n")
+    (tmp_path / name).write_text("import glob\n")
     (tmp_path / (name + "2")).write_text("x = (\n'::add-mask::y")
     code, text = report(tmp_path, "--format", "github", name, name + "2", name + "3")
     *commands, _ = text.splitlines()
@@ -339,7 +339,7 @@ HOSTILE = [b"]]><x>&.py", b"\x1b[31m\x01\x7f.py", b"\xff\xfe.py", "\ufffe\uffff\
 def test_any_name_of_a_file_in_every_form(report, tmp_path, sarif_schema, name):
     path = os.fsencode(tmp_path) + b"/" + name
     with open(path, "wb") as file:
-        file.write(b"import os\n")
+        file.write(b"import glob\n")
     for form in FORMATS:
         code, text = report(tmp_path, "--format", form, name, name + b".missing")
         assert code == 2, form
@@ -366,7 +366,7 @@ MISLEADING += "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 @pytest.mark.parametrize("form", ["text", *FORMATS])
 def test_no_name_or_source_changes_how_a_report_reads(report, tmp_path, form):
     name = f"a{MISLEADING}yp.exe"
-    (tmp_path / name).write_text(f"open('{MISLEADING[3:]}')\nimport os", encoding="utf-8")
+    (tmp_path / name).write_text(f"open('{MISLEADING[3:]}')\nimport glob", encoding="utf-8")
     code, text = report(tmp_path, "--format", form, name, f"missing{MISLEADING}")
     assert code == 2
     assert not set(text) & set(MISLEADING), ascii(text)

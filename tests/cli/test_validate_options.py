@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-CODE = "import os\nopen('x')\n[].__class__.__subclasses__()\n"
+CODE = "import glob\nopen('x')\n[].__class__.__subclasses__()\n"
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_fewer_modules(belljar, tmp_path):
 # --- comments -----------------------------------------------------------------------------------
 
 COMMENTED = """\
-import os  # belljar: ignore[BJ201]
+import glob  # belljar: ignore[BJ201]
 open("x")  # belljar: ignore[BJ201, BJ501] and this is why
 open("# belljar: ignore[BJ501]")
 x = 1  # belljar: ignore[BJ501]
@@ -155,7 +155,7 @@ def test_a_baseline_lets_known_findings_pass(belljar, folder):
 
     # Moved and indented; and one more of the same kind, which nobody has accepted.
     moved = (
-        "# new\n\nif True:\n\timport   os\nopen('x')\n[].__class__.__subclasses__()\nopen('x')\n"
+        "# new\n\nif True:\n\timport   glob\nopen('x')\n[].__class__.__subclasses__()\nopen('x')\n"
     )
     (folder / "a.py").write_text(moved)
     done = belljar("validate", ".", "--baseline", "known.json", cwd=folder)
@@ -252,7 +252,7 @@ def test_quiet_and_statistics(belljar, folder):
 def test_any_number_of_jobs_gives_the_same_report(belljar, tmp_path):
     for number in range(40):
         slow = "x = [" + "1, " * (20_000 if number % 7 == 0 else 1) + "]\n"
-        (tmp_path / f"{number:02}.py").write_text(slow + "import os\n" * (number % 3))
+        (tmp_path / f"{number:02}.py").write_text(slow + "import glob\n" * (number % 3))
     reports = {
         belljar("validate", ".", "--format", "json", "--jobs", jobs, cwd=tmp_path).out
         for jobs in ("1", "2", "7")
@@ -266,7 +266,7 @@ def test_progress_is_for_terminals(program, tmp_path):
     os.mkfifo(tmp_path / "slow.py")
     names = [f"{number}.py" for number in range(50)]
     for name in names:
-        (tmp_path / name).write_text("import os\n")
+        (tmp_path / name).write_text("import glob\n")
     controller, terminal = pty.openpty()
     with subprocess.Popen(
         [program, "validate", "slow.py", *names],
@@ -318,7 +318,7 @@ def test_ctrl_c_leaves_nothing_behind(program, tmp_path):
 
 def test_a_reader_that_goes_away(program, tmp_path):
     for number in range(200):
-        (tmp_path / f"{number}.py").write_text("import os\n" * 50)
+        (tmp_path / f"{number}.py").write_text("import glob\n" * 50)
     with subprocess.Popen(
         [program, "validate", "."], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:

@@ -223,3 +223,20 @@ def test_a_figure_that_is_shown_and_a_file_of_its_name_are_both_kept(joined: Ses
     names = {each["name"]: each["origin"] for each in outcome["artifacts"]}
     assert names == {"figure-1.png": "file", "displayed-figure-1.png": "display"}
     assert len(artifacts_of(outcome, "image/png")) == 2
+
+
+def test_a_figure_that_was_saved_is_shown_once(joined: Session) -> None:
+    """As the file, unless it was changed after that."""
+    outcome = joined.run(
+        "import matplotlib.pyplot as plt\n"
+        "plt.figure(figsize=(2, 1)); plt.plot([1]); plt.savefig('a.png', bbox_inches='tight')\n"
+        "plt.show()\n"
+        "plt.figure(figsize=(2, 1)); plt.plot([1]); plt.savefig('b')\n"
+        "plt.figure(figsize=(3, 1)); plt.plot([1]); plt.savefig('c.png'); plt.title('later')\n"
+        "plt.figure(figsize=(4, 1)); plt.savefig('/tmp/d.png')\n"
+        "plt.figure(figsize=(5, 1)); plt.savefig('e.png'); import os; os.remove('e.png')\n"
+    )
+    names = [each["name"] for each in outcome["artifacts"]]
+    assert names == [
+        "figure-1.png", "figure-2.png", "figure-3.png", "a.png", "b.png", "c.png",
+    ], outcome["error"]  # fmt: skip

@@ -34,6 +34,40 @@ USES = {
     "matplotlib by parts": "import matplotlib\nimport matplotlib.ticker as ticker\n"
     "matplotlib.colors.to_hex('red'), ticker.MaxNLocator(3).tick_values(0, 1).tolist()",
     "mplot3d": "from mpl_toolkits.mplot3d import Axes3D\nAxes3D.name",
+    "mplot3d by parts": "from mpl_toolkits.mplot3d.art3d import Poly3DCollection\n"
+    "from mpl_toolkits.mplot3d import axes3d, proj3d\n"
+    "Poly3DCollection([[(0, 0, 0), (1, 0, 0), (0, 1, 0)]]).get_alpha(), axes3d.Axes3D.name",
+    "the module of Axes": "import matplotlib.axes._axes as axes, matplotlib.pyplot as plt\n"
+    "isinstance(plt.gca(), axes.Axes)",
+    "np.emath": "import numpy as np\nnp.emath.sqrt(-1), np.emath.log(-1).imag.round(6)",
+    "types of columns": "import pandas as pd\nfrom pandas.api.types import is_numeric_dtype\n"
+    "is_numeric_dtype(pd.Series([1])), pd.api.types.is_string_dtype(pd.Series(['a']))",
+    "PIL": "from PIL import Image, ImageDraw, ImageFilter, ImageOps\nimport io\n"
+    "image = Image.new('RGB', (8, 8), 'red')\nImageDraw.Draw(image).line((0, 0, 7, 7), 'blue')\n"
+    "data = io.BytesIO()\nimage.filter(ImageFilter.BLUR).save(data, 'PNG')\n"
+    "again = Image.open(io.BytesIO(data.getvalue()))\n"
+    "again.size, again.mode, ImageOps.grayscale(image).getpixel((0, 7)), image.getpixel((3, 3))",
+    "text in PIL": "from PIL import Image, ImageDraw, ImageFont\n"
+    "image = Image.new('L', (40, 20))\n"
+    "font = ImageFont.load_default()\n"
+    "ImageDraw.Draw(image).text((1, 1), 'hi', fill=255, font=font)\n"
+    "image.getbbox() is not None",
+    "dateutil": "from dateutil import parser, relativedelta\n"
+    "from dateutil.rrule import rrule, DAILY\n"
+    "d = parser.parse('March 5, 2024 10:30')\n"
+    "d, d + relativedelta.relativedelta(months=1), len(list(rrule(DAILY, count=3, dtstart=d)))",
+    "models that are saved and loaded": "import io, joblib, pickle\nimport numpy as np\n"
+    "from sklearn.ensemble import RandomForestClassifier\n"
+    "from sklearn.pipeline import make_pipeline\n"
+    "from sklearn.preprocessing import StandardScaler\n"
+    "X, y = np.arange(20.0).reshape(10, 2), [0] * 5 + [1] * 5\n"
+    "model = make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=0)).fit(X, y)\n"
+    "file = io.BytesIO()\njoblib.dump(model, file)\nfile.seek(0)\n"
+    "again = pickle.loads(pickle.dumps(joblib.load(file)))\n"
+    "again is model, again.predict(X).tolist()",
+    "tables that are saved and loaded": "import pandas as pd, pickle\n"
+    "t = pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})\n"
+    "pickle.loads(pickle.dumps(t)).equals(t)",
     "pandas.plotting": "from pandas.plotting import scatter_matrix\nscatter_matrix.__name__",
     "numpy.random": "import numpy.random as npr\nnpr.seed(0)\nnpr.rand(3).round(6).tolist()",
     "numpy.linalg": "from numpy import linalg\nlinalg.det([[1, 2], [3, 4]]).round(6)",

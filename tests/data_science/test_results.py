@@ -34,6 +34,30 @@ def test_open_and_shown_figures_in_order(sandbox: Session) -> None:
     assert [size_of(png) for png in artifacts_of(outcome, "image/png")] == [(200, 100), (300, 100)]
 
 
+def test_what_was_shown_can_be_saved(sandbox: Session) -> None:
+    outcome = sandbox.run(
+        "import io, matplotlib.pyplot as plt\n"
+        "plt.figure(figsize=(2, 1)); plt.plot([1, 2]); plt.show()\n"
+        "saved, empty = io.BytesIO(), io.BytesIO()\n"
+        "plt.savefig(saved)\n"
+        "plt.figure(figsize=(2, 1)); plt.savefig(empty)\n"
+        "(len(saved.getvalue()) > 2 * len(empty.getvalue()), plt.get_fignums())"
+    )
+    assert outcome["result"][0] is True, outcome
+    assert names_of(outcome) == ["figure-1.png", "figure-2.png"]
+
+
+def test_triangles_and_three_dimensions(sandbox: Session) -> None:
+    """Qhull writes to /dev/null."""
+    outcome = sandbox.run(
+        "import matplotlib.pyplot as plt\n"
+        "x, y = [0, 1, 0, 1, 0.5], [0, 0, 1, 1, 0.4]\n"
+        "plt.tricontourf(x, y, x)\n"
+        "plt.figure().add_subplot(projection='3d').plot_trisurf(x, y, x)\n"
+    )
+    assert names_of(outcome) == ["figure-1.png", "figure-2.png"], outcome["error"]
+
+
 def test_a_figure_that_is_the_result(sandbox: Session) -> None:
     outcome = sandbox.run(
         "from matplotlib.figure import Figure\n"

@@ -86,9 +86,9 @@ def test_hints(tools):
     [
         ("execute_code", {"code": "1"}),
         ("execute_code", {"code": "1 / 0"}),
-        ("execute_code", {"code": "import os"}),
+        ("execute_code", {"code": "import glob"}),
         ("execute_code", {"code": "while True: pass", "timeout": 0.1}),
-        ("validate_code", {"code": "import os"}),
+        ("validate_code", {"code": "import glob"}),
         ("validate_code", {"code": "def"}),
         ("get_sandbox_info", {}),
     ],
@@ -103,7 +103,7 @@ def test_every_key_of_the_first_level_is_in_every_answer(server, tools, tool, ar
     [
         ("ok", {"code": "1"}),
         ("exception", {"code": "1 / 0"}),
-        ("refused", {"code": "import os"}),
+        ("refused", {"code": "import glob"}),
         ("timeout", {"code": "import time\ntime.sleep(9)", "timeout": 0.1}),
         ("memory_limit", {"code": "x = 'x' * 10 ** 9", "memory_limit": "16m"}),
     ],

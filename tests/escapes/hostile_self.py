@@ -269,6 +269,7 @@ def classes_of(policy: Any, guards: Any) -> list[type]:
     """Every class that is exported, or is the class of something exported, and their bases."""
     found: dict[type, None] = {Careless: None}
     todo: list[Any] = []
+    policy.modules.load_all()
     for proxy in policy.modules.proxies.values():
         for name in guards.export_names(proxy):
             todo.append(getattr(proxy, name))
@@ -281,7 +282,8 @@ def classes_of(policy: Any, guards: Any) -> list[type]:
                 attribute = getattr(value, name, None) if name[:1] != "_" else None
                 for base in type(attribute).__mro__:
                     found[base] = None
-    return [cls for cls in found if cls.__flags__ & (1 << 9)]  # heap types: written in Python, most
+    # Heap types: written in Python, most. Those of unittest.mock are the program's own.
+    return [cls for cls in found if cls.__flags__ & (1 << 9) and not guards.is_guest_class(cls)]
 
 
 def samples_of(cls: type) -> list[Any]:

@@ -44,6 +44,9 @@ class FakePolicy:
         self.other_profiles = other_profiles
         self.fails_with = None
 
+    def finish_threads(self):
+        pass
+
     def check(self, source, filename, allowed_imports):
         if self.fails_with:
             raise self.fails_with
@@ -68,6 +71,9 @@ class FakePolicy:
         return findings
 
     def forget_program(self):
+        pass
+
+    def arrange_surroundings(self, arguments, environment):
         pass
 
     def compile(self, source, filename, allowed_imports):

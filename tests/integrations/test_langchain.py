@@ -57,7 +57,7 @@ def test_what_fails_is_told_with_its_line_and_a_hint(tool):
     assert message.content.startswith("stdout:\nso far\n\nerror (exception):\nTraceback")
     assert 'File "main.py", line 2' in message.content
     assert message.artifact.status == "exception"
-    refused = tool.invoke(call("x = 1\nimport os"))
+    refused = tool.invoke(call("x = 1\nimport glob"))
     assert "error (refused):\nNothing was run.\nline 2: BJ201" in refused.content
     assert "hint: " in refused.content
 

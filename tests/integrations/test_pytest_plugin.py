@@ -50,7 +50,7 @@ def test_function(run_untrusted):
 
 def test_sandbox(belljar_sandbox):
     assert belljar_sandbox.run("1").value == 1
-    assert belljar_sandbox.validate("import os").findings
+    assert belljar_sandbox.validate("import glob").findings
 """)
     done.assert_outcomes(passed=4)
 

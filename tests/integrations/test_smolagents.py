@@ -70,7 +70,8 @@ def test_an_agent_is_told_how_it_is(box):
 
 
 def test_an_agent_mends_what_failed(box):
-    scripted = agent(BelljarExecutor(box), "print('so far')\n1 / 0", "import os", "final_answer(2)")
+    answers = ("print('so far')\n1 / 0", "import glob", "final_answer(2)")
+    scripted = agent(BelljarExecutor(box), *answers)
     assert scripted.run("?") == 2
     assert "so far" in scripted.model.seen[1] and "ZeroDivisionError" in scripted.model.seen[1]
     assert "BJ201" in scripted.model.seen[2]
@@ -123,7 +124,7 @@ def test_variables_are_kept_when_an_action_fails(executor):
     [
         ("n = 2\nwhile True: pass", "Timeout"),
         ("n = 2\nx = 'a' * 10**12", "memory"),
-        ("n = 2\nimport os", "BJ201"),
+        ("n = 2\nimport glob", "BJ201"),
         ("n = 2\nx = (", "SyntaxError"),
     ],
 )

@@ -110,7 +110,7 @@ READING = [
     Attack("list_descriptors", "won(os.listdir('/proc/self/fd'))", held="ENOENT"),
     Attack("list_sys", "won(os.listdir('/sys/kernel'))", held="ENOENT"),
     Attack("read_kernel_symbols", "won(open('/proc/kallsyms').readline())", held="ENOENT"),
-    Attack("read_device", "won(open('/dev/zero', 'rb').read(1))", held="ENOENT"),
+    Attack("read_device", "won(open('/dev/full', 'rb').read(1))", held="ENOENT"),
     Attack("read_shared_memory", "won(os.listdir('/dev/shm'))", held="ENOENT"),
     Attack("list_root", "won(os.listdir('/'))", held="EACCES", alone=("landlock",)),
     Attack("list_usr", "won(os.listdir('/usr'))", held="EACCES", alone=("landlock",)),

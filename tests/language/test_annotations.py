@@ -120,7 +120,7 @@ test_raises = raises([
 test_refused = refused([
     ("BJ102", 1, 4, "x: __builtins__ = 1"),
     ("BJ301", 1, 10, "def f(x: a.__globals__): pass"),
-    ("BJ501", 1, 12, "def f() -> eval: pass"),
+    ("BJ501", 1, 12, "def f() -> open: pass"),
     ("BJ101", 1, 1, "__builtins__: int"),
     ("BJ304", 1, 1, "x.__class__: int = 1"),
     ("BJ101", 2, 7, "from __future__ import annotations\ndef f(__import__: int): pass"),

@@ -143,7 +143,6 @@ test_raises = raises([
     ("SyntaxError", "def f(): await x"),
     ("SyntaxError", "def f():\n  async with x: pass"),
     ("SyntaxError", "async def f():\n  yield 1\n  return 2"),
-    ("SyntaxError", "await x"),
 ])  # fmt: skip
 
 test_refused = refused([

@@ -103,7 +103,6 @@ test_raises = raises([
     ("RuntimeError", "list(next(iter([])) for _ in [1])"),
     ("NameError", "[x for x in [1]]\nx"),
     ("ValueError", "[a for a, b in [(1,)]]"),
-    ("SyntaxError", "[x async for x in y]"),
     ("SyntaxError", "[*x for x in y]"),
     ("SyntaxError", "{**x for x in y}"),
     ("SyntaxError", "def f(): [(yield x) for x in y]"),

@@ -107,24 +107,24 @@ test_raises = raises([
 ])  # fmt: skip
 
 test_refused = refused([
-    ("BJ201", 1, 1, "import os"),
-    ("BJ201", 2, 3, "if x:\n  import os.path as p"),
-    ("BJ201", 1, 1, "import math, os"),
-    ("BJ201", 1, 1, "from os import path"),
+    ("BJ201", 1, 1, "import glob"),
+    ("BJ201", 2, 3, "if x:\n  import glob.path as p"),
+    ("BJ201", 1, 1, "import math, glob"),
+    ("BJ201", 1, 1, "from glob import path"),
     ("BJ202", 1, 1, "from math import pi, no_such_name"),
     ("BJ203", 2, 5, "def f():\n    from math import *"),
     ("BJ203", 2, 5, "class A:\n    from math import *"),
     ("BJ203", 2, 5, "try:\n    from no_such_module import *\nexcept ImportError: pass"),
     ("BJ203", 1, 1, "from __future__ import *"),
-    ("BJ201", 1, 1, "from os import *"),
+    ("BJ201", 1, 1, "from glob import *"),
     ("BJ204", 1, 1, "from . import *"),
     ("BJ204", 1, 1, "from . import x"),
     ("BJ204", 2, 3, "def f():\n  from ..a import x"),
     ("BJ101", 1, 8, "import math as __builtins__"),
     ("BJ101", 1, 22, "from math import pi, e as __import__"),
-    ("BJ201", 2, 3, "try:\n  import os\nexcept ValueError: pass"),
-    ("BJ201", 3, 3, "if TYPE_CHECKING: pass\nelse:\n  import os"),
-    ("BJ201", 3, 9, "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  if 1: import os"),
+    ("BJ201", 2, 3, "try:\n  import glob\nexcept ValueError: pass"),
+    ("BJ201", 3, 3, "if TYPE_CHECKING: pass\nelse:\n  import glob"),
+    ("BJ201", 3, 9, "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  if 1: import glob"),
 ])  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def test_what_may_be_missing_is_a_warning() -> None:
 
 
 def test_a_program_that_sets_type_checking_gains_nothing() -> None:
-    ran = check_attack("TYPE_CHECKING = True\nif TYPE_CHECKING: import os\nloot = os")
+    ran = check_attack("TYPE_CHECKING = True\nif TYPE_CHECKING: import glob\nloot = glob")
     assert ran.error == "ModuleNotFoundError"
 
 

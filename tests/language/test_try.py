@@ -131,5 +131,5 @@ test_raises = raises([
 test_refused = refused([
     ("BJ101", 2, 1, "try: pass\nexcept E as __builtins__: pass"),
     ("BJ301", 2, 8, "try: pass\nexcept f.__globals__: pass"),
-    ("BJ501", 3, 10, "try: pass\nexcept E: pass\nfinally: eval('1')"),
+    ("BJ501", 3, 10, "try: pass\nexcept E: pass\nfinally: open('1')"),
 ])  # fmt: skip

@@ -421,13 +421,11 @@ def test_same_as_plain_python(source: str) -> None:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        ("asyncio.to_thread(print)", "to_thread() needs threads"),
         ("asyncio.open_connection('localhost', 80)", "open_connection() needs sockets"),
         ("asyncio.start_server(print)", "start_server() needs sockets"),
         ("asyncio.create_subprocess_exec('true')", "starts a program"),
         ("asyncio.create_subprocess_shell('true')", "starts a program"),
         ("asyncio.set_event_loop_policy(None)", "which is fixed"),
-        ("loop.run_in_executor(None, print)", "call the function directly"),
         ("loop.create_connection(print)", "needs descriptors"),
         ("loop.getaddrinfo('localhost', 80)", "needs descriptors"),
         ("loop.add_reader(0, print)", "needs descriptors"),

@@ -91,10 +91,10 @@ def test_help() -> None:
 
 def test_what_is_not_there_is_named() -> None:
     for source in (
-        "from inspect import getsource",
+        "from inspect import currentframe",
         "from traceback import walk_tb",
         "from logging import FileHandler",
-        "from unittest import mock",
+        "from unittest import IsolatedAsyncio",
     ):
         (finding,) = run(source).findings
         assert finding["rule"] == "BJ202" and finding["hint"], finding

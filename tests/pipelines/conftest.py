@@ -16,7 +16,7 @@ BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve()
 BELLJAR = BUILD / "belljar"
 
 GOOD = "import math\n\nprint(math.pi)\n"
-BAD = "import os\n\nprint(os.getcwd())\n"
+BAD = "import glob\n\nprint(glob.glob('*'))\n"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -64,7 +64,7 @@ def commits(run, repository: Path) -> int:
 
 def test_a_commit_goes_or_is_stopped(guarded, run):
     (guarded / "good file.py").write_text(GOOD)
-    (guarded / "notes.txt").write_text("import os\n")
+    (guarded / "notes.txt").write_text("import glob\n")
     done = commit(run, guarded)
     assert done.returncode == 0, done.stderr
     assert "belljar validate" in done.stderr and "Passed" in done.stderr
@@ -74,7 +74,7 @@ def test_a_commit_goes_or_is_stopped(guarded, run):
     done = commit(run, guarded)
     assert done.returncode != 0
     assert "Failed" in done.stderr
-    assert "bad.py:1:1: BJ201 module 'os' is not available in profile 'basic'" in done.stderr
+    assert "bad.py:1:1: BJ201 module 'glob' is not available in profile 'basic'" in done.stderr
     assert "good file.py" not in done.stderr  # it is not part of this commit
     assert commits(run, guarded) == 1
 

@@ -73,7 +73,7 @@ def test_the_command(place: Place, basic: Server) -> None:
     done = command(place, "-c", "raise ValueError('no')")
     assert done.returncode == 1
     assert done.stderr.endswith("ValueError: no\n")
-    assert command(place, "-c", "import os").returncode == 3
+    assert command(place, "-c", "import glob").returncode == 3
     assert command(place, "-c", "while True: pass", "--timeout", "500ms").returncode == 4
 
 

@@ -60,6 +60,7 @@ def given(profile: dict[str, Any], as_it_is: bool) -> dict[str, dict[str, Any]]:
 
     # Without the packages: whether they are here decides nothing about the library.
     policy = belljar_policy.Policy({**profile, "modules": standard}, other_profiles={})
+    policy.modules.load_all()
     proxies = policy.modules.proxies
     return {
         name: {each: getattr(proxies[name], each) for each in guards.export_names(proxies[name])}

@@ -109,7 +109,7 @@ def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AssertionError, match="message: 'list index 2', in plain Python 'list ind"):
         properties.same_as_plain_python("raise IndexError('list index 1')")
     with pytest.raises(AssertionError, match="BJ201"):
-        properties.same_as_plain_python("import os")
+        properties.same_as_plain_python("import glob")
 
 
 # --- what it found ------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from tests.policy.harness import assert_identical, assert_runs, check_refused, r
         ("class S(str): pass\ngetattr(1, S('real'))", ("[BJ306]",)),
         ("'{0.__code__}'.format(lambda: 1)", ("[BJ308]",)),
         ("import dataclasses\nclass X(type(dataclasses.field())): pass", ("[BJ404]", "Field")),
-        ("vars()", ("[BJ501]",)),
         (
             "class D(dict):\n  def __init__(self): self.__dict__ = self\nD()",
             ("takes a plain dict only; define __getattr__ and __setattr__ instead",),

@@ -106,7 +106,7 @@ UNGUARDED = {
     "relative import": ("from . import x", "a relative import"),
     "star import": ("from math import *", "opcode IMPORT_STAR is not known"),
     "except*": ("try: f()\nexcept* E: pass", "except* matches what @plain_group has not seen"),
-    "module": ("import os", "the profile has no module 'os'"),
+    "module": ("import glob", "the profile has no module 'glob'"),
     "name of a module": ("from math import inject", "the module 'math' gives no 'inject'"),
     "module's loader": ("from math import __loader__ as l", "gives no '__loader__'"),
     "pattern": ("match o:\n case A(_x=1): pass", "a class pattern loads '_x'"),
@@ -397,7 +397,7 @@ MUTANTS: dict[str, tuple[Callable[[Any, Any], None], str]] = {
         _forget("MatchClass", lambda self, node: None),
         "match o:\n case C(gi_frame=m): pass",
     ),
-    "module names": (_forget("Import", lambda self, node: None), "import os"),
+    "module names": (_forget("Import", lambda self, node: None), "import glob"),
     "names from modules": (_forget("ImportFrom", lambda self, node: None), "from math import q"),
     "star imports": (_forget("ImportFrom", lambda self, node: None), "from math import *"),
     "to spell a star out": (

@@ -60,10 +60,35 @@ def is_loot(value: object) -> bool:
     return False
 
 
+class Anything:
+    """The names of a module of which only the run knows the names."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+later_violations: list[str] = []
+"""Of code that was compiled while the program ran."""
+
+
+def verify_later_code(belljar_policy: types.ModuleType, policy) -> None:
+    """Lets the verifier read what the policy compiles for a running program, too."""
+    original = belljar_policy._compile_tree
+
+    def compile_tree(*args, **kwargs) -> types.CodeType:
+        code = original(*args, **kwargs)
+        later_violations.extend(violations_of(code, policy.modules))
+        return code
+
+    belljar_policy._compile_tree = compile_tree
+
+
 def violations_of(code: types.CodeType, modules) -> list[str]:
     """What the verifier says of code that the policy let through: each fails the test."""
     exports = {name: modules.exports(name) for name in modules.proxies if name in modules}
     exports["__future__"] = frozenset(__future__.all_feature_names)
+    # The program's own, whatever they have when it asks.
+    exports["__main__"] = exports["builtins"] = Anything()
     try:
         return [str(violation) for violation in verifier.verify(code, exports)]
     except Exception:
@@ -118,12 +143,17 @@ def execute(request: dict, policy) -> dict:
                 report["violations"] = violations_of(compiled.code, policy.modules)
                 if not report["violations"]:  # it might not come back to tell
                     scope = policy.guest_globals()
-                    exec(compiled.code, scope)
+                    try:
+                        exec(compiled.code, scope)
+                    finally:
+                        policy.finish_threads()
     except BaseException as error:
         report["error"] = type(error).__name__
         report["message"] = str(error)
         report["traceback"] = traceback.format_exc()
         report["lines"] = lines_of(error, filename)
+    if later_violations:
+        report["violations"] = later_violations
     sys.stdout = sys.__stdout__
     report["stdout"] = captured.getvalue() if type(captured) is io.StringIO else ""
     result = scope.get("@result", scope.get("result"))
@@ -182,6 +212,7 @@ def serve() -> None:
         policy = belljar_policy.Policy(
             profile, other_profiles=others, tracebacks=runner_tracebacks()
         )
+        verify_later_code(belljar_policy, policy)
     replies = os.fdopen(os.dup(1), "w")
     requests = sys.stdin
     for line in requests:

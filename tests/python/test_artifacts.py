@@ -109,7 +109,7 @@ def test_output_and_value(box: Sandbox) -> None:
     }
     assert shown(box, "x = 1") == {"text/plain": "<belljar.Result ok>"}
     assert "ZeroDivisionError" in shown(box, "1 / 0")["text/plain"]
-    assert "BJ201" in shown(box, "import os")["text/plain"]
+    assert "BJ201" in shown(box, "import glob")["text/plain"]
 
 
 @pytest.mark.parametrize(

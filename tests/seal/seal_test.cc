@@ -416,6 +416,20 @@ TEST(Landlock, NothingCanBeWrittenNotEvenBelowANamedPath) {
   EXPECT_EQ(*core::ReadFile(file, 10), "x");
 }
 
+TEST(Landlock, OfDevicesOnlyNullIsWritten) {
+  REQUIRE_LANDLOCK(1);
+  EXPECT_EQ(
+      UnderLandlock({{.path = "/dev/null", .device = true}, {.path = "/dev/zero", .device = true}},
+                    [] {
+                      if (!Opens("/dev/null", O_RDWR)) return 10;
+                      if (!Opens("/dev/zero", O_RDONLY)) return 11;
+                      if (Opens("/dev/zero", O_WRONLY)) return 12;
+                      if (Opens("/dev/full", O_RDONLY)) return 13;
+                      return kAsExpected;
+                    }),
+      tests::Exited(kAsExpected));
+}
+
 TEST(Landlock, ASingleFileMayBeNamed) {
   REQUIRE_LANDLOCK(1);
   const tests::TemporaryFolder folder;
@@ -777,6 +791,41 @@ class Packages {
   tests::TemporaryFolder folder_;
 };
 
+TEST_F(PrivateRoot, ShowsTheDevicesThatAreNamedAndNoOthers) {
+  REQUIRE_LANDLOCK(1);
+  SealPlan plan;
+  plan.seccomp = plan.rlimits = plan.privileges = false;
+  plan.paths = {{"{stdlib}"}, {.path = "/dev/null", .device = true}};
+  for (const bool landlock : {true, false}) {
+    plan.landlock = landlock;
+    EXPECT_EQ(InNamespaces([&] {
+                const core::Result<PreparedSeal> prepared = SealZygote(plan, "/usr/share");
+                if (!prepared) return kNoSetup;
+                WorkerResources none;
+                SelfReport word = 0;
+                if (SealWorker(plan, *prepared, -1, none, word).step != SealStep::kNone)
+                  return kNoSetup;
+                const core::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+                if (!null || write(null.get(), "x", 1) != 1) return 10;
+                if (Opens("/dev/zero", O_RDONLY)) return 11;
+                if (Opens("/dev/new", O_WRONLY | O_CREAT)) return 12;
+                return kAsExpected;
+              }),
+              tests::Exited(kAsExpected))
+        << landlock;
+  }
+}
+
+// A file at the path of a device must not be shown as one.
+TEST_F(PrivateRoot, ShowsNoFileAsADevice) {
+  const tests::TemporaryFolder folder;
+  SealPlan plan;
+  plan.landlock = plan.seccomp = plan.rlimits = plan.privileges = false;
+  plan.paths = {{.path = folder.Write("null", "x"), .device = true}};
+  EXPECT_EQ(InNamespaces([&] { return SealZygote(plan, "/usr/share") ? 10 : kAsExpected; }),
+            tests::Exited(kAsExpected));
+}
+
 TEST_F(PrivateRoot, OfPackagesOnlyTheChosenAreShown) {
   REQUIRE_LANDLOCK(1);
   const Packages packages;
@@ -800,6 +849,7 @@ TEST(SealPlan, SurvivesItsJson) {
   SealPlan plan = FullPlan();
   plan.landlock = false;
   plan.paths.push_back({.path = "/packages", .only = {"numpy", "six.py"}});
+  plan.paths.push_back({.path = "/dev/null", .device = true});
   plan.paths.push_back({"/tmp/caf\xc3\xa9", true});
   const core::Result<SealPlan> read = SealPlanFromJson(SealPlanToJson(plan));
   ASSERT_TRUE(read) << read.error().ToString();

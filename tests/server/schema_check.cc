@@ -34,6 +34,7 @@ void CheckObject(const json& schema, const json& value, const std::string& where
   }
   const json properties = schema.value("properties", json::object());
   const json others = schema.value("additionalProperties", json(true));
+  if (value.size() > schema.value("maxProperties", SIZE_MAX)) errors.push_back(where + ": many");
   for (const auto& [key, member] : value.items()) {
     Errors more;
     if (properties.contains(key)) {
@@ -65,10 +66,10 @@ void CheckText(const json& schema, const std::string& text, const std::string& w
 std::vector<std::string> SchemaErrors(const json& schema, const json& value,
                                       const std::string& where) {
   static const std::set<std::string> kKnown = {
-      "type",    "description", "properties", "required", "additionalProperties",
-      "items",   "enum",        "const",      "anyOf",    "minimum",
-      "maximum", "maxLength",   "pattern",    "default",  "examples",
-      "maxItems"};
+      "type",     "description",  "properties", "required", "additionalProperties",
+      "items",    "enum",         "const",      "anyOf",    "minimum",
+      "maximum",  "maxLength",    "pattern",    "default",  "examples",
+      "maxItems", "maxProperties"};
   Errors errors;
   for (const auto& [keyword, rule] : schema.items()) {
     if (!kKnown.contains(keyword)) errors.push_back(where + ": unknown keyword " + keyword);

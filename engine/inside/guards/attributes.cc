@@ -50,6 +50,13 @@ PyTypeObject* FindInSuper(PyObject* object, PyObject* name) {
   return found;
 }
 
+// types.SimpleNamespace, or a class of ours directly below it (argparse.Namespace): what is in an
+// instance is the program's. A program's class below it is judged as every class of its own.
+bool IsNamespace(const PyTypeObject* type) {
+  const PyTypeObject* plain = AsType(state.namespace_type);
+  return type == plain || (type->tp_base == plain && !IsGuestClass(type));
+}
+
 // Whether `name` resolves to something of the guest's own: its class, its instance, its function.
 bool GuestResolves(PyObject* target, PyObject* name) {
   PyTypeObject* type = Py_TYPE(target);
@@ -68,8 +75,8 @@ bool GuestResolves(PyObject* target, PyObject* name) {
     if (IsGuestClass(owner)) return true;
     return PyTuple_Check(target) && PySet_Contains(state.tuple_names, name) == 1;
   }
-  return IsGuestClass(type) || IsGuestFunction(target) || IsProxy(target) ||
-         type == AsType(state.namespace_type) || IsOpenPackageType(type);
+  return IsGuestClass(type) || IsGuestFunction(target) || IsProxy(target) || IsNamespace(type) ||
+         IsOpenPackageType(type);
 }
 
 // Whether nobody can have given the object such an attribute: None, numbers, containers. CPython
@@ -96,6 +103,20 @@ bool ForbiddenOnMetaclass(PyObject* target, PyObject* name) {
 
 // --- object.__setattr__ and similar: the same method, with target and name checked --------------
 
+// Whether an instance of the program's class may get an attribute of that special name: if it is
+// the program's own, or if it only hides a method of the library in this instance (`__str__`), as
+// an entry of its __dict__ could too.
+bool MayStoreInInstance(PyObject* target, PyObject* name) {
+  if (PyType_Check(target) || !IsGuestClass(Py_TYPE(target))) return false;
+  const std::string_view text = Text(name);
+  if (text == "__class__" || text == "__dict__") return false;
+  if (text == "__doc__" || GuestResolves(target, name)) return true;
+  if (PySet_Contains(state.class_dunders, name) != 1) return false;
+  PyTypeObject* owner = FindInMro(Py_TYPE(target), name);
+  PyObject* found = owner == nullptr ? nullptr : PyDict_GetItemWithError(TypeDict(owner), name);
+  return found != nullptr && Py_TYPE(found)->tp_descr_set == nullptr;
+}
+
 struct Setter {
   PyObject_HEAD PyObject* method;
   PyObject* self;   // the bound object, or nullptr
@@ -110,6 +131,13 @@ void SetterDealloc(PyObject* object) {
   Py_XDECREF(self->self);
   Py_XDECREF(self->owner);
   Py_TYPE(object)->tp_free(object);
+}
+
+// A special name that the program may store in its own object without further checks
+// (GuardedDunderSet).
+bool IsOwnDunderOfInstance(PyObject* target, PyObject* name, NameKind kind) {
+  if (kind != NameKind::kNativeDunder && kind != NameKind::kGuardedDunder) return false;
+  return !PyExceptionInstance_Check(target) && MayStoreInInstance(target, name);
 }
 
 PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
@@ -136,7 +164,8 @@ PyObject* SetterCall(PyObject* object, PyObject* const* args, size_t flags, PyOb
   if (kind == NameKind::kError) return nullptr;
   const bool own = PyType_Check(target) ? IsGuestClass(AsType(target))
                                         : IsGuestClass(Py_TYPE(target)) || IsGuestFunction(target);
-  const bool plain = kind == NameKind::kPublic || kind == NameKind::kPrivate;
+  const bool plain = kind == NameKind::kPublic || kind == NameKind::kPrivate ||
+                     IsOwnDunderOfInstance(target, name, kind);
   if (ForbiddenOnMetaclass(target, name)) {
     return Refuse("BJ304", target, name, "may not be set on a metaclass");
   }
@@ -256,7 +285,7 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     // An instance's own attributes. The dict of a library class would expose its internals.
     allowed = !is_class && (IsGuestClass(Py_TYPE(target)) ||
                             (PyFunction_Check(target) && IsGuestFunction(target)) ||
-                            Py_TYPE(target) == AsType(state.namespace_type));
+                            IsNamespace(Py_TYPE(target)));
   } else if (text == "__mro__" || text == "__bases__" || text == "__base__" ||
              text == "__abstractmethods__") {
     // mro() is harmless on any class: uses of a library class are checked where it is called,
@@ -328,9 +357,7 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
       return RefuseStore(target, name,
                          "takes a plain dict only; define __getattr__ and __setattr__ instead");
     }
-    if (text == "__doc__" || (text != "__dict__" && GuestResolves(target, name))) {
-      return PyObject_SetAttr(target, name, value);
-    }
+    if (MayStoreInInstance(target, name)) return PyObject_SetAttr(target, name, value);
   }
   return RefuseStore(target, name, "may not be set");
 }
@@ -338,7 +365,7 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
 bool MayWritePrivate(PyObject* target) {
   if (PyType_Check(target)) return IsGuestClass(AsType(target));
   return IsGuestClass(Py_TYPE(target)) || (IsGuestFunction(target) && !PyMethod_Check(target)) ||
-         Py_TYPE(target) == AsType(state.namespace_type) || IsOpenPackageType(Py_TYPE(target));
+         IsNamespace(Py_TYPE(target)) || IsOpenPackageType(Py_TYPE(target));
 }
 
 }  // namespace

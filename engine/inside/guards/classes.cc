@@ -24,9 +24,13 @@ namespace {
 newfunc original_new = nullptr;
 allocfunc original_alloc = nullptr;
 setattrofunc original_store = nullptr;
-// Classes allocated by `type` and not finished yet; each entry holds a reference.
+// Classes allocated by `type` and not finished yet; each entry holds a reference. All threads share
+// it, since a thread may see a class that another one is creating. If the other one ends first, an
+// entry is dropped early: then the class is already marked as the guest's.
 std::vector<PyTypeObject*> pending;
-int creating = 0;
+int creating = 0;  // of the running thread
+// Classes of the modules that are being loaded; each entry holds a reference.
+std::vector<PyTypeObject*> loaded;
 
 bool IsMetaclass(PyObject* bases) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
@@ -206,6 +210,9 @@ bool IsTrusted(PyFrameObject* frame, PyObject* globals, Trust trust) {
 // modules that the library imports at the program's request, such as codecs, derive from classes
 // marked for it.
 //
+// The exception is a module of the profile that the policy loads (begin_load()): it has switched
+// the collector off, so that nothing of the guest's runs in between without a frame of its own.
+//
 // If packages are unhardened, other host frames count too (profiles whose libraries create classes
 // at run time and rely on the kernel layers). The class machinery never counts: it is between a
 // guest's class statement and `type` whenever there is a metaclass.
@@ -218,7 +225,8 @@ bool MadeByHost(Trust trust) {
     PyObject* builtins = PyFrame_GetBuiltins(frame);
     PyObject* globals = PyFrame_GetGlobals(frame);
     const bool guest = builtins == state.guest_builtins;
-    const bool imports = globals == state.bootstrap_globals && !state.guest_began;
+    const bool imports =
+        globals == state.bootstrap_globals && (!state.guest_began || state.loading);
     host = !guest && (imports || IsTrusted(frame, globals, trust));
     Py_XDECREF(builtins);
     Py_XDECREF(globals);
@@ -317,6 +325,10 @@ PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
     const int outer = std::exchange(creating, 0);
     PyObject* made = original_new(metatype, args, kwargs);
     creating = outer;
+    if (state.loading && made != nullptr && PyType_Check(made)) {
+      if (PyType_IsSubtype(AsType(made), &PyType_Type)) AsType(made)->tp_alloc = GuardedAlloc;
+      loaded.push_back(AsType(Py_NewRef(made)));
+    }
     return made;
   }
   PyObject* bases = PyTuple_GET_ITEM(args, 1);
@@ -406,7 +418,43 @@ bool PatchMetaclasses(PyTypeObject* metatype) {
   return fine;
 }
 
+// Until end_load(), modules may be imported and proxies made, as before the freeze.
+PyObject* BeginLoad(PyObject* /*module*/, PyObject* /*unused*/) {
+  if (state.loading) {
+    PyErr_SetString(PyExc_RuntimeError, "begin_load() does not nest");
+    return nullptr;
+  }
+  state.loading = true;
+  Py_RETURN_NONE;
+}
+
+// What the freeze does to the library's classes, for those made since begin_load(). The argument:
+// a list of those from which a guest's class may derive.
+PyObject* EndLoad(PyObject* /*module*/, PyObject* subclassable) {
+  if (!state.loading || !PyList_CheckExact(subclassable)) {
+    PyErr_SetString(PyExc_RuntimeError, "end_load() takes a list, after begin_load()");
+    return nullptr;
+  }
+  state.loading = false;
+  for (PyTypeObject* type : loaded) {
+    if (state.frozen && !IsOpenPackageType(type)) type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+    Py_DECREF(reinterpret_cast<PyObject*>(type));
+  }
+  loaded.clear();
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subclassable); ++i) {
+    PyObject* type = PyList_GET_ITEM(subclassable, i);
+    if (PyType_Check(type) && !IsGuestClass(AsType(type))) AsType(type)->tp_flags |= kSubclassable;
+  }
+  Py_RETURN_NONE;
+}
+
 }  // namespace
+
+PyMethodDef class_methods[] = {
+    {"begin_load", BeginLoad, METH_NOARGS, nullptr},
+    {"end_load", EndLoad, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
 
 PyObject* TypeDict(PyTypeObject* type) {
 #if PY_VERSION_HEX >= 0x030C0000
@@ -495,6 +543,8 @@ bool IsOpenPackageType(PyTypeObject* type) {
   Py_XDECREF(top);
   return open;
 }
+
+int ExchangeClassesInCreation(int number) { return std::exchange(creating, number); }
 
 bool InstallClassHooks() {
   original_new = PyType_Type.tp_new;

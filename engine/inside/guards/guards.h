@@ -6,8 +6,9 @@
 //   guards.freeze()                      # once, in the zygote, before any guest code
 //
 // Callers: policy/belljar_policy in the zygote, and after freeze() the guest's own bytecode in the
-// worker. One interpreter and, in effect, one thread. The state is per process because what it
-// guards (the interpreter's own types) is per process too.
+// worker. One interpreter and one kernel thread; a guest's threads are fibers, and what belongs to
+// one of them is exchanged when they switch (fibers.cc). The rest of the state is per process
+// because what it guards (the interpreter's own types) is per process too.
 //
 // The rule of this folder: no decision may run code that a guest can override. Types are compared
 // by pointer, names are exact str, classes are searched through tp_mro and their dicts directly.
@@ -36,6 +37,7 @@ struct State {
   bool frozen = false;
   PyFrameObject* asking = nullptr;  // the guest's frame for which getattr() or format() loads
   bool guest_began = false;         // a program runs, or has ended and left objects
+  bool loading = false;             // between begin_load() and end_load(), see classes.cc
   bool strict_classes = true;  // for classes made by host code after the freeze, see classes.cc
   PyObject* guest_builtins = nullptr;  // dict; frames with these builtins are guest code
   PyObject* refused_names = nullptr;   // frozenset: never loaded, in any way
@@ -44,6 +46,8 @@ struct State {
   PyObject* made_dunders = nullptr;  // frozenset: added to classes by the compiler and the library
   PyObject* function_dunders = nullptr;   // frozenset: settable on a guest's function
   PyObject* exception_dunders = nullptr;  // frozenset: settable on any exception
+  PyObject* module_dunders = nullptr;     // frozenset: names like `__doc__` that a program may bind
+  PyObject* own_names = nullptr;          // callable: what vars() returns without an object
   PyObject* tuple_names = nullptr;        // frozenset: the public `_x` names of named tuples
   PyObject* writable_types = nullptr;     // set: library classes with writable instances
   PyObject* open_packages = nullptr;      // frozenset of unhardened top-level packages
@@ -109,7 +113,11 @@ class NameLoadScope {
   PyFrameObject* outer_;
 };
 
-bool InstallClassHooks();  // tp_new and tp_alloc of `type`
+// How many classes of the guest the running thread is in the middle of creating; returns the old
+// number.
+int ExchangeClassesInCreation(int number);
+bool InstallClassHooks();            // tp_new and tp_alloc of `type`
+extern PyMethodDef class_methods[];  // begin_load(), end_load()
 // Checks a `__match_args__`, and shortens it if only harmless names would be lost. New reference.
 PyObject* CheckMatchArgs(PyObject* value);
 bool IsOpenPackageType(PyTypeObject* type);
@@ -127,7 +135,12 @@ bool ReadyAttributeTypes();
 extern PyMethodDef hook_methods[];
 bool ReadyHooks();
 
-// --- proxy, getters, format, groups, hardening, files, real_modules, arrays ---------------------
+// --- class_report.cc ----------------------------------------------------------------------------
+
+extern PyMethodDef class_report_methods[];
+bool ReadyClassReport();
+
+// --- proxy, getters, format, groups, hardening, files, real_modules, arrays, fibers -------------
 
 bool IsProxy(PyObject* object);
 extern PyMethodDef proxy_methods[];
@@ -141,6 +154,8 @@ bool ReadyRealModules();
 // Whether a guest's own instruction or getattr() loads the attribute, and not C code that it calls.
 bool GuestLoads(PyObject* name);
 extern PyMethodDef array_methods[];
+extern PyMethodDef fiber_methods[];
+bool ReadyFibers();
 bool ReadyHardeningTypes();
 bool InstallHardening();
 // Methods of a type (__eq__, __init__) hold their own pointers to the slots' functions.

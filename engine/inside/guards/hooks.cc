@@ -112,12 +112,7 @@ PyObject* DelAttr(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count)
 }
 
 PyObject* Vars(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
-  if (count == 0) {
-    PyErr_SetString(PyExc_TypeError,
-                    "[BJ501] vars() without an object would hand out the program's own scope; "
-                    "keep the values in a dict");
-    return nullptr;
-  }
+  if (count == 0) return PyObject_CallNoArgs(state.own_names);
   if (!CountArgs("vars", count, 1, 1)) return nullptr;
   PyObject* name = PyUnicode_InternFromString("__dict__");
   if (name == nullptr) return nullptr;

@@ -23,6 +23,8 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
       {"made_dunders", &state.made_dunders},
       {"function_dunders", &state.function_dunders},
       {"exception_dunders", &state.exception_dunders},
+      {"module_dunders", &state.module_dunders},
+      {"own_names", &state.own_names},
       {"tuple_names", &state.tuple_names},
       {"writable_types", &state.writable_types},
       {"open_packages", &state.open_packages},
@@ -124,9 +126,12 @@ PyObject* PyInit__belljar_guards() {
   if (module == nullptr) return nullptr;
   if (PyModule_AddFunctions(module, hook_methods) < 0 ||
       PyModule_AddFunctions(module, proxy_methods) < 0 ||
+      PyModule_AddFunctions(module, class_methods) < 0 ||
       PyModule_AddFunctions(module, group_methods) < 0 ||
       PyModule_AddFunctions(module, module_guard_methods) < 0 ||
-      PyModule_AddFunctions(module, array_methods) < 0 || !ReadyRealModules() ||
+      PyModule_AddFunctions(module, class_report_methods) < 0 || !ReadyClassReport() ||
+      PyModule_AddFunctions(module, array_methods) < 0 ||
+      PyModule_AddFunctions(module, fiber_methods) < 0 || !ReadyFibers() || !ReadyRealModules() ||
       !ReadyAttributeTypes() || !ReadyHooks() || !ReadyProxyType(module) ||
       !ReadyGetterTypes(module) || !ReadyGroups() || !ReadyHardeningTypes()) {
     Py_DECREF(module);

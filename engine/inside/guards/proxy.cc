@@ -1,7 +1,14 @@
 // Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
-// exposes, has no __dict__, is read-only, and cannot be created by Python code after freeze(). Its
-// type is the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects,
-// and exposes nothing beyond type().
+// exposes, has no __dict__, is read-only but for the streams of `sys`, and cannot be created by
+// Python code after freeze(), except by the policy between begin_load() and end_load(). Its type is
+// the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects, and
+// exposes nothing beyond type().
+//
+// What a program patches for a test (unittest.mock) lies in an overlay, which only the program's
+// own code sees: a frame of the library that loads the same name gets the export.
+//
+// Two modules show a dict that changes, through the names that a program could bind itself:
+// `__main__` its globals, `builtins` its builtins. Neither shows the hooks or `__builtins__`.
 //
 // Also the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
 // the running frame's __import__ too. It passes a list as fromlist and then takes the module from
@@ -44,7 +51,11 @@ struct Proxy {
   const Index* index;
   PyObject* live;  // dict: name -> callable without arguments, called at each load; or nullptr
   PyObject*
-      withheld;  // frozenset: names that the real module has and this one does not; or nullptr
+      withheld;       // frozenset: names that the real module has and this one does not; or nullptr
+  PyObject* stores;   // dict: name -> callable that gets an assigned value; or nullptr
+  PyObject* overlay;  // dict: name -> what the program put there for now; or nullptr
+  PyObject* scope;    // dict whose names are attributes too; or nullptr
+  bool writable;      // the program may store to the scope: it could as well bind the name
 };
 
 extern PyTypeObject proxy_type;
@@ -53,6 +64,26 @@ Proxy* AsProxy(PyObject* object) { return reinterpret_cast<Proxy*>(object); }
 
 bool IsWithheld(Proxy* self, PyObject* name) {
   return self->withheld != nullptr && PySet_Contains(self->withheld, name) == 1;
+}
+
+// Whether a program may reach this key of its globals or builtins. A name of a hook would replace
+// the hook, `__builtins__` all of them.
+bool IsShownInScope(PyObject* name) {
+  if (!PyUnicode_CheckExact(name) || PyUnicode_GET_LENGTH(name) == 0) return false;
+  if (PyUnicode_READ_CHAR(name, 0) == '@') return false;
+  return !IsDunder(name) || PySet_Contains(state.module_dunders, name) == 1;
+}
+
+// Borrowed; nullptr without an error if there is none.
+PyObject* FindInScope(Proxy* self, PyObject* name) {
+  if (self->scope == nullptr || !IsShownInScope(name)) return nullptr;
+  return PyDict_GetItemWithError(self->scope, name);
+}
+
+// Borrowed. Only for the program's own instructions and calls.
+PyObject* FindInOverlay(Proxy* self, PyObject* name) {
+  if (self->overlay == nullptr || !InGuestFrame()) return nullptr;
+  return PyDict_GetItemWithError(self->overlay, name);
 }
 
 // CPython's AttributeError, with the name and the module that its "Did you mean" needs.
@@ -75,7 +106,10 @@ PyObject* MissingAttribute(PyObject* object, PyObject* name) {
 
 PyObject* ProxyGet(PyObject* object, PyObject* name) {
   Proxy* self = AsProxy(object);
-  PyObject* value = self->index->Find(name);
+  PyObject* value = FindInOverlay(self, name);
+  if (value != nullptr) return Py_NewRef(value);
+  if (self->overlay != nullptr && PyErr_Occurred()) return nullptr;
+  value = self->index->Find(name);
   if (value != nullptr) return Py_NewRef(value);
   value = PyDict_GetItemWithError(self->exports, name);
   if (value != nullptr) return Py_NewRef(value);
@@ -85,6 +119,9 @@ PyObject* ProxyGet(PyObject* object, PyObject* name) {
     if (ask != nullptr) return PyObject_CallNoArgs(ask);
     if (PyErr_Occurred()) return nullptr;
   }
+  value = FindInScope(self, name);
+  if (value != nullptr) return Py_NewRef(value);
+  if (PyErr_Occurred()) return nullptr;
   if (PyUnicode_CheckExact(name)) {
     if (PyUnicode_CompareWithASCIIString(name, "__name__") == 0) return Py_NewRef(self->name);
     if (PyUnicode_CompareWithASCIIString(name, "__doc__") == 0) return Py_NewRef(self->doc);
@@ -95,9 +132,31 @@ PyObject* ProxyGet(PyObject* object, PyObject* name) {
   return MissingAttribute(object, name);
 }
 
-int ProxySet(PyObject* object, PyObject* name, PyObject* /*value*/) {
+// Stores `value` under `name`, or removes the name if it is nullptr.
+int ChangeDict(PyObject* object, PyObject* dict, PyObject* name, PyObject* value) {
+  if (value != nullptr) return PyDict_SetItem(dict, name, value);
+  if (PyDict_DelItem(dict, name) == 0) return 0;
+  if (PyErr_ExceptionMatches(PyExc_KeyError)) {
+    PyErr_Clear();
+    MissingAttribute(object, name);
+  }
+  return -1;
+}
+
+int ProxySet(PyObject* object, PyObject* name, PyObject* value) {
+  Proxy* self = AsProxy(object);
+  if (self->writable && IsShownInScope(name)) return ChangeDict(object, self->scope, name, value);
+  if (self->stores != nullptr && value != nullptr && PyUnicode_CheckExact(name)) {
+    PyObject* store = PyDict_GetItemWithError(self->stores, name);
+    if (store != nullptr) {
+      PyObject* done = PyObject_CallOneArg(store, value);
+      Py_XDECREF(done);
+      return done == nullptr ? -1 : 0;
+    }
+    if (PyErr_Occurred()) return -1;
+  }
   PyErr_Format(PyExc_AttributeError, "[BJ305] module '%U' is read-only: '%S' may not be set",
-               AsProxy(object)->name, name);
+               self->name, name);
   return -1;
 }
 
@@ -105,10 +164,25 @@ PyObject* ProxyRepr(PyObject* object) {
   return PyUnicode_FromFormat("<module '%U'>", AsProxy(object)->name);
 }
 
+// Appends the shown names of the scope.
+bool AddNamesOfScope(Proxy* self, PyObject* names) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (self->scope != nullptr && PyDict_Next(self->scope, &position, &name, &value)) {
+    if (IsShownInScope(name) && PyList_Append(names, name) < 0) return false;
+  }
+  return true;
+}
+
 // A new list of the module's public names, unsorted.
 PyObject* GivenNames(Proxy* self) {
   PyObject* names = PyDict_Keys(self->exports);
   if (names == nullptr) return nullptr;
+  if (!AddNamesOfScope(self, names)) {
+    Py_DECREF(names);
+    return nullptr;
+  }
   if (self->live != nullptr) {
     PyObject* more = PyDict_Keys(self->live);
     const int extended = more == nullptr ? -1
@@ -190,19 +264,20 @@ PyObject* WithInternedNames(PyObject* exports) {
   return copy;
 }
 
-// Proxies are created before the fork and live as long as the process.
+// Proxies live as long as the process.
 PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* name = nullptr;
   PyObject* doc = nullptr;
   PyObject* exports = nullptr;
   PyObject* live = nullptr;
   PyObject* withheld = nullptr;
-  if (state.frozen) {
+  PyObject* stores = nullptr;
+  if (state.frozen && !state.loading) {
     PyErr_SetString(PyExc_RuntimeError, "no module may be made after freeze()");
     return nullptr;
   }
-  if (!PyArg_ParseTuple(args, "UOO!|O!O!", &name, &doc, &PyDict_Type, &exports, &PyDict_Type, &live,
-                        &PyFrozenSet_Type, &withheld)) {
+  if (!PyArg_ParseTuple(args, "UOO!|O!O!O!", &name, &doc, &PyDict_Type, &exports, &PyDict_Type,
+                        &live, &PyFrozenSet_Type, &withheld, &PyDict_Type, &stores)) {
     return nullptr;
   }
   PyObject* copy = WithInternedNames(exports);
@@ -220,12 +295,64 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   made->index = index;
   made->live = live == nullptr || PyDict_GET_SIZE(live) == 0 ? nullptr : PyDict_Copy(live);
   made->withheld = Py_XNewRef(withheld);
+  made->overlay = nullptr;
+  made->scope = nullptr;
+  made->writable = false;
+  made->stores = stores == nullptr || PyDict_GET_SIZE(stores) == 0 ? nullptr : PyDict_Copy(stores);
   return reinterpret_cast<PyObject*>(made);
+}
+
+// show_scope(proxy, dict or None, writable): the policy only, before a program starts.
+PyObject* ShowScope(PyObject* /*module*/, PyObject* args) {
+  PyObject* object = nullptr;
+  PyObject* scope = nullptr;
+  int writable = 0;
+  if (!PyArg_ParseTuple(args, "OOp", &object, &scope, &writable)) return nullptr;
+  if (!IsProxy(object) || (scope != Py_None && !PyDict_CheckExact(scope))) {
+    PyErr_SetString(PyExc_TypeError, "show_scope() takes a module of the sandbox and a dict");
+    return nullptr;
+  }
+  Proxy* self = AsProxy(object);
+  Py_XSETREF(self->scope, scope == Py_None ? nullptr : Py_NewRef(scope));
+  self->writable = self->scope != nullptr && writable != 0;
+  Py_RETURN_NONE;
+}
+
+// patch_module(proxy, name[, value]): what the program sees under `name` from now on; without a
+// value, what was there before. For unittest.mock, which runs as the program's code: a program that
+// gets hold of this function can do no more than patch() does.
+PyObject* PatchModule(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (count < 2 || count > 3 || !IsProxy(args[0])) {
+    PyErr_SetString(PyExc_TypeError, "patch_module() takes a module, a name and a value");
+    return nullptr;
+  }
+  Proxy* self = AsProxy(args[0]);
+  PyObject* name = args[1];
+  PyObject* value = count == 3 ? args[2] : nullptr;
+  const NameKind kind = Classify(name);
+  if (kind == NameKind::kError) return nullptr;
+  // Private names of the program are its own; those of a module are not exported. The names of
+  // special builtins (__import__, __build_class__) are the interpreter's.
+  const bool own = self->writable && IsShownInScope(name);
+  if (!own && kind != NameKind::kPublic) {
+    return Refuse("BJ305", args[0], name, "may not be patched");
+  }
+  if (self->scope != nullptr) {
+    if (!IsShownInScope(name)) return Refuse("BJ305", args[0], name, "may not be patched");
+    if (ChangeDict(args[0], self->scope, name, value) < 0) return nullptr;
+    Py_RETURN_NONE;
+  }
+  if (self->overlay == nullptr) self->overlay = PyDict_New();
+  if (self->overlay == nullptr) return nullptr;
+  if (ChangeDict(args[0], self->overlay, name, value) < 0) return nullptr;
+  Py_RETURN_NONE;
 }
 
 bool HasExport(PyObject* proxy, PyObject* name) {
   Proxy* self = AsProxy(proxy);
-  return PyDict_Contains(self->exports, name) == 1 ||
+  const bool changed = FindInOverlay(self, name) != nullptr || FindInScope(self, name) != nullptr;
+  PyErr_Clear();
+  return changed || PyDict_Contains(self->exports, name) == 1 ||
          (self->live != nullptr && PyDict_Contains(self->live, name) == 1);
 }
 
@@ -312,8 +439,12 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
 bool IsProxy(PyObject* object) { return Py_TYPE(object) == &proxy_type; }
 
 PyMethodDef proxy_methods[] = {
-    {"Proxy", MakeProxy, METH_VARARGS, "Proxy(name, doc, exports[, live[, withheld]]) -> module"},
+    {"Proxy", MakeProxy, METH_VARARGS,
+     "Proxy(name, doc, exports[, live[, withheld[, stores]]]) -> module"},
     {"export_names", ExportNames, METH_O, nullptr},
+    {"show_scope", ShowScope, METH_VARARGS, nullptr},
+    {"patch_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(PatchModule)),
+     METH_FASTCALL, "patch_module(module, name[, value])"},
     {"import_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Import)), METH_FASTCALL,
      nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -8,6 +8,7 @@ zygote, and only objects of exactly these classes are shown.
 """
 
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +18,8 @@ MAX_PIXELS = 4_000_000
 MAX_ROWS = 500
 MAX_COLUMNS = 50
 _MAX_TEXT = 4 << 20  # bytes of one artifact that is text
+
+_WORKSPACE = "/workspace/"  # whose files are a part of the result
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _mro_of = type.__dict__["__mro__"].__get__
@@ -35,6 +38,7 @@ class _Known:
     figure: Any = None
     managers: Any = None
     shown_figures: list[Any] = []
+    saved_figures: dict[int, tuple[Any, str]] = {}
     shown_plotly: list[Any] = []
     pandas: Any = None
     plotly: Any = None
@@ -53,6 +57,7 @@ def prepare() -> None:
     ours = loaded.get("belljar_policy.packages.matplotlib")
     if ours is not None:
         _known.shown_figures = ours.shown
+        _known.saved_figures = ours.saved
     ours = loaded.get("belljar_policy.packages.plotly")
     if ours is not None:
         _known.shown_plotly = ours.shown
@@ -122,8 +127,10 @@ class Display:
             self.left_out += 1
         seen: set[int] = set()
         for figure in (*_known.shown_figures, *open_figures, value):
-            if type(figure) is _known.figure.Figure and id(figure) not in seen:
-                seen.add(id(figure))
+            if type(figure) is not _known.figure.Figure or id(figure) in seen:
+                continue
+            seen.add(id(figure))
+            if not _is_in_a_file(figure):
                 yield figure
 
     def _show_figure(self, figure: Any, number: int) -> None:
@@ -193,6 +200,14 @@ class Display:
 
     def _show_formula(self, value: Any) -> None:
         self._add_text("result.tex", "text/x-tex", _known.sympy.latex(value))
+
+
+def _is_in_a_file(figure: Any) -> bool:
+    """Whether a file of the result shows the figure as it is now."""
+    _, path = _known.saved_figures.get(id(figure), (None, ""))
+    if not path.startswith(_WORKSPACE):
+        return False
+    return figure._stale is False and os.path.isfile(path)
 
 
 def _html_of(part: Any) -> str:

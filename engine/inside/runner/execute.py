@@ -5,6 +5,7 @@ import gc
 import importlib
 import io
 import linecache
+import os
 import sys
 import warnings
 from _sitebuiltins import Quitter
@@ -43,6 +44,7 @@ from .tracebacks import (
 )
 
 MAX_REPR = 4096
+_CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 _MAX_NAME = 256  # of a variable that is handed over
 
 _exit_argument_of = vars(SystemExit)["code"].__get__
@@ -109,6 +111,7 @@ class _Prepared:
     module_types: tuple[type, ...] = (ModuleType,)
     no_input: Any = None
     recursion_limit = 1000
+    recursion_limit_of_guest = 1000
     rehearsals: Sequence[bytes] = ()  # of the profile's packages
     kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
 
@@ -254,16 +257,20 @@ def _compile(
 
 def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
     variables = _given_variables(request)  # ours, so made before what is the guest's begins
+    _connect_stdin(request["stdin"])
     namespace = _new_namespace(request["language"], filename)
     namespace.update(variables)
     given = frozenset(namespace)
-    _connect_stdin(request["stdin"])
-    sys.argv = [filename]
+    _arrange_surroundings(filename, request)
     failure: BaseException | None = None
     try:
-        exec(code, namespace)
+        if code is not None and code.co_flags & _CO_COROUTINE:
+            _run_coroutine(code, namespace, request["language"])
+        else:
+            exec(code, namespace)
     except BaseException as error:
         failure = error
+    failure = _finish_threads(request["language"], failure)
     _prepared.kept = failure
     _leave_guest()
     if failure is None:
@@ -328,11 +335,44 @@ def _connect_stdin(data: bytes | None) -> None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="strict")
 
 
+def _run_coroutine(code: CodeType, namespace: dict[str, Any], language: str) -> None:
+    """A program with `await` at its top level, as in a notebook."""
+    coroutine = eval(code, namespace)
+    if language == "full":
+        importlib.import_module("asyncio").run(coroutine)
+    else:
+        _prepared.policy.run_coroutine(coroutine)
+
+
+def _arrange_surroundings(filename: str, request: dict[str, Any]) -> None:
+    """sys.argv and os.environ: what the caller gives, and nothing of the host's."""
+    sys.argv = [filename, *request.get("arguments", ())]
+    given = dict(variable.split("=", 1) for variable in request.get("environment", ()))
+    if request["language"] == "full":
+        os.environ.update(given)
+    else:
+        # Not the process's own, from which libraries take names of files and modules.
+        _prepared.policy.arrange_surroundings(sys.argv, given)
+
+
+def _finish_threads(language: str, failure: BaseException | None) -> BaseException | None:
+    """As CPython at the end of a program, however it ended. The failure to report."""
+    if failure is not None and issubclass(type(failure), MemoryError):
+        return failure  # there may be none for the threads either
+    try:
+        if language != "full":
+            _prepared.policy.finish_threads()
+    except BaseException as error:
+        return error if failure is None else failure
+    return failure
+
+
 def _leave_guest() -> None:
     """From here on only our code runs, but for what we ask of the guest's objects."""
     sys.settrace(None)
     sys.setprofile(None)
     gc.disable()  # a collection would run the guest's finalizers among our frames
+    _prepared.recursion_limit_of_guest = sys.getrecursionlimit()
     sys.setrecursionlimit(_prepared.recursion_limit)
 
 
@@ -403,6 +443,7 @@ def _failed(
         has_stdin=request["stdin"] is not None,
         modules_elsewhere=_prepared.modules_elsewhere,
         missing_modules=_prepared.missing_modules,
+        recursion_limit=_prepared.recursion_limit_of_guest,
     )
     try:
         # Again: the guest may have emptied the cache.

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+MAX_RECURSION = 100_000  # also belljar_policy/library/sys.py
+
 
 class Surroundings(NamedTuple):
     """What the guest could not see from inside."""
@@ -14,6 +16,7 @@ class Surroundings(NamedTuple):
     has_stdin: bool = False
     modules_elsewhere: Mapping[str, str] = MappingProxyType({})  # module -> profile
     missing_modules: Mapping[str, str] = MappingProxyType({})  # package -> what installs it
+    recursion_limit: int = 1000
 
 
 _NO_CODE = "code that is made at run time is not available; write it out as a function"
@@ -28,7 +31,6 @@ _WITHHELD = {
     "globals": "keep such names in a dict of your own",
     "locals": "keep such names in a dict of your own",
     "breakpoint": "no debugger is available; use print()",
-    "__file__": "the program is not run from a file",
 }
 
 
@@ -41,7 +43,7 @@ _NAME_OF_MODULE = re.compile(
 _REFUSED_ATTRIBUTE = re.compile(r"\[BJ30[13]\] attribute '(\w+)'")
 
 
-def _refusal(error: BaseException) -> str | None:
+def _refusal(error: BaseException, around: Surroundings) -> str | None:
     """What to do about a guard's refusal; "": its message says it, None: nothing is known.
 
     The guest may write such a message too.
@@ -56,19 +58,24 @@ def _refusal(error: BaseException) -> str | None:
         return None
     if found[1] == "BJ502":  # its message already says what to do
         return ""
-    return _about_the_name(message) or rule.general_hint or None
+    return _about_the_name(message, around) or rule.general_hint or None
 
 
-def _about_the_name(message: str) -> str | None:
+def _about_the_name(message: str, around: Surroundings) -> str | None:
     """What the policy's tables say about the name that a guard refused."""
     if found := _NAME_OF_MODULE.match(message):
         module, name = found.groups()
-        instead = sys.modules["belljar_policy.alternatives"].alternative_to_name(module, name)
+        alternatives = sys.modules["belljar_policy.alternatives"]
+        instead = alternatives.alternative_to_name(module, name)
+        files = around.modules_elsewhere.get("pathlib")
+        if files and f"{module}.{name}" in alternatives.FILE_NAMES:
+            return f"the profile {files!r} has it"
         if not instead and "[BJ202]" in message:
             return f"dir({module}) lists the available names"
         return instead or None
     if found := _REFUSED_ATTRIBUTE.match(message):
-        return sys.modules["belljar_policy.tables"].REFUSED_DUNDERS.get(found[1])
+        tables = sys.modules["belljar_policy.tables"]
+        return tables.REFUSED_DUNDERS.get(found[1]) or tables.attribute_hint(found[1])
     return None
 
 
@@ -92,11 +99,45 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
         return f"it is not installed on this machine; to install it, the operator runs: {command}"
     if profile := around.modules_elsewhere.get(name) or around.modules_elsewhere.get(root):
         return f"the profile {profile!r} has this module"
-    return "only the profile's modules are available; nothing can be installed in the sandbox"
+    absent = "" if root in sys.stdlib_module_names else f"{root!r} is not installed here"
+    alternatives = sys.modules.get("belljar_policy.alternatives")
+    instead = alternatives.alternative(name) if alternatives and around.is_restricted else ""
+    if instead:
+        return f"{absent}; {instead[0].lower()}{instead[1:]}" if absent else instead
+    return absent or "this module of the standard library is not available here"
 
 
-def _recursion(_: BaseException, __: Surroundings) -> str:
-    return "calls are nested too deeply; check where the recursion ends, or use a loop"
+# What optional parts of packages need, by a word of the message that they raise.
+_OPTIONAL = {
+    "pyarrow": "parquet needs pyarrow, which is not installed here; use to_csv() and read_csv()",
+    "openpyxl": "spreadsheets need openpyxl, which is not installed here; use to_csv(), read_csv()",
+    "xlsxwriter": "spreadsheets need openpyxl, which is not installed here; use to_csv()",
+    "xlrd": "spreadsheets need openpyxl, which is not installed here; use read_csv()",
+    "lxml": "this needs lxml, which is not installed here; html.parser reads HTML",
+    "html5lib": "this needs lxml, which is not installed here; html.parser reads HTML",
+    "tabulate": "this needs tabulate, which is not installed here; use to_string()",
+    "Jinja2": "this needs Jinja2, which is not installed here; use to_html() or to_string()",
+}
+
+
+def _missing_part(error: Any, _: Surroundings) -> str | None:
+    text = error.args[0] if error.args else None
+    if type(text) is not str:
+        return None
+    return next((hint for word, hint in _OPTIONAL.items() if word in text), None)
+
+
+def _recursion(_: BaseException, around: Surroundings) -> str:
+    if around.recursion_limit >= MAX_RECURSION:
+        return (
+            f"calls are nested too deeply: {MAX_RECURSION:,} is the most in this sandbox; check "
+            "where the recursion ends, or use a loop"
+        )
+    return (
+        f"calls are nested too deeply: the limit is {around.recursion_limit:,}; check where the "
+        f"recursion ends, use a loop, or raise it with sys.setrecursionlimit, here up to "
+        f"{MAX_RECURSION:,}"
+    )
 
 
 def _memory(_: BaseException, __: Surroundings) -> str:
@@ -112,6 +153,7 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
     (EOFError, _end_of_input),
     (NameError, _unknown_name),
     (ModuleNotFoundError, _missing_module),
+    (ImportError, _missing_part),
     (RecursionError, _recursion),
     (MemoryError, _memory),
     (PermissionError, _permission),
@@ -137,7 +179,7 @@ def hint_for_syntax(line: object) -> str | None:
 
 def hint_for(error: BaseException, around: Surroundings) -> str | None:
     try:
-        if around.is_restricted and (refusal := _refusal(error)) is not None:
+        if around.is_restricted and (refusal := _refusal(error, around)) is not None:
             return refusal or None
         for cls, make in _HINTS:
             if issubclass(type(error), cls):

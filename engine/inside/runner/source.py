@@ -11,6 +11,9 @@ from types import CodeType
 # A name that no source text can spell; belljar_policy uses the same.
 RESULT_NAME = "@result"
 
+# `await` at the top level makes code that returns a coroutine; other code stays as it is.
+AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 # PEP 263: in the first line, or in the second after a blank or comment line.
@@ -41,11 +44,11 @@ def decode(source: bytes, filename: str) -> str:
 
 def compile_full(text: str, filename: str) -> CodeType:
     """Code of the full language, with a last expression bound to RESULT_NAME."""
-    module = ast.parse(text, filename)
+    module = compile(text, filename, "exec", ast.PyCF_ONLY_AST | AWAITS, True)
     if module.body and type(last := module.body[-1]) is ast.Expr:
         target = ast.copy_location(ast.Name(RESULT_NAME, ast.Store()), last.value)
         module.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
-    return compile(module, filename, "exec", dont_inherit=True)
+    return compile(module, filename, "exec", AWAITS, True)
 
 
 def nested_too_deeply(filename: str) -> SyntaxError:

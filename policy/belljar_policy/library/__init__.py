@@ -11,6 +11,9 @@ Nothing here may rely on isinstance() or on a method of a guest's object.
 
 from __future__ import annotations
 
+from sys import modules as sys_modules
+from typing import Any
+
 from . import (
     collections,
     configparser,
@@ -20,14 +23,26 @@ from . import (
     enum,
     functools,
     inspect,
+    kept,
+    os,
     pprint,
     program,
+    scheduler,
+    scopes,
+    sys,
+    threading,
     typing,
     xml_etree_ElementTree,
     zoneinfo,
 )
 
-__all__ = ["forget", "open_network", "program", "reduce"]
+__all__ = [
+    "LATE_PARTS", "forget", "kept", "open_network", "program", "reduce", "scheduler", "scopes",
+    "threading",
+]  # fmt: skip
+
+LATE_PARTS = ("compression",)
+"""What only modules use that are loaded on import (reviewed.LATE)."""
 
 
 def open_network(port: int) -> None:
@@ -35,6 +50,20 @@ def open_network(port: int) -> None:
     from . import network  # imports modules that are only useful with a network
 
     network.reduce(port)
+
+
+def arrange_surroundings(arguments: list[str], environment: dict[str, str]) -> None:
+    """Worker, before the program: what it finds in sys.argv and os.environ."""
+    sys.arguments[:] = arguments
+    os.environ.update(environment)
+
+
+def asyncio_package() -> Any:
+    """The package that programs import as asyncio. The profile decides whether it is loaded."""
+    try:
+        return sys_modules[f"{__name__}.asyncio"].package
+    except KeyError:
+        raise RuntimeError("await at the top level needs asyncio, which is not here") from None
 
 
 def reduce(has_files: bool) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from .streams import TextStream
+from . import streams
 
 
 class _RedirectStdout:
@@ -20,12 +19,11 @@ class _RedirectStdout:
     def __enter__(self) -> Any:
         if type(self) is not _RedirectStdout:  # called as _RedirectStdout.__enter__(something else)
             raise TypeError("not a redirection")
-        self._old.append(sys.stdout)
-        sys.stdout = _unwrapped(self._new)
+        self._old.append(streams.replace("stdout", self._new))
         return self._new
 
     def __exit__(self, *_: object) -> None:
-        sys.stdout = self._old.pop()
+        streams.put_back("stdout", self._old.pop())
 
 
 class _RedirectStderr:
@@ -40,16 +38,11 @@ class _RedirectStderr:
     def __enter__(self) -> Any:
         if type(self) is not _RedirectStderr:  # called as _RedirectStderr.__enter__(something else)
             raise TypeError("not a redirection")
-        self._old.append(sys.stderr)
-        sys.stderr = _unwrapped(self._new)
+        self._old.append(streams.replace("stderr", self._new))
         return self._new
 
     def __exit__(self, *_: object) -> None:
-        sys.stderr = self._old.pop()
-
-
-def _unwrapped(stream: Any) -> Any:
-    return stream._stream if type(stream) is TextStream else stream
+        streams.put_back("stderr", self._old.pop())
 
 
 redirect_stdout = _RedirectStdout

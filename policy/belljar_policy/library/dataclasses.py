@@ -20,6 +20,7 @@ import _belljar_guards as guards
 from .. import tables
 from .copy import deepcopy
 from .objects import dict_of, mro_of, need_guest_class
+from .program import NAME_OF_TEXT
 from .types import new_class
 
 _Field = dataclasses.Field
@@ -145,6 +146,8 @@ def _check_dataclass(cls: Any) -> None:
         raise TypeError("[BJ502] a metaclass may not become a dataclass")
     own = dict_of(cls)
     module = own.get("__module__")
+    if type(module) is str and module == NAME_OF_TEXT:  # of a text with globals of its own
+        module = cls.__module__ = "__main__"
     if (
         type(own.get("__annotations__", {})) is not dict
         or type(module) is not str  # the library looks a module up by it

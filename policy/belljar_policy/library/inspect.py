@@ -8,6 +8,7 @@ the program's own functions, from built-in text without evaluating it, and from 
 from __future__ import annotations
 
 import ast
+import collections
 import functools
 import inspect
 import sys
@@ -308,9 +309,13 @@ def iscoroutine(obj: Any) -> bool:
     return type(obj) is types.CoroutineType
 
 
+coroutine_classes: list[type] = []
+"""Classes whose instances return coroutines when called: AsyncMock."""
+
+
 def iscoroutinefunction(obj: Any) -> bool:
     """A function made by async def."""
-    return _has_flag(obj, _COROUTINE)
+    return _has_flag(obj, _COROUTINE) or any(is_a(obj, cls) for cls in coroutine_classes)
 
 
 def isasyncgen(obj: Any) -> bool:
@@ -367,3 +372,196 @@ def getmembers(obj: Any, predicate: Any = None) -> list[tuple[str, Any]]:
         if predicate is None or predicate(value):
             members.append((name, value))
     return members
+
+
+# --- sources: the program's own text --------------------------------------------------------------
+
+FullArgSpec = collections.namedtuple(  # noqa: PYI024
+    "FullArgSpec", "args varargs varkw defaults kwonlyargs kwonlydefaults annotations"
+)
+
+
+def _function_of(obj: Any) -> Any:
+    while type(obj) is types.MethodType:
+        obj = obj.__func__
+    if type(obj) is types.FunctionType and guards.is_guest_function(obj):
+        return unwrap(obj)
+    return None
+
+
+def unwrap(func: Any, *, stop: Any = None) -> Any:
+    """The function behind the program's decorators that use functools.wraps."""
+    for _ in range(_MAX_WRAPPED):
+        if type(func) is not types.FunctionType or not guards.is_guest_function(func):
+            return func
+        wrapped = func.__dict__.get("__wrapped__")
+        if wrapped is None or (stop is not None and stop(func)):
+            return func
+        func = wrapped
+    raise ValueError(f"wrapper loop when unwrapping {func!r}")
+
+
+def _need_own(obj: Any) -> Any:
+    """The code of the program's function, or the class; OSError if its text is not there."""
+    if isclass(obj) and guards.is_guest_class(obj):
+        return obj
+    function = _function_of(obj)
+    if function is not None and function.__code__.co_filename == running.filename:
+        return function.__code__
+    if function is None and not isclass(obj) and not isroutine(obj):
+        raise TypeError(
+            "module, class, method, function, traceback, frame, or code object was expected, "
+            f"got {type(obj).__name__}"
+        )
+    raise OSError("could not get source code: it is not in the program's text")
+
+
+def _line_of_class(cls: Any) -> int:
+    wanted = dict_of(cls).get("__qualname__", type.__dict__["__qualname__"].__get__(cls))
+    found: list[int] = []
+    pending: list[tuple[str, ast.AST]] = [("", ast.parse(running.source))]
+    while pending:
+        prefix, node = pending.pop()
+        for child in ast.iter_child_nodes(node):
+            below = prefix
+            if isinstance(child, ast.ClassDef):
+                if prefix + child.name == wanted:
+                    first = child.decorator_list[0] if child.decorator_list else child
+                    found.append(first.lineno)
+                below = f"{prefix}{child.name}."
+            elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                below = f"{prefix}{child.name}.<locals>."
+            pending.append((below, child))
+    if not found:
+        raise OSError("could not find class definition")
+    return max(found)  # of several, the one that the name stands for at the end
+
+
+def getsourcelines(object: Any) -> tuple[list[str], int]:
+    """The lines of the program's function or class, and the number of the first."""
+    found = _need_own(object)
+    line = found.co_firstlineno if type(found) is types.CodeType else _line_of_class(found)
+    lines = running.source.splitlines(keepends=True)
+    return inspect.getblock(lines[line - 1 :]), line
+
+
+def getsource(object: Any) -> str:
+    """The text of the program's function or class."""
+    return "".join(getsourcelines(object)[0])
+
+
+def getsourcefile(object: Any) -> str:
+    """The program's file name."""
+    _need_own(object)
+    return running.filename
+
+
+def getfile(object: Any) -> str:
+    """The program's file name."""
+    return getsourcefile(object)
+
+
+def getcomments(object: Any) -> str | None:
+    """The lines of comments right above the program's function or class."""
+    _, line = getsourcelines(object)
+    lines = running.source.splitlines(keepends=True)
+    first = line - 1
+    while first > 0 and lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    return "".join(each.lstrip() for each in lines[first : line - 1]) or None
+
+
+def getfullargspec(func: Any) -> Any:
+    """Names and defaults of a function's parameters."""
+    if type(func) is types.MethodType:
+        func = func.__func__  # with its first parameter, as in the library
+    try:
+        found = signature(func, follow_wrapped=False)
+    except ValueError as error:
+        raise TypeError("unsupported callable") from error
+    names: dict[Any, list[str]] = {kind: [] for kind in type(Parameter.KEYWORD_ONLY)}
+    defaults: list[Any] = []
+    keyword_defaults = {}
+    annotations = {}
+    for name, each in found.parameters.items():
+        names[each.kind].append(name)
+        if each.default is not Parameter.empty:
+            if each.kind is Parameter.KEYWORD_ONLY:
+                keyword_defaults[name] = each.default
+            else:
+                defaults.append(each.default)
+        if each.annotation is not Parameter.empty:
+            annotations[name] = each.annotation
+    if found.return_annotation is not Signature.empty:
+        annotations["return"] = found.return_annotation
+    return FullArgSpec(
+        names[Parameter.POSITIONAL_ONLY] + names[Parameter.POSITIONAL_OR_KEYWORD],
+        next(iter(names[Parameter.VAR_POSITIONAL]), None),
+        next(iter(names[Parameter.VAR_KEYWORD]), None),
+        tuple(defaults) or None,
+        names[Parameter.KEYWORD_ONLY],
+        keyword_defaults or None,
+        annotations,
+    )
+
+
+def getcallargs(func: Any, /, *positional: Any, **named: Any) -> dict[str, Any]:
+    """The parameters' values in such a call."""
+    bound = signature(func).bind(*positional, **named)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def get_annotations(obj: Any, *, eval_str: bool = False, **_: Any) -> dict[str, Any]:
+    """The annotations of the program's function or class, as they are."""
+    if eval_str:
+        raise ValueError("[BJ502] eval_str is not available; use typing.get_type_hints")
+    if isclass(obj):
+        found = dict_of(obj).get("__annotations__") if guards.is_guest_class(obj) else None
+    else:
+        found = getattr(_function_of(obj), "__annotations__", None)
+    return dict(found) if type(found) is dict else {}
+
+
+def getmro(cls: Any) -> tuple[type, ...]:
+    """The classes in which attributes are looked up, in order."""
+    return mro_of(cls)
+
+
+def _has_any(obj: Any, *names: str) -> bool:
+    return any(name in dict_of(base) for base in mro_of(type(obj)) for name in names)
+
+
+def ismethoddescriptor(obj: Any) -> bool:
+    """A method of a built-in class, or what behaves as one."""
+    if isclass(obj) or ismethod(obj) or isfunction(obj):
+        return False
+    return _has_any(obj, "__get__") and not _has_any(obj, "__set__")
+
+
+def isdatadescriptor(obj: Any) -> bool:
+    """A property, or what behaves as one."""
+    if isclass(obj) or ismethod(obj) or isfunction(obj):
+        return False
+    return _has_any(obj, "__set__", "__delete__")
+
+
+# Their results are words.
+GEN_CREATED, GEN_RUNNING = inspect.GEN_CREATED, inspect.GEN_RUNNING
+GEN_SUSPENDED, GEN_CLOSED = inspect.GEN_SUSPENDED, inspect.GEN_CLOSED
+CORO_CREATED, CORO_RUNNING = inspect.CORO_CREATED, inspect.CORO_RUNNING
+CORO_SUSPENDED, CORO_CLOSED = inspect.CORO_SUSPENDED, inspect.CORO_CLOSED
+
+
+def getgeneratorstate(generator: Any) -> str:
+    """GEN_CREATED, GEN_RUNNING, GEN_SUSPENDED or GEN_CLOSED."""
+    if not isgenerator(generator):
+        raise TypeError(f"expected a generator, got {type(generator).__name__}")
+    return inspect.getgeneratorstate(generator)
+
+
+def getcoroutinestate(coroutine: Any) -> str:
+    """CORO_CREATED, CORO_RUNNING, CORO_SUSPENDED or CORO_CLOSED."""
+    if not iscoroutine(coroutine):
+        raise TypeError(f"expected a coroutine, got {type(coroutine).__name__}")
+    return inspect.getcoroutinestate(coroutine)

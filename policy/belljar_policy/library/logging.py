@@ -1,6 +1,6 @@
 """logging, for guests: writes records to stderr and to streams of the program.
 
-A smaller implementation of our own: no files, sockets or threads, and records only know the
+A smaller implementation of our own: no files or sockets, and records only know the
 program's frames.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from string import Template
 from typing import Any, NamedTuple
 
-from . import traceback
+from . import scheduler, traceback
 from .objects import is_a, its_own_only
 from .program import place_of_caller
 from .streams import of_interpreter
@@ -116,7 +116,8 @@ class LogRecord:
         self.created = created
         self.msecs = int((created - int(created)) * 1000) + 0.0
         self.relativeCreated = (created - _started) * 1000
-        self.thread, self.threadName = 1, "MainThread"
+        thread = scheduler.running()
+        self.thread, self.threadName = thread.number, thread.record.name
         self.process, self.processName = 1, "MainProcess"
 
     def getMessage(self) -> str:  # noqa: N802
@@ -360,7 +361,7 @@ class Handler(Filterer):
         stream.write(f"Message: {record.msg!r}\nArguments: {record.args}\n")
 
     def acquire(self) -> None:
-        """There are no threads."""
+        """Not needed: a handler gives up its turn only inside the program's own stream."""
 
     release = flush = close = acquire
 

@@ -37,7 +37,7 @@ def only_for_its_own(cls: Any, name: str) -> None:
     """
     original = cls.__dict__[name]
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not is_a(self, cls):
             raise TypeError(f"{name}() takes a {cls.__name__}, not {type(self).__name__!r}")
         return original(self, *args, **kwargs)
@@ -72,3 +72,19 @@ def its_own_only(cls: Any) -> Any:
 
 # Called on the class instead of an instance.
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def check_classes_of(module: Any) -> None:
+    """only_for_its_own() for the methods of all classes that `module` defines."""
+    for value in list(vars(module).values()):
+        # Only where the class is defined: a second wrapper would wrap the first.
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            _check_class(value)
+
+
+def _check_class(cls: Any) -> None:
+    for name, value in list(vars(cls).items()):
+        if type(value) is FunctionType and name not in _GIVEN_THEIR_OWN:
+            only_for_its_own(cls, name)
+        elif isinstance(value, type) and value.__qualname__.startswith(f"{cls.__qualname__}."):
+            _check_class(value)

@@ -1,7 +1,9 @@
-"""os, for guests with files: functions of paths, none of descriptors, processes or terminals.
+"""os, for guests: the standard streams by number and, for guests with files, functions of paths.
+None of descriptors, processes or terminals.
 
-Every function reads its path argument once, as an exact str or bytes, because a number would be a
-descriptor.
+Every function of paths reads its path argument once, as an exact str or bytes, because a number
+would be a descriptor. Every function of numbers takes 0, 1 and 2 for the program's streams, which
+streams.py has, and passes no number on to the operating system.
 """
 
 from __future__ import annotations
@@ -30,14 +32,13 @@ from os import (  # noqa: F401 (exports)
 )
 from typing import Any
 
+from . import streams
 from .objects import is_a
 
 name = _os.name
 
 # The program may change it: nothing else reads it, and every worker has its own.
-environ = {
-    key: _os.environ[key] for key in ("HOME", "LANG", "PATH", "TMPDIR", "TZ") if key in _os.environ
-}
+environ = {key: _os.environ[key] for key in ("HOME", "TMPDIR") if key in _os.environ}
 
 
 def _path(value: Any) -> Any:
@@ -46,6 +47,43 @@ def _path(value: Any) -> Any:
     if type(path) is str or type(path) is bytes:
         return path
     return str.__str__(path) if is_a(path, str) else bytes.__getitem__(path, slice(None))
+
+
+def read(fd: Any, length: Any, /) -> bytes:
+    """At most `length` bytes of standard input."""
+    if type(length) is not int or length < 0:
+        raise ValueError("the length must be a non-negative int")
+    stream = streams.of_number(fd)
+    if not stream.readable():
+        raise OSError(9, "Bad file descriptor")
+    return stream.read(length)
+
+
+def write(fd: Any, data: Any, /) -> int:
+    """Writes bytes to standard output or error output."""
+    stream = streams.of_number(fd)
+    if not stream.writable():
+        raise OSError(9, "Bad file descriptor")
+    return stream.write(data)
+
+
+def fstat(fd: Any) -> Any:
+    return streams.status_of_number(fd)
+
+
+def isatty(fd: Any, /) -> bool:
+    return False
+
+
+def fdopen(
+    fd: Any,
+    mode: Any = "r",
+    buffering: Any = -1,
+    encoding: Any = None,
+    errors: Any = None,
+    newline: Any = None,
+) -> Any:
+    return streams.open_number(fd, mode, buffering, encoding, errors, newline)
 
 
 def fspath(path: Any) -> Any:

@@ -16,6 +16,8 @@ import _belljar_guards as guards
 from .. import tables
 
 _BUILTINS = "__builtins__"
+NAME_OF_TEXT = "__exec__"
+"""The `__name__` of text that runs in globals of its own, as no module is called."""
 NO_SCOPE: dict[str, Any] = {}
 """The scope while no program runs. Told by its identity: a program could empty its own."""
 
@@ -29,9 +31,17 @@ class _Program:
     builtins: dict[str, Any] = {}
     modules: dict[str, Any] = {}
     """The proxies, by name."""
+    load_module: Callable[[str], Any] = staticmethod(lambda name: None)
+    """The proxy of a module that the program may import, or None."""
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None
+    compile_mode: Callable[[str, str, str], tuple[CodeType, frozenset[str]]] | None = None
+    """Policy._compile_mode, for library/scopes.py."""
+    library_scopes: list[dict[str, Any]] = []
+    """The globals of library code that runs as the program's."""
+    run_as_guest: Callable[[list[tuple[Any, str]], dict[str, Any]], dict[str, Any]] | None = None
+    """Runs trees of library code as the program's own code (Policy._run_as_guest)."""
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""
 
@@ -58,19 +68,23 @@ def namespace(*parts: Any) -> dict[str, Any]:
     Without the guest's builtins, exec() would add the interpreter's own, and an entry with the name
     of a hook ("@write") would shadow the hook.
     """
+    from . import scopes  # which needs this module
+
     names: dict[Any, Any] = {}
     for part in parts:
         if part is None:
             continue
+        part = scopes.names_of(part) or part
         if type(part) is not dict:
             raise TypeError("[BJ502] globals must be a plain dict")
-        names.update((name, value) for name, value in part.items() if _may_be_global(name))
+        names.update((name, value) for name, value in part.items() if may_be_global(name))
     names["__name__"] = "__main__"
     names[_BUILTINS] = running.builtins
     return names
 
 
-def _may_be_global(name: Any) -> bool:
+def may_be_global(name: Any) -> bool:
+    """Whether a program may have a global of that name."""
     if type(name) is not str or not name.isidentifier():
         return False
     is_special = name[:2] == "__" and name[-2:] == "__"

@@ -1,10 +1,18 @@
-"""The standard streams as guests see them."""
+"""The standard streams as guests see them.
+
+A program may assign its own objects to sys.stdin, stdout and stderr, and back. This gives it
+nothing new: contextlib.redirect_stdout does the same, and what runs after the program expects any
+object there. The numbers 0, 1 and 2 stand for the streams that the program started with, in open(),
+os.read() and similar functions. No descriptor is behind them.
+"""
 
 from __future__ import annotations
 
 import io
+import stat
 import sys
 from collections.abc import Iterator
+from os import stat_result
 from typing import Any
 
 import _belljar_guards as guards
@@ -24,6 +32,34 @@ class ByteStream:
 
     closed = False
 
+    @property
+    def mode(self) -> str:
+        """How the stream was opened."""
+        return "rb" if self.name == "<stdin>" else "wb"
+
+    def fileno(self) -> int:
+        """The stream's number."""
+        return _NUMBERS[self.name]
+
+    def isatty(self) -> bool:
+        """There is no terminal."""
+        return False
+
+    def readable(self) -> bool:
+        """True for stdin."""
+        return self.name == "<stdin>"
+
+    def writable(self) -> bool:
+        """True for stdout and stderr."""
+        return self.name != "<stdin>"
+
+    def seekable(self) -> bool:
+        """The streams are not seekable."""
+        return False
+
+    def close(self) -> None:
+        """Has no effect: the stream remains open for those who have it under another name."""
+
     def write(self, data: Any) -> int:
         """Writes bytes; returns how many."""
         if isinstance(data, str):
@@ -36,9 +72,25 @@ class ByteStream:
         """Hands what was written on."""
         self._stream.flush()
 
+    def writelines(self, lines: Any) -> None:
+        """Writes each of `lines`."""
+        for line in lines:
+            ByteStream.write(self, line)
+
     def read(self, size: int = -1) -> bytes:
         """Reads up to `size` bytes, or all."""
         return self._stream.read(size)
+
+    def read1(self, size: int = -1) -> bytes:
+        """The same: everything is there from the start."""
+        return self._stream.read(size)
+
+    def readinto(self, buffer: Any) -> int:
+        """Reads into `buffer`; returns how many bytes."""
+        view = memoryview(buffer).cast("B")
+        data = self._stream.read(len(view))
+        view[: len(data)] = data
+        return len(data)
 
     def readline(self, size: int = -1) -> bytes:
         """Reads one line."""
@@ -57,9 +109,18 @@ class ByteStream:
             raise StopIteration
         return line
 
+    def __enter__(self) -> ByteStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.flush()
+
     def __repr__(self) -> str:
         return f"<ByteStream {self.name}>"
 
+
+_NUMBERS = {"<stdin>": 0, "<stdout>": 1, "<stderr>": 2}
+_NAMES = ("stdin", "stdout", "stderr")
 
 ByteStream.__module__ = "io"  # as a program sees it
 
@@ -67,10 +128,11 @@ ByteStream.__module__ = "io"  # as a program sees it
 class TextStream:
     """sys.stdout, stderr and stdin for a guest, without access to a descriptor."""
 
-    __slots__ = ("_stream", "name")
+    __slots__ = ("_buffer", "_stream", "name")
 
     def __init__(self, stream: Any, name: str) -> None:
         self._stream = stream
+        self._buffer: ByteStream | None = None
         self.name = name
 
     __module__ = "io"  # as a program sees it
@@ -78,6 +140,13 @@ class TextStream:
     errors = "strict"
     closed = False
     newlines = None
+    line_buffering = True
+    write_through = True
+
+    @property
+    def mode(self) -> str:
+        """How the stream was opened."""
+        return "r" if self.name == "<stdin>" else "w"
 
     def write(self, text: str) -> int:
         """Writes text; returns how many characters."""
@@ -119,7 +188,18 @@ class TextStream:
     @property
     def buffer(self) -> ByteStream:
         """The same stream, of bytes."""
-        return ByteStream(self._stream.buffer, self.name)
+        if type(self) is not TextStream:  # the property's fget, called with another object
+            raise TypeError(f"not a stream: {type(self).__name__!r}")
+        if self._buffer is None:
+            self._buffer = ByteStream(self._stream.buffer, self.name)
+        return self._buffer
+
+    def detach(self) -> ByteStream:
+        """The same stream, of bytes; this one remains usable."""
+        return self.buffer
+
+    def close(self) -> None:
+        """Has no effect: the stream remains open for those who have it under another name."""
 
     def reconfigure(
         self,
@@ -152,22 +232,82 @@ class TextStream:
         return False
 
     def fileno(self) -> int:
-        """There are no descriptors."""
-        raise io.UnsupportedOperation("[BJ502] streams have no file descriptor")
+        """The stream's number."""
+        return _NUMBERS[self.name]
+
+    def __enter__(self) -> TextStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.flush()
 
     def __repr__(self) -> str:
         return f"<TextStream {self.name}>"
 
 
+io.TextIOBase.register(TextStream)
+io.BufferedIOBase.register(ByteStream)
+
+
+class _Streams:
+    """Of the running program; one to a process."""
+
+    first: dict[str, Any] = {}
+    """The interpreter's own, by name. There from the start of a program in a worker."""
+    given: dict[str, Any] = {}
+    """What the program last assigned, by name. It has these objects already."""
+    shown: dict[str, TextStream] = {}
+    """What the program sees of the interpreter's own."""
+
+
+_streams = _Streams()
+
+
+def _shown(stream: Any, name: str) -> TextStream:
+    """The same object each time, as programs expect: `sys.stdout is old`."""
+    found = _streams.shown.get(name)
+    if found is None or found._stream is not stream:
+        found = _streams.shown[name] = TextStream(stream, f"<{name}>")
+    return found
+
+
 def of_interpreter(name: str) -> Any:
     """sys.<name> for a guest."""
     current = sys.__dict__.get(name)
-    if current is None or guards.is_guest_class(type(current)) or type(current) in _OWN_STREAMS:
+    if current is None or current is _streams.given.get(name):
         return current
-    return TextStream(current, f"<{name}>")
+    if guards.is_guest_class(type(current)) or type(current) in _OWN_STREAMS:
+        return current
+    return _shown(current, name)
 
 
-_OWN_STREAMS = frozenset({io.StringIO, TextStream, ByteStream})
+def first(name: str) -> Any:
+    """sys.__<name>__ for a guest: the stream that it started with."""
+    stream = _streams.first.get(name)
+    if stream is None:
+        return of_interpreter(name)
+    return stream if type(stream) in _OWN_STREAMS else _shown(stream, name)
+
+
+def replace(name: str, stream: Any) -> tuple[Any, Any]:
+    """sys.<name> = stream, by a guest. Returns what put_back() takes."""
+    before = (sys.__dict__.get(name), _streams.given.get(name))
+    if type(stream) is TextStream:
+        stream = stream._stream  # print() is faster without the wrapper
+        _streams.given.pop(name, None)
+    else:
+        _streams.given[name] = stream
+    setattr(sys, name, stream)
+    return before
+
+
+def put_back(name: str, before: tuple[Any, Any]) -> None:
+    """Undoes replace()."""
+    stream, _streams.given[name] = before
+    setattr(sys, name, stream)
+
+
+_OWN_STREAMS = frozenset({io.StringIO, io.BytesIO, TextStream, ByteStream})
 
 
 def protect() -> None:
@@ -176,7 +316,72 @@ def protect() -> None:
     Library code exposes sys.stdout: pprint.PrettyPrinter.__init__(obj) stores it in obj._stream. A
     FileIO below it could be reopened with any path through its __init__.
     """
-    for name in ("stdin", "stdout", "stderr"):
+    _streams.given = {}
+    _streams.shown = {}
+    for name in _NAMES:
         stream = sys.__dict__.get(name)
         if type(stream) is io.TextIOWrapper and type(stream.buffer) is not io.BytesIO:
             setattr(sys, name, TextStream(stream, f"<{name}>"))
+        _streams.first[name] = sys.__dict__.get(name)
+
+
+# --- by number ------------------------------------------------------------------------------------
+
+
+_PATHS = {f"/dev/{name}": number for number, name in enumerate(_NAMES)}
+
+
+def number_of(file: Any) -> int | None:
+    """The number of the stream that a program means by `file`; None if it is another file."""
+    if type(file) is str:
+        return _PATHS.get(file)
+    return file if type(file) is int else None
+
+
+def of_number(number: Any) -> ByteStream:
+    """The bytes of the stream that the program started with. OSError for any other number."""
+    if type(number) is not int:
+        raise TypeError(f"'{type(number).__name__}' object cannot be interpreted as an integer")
+    if not 0 <= number < len(_NAMES):
+        raise OSError(9, "Bad file descriptor: only 0, 1 and 2 stand for streams here")
+    stream = first(_NAMES[number])
+    buffer = None if stream is None else stream.buffer
+    if type(buffer) is ByteStream:
+        return buffer
+    return ByteStream(io.BytesIO() if buffer is None else buffer, f"<{_NAMES[number]}>")
+
+
+def open_number(
+    number: int,
+    mode: str = "r",
+    buffering: int = -1,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+) -> Any:
+    """open(0) and similar calls. The result's close() leaves the stream open."""
+    if type(mode) is not str:
+        raise TypeError(f"open() argument 'mode' must be str, not {type(mode).__name__}")
+    stream = of_number(number)
+    kind = mode.replace("t", "").replace("b", "")
+    if kind not in {"r", "w", "a"} or len(mode) - len(kind) > 1:
+        raise ValueError(f"invalid mode: {mode!r}")
+    if (kind == "r") != (number == 0):
+        raise io.UnsupportedOperation("not readable" if kind == "r" else "not writable")
+    if "b" in mode:
+        return stream
+    text_encoding = "utf-8" if encoding is None else encoding
+    return io.TextIOWrapper(stream, text_encoding, errors, newline, write_through=True)
+
+
+def status_of_number(number: Any) -> stat_result:
+    """os.fstat(): a file of the given input's size, and pipes."""
+    stream = of_number(number)
+    size, kind = 0, stat.S_IFIFO | 0o600
+    if number == 0:
+        size, kind = _size_of(stream._stream), stat.S_IFREG | 0o400
+    return stat_result((kind, number, 0, 1, 0, 0, size, 0, 0, 0))
+
+
+def _size_of(stream: Any) -> int:
+    return len(stream.getbuffer()) if type(stream) is io.BytesIO else 0

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 from typing import Any
 
-from .streams import of_interpreter
+import _belljar_guards as guards
+
+from . import streams
+from .program import running
 
 version = sys.version
 version_info = sys.version_info
@@ -23,23 +27,64 @@ intern = sys.intern
 get_int_max_str_digits = sys.get_int_max_str_digits
 set_int_max_str_digits = sys.set_int_max_str_digits
 
+api_version = sys.api_version
+builtin_module_names = sys.builtin_module_names
+copyright = sys.copyright
+dont_write_bytecode = True
+executable = ""  # there is no other program
+flags = sys.flags
+float_repr_style = sys.float_repr_style
+getdefaultencoding = sys.getdefaultencoding
+getfilesystemencoding = sys.getfilesystemencoding
+getrefcount = sys.getrefcount
+implementation = SimpleNamespace(**vars(sys.implementation))
+path = [""]  # imports do not go by it
+prefix = base_prefix = exec_prefix = "/usr"
+stdlib_module_names = sys.stdlib_module_names
+thread_info = sys.thread_info
+warnoptions: list[str] = []
+
+
+_modules: dict[str, Any] = {}
+
+
+def modules() -> dict[str, Any]:
+    """The modules that the program has or could have imported, its own too, in a dict of its own:
+    what it puts there, no import finds."""
+    for name in running.modules.keys() - _modules.keys():
+        _modules[name] = running.modules[name]
+    return _modules
+
+
+def exc_info() -> tuple[Any, Any, None]:
+    """The exception that is being handled, without its traceback."""
+    kind, error, _ = sys.exc_info()
+    return kind, error, None
+
+
+def is_finalizing() -> bool:
+    """The interpreter is not shutting down."""
+    return False
+
 
 def argv() -> list[str]:
-    """Only the program's name: programs have no arguments."""
-    return _ARGV
+    """The program's name and its arguments. It may change the list: nothing else reads it."""
+    return arguments
 
 
-_ARGV = ["main.py"]
+arguments = ["main.py"]
 
-# A C stack of 8 MiB holds about this many of the deepest calls that go through C.
-_MAX_RECURSION = 20_000
+# As many nested calls as the C stack holds if each goes through C (engine/inside/stack.h), within
+# the default memory limit.
+MAX_RECURSION = 100_000
 
 
 def setrecursionlimit(limit: int, /) -> None:
     """sys.setrecursionlimit, limited by the stack size."""
     if type(limit) is not int:
         raise TypeError("an integer is required")
-    sys.setrecursionlimit(min(limit, _MAX_RECURSION))
+    sys.setrecursionlimit(min(limit, MAX_RECURSION))
+    guards.fit_recursion_limit()  # of the running thread, whose stack may hold less
 
 
 def exit(status: Any = None, /) -> None:
@@ -49,14 +94,44 @@ def exit(status: Any = None, /) -> None:
 
 def stdout() -> Any:
     """sys.stdout, as it is now."""
-    return of_interpreter("stdout")
+    return streams.of_interpreter("stdout")
 
 
 def stderr() -> Any:
     """sys.stderr, as it is now."""
-    return of_interpreter("stderr")
+    return streams.of_interpreter("stderr")
 
 
 def stdin() -> Any:
     """sys.stdin, as it is now."""
-    return of_interpreter("stdin")
+    return streams.of_interpreter("stdin")
+
+
+def __stdout__() -> Any:
+    """sys.stdout, as it was at first."""
+    return streams.first("stdout")
+
+
+def __stderr__() -> Any:
+    """sys.stderr, as it was at first."""
+    return streams.first("stderr")
+
+
+def __stdin__() -> Any:
+    """sys.stdin, as it was at first."""
+    return streams.first("stdin")
+
+
+def set_stdout(stream: Any) -> None:
+    """sys.stdout = stream."""
+    streams.replace("stdout", stream)
+
+
+def set_stderr(stream: Any) -> None:
+    """sys.stderr = stream."""
+    streams.replace("stderr", stream)
+
+
+def set_stdin(stream: Any) -> None:
+    """sys.stdin = stream."""
+    streams.replace("stdin", stream)

@@ -40,3 +40,29 @@ def new_class(name: Any, bases: Any = (), kwds: Any = None, exec_body: Any = Non
     checked = check_namespace(dict(names))
     checked.setdefault("__module__", "__main__")
     return types.new_class(name, bases, kwds, lambda namespace: namespace.update(checked))
+
+
+class _Opaque(type):
+    """The metaclass of names for annotations: there is no instance, and none can be made."""
+
+    def __call__(cls, *_: Any, **__: Any) -> Any:
+        raise TypeError(f"cannot create '{cls.__name__}' instances")
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return False
+
+
+class CellType(metaclass=_Opaque):
+    """The type of cells, none of which a program can reach."""
+
+
+class CodeType(metaclass=_Opaque):
+    """The type of code objects, none of which a program can reach."""
+
+
+class FrameType(metaclass=_Opaque):
+    """The type of frames, none of which a program can reach."""
+
+
+class TracebackType(metaclass=_Opaque):
+    """The type of tracebacks, none of which a program can reach."""

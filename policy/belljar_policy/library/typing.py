@@ -1,18 +1,61 @@
-"""typing, for guests: annotations are never evaluated."""
+"""typing, for guests: text in annotations is evaluated as the program's own, or not at all."""
 
 from __future__ import annotations
 
+import ast
+import types
 import typing
 from typing import Any
 
+import _belljar_guards as guards
+
 from . import program
-from .objects import only_for_its_own
+from .objects import dict_of, mro_of, only_for_its_own
 from .types import check_namespace
 
 
 def no_type_check(arg: Any) -> Any:
     """typing.no_type_check, which has no effect here."""
     return arg
+
+
+def get_type_hints(
+    obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False
+) -> dict[str, Any]:
+    """typing.get_type_hints, for what the program defined. Text is checked like its source."""
+    if issubclass(type(obj), type):
+        found = [
+            dict_of(base).get("__annotations__")
+            for base in reversed(mro_of(obj))
+            if guards.is_guest_class(base)
+        ]
+    else:
+        while type(obj) is types.MethodType:
+            obj = obj.__func__
+        found = [obj.__annotations__ if guards.is_guest_function(obj) else None]
+    hints: dict[str, Any] = {}
+    for each in found:
+        if type(each) is dict:
+            hints.update(each)
+    scope: dict[str, Any] | None = None
+    for name, value in hints.items():
+        if type(value) is str:
+            if scope is None:
+                scope = program.namespace(program.running.scope, globalns, localns)
+            value = _evaluate(value, scope)
+        hints[name] = type(None) if value is None else value
+    if include_extras:
+        return hints
+    strip: Any = typing._strip_annotations  # type: ignore[attr-defined]
+    return {name: strip(value) for name, value in hints.items()}
+
+
+def _evaluate(text: str, scope: dict[str, Any]) -> Any:
+    ast.parse(text.strip(), "<annotation>", "eval")  # one expression
+    code = program.compile_text(f"annotation = (\n{text}\n)", "<annotation>")
+    names = dict(scope)
+    exec(code, names)
+    return names["annotation"]
 
 
 def reduce() -> None:

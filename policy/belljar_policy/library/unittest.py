@@ -18,6 +18,7 @@ from . import warnings
 from .objects import is_a, its_own_only, mro_of, refuses
 from .program import running
 from .streams import of_interpreter
+from .unittest_async import IsolatedAsyncioTestCase
 from .unittest_case import (
     SkipTest,
     TestCase,
@@ -32,6 +33,7 @@ from .unittest_case import (
 from .unittest_result import LineWriter, TestResult, TextTestResult
 
 __all__ = [
+    "IsolatedAsyncioTestCase",
     "SkipTest",
     "TestCase",
     "TestLoader",

@@ -503,12 +503,12 @@ class TestCase:
         expects_failure = bool(self._mark("expecting_failure", method))
         self._outcome = outcome
         try:
-            outcome.attempt(self, self.setUp)
+            outcome.attempt(self, self._call_set_up)
             if outcome.success:
                 outcome.expects_failure = expects_failure
                 outcome.attempt(self, lambda: self._callTestMethod(method))
                 outcome.expects_failure = False
-                outcome.attempt(self, self.tearDown)
+                outcome.attempt(self, self._call_tear_down)
             self.doCleanups()
             if not outcome.success:
                 pass
@@ -521,8 +521,22 @@ class TestCase:
         finally:
             self._outcome = None
 
+    # Another way of calling them: IsolatedAsyncioTestCase
+
+    def _call_set_up(self) -> None:
+        self.setUp()
+
+    def _call_test(self, method: Any) -> Any:
+        return method()
+
+    def _call_tear_down(self) -> None:
+        self.tearDown()
+
+    def _call_cleanup(self, function: Any, args: Any, kwargs: Any) -> None:
+        function(*args, **kwargs)
+
     def _callTestMethod(self, method: Any) -> None:  # noqa: N802
-        if method() is not None:
+        if self._call_test(method) is not None:
             warnings.warn(
                 f"It is deprecated to return a value that is not None from a test case ({method})",
                 DeprecationWarning,
@@ -536,12 +550,11 @@ class TestCase:
         method = guards.getattr(self, self._testMethodName)
         if self._mark("skip", method):
             raise SkipTest(self._mark("skip_why", method) or "")
-        self.setUp()
-        method()
-        self.tearDown()
+        self._call_set_up()
+        self._call_test(method)
+        self._call_tear_down()
         while self._cleanups:
-            function, args, kwargs = self._cleanups.pop()
-            function(*args, **kwargs)
+            self._call_cleanup(*self._cleanups.pop())
 
     def skipTest(self, reason: Any) -> None:  # noqa: N802
         """Skips the current test."""
@@ -568,7 +581,7 @@ class TestCase:
         outcome = self._outcome or _Outcome(self.defaultTestResult())
         while self._cleanups:
             function, args, kwargs = self._cleanups.pop()
-            outcome.attempt(self, lambda: function(*args, **kwargs))  # noqa: B023
+            outcome.attempt(self, lambda: self._call_cleanup(function, args, kwargs))  # noqa: B023
         return outcome.success
 
     @classmethod

@@ -25,6 +25,10 @@ MAX_SHOWN = 1000
 shown: list[Any] = []
 """Figures that pyplot.show() has closed, in order: the runner keeps them."""
 
+saved: dict[int, tuple[Any, str]] = {}
+"""Figures that the program saved as files, by their ids, with the path: the runner does not show a
+figure once more whose file is a part of the result."""
+
 _NOWHERE = "/proc/self/fd"
 """An existing folder in which no file can be created, for matplotlib's settings and cache."""
 
@@ -134,9 +138,50 @@ def adapt() -> None:
         importlib.import_module(f"PIL.{name}")
     importlib.import_module("mpl_toolkits.mplot3d")
     pyplot = importlib.import_module("matplotlib.pyplot")
-    _show.__module__, _show.__qualname__, _show.__name__ = pyplot.__name__, "show", "show"
+    figure = importlib.import_module("matplotlib.figure").Figure
+    _dress(_show, pyplot.show)
     pyplot.show = _show
+    pyplot.savefig = _saving_what_was_shown(pyplot)
+    figure.savefig = _noting_what_is_saved(figure)
     _use()
+
+
+def _dress(ours: Any, original: Any) -> None:
+    for name in ("__module__", "__qualname__", "__name__", "__doc__"):
+        setattr(ours, name, getattr(original, name))
+
+
+def _saving_what_was_shown(pyplot: Any) -> Any:
+    """pyplot.savefig that, after show(), saves the figure that was shown last. It would save a new,
+    empty one, which nobody wants; without a screen, show() closes nothing in plain Python."""
+    original = pyplot.savefig
+
+    def savefig(*args: Any, **kwargs: Any) -> Any:
+        if shown and not pyplot.get_fignums():
+            return shown[-1].savefig(*args, **kwargs)
+        return original(*args, **kwargs)
+
+    _dress(savefig, original)
+    return savefig
+
+
+def _noting_what_is_saved(figure: Any) -> Any:
+    """Figure.savefig that remembers figures saved as files of the workspace."""
+    original = figure.savefig
+
+    def savefig(self: Any, fname: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, fname, *args, **kwargs)
+        if type(self) is figure and not hasattr(fname, "write") and len(saved) < MAX_SHOWN:
+            # Any change sets it again; so does savefig, where it changed the layout for a while.
+            self.stale = False
+            path = os.path.abspath(os.fspath(fname))
+            if not os.path.splitext(path)[1]:  # matplotlib adds it
+                path += f".{kwargs.get('format') or self.canvas.get_default_filetype()}"
+            saved[id(self)] = (self, path)
+        return result
+
+    _dress(savefig, original)
+    return savefig
 
 
 def _show(*_: Any, **__: Any) -> None:

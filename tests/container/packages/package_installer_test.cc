@@ -210,7 +210,7 @@ TEST_F(PackageInstaller, InstallsWhatIsRequestedAndItsDependencies) {
   // The policy still holds for what the program itself does.
   const host::Outcome hidden = RunWith(*lock, site, "import greeting\ngreeting.words.__loader__");
   EXPECT_EQ(hidden.status, host::Status::kRefused);
-  EXPECT_EQ(RunWith(*lock, site, "import os").status, host::Status::kRefused);
+  EXPECT_EQ(RunWith(*lock, site, "import glob").status, host::Status::kRefused);
 }
 
 TEST_F(PackageInstaller, VersionsAsRequested) {
@@ -276,7 +276,7 @@ TEST_F(PackageInstaller, PythonsOwnModulesStayPythons) {
                                         "[json.dumps({}), math.pi > 3.1, shadows.x]");
   EXPECT_EQ(outcome.result_json, R"(["{}",true,1])")
       << (outcome.error ? outcome.error->message : "");
-  EXPECT_EQ(RunWith(*lock, site, "import json\njson.codecs").status, host::Status::kException);
+  EXPECT_EQ(RunWith(*lock, site, "import json\njson.codecs").status, host::Status::kRefused);
   // One that does not let itself be imported is not there, and takes no other with it.
   EXPECT_EQ(RunWith(*lock, site, "import exits").status, host::Status::kRefused);
   EXPECT_EQ(RunWith(*lock, site, "import json\njson.dumps([])", outside::Language::kFull).status,

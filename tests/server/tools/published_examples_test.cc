@@ -38,9 +38,10 @@ TEST(PublishedExamples, DataAnalysis) {
 
 TEST(PublishedExamples, Validation) {
   const json object = tests::Validate({{"code", "import os\nos.system('ls')"}}).object;
-  EXPECT_EQ(object["validation"], (json{{"valid", false},
-                                        {"errors", {"Line 1: Import 'os' is not allowed"}},
-                                        {"message", "Code contains restricted operations"}}));
+  EXPECT_EQ(object["validation"],
+            (json{{"valid", false},
+                  {"errors", {"Line 2: module 'os' has no 'system' in profile 'basic'"}},
+                  {"message", "Code contains restricted operations"}}));
   EXPECT_EQ(object["analysis"]["line_count"], 2);
   EXPECT_EQ(object["analysis"]["character_count"], 25);
   EXPECT_EQ(object["analysis"]["estimated_complexity"], "low");

@@ -62,7 +62,7 @@ TEST(ToolDescriptions, InputSchemasAreClosedAndBounded) {
   const json properties =
       tests::Shared().Get("execute_code").description().input_schema["properties"];
   EXPECT_HOLDS(tests::Shared().Get("execute_code").description().description,
-               "Modules of profile basic: abc, array");
+               "Modules of profile basic: abc, argparse, array");
   EXPECT_EQ(properties["timeout"]["minimum"], 0.1);
   EXPECT_EQ(properties["timeout"]["maximum"], 300);
   EXPECT_EQ(properties["timeout"]["default"], 30);

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "server/tools/tiers.h"
+#include "server/tools/wanted_profiles.h"
 #include "tests/server/tools_support.h"
 
 namespace belljar::server::tools {
@@ -125,6 +126,83 @@ TEST(Combinations, ACallersCeilingHoldsForEachOfThem) {
   EXPECT_HOLDS(message("filesystem+network", {"basic", "filesystem"}),
                "may not use profile \"filesystem+network\"; it may use: basic, filesystem");
   EXPECT_HOLDS(message("network", {"network+filesystem"}), "may not use profile \"network\"");
+}
+
+// --- a call that names none
+// --------------------------------------------------------------------------
+
+TEST(WantedProfiles, ImportsAreFoundInTheText) {
+  const ImportedNames found = FindImports(
+      "import os, sys as s,json.decoder\nfrom a.b import (c,\n  d as e,\n)\n"
+      "try: import f\nexcept ImportError: pass\nx = 1; import g\n  import h as i, j\n"
+      "important = 1\n# import k\nfrom . import l\nimport\nfrom m imp");
+  EXPECT_EQ(found.modules, (std::vector<std::string>{".", "a.b", "f", "g", "h", "j", "json.decoder",
+                                                     "os", "sys"}));
+  EXPECT_EQ(found.names, (std::vector<std::string>{"..l", "a.b.c", "a.b.d"}));
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += "import a" + std::to_string(i) + "\n";
+  EXPECT_LE(FindImports(many).modules.size(), 501u);
+}
+
+TEST(WantedProfiles, ACallThatNamesNoneGetsWhatItsCodeUses) {
+  tests::Tools tools(WithTiers());
+  const auto profile_of = [&](const char* code) {
+    return tools.Call("validate_code", {{"code", code}}).object["profile"].get<std::string>();
+  };
+  for (const char* code : {"1", "import math, os\nos.getenv('A')", "open(0).read()", "reopen('x')",
+                           "import numpy", "from os.path import join"}) {
+    EXPECT_EQ(profile_of(code), "basic") << code;
+  }
+  for (const char* code : {"import pathlib", "from zipfile import ZipFile",
+                           "try:\n  import shutil\nfinally: pass", "import os\nos.listdir()",
+                           "from os import getenv, makedirs", "import os.path as p, tempfile",
+                           "import os\nos.path.exists('a')", "with open('a') as f: pass"}) {
+    EXPECT_EQ(profile_of(code), "filesystem") << code;
+  }
+}
+
+TEST(WantedProfiles, TheTextGivesNoNetworkAndTheArgumentsDo) {
+  ExecutionConfig config = WithTiers();
+  config.network.allowed_domains = {"example.org"};
+  tests::Tools tools(config);
+  const auto profile_of = [&](json arguments) {
+    (void)tools.Call("execute_code", arguments);
+    return tools.books().Take().back().profile;
+  };
+  EXPECT_EQ(profile_of({{"code", "import urllib.request"}}), "basic");
+  EXPECT_EQ(profile_of({{"code", "1"}, {"allowed_domains", {"example.org"}}}), "network");
+  EXPECT_EQ(profile_of({{"code", "1"}, {"files", {{{"path", "a"}, {"text", "b"}}}}}), "filesystem");
+  EXPECT_EQ(profile_of({{"code", "open('a')"}, {"allowed_domains", {"example.org"}}}),
+            "filesystem+network");
+}
+
+TEST(WantedProfiles, NoCallGetsMoreThanItMayName) {
+  tests::Tools tools(WithTiers());
+  const json code = {{"code", "import pathlib\npathlib.Path('a').write_text('b')"}};
+  EXPECT_EQ(tools.Call("execute_code", code).object["result"], 1);
+  const tests::Answered answer = tools.Call("execute_code", code, tests::CallerOf({"basic"}));
+  EXPECT_EQ(answer.object["status"], "refused");
+  EXPECT_HOLDS(answer.object["error"]["hint"].get<std::string>(), "This caller may not use it");
+  EXPECT_HOLDS(tests::Execute(code).object["error"]["hint"].get<std::string>(),
+               "It is not enabled on this server");
+}
+
+TEST(WantedProfiles, ARefusalNamesTheArgument) {
+  tests::Tools tools(WithTiers());
+  const auto hint = [&](const char* code, const char* profile) {
+    return tools.Call("execute_code", {{"code", code}, {"profile", profile}})
+        .object["error"]["hint"]
+        .get<std::string>();
+  };
+  EXPECT_HOLDS(hint("import pathlib", "basic"), "Send \"profile\": \"filesystem\".");
+  EXPECT_HOLDS(hint("open('a')", "network"), "Send \"profile\": \"filesystem+network\".");
+}
+
+TEST(WantedProfiles, WithoutCombinationsTheDefaultIsCombinedWithNothing) {
+  ExecutionConfig config = WithTiers(0);
+  config.profile = "network";
+  tests::Tools tools(config);
+  EXPECT_EQ(tools.Call("validate_code", {{"code", "import pathlib"}}).object["profile"], "network");
 }
 
 TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {

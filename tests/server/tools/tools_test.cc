@@ -38,7 +38,7 @@ TEST(ExecuteCode, EveryWayToEnd) {
   } kCases[] = {
       {"print('before')\n1 / 0", "exception", "ZeroDivisionError"},
       {"print('before'", "exception", "SyntaxError"},
-      {"import os", "refused", "PolicyError"},
+      {"import glob", "refused", "PolicyError"},
       {"print('before', flush=True)\nwhile True: pass", "", ""},
       // Under AddressSanitizer the interpreter has no allocator left that could report it.
       {"print('before')\nx = 'x' * (1 << 30)", tests::Sanitized() ? "killed" : "memory_limit", ""},
@@ -90,9 +90,9 @@ TEST(ExecuteCode, ImportsAreNarrowed) {
   EXPECT_EQ(answer.object["findings"][0]["rule"], "BJ205");
   answer = tests::Execute({{"code", "import math"}, {"allowed_imports", json::array()}});
   EXPECT_EQ(answer.object["status"], "refused");
-  answer = tests::Execute({{"code", "1"}, {"allowed_imports", {"maths", "os"}}});
+  answer = tests::Execute({{"code", "1"}, {"allowed_imports", {"maths", "glob"}}});
   EXPECT_HOLDS(answer.message, "profile basic has no module \"maths\"; did you mean \"math\"?");
-  EXPECT_HOLDS(answer.message, "profile basic has no module \"os\"; get_sandbox_info lists");
+  EXPECT_HOLDS(answer.message, "profile basic has no module \"glob\"; get_sandbox_info lists");
   // A package that is no module itself.
   answer = tests::Execute(
       {{"code", "import xml.etree.ElementTree"}, {"allowed_imports", json::array({"xml.etree"})}});
@@ -273,7 +273,7 @@ TEST(ExecuteCode, TheBooksAreKept) {
   Caller caller;
   caller.name = "team-b";
   (void)tests::Execute({{"code", "1 / 0"}}, caller);
-  (void)tests::Validate({{"code", "import os"}}, caller);
+  (void)tests::Validate({{"code", "import glob"}}, caller);
   (void)tests::Info();
   (void)tests::Execute({{"code", 1}});
   const auto entries = tests::Shared().books().Take();
@@ -313,15 +313,15 @@ TEST(ExecuteCode, EightThreadsGetEachTheirOwnAnswer) {
 // --- validate_code -----------------------------------------------------------------------------
 
 TEST(ValidateCode, RefusedCodeIsNoErrorOfTheCall) {
-  const tests::Answered answer = tests::Validate({{"code", "x = 1\nimport os\neval('1')\n"}});
+  const tests::Answered answer = tests::Validate({{"code", "x = 1\nimport glob\nopen('1')\n"}});
   EXPECT_FALSE(answer.is_error);
   const json& validation = answer.object["validation"];
   EXPECT_EQ(validation["valid"], false);
-  EXPECT_EQ(validation["errors"][0], "Line 2: Import 'os' is not allowed");
-  EXPECT_EQ(validation["errors"][1], "Line 3: 'eval' is not available");
+  EXPECT_EQ(validation["errors"][0], "Line 2: Import 'glob' is not allowed");
+  EXPECT_EQ(validation["errors"][1], "Line 3: 'open' is not available");
   EXPECT_EQ(answer.object["findings"].size(), 2u);
   EXPECT_EQ(answer.object["findings"][0]["rule"], "BJ201");
-  EXPECT_EQ(answer.object["analysis"]["imports"], json::array({"os"}));
+  EXPECT_EQ(answer.object["analysis"]["imports"], json::array({"glob"}));
   EXPECT_FALSE(answer.object["recommendations"].empty());
 }
 
@@ -393,7 +393,7 @@ TEST(SandboxInfo, TellsWhatMayBeUsed) {
   }
   EXPECT_EQ(info["resource_limits"]["timeout"], 30);
   EXPECT_EQ(info["resource_limits"]["max_output_size"], 1048576);
-  EXPECT_EQ(info["resource_limits"]["memory_limit"], "128m");
+  EXPECT_EQ(info["resource_limits"]["memory_limit"], "256m");
   EXPECT_EQ(info["resource_limits"]["max"]["timeout"], 300);
   EXPECT_EQ(info["container_mode"]["available"], false);
   EXPECT_EQ(info["container_mode"]["enabled"], false);

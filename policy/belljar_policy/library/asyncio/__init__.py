@@ -1,7 +1,8 @@
 """asyncio, for guests: tasks, locks, queues and timeouts on an event loop without I/O.
 
-lean.py loads parts of the library's package, event_loop.py is our loop, sealing.py makes methods of
-the library's classes check the type of `self`, log.py writes unhandled errors to stderr.
+lean.py loads parts of the library's package, event_loop.py is our loop, executors.py runs functions
+in threads, sealing.py makes methods of the library's classes check the type of `self`, log.py
+writes unhandled errors to stderr.
 """
 
 from __future__ import annotations
@@ -9,18 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 from ..program import running
+from . import executors
 from .lean import package
 from .sealing import seal, unavailable
 
-_THREADS = "needs threads, which are not available; call the function directly"
 _SOCKETS = "needs sockets; the network is not available"
 _PROCESSES = "starts a program; other programs are not available"
 _POLICY = "changes the event loop policy, which is fixed; asyncio.run() does not need it"
 
 # Used by so many programs that they deserve a better message than an AttributeError.
 _UNAVAILABLE = {
-    "to_thread": _THREADS,
-    "run_coroutine_threadsafe": _THREADS,
     "open_connection": _SOCKETS,
     "start_server": _SOCKETS,
     "create_subprocess_exec": _PROCESSES,
@@ -39,6 +38,8 @@ seal()
 # loop needs sockets, which a worker is refused.
 for _name, _why in _UNAVAILABLE.items():
     setattr(package, _name, unavailable(_name, _why))
+for _name in ("run_coroutine_threadsafe", "to_thread", "wrap_future"):
+    setattr(package, _name, getattr(executors, _name))
 if running.has_network:
     from . import connections  # which is a part of the package too: open_connection()
 

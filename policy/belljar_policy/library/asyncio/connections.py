@@ -1,8 +1,9 @@
 """asyncio with connections, for profiles with a proxy: the library's selector event loop.
 
 It adds the parts that open connections, including TLS and streams, to those of lean.py. The loop is
-the library's, without wake-ups from outside, as there are no threads and signals. Names are not
-resolved here: the sockets of library/network.py pass them on to the host.
+the library's, without wake-ups from outside: threads take turns with it (scheduler.py), and there
+are no signals. Names are not resolved here: the sockets of library/network.py pass them on to the
+host.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+from .. import scheduler
 from .event_loop import STUCK, Policy
+from .executors import RunsInThreads
 from .lean import package
 from .log import write_error
 
@@ -40,32 +43,56 @@ def _load() -> Any:
 _Library = _load()
 
 
-class ConnectionLoop(_Library):
+class _Selector(selectors.EpollSelector):
+    """Waits for connections and lets other threads run."""
+
+    is_woken = False
+
+    def select(self, timeout: Any = None) -> list[Any]:
+        """The connections that are ready."""
+        end = None if timeout is None else scheduler.clock() + timeout
+        pause = timeout
+        while not scheduler.is_alone():
+            scheduler.pass_turn()
+            found = super().select(0)
+            left = None if end is None else end - scheduler.clock()
+            if found or self.is_woken or left is not None and left <= 0:
+                self.is_woken = False
+                return found
+            pauses = [each for each in (left, scheduler.seconds_to_next()) if each is not None]
+            pause = min(pauses, default=None)
+            if pause is None and not self.get_map():
+                raise RuntimeError(STUCK)
+            found = super().select(pause)
+            if found:
+                return found
+        return super().select(pause)
+
+
+class ConnectionLoop(RunsInThreads, _Library):
     """The event loop of profiles with a network."""
 
     def __init__(self) -> None:
-        super().__init__(selectors.EpollSelector())
+        super().__init__(_Selector())
 
     def _make_self_pipe(self) -> None:
-        """Not needed: no thread or signal wakes the loop."""
+        """Not needed: the selector asks."""
 
     def _close_self_pipe(self) -> None:
         pass
 
     def _write_to_self(self) -> None:
-        pass
+        self._selector.is_woken = True
 
     def _run_once(self) -> None:
-        if not (self._ready or self._scheduled or self._stopping or self._selector.get_map()):
+        has_work = self._ready or self._scheduled or self._stopping or self._selector.get_map()
+        if not has_work and scheduler.is_alone():
             raise RuntimeError(STUCK)
         super()._run_once()
 
     async def getaddrinfo(self, host: Any, port: Any, **_: Any) -> list[Any]:
         """Returns the name unresolved: the host resolves it on connect()."""
         return socket.getaddrinfo(host, port)
-
-    async def shutdown_default_executor(self, timeout: Any = None) -> None:
-        """There is none."""
 
     def default_exception_handler(self, context: Any) -> None:
         """Like the loop without connections: the library's version reads source files."""
@@ -77,13 +104,11 @@ def enable(unavailable: Callable[[str, str], Callable]) -> None:
     """Makes asyncio.run() and similar functions use this loop. `unavailable` creates methods that
     raise with a reason."""
     loop: Any = ConnectionLoop
-    loop.run_in_executor = unavailable("loop.run_in_executor", _THREADS)
     for name in ("create_server", "create_unix_server", "create_unix_connection"):
         setattr(loop, name, unavailable(f"loop.{name}", SERVERS))
     loop.create_datagram_endpoint = unavailable("loop.create_datagram_endpoint", _DATAGRAMS)
     Policy._loop_factory = loop
 
 
-_THREADS = "needs threads, which are not available; call the function directly"
 SERVERS = "starts a server; programs do not accept connections"
 _DATAGRAMS = "sends datagrams; only TCP is available"

@@ -1,8 +1,8 @@
 """An event loop with callbacks and timers, without I/O.
 
-It does for tasks what asyncio.base_events does, without descriptors, threads and signals. Order and
-timing are the library's: callbacks run in FIFO order, those added by callbacks run in the next
-round, and expired timers run in the order of their times.
+It does for tasks what asyncio.base_events does, without descriptors and signals. Order and timing
+are the library's: callbacks run in FIFO order, those added by callbacks run in the next round, and
+expired timers run in the order of their times. Other threads run while it waits (scheduler.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .. import scheduler
+from .executors import RunsInThreads
 from .lean import events, futures, tasks
 from .log import write_error
 
@@ -26,9 +28,9 @@ _MANY_TIMERS = 100
 _MANY_CANCELLED = 0.5
 
 STUCK = (
-    "[BJ502] every task waits for another task (deadlock): without threads, sockets and signals "
-    "nothing else can wake this event loop; look for a future, lock or queue that is never set, "
-    "released or filled"
+    "[BJ502] every task waits for another task (deadlock): without other threads, sockets and "
+    "signals nothing else can wake this event loop; look for a future, lock or queue that is never "
+    "set, released or filled"
 )
 
 
@@ -41,7 +43,7 @@ def _set_task_name(task: Any, name: Any) -> None:
 _set_name = getattr(tasks, "_set_task_name", _set_task_name)
 
 
-class EventLoop(events.AbstractEventLoop):
+class EventLoop(RunsInThreads, events.AbstractEventLoop):
     """The event loop of asyncio.new_event_loop(). Programs cannot derive from it or write to it,
     and its methods check the type of `self`: see sealing.py."""
 
@@ -60,6 +62,7 @@ class EventLoop(events.AbstractEventLoop):
         self._task_factory: Callable | None = None
         self._asyncgens: weakref.WeakSet[Any] = weakref.WeakSet()
         self._asyncgens_are_shut = False
+        self._waiting: Any = None  # the strand that waits in _wait()
 
     def __repr__(self) -> str:
         return (
@@ -128,6 +131,7 @@ class EventLoop(events.AbstractEventLoop):
         self._closed = True
         self._ready.clear()
         self._scheduled.clear()
+        self._drop_executor()
 
     def is_running(self) -> bool:
         """True inside run_forever()."""
@@ -183,12 +187,20 @@ class EventLoop(events.AbstractEventLoop):
         """Sleeps until the next timer expires, unless callbacks are ready."""
         if self._ready or self._stopping:
             return
-        if not self._scheduled:
-            raise RuntimeError(STUCK)
-        delay = min(self._scheduled[0]._when - time.monotonic(), _MAX_SLEEP)
-        if delay > 0:
+        delay = None
+        if self._scheduled:
+            delay = min(self._scheduled[0]._when - time.monotonic(), _MAX_SLEEP)
+            if delay <= 0:
+                return
             # Rounded up to milliseconds, like epoll: timers within one run in the same round.
-            time.sleep(math.ceil(delay * 1e3) * 1e-3)
+            delay = math.ceil(delay * 1e3) * 1e-3
+        elif scheduler.is_alone():
+            raise RuntimeError(STUCK)
+        self._waiting = scheduler.running()
+        try:
+            scheduler.until_woken(lambda: "a task of its event loop", delay)
+        finally:
+            self._waiting = None
 
     # --- callbacks and timers --------------------------------------------------------------------
 
@@ -199,7 +211,12 @@ class EventLoop(events.AbstractEventLoop):
         self._ready.append(handle)
         return handle
 
-    call_soon_threadsafe = call_soon  # there is one thread
+    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Any = None) -> Any:
+        """call_soon() from another thread."""
+        handle = self.call_soon(callback, *args, context=context)
+        if self._waiting is not None:
+            scheduler.wake(self._waiting)
+        return handle
 
     def call_later(self, delay: Any, callback: Any, *args: Any, context: Any = None) -> Any:
         """Calls `callback(*args)` after `delay` seconds."""
@@ -286,9 +303,6 @@ class EventLoop(events.AbstractEventLoop):
                         "asyncgen": agen,
                     }
                 )
-
-    async def shutdown_default_executor(self, timeout: Any = None) -> None:
-        """Nothing: there are no threads to wait for."""
 
     # --- errors ----------------------------------------------------------------------------------
 

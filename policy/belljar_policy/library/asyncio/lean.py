@@ -1,4 +1,4 @@
-"""The library's asyncio without sockets, subprocesses and threads.
+"""The library's asyncio without sockets and subprocesses.
 
 `import asyncio` loads 30 modules and their dependencies: sockets, TLS, subprocesses, thread pools,
 logging. Here only the 14 modules named below are loaded, under a package object whose `__init__` is
@@ -28,28 +28,18 @@ import typing  # noqa: F401
 from collections.abc import Iterator
 from typing import Any
 
+from .. import threading
+
 PARTS = (
     "exceptions", "format_helpers", "coroutines", "base_futures", "base_tasks", "events", "futures",
     "tasks", "mixins", "locks", "queues", "timeouts", "taskgroups", "runners",
 )  # fmt: skip
 
 
-class _Thread:
-    """The only thread, as returned by threading.current_thread()."""
-
-    name = "MainThread"
-
-
-class _Local:
-    """threading.local for a single thread."""
-
-
 def _none(*_: Any, **__: Any) -> None:
     """For signal.getsignal, as there are no signal handlers, and for registering fork handlers, as
     the zygote that a worker is cloned from never ran a loop."""
 
-
-_THREAD = _Thread()
 
 # The names that are used of each; None: an ImportError, which the importers expect.
 _STAND_INS: dict[str, dict[str, Any] | None] = {
@@ -67,9 +57,9 @@ _STAND_INS: dict[str, dict[str, Any] | None] = {
     "subprocess": {"PIPE": -1},
     "threading": {
         "Lock": contextlib.nullcontext,
-        "current_thread": lambda: _THREAD,
-        "local": _Local,
-        "main_thread": lambda: _THREAD,
+        "current_thread": threading.current_thread,
+        "local": threading.local,
+        "main_thread": threading.main_thread,
     },
 }
 
@@ -104,7 +94,7 @@ def _load() -> Any:
     spec = importlib.machinery.PathFinder.find_spec("asyncio")
     if spec is None:
         raise ImportError("this Python has no asyncio")
-    made: Any = types.ModuleType("asyncio", "Asynchronous programs, without sockets and threads.")
+    made: Any = types.ModuleType("asyncio", "Asynchronous programs, without sockets.")
     made.__path__ = spec.submodule_search_locations  # its __init__ is not run
     sys.modules["asyncio"] = made
     with _standing_in():
@@ -118,6 +108,7 @@ def _load() -> Any:
 package = _load()
 coroutines: Any = package.coroutines
 events: Any = package.events
+exceptions: Any = sys.modules["asyncio.exceptions"]
 format_helpers: Any = package.format_helpers
 futures: Any = package.futures
 locks: Any = package.locks

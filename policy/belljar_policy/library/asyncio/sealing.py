@@ -14,6 +14,7 @@ from typing import Any
 
 from ..objects import only_for_its_own
 from .event_loop import EventLoop, Policy
+from .executors import RunsInThreads
 from .lean import (
     coroutines,
     events,
@@ -31,7 +32,7 @@ _CLASSES = (
     futures.Future, tasks.Task, tasks._GatheringFuture, events.Handle, events.TimerHandle,
     locks.Lock, locks.Event, locks.Condition, locks.Semaphore, locks.BoundedSemaphore,
     locks.Barrier, queues.Queue, queues.PriorityQueue, queues.LifoQueue, taskgroups.TaskGroup,
-    timeouts.Timeout, runners.Runner, EventLoop,
+    timeouts.Timeout, runners.Runner, EventLoop, RunsInThreads,
     # The result of as_completed() since Python 3.13; before, it was a generator.
     *(kind for kind in [getattr(tasks, "_AsCompletedIterator", None)] if kind is not None),
 )  # fmt: skip
@@ -58,8 +59,6 @@ _FRAMES = "returns frames, which are not available; print the task itself"
 
 def _why(method: str) -> str:
     """Why the event loop's `method` is not available."""
-    if "executor" in method:
-        return "needs threads, which are not available; call the function directly"
     if "subprocess" in method:
         return "starts a program; other programs are not available"
     if "signal" in method:
@@ -84,7 +83,7 @@ def seal() -> None:
     """Called once, after the modules are loaded."""
     loop: Any = EventLoop
     for name, value in vars(events.AbstractEventLoop).items():
-        if not name.startswith("_") and name not in vars(loop) and callable(value):
+        if not name.startswith("_") and getattr(loop, name) is value and callable(value):
             setattr(loop, name, unavailable(f"loop.{name}", _why(name)))
     for name in ("get_stack", "print_stack"):
         setattr(tasks.Task, name, unavailable(f"Task.{name}", _FRAMES))

@@ -1,0 +1,36 @@
+"""gzip, bz2 and lzma without files: they open what they are given a path of."""
+
+from __future__ import annotations
+
+import _compression
+import builtins
+from typing import Any
+
+from .objects import check_classes_of
+
+_checked: list[Any] = []
+
+
+def _open(*_: Any, **__: Any) -> Any:
+    raise PermissionError(
+        "[BJ502] files are not available in this profile; pass io.BytesIO(data), a file in memory"
+    )
+
+
+class _Builtins:
+    """What gzip and lzma use of the module `builtins`."""
+
+    __slots__ = ()
+    open = staticmethod(_open)
+
+
+def reduce_module(module: Any) -> None:
+    """Before the first use of `module`: it opens nothing, and methods check the type of `self`."""
+    if not _checked:  # the base of the readers of all three
+        check_classes_of(_compression)
+        _checked.append(_compression)
+    if vars(module).get("builtins") is builtins:
+        module.builtins = _Builtins()
+    else:
+        module._builtin_open = _open
+    check_classes_of(module)

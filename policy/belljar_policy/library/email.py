@@ -1,0 +1,64 @@
+"""email, for guests: messages from and to text.
+
+Loaded without sockets, which only the name of a message's host needs. The classes of headers are
+made ahead: the library makes each when a message first has such a header, and a class that is made
+while a program runs is the program's.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from typing import Any
+
+from .objects import check_classes_of
+
+_PARTS = (
+    "_encoded_words", "_header_value_parser", "_parseaddr", "_policybase", "base64mime", "charset",
+    "contentmanager", "encoders", "errors", "feedparser", "generator", "header", "headerregistry",
+    "iterators", "message", "mime.application", "mime.audio", "mime.base", "mime.image",
+    "mime.message", "mime.multipart", "mime.nonmultipart", "mime.text", "parser", "policy",
+    "quoprimime", "utils",
+)  # fmt: skip
+
+
+def _load() -> list[Any]:
+    alone = "socket" not in sys.modules
+    if alone:
+        stand_in: Any = types.ModuleType("socket")
+        stand_in.getfqdn = lambda name="": name or "localhost"
+        sys.modules["socket"] = stand_in
+    try:
+        return [importlib.import_module(f"email.{part}") for part in _PARTS]
+    finally:
+        if alone:
+            del sys.modules["socket"]
+
+
+def _make_headers(registry_class: Any) -> dict[tuple[type, type], Any]:
+    registry = registry_class()
+    classes = {*registry.registry.values(), registry.default_class}
+    names = {cls: name for name, cls in registry.registry.items()}
+    return {
+        (cls, registry.base_class): registry[names.get(cls, "x-unknown")] for cls in classes
+    }  # fmt: skip
+
+
+# When this module is imported: what is made below an import is the library's (guards/classes.cc).
+_MODULES = _load()
+_REGISTRY: Any = sys.modules["email.headerregistry"].HeaderRegistry
+_HEADERS = _make_headers(_REGISTRY)
+
+
+def reduce(has_files: bool) -> None:
+    """Before the first use."""
+    make = _REGISTRY.__getitem__
+
+    def __getitem__(self: Any, name: str) -> Any:  # noqa: N807
+        found = _HEADERS.get((self.registry.get(name.lower(), self.default_class), self.base_class))
+        return make(self, name) if found is None else found
+
+    _REGISTRY.__getitem__ = __getitem__
+    for module in _MODULES:
+        check_classes_of(module)

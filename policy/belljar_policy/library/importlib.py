@@ -1,0 +1,36 @@
+"""importlib, for guests: import_module() gives what an import statement would give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import _belljar_guards as guards
+
+from .program import running
+
+_PROXY = type(guards.Proxy("importlib", None, {}))
+
+
+def import_module(name: str, package: str | None = None) -> Any:
+    """The module of that name, if the program may import it."""
+    if type(name) is not str:
+        raise TypeError("[BJ502] import_module() takes a plain str")
+    if name.startswith("."):
+        raise ImportError("[BJ204] there is no package to import from")
+    found = running.load_module(name)
+    if found is None:
+        raise ModuleNotFoundError(
+            f"[BJ201] module {name!r} is not available in this sandbox", name=name
+        )
+    return found
+
+
+def reload(module: Any) -> Any:
+    """The module: it cannot have changed."""
+    if type(module) is not _PROXY:
+        raise TypeError("reload() argument must be a module")
+    return module
+
+
+def invalidate_caches() -> None:
+    """Nothing to do: there are no caches."""

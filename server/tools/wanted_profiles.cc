@@ -1,0 +1,162 @@
+#include "server/tools/wanted_profiles.h"
+
+#include <algorithm>
+#include <set>
+
+namespace belljar::server::tools {
+namespace {
+
+// More than any program imports; bounds the work for a text that is made of them.
+constexpr size_t kMaxImports = 500;
+
+bool IsNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Reads words and signs from the text.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) {}
+
+  bool IsAtEnd() const { return rest_.empty(); }
+  void SkipSpace() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size())); }
+  bool Take(char sign) {
+    SkipSpace();
+    if (!rest_.starts_with(sign)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  // An identifier, or several joined by dots; empty if there is none.
+  std::string_view TakeName() {
+    SkipSpace();
+    size_t size = 0;
+    while (size < rest_.size() && (IsNameCharacter(rest_[size]) || rest_[size] == '.')) ++size;
+    const std::string_view name = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return name;
+  }
+  // To where the next statement may begin.
+  void SkipStatement() {
+    const size_t end = rest_.find_first_of("\n;:");
+    rest_.remove_prefix(end == rest_.npos ? rest_.size() : end + 1);
+  }
+  void SkipLineEnds() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+void TakeImport(Reader& reader, std::set<std::string, std::less<>>& modules) {
+  do {
+    modules.emplace(reader.TakeName());
+    Reader after = reader;
+    if (after.TakeName() == "as") {
+      after.TakeName();
+      reader = after;
+    }
+  } while (reader.Take(',') && modules.size() < kMaxImports);
+}
+
+void TakeFromImport(Reader& reader, std::set<std::string, std::less<>>& modules,
+                    std::set<std::string, std::less<>>& names) {
+  const std::string module(reader.TakeName());
+  if (reader.TakeName() != "import") return;
+  modules.insert(module);
+  const bool is_in_parentheses = reader.Take('(');
+  do {
+    if (is_in_parentheses) reader.SkipLineEnds();
+    const std::string_view name = reader.TakeName();
+    if (!name.empty()) names.insert(module + "." + std::string(name));
+    Reader after = reader;
+    if (after.TakeName() == "as") {
+      after.TakeName();
+      reader = after;
+    }
+    if (is_in_parentheses) reader.SkipLineEnds();
+  } while (reader.Take(',') && names.size() < kMaxImports);
+}
+
+// Whether `name` occurs as a whole: "os.path" not in "os.pathsep" or "pos.path".
+bool Occurs(std::string_view name, std::string_view source) {
+  for (size_t at = source.find(name); at != source.npos; at = source.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool begins = at == 0 || (!IsNameCharacter(source[at - 1]) && source[at - 1] != '.');
+    if (begins && (end == source.size() || !IsNameCharacter(source[end]))) return true;
+  }
+  return false;
+}
+
+// open() of something other than a standard stream: open(0).
+bool OpensFiles(std::string_view source) {
+  constexpr std::string_view kOpen = "open(";
+  for (size_t at = source.find(kOpen); at != source.npos; at = source.find(kOpen, at + 1)) {
+    if (at > 0 && (IsNameCharacter(source[at - 1]) || source[at - 1] == '.')) continue;
+    const size_t argument = source.find_first_not_of(" \t\n", at + kOpen.size());
+    if (argument == source.npos || source[argument] < '0' || source[argument] > '2') return true;
+  }
+  return false;
+}
+
+const core::ModuleExports* FindModule(const core::Profile& profile, std::string_view name) {
+  const auto found = std::ranges::find(profile.modules, name, &core::ModuleExports::name);
+  return found == profile.modules.end() ? nullptr : &*found;
+}
+
+bool HasModuleBelow(const core::Profile& profile, std::string_view root) {
+  return std::ranges::any_of(profile.modules, [&](const core::ModuleExports& module) {
+    return std::string_view(module.name).substr(0, module.name.find('.')) == root;
+  });
+}
+
+bool UsesNameOf(const core::ModuleExports& module, const core::ModuleExports* base,
+                std::string_view source, const ImportedNames& imports) {
+  return std::ranges::any_of(module.exports, [&](const std::string& name) {
+    if (base && std::ranges::find(base->exports, name) != base->exports.end()) return false;
+    const std::string full = module.name + "." + name;
+    return std::ranges::find(imports.names, full) != imports.names.end() || Occurs(full, source);
+  });
+}
+
+}  // namespace
+
+ImportedNames FindImports(std::string_view source) {
+  std::set<std::string, std::less<>> modules, names;
+  for (Reader reader(source); !reader.IsAtEnd() && modules.size() < kMaxImports;
+       reader.SkipStatement()) {
+    Reader statement = reader;
+    statement.SkipLineEnds();
+    const std::string_view word = statement.TakeName();
+    if (word == "import") TakeImport(statement, modules);
+    if (word == "from") TakeFromImport(statement, modules, names);
+    if (word == "import" || word == "from") reader = statement;
+  }
+  modules.erase("");
+  return {{modules.begin(), modules.end()}, {names.begin(), names.end()}};
+}
+
+bool IsWanted(const core::Profile& other, const core::Profile& base, std::string_view source,
+              const ImportedNames& imports) {
+  if (other.workspace && !base.workspace && OpensFiles(source)) return true;
+  std::set<std::string_view> roots;
+  for (const std::string& module : imports.modules) {
+    const std::string_view root = std::string_view(module).substr(0, module.find('.'));
+    const bool is_new = FindModule(base, module) == nullptr;
+    if (is_new && FindModule(other, module)) return true;
+    if (!HasModuleBelow(base, root) && HasModuleBelow(other, root)) return true;
+    roots.insert(root);
+  }
+  // Modules that both have, of which one has more names: os.
+  return std::ranges::any_of(other.modules, [&](const core::ModuleExports& module) {
+    if (!roots.contains(std::string_view(module.name).substr(0, module.name.find('.')))) {
+      return false;
+    }
+    const core::ModuleExports* const of_base = FindModule(base, module.name);
+    const bool has_more = !of_base || of_base->exports.size() < module.exports.size();
+    return has_more && UsesNameOf(module, of_base, source, imports);
+  });
+}
+
+}  // namespace belljar::server::tools

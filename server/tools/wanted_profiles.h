@@ -1,0 +1,37 @@
+// Which of the enabled profiles a call needs that names none.
+//
+// A caller rarely knows a server's profiles: it sends `import numpy`. So the call runs in the
+// default profile, combined with those whose modules or files the text of the code uses. The text
+// is only searched, never parsed, and a wrong guess does no harm: what it chooses among is what the
+// operator has enabled and this caller may name anyway, and the policy and the kernel layers of the
+// chosen profile hold as if it had been named. Names in a docstring cost a zygote's start; names
+// made at run time end in a refusal that says which profile to name.
+//
+// A profile with a network is never chosen by the text: a program must not gain a way out by what
+// it says. The caller asks for it, with `profile` or `allowed_domains`.
+#ifndef BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
+#define BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/profile.h"
+
+namespace belljar::server::tools {
+
+// What the text of a program seems to import, each once.
+struct ImportedNames {
+  std::vector<std::string> modules;  // "numpy.linalg"
+  std::vector<std::string> names;    // "os.listdir", from `from os import listdir`
+};
+ImportedNames FindImports(std::string_view source);
+
+// Whether the program uses something that `other` has and `base` lacks: a module, a name of a
+// module, open().
+bool IsWanted(const core::Profile& other, const core::Profile& base, std::string_view source,
+              const ImportedNames& imports);
+
+}  // namespace belljar::server::tools
+
+#endif  // BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
