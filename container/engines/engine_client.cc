@@ -40,13 +40,13 @@ constexpr uint32_t kMaxHead = 64 << 10;
 std::string HowToReach(int error_number) {
   switch (error_number) {
     case ENOENT:
-      return "there is no such socket: install and start Docker or Podman, or name the socket of "
-             "yours";
+      return "there is no such socket: install and start Docker or Podman, or give the path of "
+             "its socket";
     case EACCES:
     case EPERM:
       return "this user may not use it: join the group that owns the socket (which amounts to root "
              "on this machine), or use rootless Podman or runsc";
-    case ECONNREFUSED: return "nobody listens there: the engine has stopped; start it";
+    case ECONNREFUSED: return "nothing listens there: the engine has stopped; start it";
     case ENOTSOCK: return "that is not a socket";
     case EAGAIN:
     case ETIMEDOUT: return "the engine accepts no connections: it hangs, or is overloaded";

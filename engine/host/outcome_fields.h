@@ -88,7 +88,7 @@ void VisitFields(TableOf<GuestError>, Visit visit) {
                               "Class of the exception, or PolicyError, Timeout, CpuLimit, "
                               "MemoryLimit, Killed, Cancelled"));
   visit(Row<kAll | kRequired>("message", &GuestError::message));
-  visit(Row<kAll | kNullable>("line", &GuestError::line, "Of the code, from 1"));
+  visit(Row<kAll | kNullable>("line", &GuestError::line, "Line of the code, from 1"));
   visit(Row<kAll | kNullable>("column", &GuestError::column, "From 1"));
   visit(Row<kSent | kNullable>("end_line", &GuestError::end_line));
   visit(Row<kSent | kNullable>("end_column", &GuestError::end_column));
@@ -117,7 +117,7 @@ void VisitFields(TableOf<Usage>, Visit visit) {
   visit(Row<kAll>("wall_time", &Usage::wall_time, "Seconds", {.max = kMaxMicroseconds}));
   visit(Row<kAll>("cpu_time", &Usage::cpu_time, "Seconds, user and system",
                   {.max = kMaxMicroseconds}));
-  visit(Row<kAll>("max_rss_bytes", &Usage::max_rss_bytes, "Most resident memory"));
+  visit(Row<kAll>("max_rss_bytes", &Usage::max_rss_bytes, "Peak resident memory"));
 }
 
 template <typename Visit>
@@ -151,56 +151,57 @@ void VisitFields(TableOf<SecurityEvent>, Visit visit) {
 template <typename Visit>
 void VisitFields(TableOf<Artifact>, Visit visit) {
   constexpr unsigned kAll = kShown | kInObservation;
-  visit(Row<kShown | kRequired>("name", &Artifact::name, "Of a file its path in the workspace"));
+  visit(Row<kShown | kRequired>("name", &Artifact::name, "For a file: its path in the workspace"));
   visit(Row<kAll | kRequired>("origin", &Artifact::origin,
-                              "display: a figure or table, made from a value of the code"));
+                              "display: a figure or table made from a value of the code"));
   visit(Row<kAll | kRequired>("media_type", &Artifact::media_type, "", {.max = kMaxName}));
-  visit(Row<kAll | kRequired>("size", &Artifact::size, "Bytes of the whole"));
-  visit(Row<kShown | kNullable>("sha256", &Artifact::sha256, "Of the whole, in hexadecimal"));
-  visit(Row<kInJson | kNullable>("encoding", EncodingShown, "Of content: utf-8 or base64"));
+  visit(Row<kAll | kRequired>("size", &Artifact::size, "Bytes, before any truncation"));
+  visit(Row<kShown | kNullable>("sha256", &Artifact::sha256,
+                                "Digest of the complete content, in hexadecimal"));
+  visit(
+      Row<kInJson | kNullable>("encoding", EncodingShown, "Encoding of content: utf-8 or base64"));
   visit(Row<kInJson>("content", ContentShown,
-                     "Short text alone stands here. Anything else is in a content "
+                     "Only short text is inlined here. Anything else is in a content "
                      "block of the answer, or at uri"));
   visit(Row<kInPython>("content", ContentOf));
-  visit(Row<kAll | kNullable>("note", &Artifact::note,
-                              "Why there is no content, or what else there is to say",
+  visit(Row<kAll | kNullable>("note", &Artifact::note, "Why there is no content, or other remarks",
                               {.max = kMaxNote}));
   visit(Row<kInJson | kOmittable>("uri", &Artifact::uri,
-                                  "Where resources/read gives the whole, for a while; left out "
-                                  "where it was not kept"));
+                                  "Resource with the complete content, for resources/read; "
+                                  "kept for a limited time, and omitted if it was not kept"));
 }
 
 template <typename Visit>
 void VisitFields(TableOf<NetworkEvent>, Visit visit) {
-  visit(Row<kShown | kRequired>("host", &NetworkEvent::host, "As the code named it"));
+  visit(Row<kShown | kRequired>("host", &NetworkEvent::host, "As given by the code"));
   visit(Row<kShown | kRequired>("port", &NetworkEvent::port));
   visit(Row<kShown>("protocol", &NetworkEvent::protocol));
   visit(Row<kShown | kRequired>("allowed", &NetworkEvent::allowed));
   visit(Row<kShown | kNullable>("detail", &NetworkEvent::detail,
-                                "Why not, or the address that it came to"));
+                                "Reason for a refusal, or the address connected to"));
   visit(Row<kShown>("bytes_sent", &NetworkEvent::sent));
   visit(Row<kShown>("bytes_received", &NetworkEvent::received));
-  visit(Row<kShown>("started", &NetworkEvent::started, "Seconds after the beginning"));
-  visit(Row<kShown>("lasted", &NetworkEvent::lasted, "Seconds"));
+  visit(Row<kShown>("started", &NetworkEvent::started, "Seconds since the start of the run"));
+  visit(Row<kShown>("lasted", &NetworkEvent::lasted, "Duration in seconds"));
 }
 
 template <typename Visit>
 void VisitFields(TableOf<ContainerReport>, Visit visit) {
   visit(Row<kShown | kRequired>("engine", &ContainerReport::engine));
   visit(Row<kShown | kRequired>("runtime", &ContainerReport::runtime,
-                                "runsc is gVisor, a kernel of its own; runc has the kernel of the "
-                                "machine"));
+                                "runsc is gVisor, with a kernel of its own; runc uses the host's "
+                                "kernel"));
   visit(Row<kShown>("image_digest", &ContainerReport::image_digest));
   visit(Row<kShown | kRequired>("warm", &ContainerReport::warm,
-                                "Whether it was waiting; else it was started for this call"));
+                                "Whether it was started in advance; otherwise for this call"));
   visit(Row<kShown>("started_in", &ContainerReport::started_in,
-                    "Seconds until code could run in it"));
+                    "Seconds until it was ready to run code"));
   visit(Row<kShown>("not_limited", &ContainerReport::not_limited,
-                    "What the engine limits for no container: the limits of the worker in it are "
-                    "all there is",
+                    "Resources that this engine cannot limit for a container: only the limits of "
+                    "the worker inside it apply",
                     {.choices = kContainerLimits}));
   visit(Row<kShown>("packages", &ContainerReport::packages,
-                    "What was installed for this run, with what it needs: name==version"));
+                    "Packages installed for this run, with dependencies: name==version"));
 }
 
 // The order is that of the JSON, which people read: the answer before the accounting. Python uses
@@ -213,39 +214,40 @@ void VisitFields(TableOf<Outcome>, Visit visit) {
   visit(Row<kInJson | kRequired>("success", &Outcome::success, "Whether status is ok"));
   visit(Row<kInPython>("ok", &Outcome::success));
   visit(Row<kShown | kRequired>("status", &Outcome::status,
-                                "How it ended. refused: by the language policy, and nothing was "
+                                "How the run ended. refused: by the language policy; nothing was "
                                 "run"));
   visit(Row<kInObservation>("kill_cause", &Outcome::kill_cause, "", {.max = kMaxName}));
   visit(Row<kShown | kRequired>("execution_id", &Outcome::execution_id,
-                                "A UUID; empty if the call was cancelled before it was run"));
-  visit(Row<kInJson | kRequired>("result", ResultJson,
-                                 "Value of the last expression unless that is None, else of the "
-                                 "variable named result, as JSON; null if there is none or it is "
-                                 "not plain data. What JSON cannot say is an object with a $type"));
+                                "A UUID; empty if the call was cancelled before it ran"));
+  visit(
+      Row<kInJson | kRequired>("result", ResultJson,
+                               "Value of the last expression or, if that is None, of the "
+                               "variable named result, as JSON; null if there is none or it is "
+                               "not plain data. Values that JSON lacks are objects with a $type"));
   visit(Row<kInJson | kInReport>("result_repr", &Outcome::result_repr,
-                                 "The same as Python shows it, shortened; null if there is none"));
+                                 "repr() of the same value, shortened; null if there is none"));
   visit(Row<kInPython>("value_repr", &Outcome::result_repr));
   visit(Row<kShown | kRequired>("stdout", Path(&Outcome::stdout_stream, &Stream::text),
-                                "What was printed; empty with capture_output false"));
-  visit(
-      Row<kShown | kRequired>("stderr", Path(&Outcome::stderr_stream, &Stream::text), "Likewise"));
+                                "Output of the code; empty with capture_output false"));
+  visit(Row<kShown | kRequired>("stderr", Path(&Outcome::stderr_stream, &Stream::text),
+                                "The same for standard error"));
   visit(Row<kObserved>("stdout_dropped", Path(&Outcome::stdout_stream, &Stream::dropped_bytes)));
   visit(Row<kObserved>("stderr_dropped", Path(&Outcome::stderr_stream, &Stream::dropped_bytes)));
-  visit(Row<kShown | kInReport>("exit_code", &Outcome::exit_code, "Of sys.exit"));
+  visit(Row<kShown | kInReport>("exit_code", &Outcome::exit_code, "Argument of sys.exit"));
   visit(Row<kInJson | kRequired>("execution_time", Path(&Outcome::usage, &Usage::wall_time),
                                  "Seconds of wall clock"));
   visit(Row<kShown | kInReport | kRequired>("variables", &Outcome::variables,
-                                            "Names that the code bound at its top level"));
+                                            "Names bound at the top level of the code"));
   visit(Row<kShown | kInReport | kRequired>("error", &Outcome::error,
-                                            "What went wrong; null when nothing did"));
+                                            "What went wrong; null if nothing did"));
   visit(Row<kShown | kInReport | kRequired>(
       "findings", &Outcome::findings, "What the language policy refuses, with what to do instead"));
   visit(Row<kInReport>("analysis", &Outcome::analysis));
   visit(Row<kInJson | kObserved | kRequired>("usage", &Outcome::usage));
   visit(Row<kInJson | kRequired>("truncated", TruncationsOf,
-                                 "Only what was cut: stdout and stderr with the number of bytes "
-                                 "that were dropped, artifacts and network with how many were left "
-                                 "out, other keys with true"));
+                                 "Only what was truncated: for stdout and stderr the number of "
+                                 "bytes dropped, for artifacts and network the number omitted, "
+                                 "for other keys true"));
   visit(Row<kShown | kRequired>("limits", &Outcome::limits));
   visit(Row<kShown | kRequired>(
       "isolation", &Outcome::isolation,
@@ -253,21 +255,20 @@ void VisitFields(TableOf<Outcome>, Visit visit) {
   visit(Row<kInObservation>("layers", Path(&Outcome::isolation, &Isolation::layers), "",
                             {.max_items = std::size(kLayerNames)}));
   visit(Row<kInJson | kObserved>("security_events", &Outcome::security_events,
-                                 "System calls that were denied, or for which the code was killed",
+                                 "System calls that were denied or that killed the code",
                                  {.max_items = kMaxEvents}));
   visit(Row<kShown | kRequired>("artifacts", &Outcome::artifacts,
                                 "Figures and tables that the code made, and new or changed files "
-                                "of its workspace. Made by the code: hostile where you open them"));
+                                "of its workspace. Untrusted: made by the code"));
   visit(Row<kObserved>("artifacts_left_out", &Outcome::artifacts_left_out));
   visit(Row<kInJson | kObserved | kNullable | kPrintable>(
-      "artifacts_note", &Outcome::artifacts_note,
-      "What was left of files that are not among the artifacts, and why", {.max = kMaxNote}));
+      "artifacts_note", &Outcome::artifacts_note, "Files that are not among the artifacts, and why",
+      {.max = kMaxNote}));
   visit(Row<kShown | kRequired>("network", &Outcome::network,
-                                "Connections and refused tries at one, in profiles with network"));
+                                "Connections and refused attempts, in profiles with network"));
   visit(Row<kInPython>("network_left_out", &Outcome::network_left_out));
   visit(Row<kShown | kRequired>("container", &Outcome::container,
-                                "The container that the code ran in; null: none, as nobody asked "
-                                "for one"));
+                                "The container that the code ran in; null if it ran without one"));
 }
 
 }  // namespace belljar::host

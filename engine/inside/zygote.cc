@@ -1,6 +1,7 @@
 #include "engine/inside/zygote.h"
 
 #include <linux/sched.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,7 +19,6 @@
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
-#include "engine/inside/stack.h"
 #include "engine/inside/worker.h"
 #include "engine/seal/namespaces.h"
 #include "engine/seal/seal.h"
@@ -27,6 +27,7 @@ namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxStartMessage = 64 << 20;
+constexpr size_t kThreadStack = 8 << 20;
 
 struct Start {
   InterpreterOptions interpreter;
@@ -170,10 +171,21 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
   }
 }
 
+// The zygote's own stack may grow far (outside/zygote_process.cc), and glibc would give each further
+// thread, of a program in the full language, as much.
+void UseOrdinaryThreadStacks() {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  if (pthread_attr_setstacksize(&attributes, kThreadStack) == 0) {
+    (void)pthread_setattr_default_np(&attributes);
+  }
+  pthread_attr_destroy(&attributes);
+}
+
 }  // namespace
 
 int RunZygote(core::UniqueFd control) {
-  RaiseStackLimit();
+  UseOrdinaryThreadStacks();
   core::Result<Start> start = ReceiveStart(control.get());
   if (!start) {
     (void)core::SendMessage(control.get(), start.error().ToString()).ok();

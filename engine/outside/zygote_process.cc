@@ -43,6 +43,23 @@ struct ZygoteProgram {
   core::UniqueFd preload;  // none: the zygote is its own program
 };
 
+// The stack of the zygote's only thread, on which every worker's program runs. A Python call that
+// goes through C takes up to 900 bytes of it (sorted() with a key: 2,600), and a program may nest
+// 100,000 (policy/belljar_policy/library/sys.py). Nothing is reserved: the kernel adds pages as they
+// are touched, and they count towards the memory limit of the run.
+//
+// Set before exec: gVisor maps the whole stack then (up to 128 MiB), and Linux leaves room for it.
+// An unlimited one is reduced as well: it would select the kernel's legacy layout (ADDR_COMPAT_LAYOUT
+// in personality(2)).
+void SetStackLimit() {
+  constexpr rlim_t kStack = rlim_t{256} << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0) return;
+  limit.rlim_cur = std::min(kStack, limit.rlim_max);
+  // If it fails, recursion through C ends the worker earlier; the result says that it was killed.
+  (void)setrlimit(RLIMIT_STACK, &limit);
+}
+
 [[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds,
                              bool namespaces) {
   sigset_t none;
@@ -66,6 +83,7 @@ struct ZygoteProgram {
   // The largest descriptor that gVisor of 2022 accepts is the largest int.
   close_range(core::kZygoteControlFd + 1, std::numeric_limits<int>::max(), CLOSE_RANGE_CLOEXEC);
   if (program.preload && dup2(preload, core::kZygotePreloadFd) < 0) _exit(1);
+  SetStackLimit();
   execve(program.path, const_cast<char* const*>(program.arguments.data()),
          const_cast<char* const*>(program.environment.data()));
   dprintf(2, "exec %s: %s", program.path, strerrordesc_np(errno));

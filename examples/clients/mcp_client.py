@@ -85,7 +85,7 @@ def main() -> None:
 
     print("result:", client.call("execute_code", live, code=SLOW, timeout=10)["result"])
 
-    outcome = client.call("execute_code", code="import os\nos.getcwd()")
+    outcome = client.call("execute_code", code="import subprocess\nsubprocess.run(['ls'])")
     print("status:", outcome["status"], "-", outcome["error"]["message"])
 
     check = client.call("validate_code", code="import math\nmath.sqrt(2)")

@@ -28,7 +28,7 @@ def test_the_name_of_a_file_is_safe_to_look_at(belljar, tmp_path):
     assert "\u202e" not in done.stderr and "\x1b" not in done.stderr
     done = belljar("run", name, "--json", cwd=tmp_path)
     assert shown in json.loads(done.stdout)["error"]["traceback"]
-    (tmp_path / name).write_text("import os\n")
+    (tmp_path / name).write_text("import ctypes\n")
     done = belljar("run", name, cwd=tmp_path)
     assert done.stderr.startswith(f"{shown}:1:1: BJ201 ")
 
@@ -63,8 +63,7 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("import sys\nsys.exc_info()", "Use `except Exception as error:` and type(error)"),
-        ("import sys\nsys.setswitchinterval(1)", "dir(sys) lists the available names"),
+        ("import sys\ngetattr(sys, 'setswitchinterval')(1)", "dir(sys) lists the available names"),
         ("getattr(int, '__subclasses__')", "Register classes explicitly, for example in __in"),
         ("import math\nmath.pi = 3", "Change an object or class that the program created."),
         (
@@ -130,8 +129,7 @@ def test_a_hint_follows_the_traceback(belljar):
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("import sys\nsys.exc_info()", "Use `except Exception as error:` and type(error)"),
-        ("import io, sys\nsys.stdout = io.StringIO()", "Use contextlib.redirect_stdout("),
+        ("import io, sys\nsys.argv0 = io.StringIO()", "Change an object or class that the prog"),
         ("import math\nmath.tau2 = 5", "Change an object or class that the program created."),
     ],
 )
@@ -159,7 +157,7 @@ def test_sys_exit(belljar, argument, code, stderr):
 
 
 def test_refused_names_every_place(belljar, tmp_path):
-    (tmp_path / "main.py").write_text("import math\nimport os\nprint('never')\nopen('x')\n")
+    (tmp_path / "main.py").write_text("import math\nimport ctypes\nprint('never')\nopen('x')\n")
     done = belljar("run", "main.py", cwd=tmp_path)
     assert done.code == 3
     assert done.stdout == ""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-BAD = "import os\n"
+BAD = "import ctypes\n"
 
 
 def tree(root: Path, files: dict[str, str]) -> Path:
@@ -266,7 +266,7 @@ def test_a_list_that_cannot_be(belljar, tmp_path):
 def test_the_name_of_standard_input(belljar, tmp_path):
     (tmp_path / "belljar.toml").write_text('[validate]\nper-file-ignores = {"old/" = ["BJ201"]}\n')
     done = belljar(
-        "validate", "-", "--stdin-filename", "new/a.py", stdin=b"import os", cwd=tmp_path
+        "validate", "-", "--stdin-filename", "new/a.py", stdin=b"import ctypes", cwd=tmp_path
     )
     assert done.stdout.startswith("new/a.py:1:1: BJ201 ")
     done = belljar("validate", "--stdin-filename", "a.py", "-", stdin=b"x = (", cwd=tmp_path)

@@ -36,7 +36,7 @@ SERVE = ["serve", "--profiles", "basic,filesystem"]
 # step, tool, arguments
 CALLS = [
     ("execute", "execute_code", {"code": 'print("hello")\nresult = {"sum": 2 + 2}'}),
-    ("validate", "validate_code", {"code": "import os\nimport math\n"}),
+    ("validate", "validate_code", {"code": "import ctypes\nimport math\n"}),
     ("info", "get_sandbox_info", {}),
     ("guest_failure", "execute_code", {"code": GUEST_FAILURE}),
     ("wrong_type", "execute_code", {"code": 5}),

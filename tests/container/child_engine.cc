@@ -124,7 +124,7 @@ core::Result<void> ChildEngine::IsThere() const {
   const std::lock_guard lock(mutex_);
   if (!stopped_) return {};
   return core::SystemErrorOf(ECONNREFUSED, "connect to the container engine",
-                             "nobody listens there: the engine has stopped; start it");
+                             "nothing listens there: the engine has stopped; start it");
 }
 
 std::vector<std::string> ChildEngine::CommandOf(

@@ -231,7 +231,7 @@ def test_code_without_the_policy_gets_nothing_of_the_container(container: Contai
         ("print('well')", (), 0),
         ("1 / 0", (), 1),
         ("print('well')", ("--no-such-option",), 2),
-        ("import os", (), 3),
+        ("import ctypes", (), 3),
         ("while True: pass", ("--timeout", "200ms"), 4),
         ("x = 'x' * 10**9", ("--memory", "32m"), 4),
     ],

@@ -152,8 +152,9 @@ ATTACKS = {
         """
         import sympy
         from sympy.parsing.sympy_parser import parse_expr
-        loot = parse_expr("eval('1')", global_dict={"Integer": int}, transformations=())
-        loot = "escaped" if loot == 1 else ""
+        text = "().__class__.__base__.__subclasses__()"
+        loot = parse_expr(text, global_dict={"Integer": int}, transformations=())
+        loot = "escaped" if type(loot) is list else ""
         """,
         "",
     ),

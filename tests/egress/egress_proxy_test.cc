@@ -300,7 +300,7 @@ TEST_F(EgressTest, AConfiguredAddressOfANameIsNotResolved) {
 
 TEST_F(EgressTest, WhatCannotBeReachedSaysWhy) {
   uint16_t port = 0;
-  tests::Listen(port);  // and nobody listens there any more
+  tests::Listen(port);  // and nothing listens there any more
   Open();
   const std::string authority = "a.allowed.test:" + std::to_string(port);
   EXPECT_TRUE(Tunnel(authority).ReceiveAll().starts_with("HTTP/1.1 502 " + authority +

@@ -28,7 +28,7 @@ def test_the_python_client():
         "tool validate_code: Check Python code without running it",
         "tool get_sandbox_info: Show what the sandbox offers",
         "result: 6",
-        "status: refused - line 1: BJ201 module 'os' is not available in profile 'basic'",
+        "status: refused - line 1: BJ201 module 'subprocess' is not available in profile 'basic'",
         "valid: True",
     ]
     # The server's log, which holds no code.

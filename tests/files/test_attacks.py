@@ -8,7 +8,10 @@ import pytest
 
 # Ways to a descriptor, to functions of os and to modules. Each prints "escaped" when it got there.
 LANGUAGE = {
-    "open() by descriptor": "open(0, closefd=False)",
+    "open() by a file's descriptor": """
+        import tempfile
+        with tempfile.TemporaryFile() as file: open(file.fileno(), closefd=False)
+        """,
     "open() by a bool": "open(False, closefd=False)",
     "open() by __index__": """
         class Number:
@@ -39,7 +42,10 @@ LANGUAGE = {
     "pathlib's method on a number": "import pathlib; pathlib.Path.open(0)",
     "os.system": "import os; assert os.system('true') == 0",
     "os.open": "import os; os.open('.', 0)",
-    "os.fdopen": "import os; os.fdopen(0)",
+    "os.fdopen": """
+        import os, tempfile
+        with tempfile.TemporaryFile() as file: os.fdopen(file.fileno(), closefd=False)
+        """,
     "os.stat of a descriptor": "import os; os.stat(0)",
     "os.listdir of a class of int": """
         import os
@@ -273,7 +279,7 @@ attempt("read by dots", lambda: open("../" * 12 + "etc/passwd").read())
 attempt("list the root", lambda: os.listdir("/"))
 attempt("list /etc", lambda: os.listdir("/etc"))
 attempt("processes", lambda: open("/proc/self/status").read())
-attempt("devices", lambda: open("/dev/null"))
+attempt("devices", lambda: open("/dev/full"))
 os.symlink("/etc/passwd", "link")
 attempt("through a link", lambda: open("link").read())
 os.symlink("/etc", "etc")

@@ -347,7 +347,7 @@ SAME = {
     "a pool: map, submit, as_completed, wait": """
         import concurrent.futures as cf, time
         def square(n):
-            time.sleep(0.002 * (4 - n))
+            time.sleep(0.05 * (4 - n))
             return n * n
         with cf.ThreadPoolExecutor(max_workers=4, thread_name_prefix="pool") as pool:
             print(list(pool.map(square, range(4))))

@@ -87,9 +87,9 @@ ATTACKS = {
         context.keylog_filename = "/tmp/belljar-test-keylog"
         loot = "escaped"
         """,
-    "requests' cookies are unpickled": """
+    "a pickle names a class of requests": """
         import pickle, requests.cookies
-        jar = pickle.loads(pickle.dumps(requests.cookies.RequestsCookieJar()))
+        jar = pickle.loads(b"crequests.cookies\\nRequestsCookieJar\\n(tR.")
         loot = "escaped"
         """,
     "subprocess by asyncio": """
@@ -107,12 +107,12 @@ ATTACKS = {
         asyncio.run(main())
         loot = "escaped"
         """,
-    "a thread by a loop": """
-        import asyncio
+    "a kernel thread by a loop": """
+        import asyncio, threading
         async def main():
-            await asyncio.get_running_loop().run_in_executor(None, print)
-        asyncio.run(main())
-        loot = "escaped"
+            native = threading.get_native_id
+            return native() != await asyncio.get_running_loop().run_in_executor(None, native)
+        loot = "escaped" if asyncio.run(main()) else ""
         """,
     "the socket module's own class": "import socket\nloot = 'escaped' if socket._socket else 0",
     "a socket of a descriptor": """

@@ -182,7 +182,7 @@ def test_the_other_words(environment, tmp_path):
     assert "BJ201" in environment.run("rules", "BJ201").stdout
     assert environment.run("serve").returncode == 0, "at the end of its input"
     program = tmp_path / "main.py"
-    program.write_text("import threading\n")
+    program.write_text("import ctypes\n")
     found = environment.run("validate", program)
     assert found.returncode == 1 and "BJ201" in found.stdout
     doctor = environment.run("doctor", "--json")

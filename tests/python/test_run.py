@@ -33,7 +33,7 @@ def test_all_parts_of_a_result(box: Sandbox) -> None:
     }
     assert 0 < result.usage.wall_time < 10
     assert result.usage.max_rss_bytes > 1 << 20
-    assert (result.limits.timeout, result.limits.memory_bytes) == (30, 128 << 20)
+    assert (result.limits.timeout, result.limits.memory_bytes) == (30, 256 << 20)
     assert (result.security_events, result.container) == ((), None)
     assert len(result.execution_id) == 36
     result.raise_for_status()

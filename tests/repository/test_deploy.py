@@ -113,7 +113,7 @@ def test_the_health_check_asks_what_the_server_answers(environment: dict[str, st
     def is_healthy() -> bool:
         return subprocess.run(check, capture_output=True, check=False, timeout=30).returncode == 0
 
-    assert not is_healthy(), "nobody listens there"
+    assert not is_healthy(), "nothing listens there"
     server = subprocess.Popen(
         [BELLJAR, "serve", "--http", f"127.0.0.1:{port}"],
         env=environment,

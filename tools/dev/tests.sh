@@ -5,8 +5,7 @@
 AT_A_TIME=$((2 * JOBS))
 
 # run_ctest PRESET LABEL EXCLUDED [ARGS...]: 1 if a test failed; reports are in build/report. All
-# tests run program by program, with the programs' own reports. A selection by ARGS, or tests with
-# the label single, run one by one.
+# tests run program by program, with the programs' own reports; a selection by ARGS one by one.
 run_ctest() {
   local preset=$1 label=$2 excluded=$3 status=0 reports=""
   shift 3
@@ -15,7 +14,7 @@ run_ctest() {
     return 0
   fi
   say "C++ tests ($preset)"
-  if (($#)) || [[ "$label" == single ]]; then
+  if (($#)); then
     excluded="$excluded|program"
   else
     excluded="$excluded|single"
@@ -150,14 +149,13 @@ build_ahead() {
   ) >"$LOGS/ahead.txt" 2>&1 </dev/null &
 }
 
-# One by one, so that leftovers can be attributed to a test. Leaks are detected in the tests and
-# thus in the host's libraries; the zygote, which is also sanitized, disables leak detection for
-# itself.
+# Leaks are detected in the test programs, at their end, and thus in the host's libraries; the
+# zygote, which is also sanitized, disables leak detection for itself.
 build_asan() { build_targets asan tests belljar_tests; }
 run_asan() {
   build_asan
   ASAN_OPTIONS="abort_on_error=1:${ASAN_OPTIONS:-}" \
-    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan single "soak|release" "$@"
+    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan . "soak|release" "$@"
 }
 
 # The multi-threaded test programs, by their ctest label.

@@ -335,7 +335,7 @@ TEST_F(PackageInstaller, ANameAndAPasswordAreInNoMessage) {
 }
 
 TEST_F(PackageInstaller, AnIndexThatIsNotThere) {
-  // Port 1: nobody listens there.
+  // Port 1: nothing listens there.
   const PackageIndex nobody = *PackageIndex::Parse(SourceAt("http://127.0.0.1:1/simple"));
   const std::unique_ptr<outside::Sandbox> sandbox = OpenSandbox(nobody);
   const std::string refusal = Refusal({"greeting"}, Bounds(), sandbox.get(), &nobody);
