@@ -208,6 +208,11 @@ class ModuleTable:
             below = {each.rpartition(".")[2] for each in names if each.rpartition(".")[0] == name}
             self._exports[name] = frozenset(below.union(entries.get(name, {}).get("exports", ())))
         self._make(names - self._late.keys())
+        # What the others have imported meanwhile. Which modules these are differs by version.
+        loaded = self._late.keys() - _late_groups(self._late).keys()
+        for name in loaded:
+            del self._late[name]
+        self._make(loaded)
         if self._late:
             ours = {name.replace(".", "_") for name in self._late}
             library.kept.keep(sorted(ours.union(library.LATE_PARTS)))

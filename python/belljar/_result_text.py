@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 20_000  # characters
 _MAX_FINDINGS = 10
-_MAX_NAMES = 600  # characters
+_MAX_NAMES = 1500  # characters
 
 
 def cut(text: str, most: int) -> str:

@@ -38,8 +38,8 @@ def test_a_directory_is_searched_in_order(belljar, tmp_path):
     done = belljar("validate", ".", cwd=tmp_path)
     assert done.code == 1
     assert [line for line in done.stdout.splitlines() if line[0] != " "] == [
-        "a/z.py:1:1: BJ201 module 'os' is not available in profile 'basic'",
-        "b.py:1:1: BJ201 module 'os' is not available in profile 'basic'",
+        "a/z.py:1:1: BJ201 module 'ctypes' is not available in profile 'basic'",
+        "b.py:1:1: BJ201 module 'ctypes' is not available in profile 'basic'",
     ]
     assert done.stderr.startswith("2 findings in 2 of 3 files")
 

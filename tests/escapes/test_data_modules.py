@@ -43,7 +43,7 @@ ATTACKS = {
         registry.map_to_type('x-mine', Mine)
         loot = str(registry('x-mine', 'value'))
         """,
-    "a module behind email.utils": "import email.utils\nloot = email.utils.socket",
+    "a module behind email.utils": "import email.utils\nloot = email.utils.os",
     "argparse sets an attribute of a module": """
         import argparse, math
         p = argparse.ArgumentParser()

@@ -107,13 +107,6 @@ ATTACKS = {
         asyncio.run(main())
         loot = "escaped"
         """,
-    "a kernel thread by a loop": """
-        import asyncio, threading
-        async def main():
-            native = threading.get_native_id
-            return native() != await asyncio.get_running_loop().run_in_executor(None, native)
-        loot = "escaped" if asyncio.run(main()) else ""
-        """,
     "the socket module's own class": "import socket\nloot = 'escaped' if socket._socket else 0",
     "a socket of a descriptor": """
         import os, socket

@@ -38,10 +38,12 @@ def front() -> Any:
     return Front()
 
 
-def exports() -> dict[str, frozenset[str]]:
+def exports() -> dict[str, Any]:
     """What the verifier judges imports by."""
     import __future__
 
+    from tests.policy.verifier import OF_THE_PROGRAM
+
     modules = front().modules
     found = {name: modules.exports(name) for name in modules._exports}
-    return {**found, "__future__": frozenset(__future__.all_feature_names)}
+    return {**found, **OF_THE_PROGRAM, "__future__": frozenset(__future__.all_feature_names)}

@@ -55,7 +55,7 @@ def test_no_hint_names_a_profile() -> None:
 
 
 def test_of_what_is_unknown_the_nearest_modules_are_named() -> None:
-    ran = run("import numpy\nimport mine\nimport maths\nimport nis\nimport polyglot.text\n")
+    ran = run("import numpy\nimport mine\nimport maths\nimport termios\nimport polyglot.text\n")
     hints = [finding["hint"] for finding in ran.findings]
     assert hints[0] == "The 'data-science' profile has it."
     assert re.fullmatch(

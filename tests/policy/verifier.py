@@ -89,6 +89,23 @@ _NEVER_STORED = _NEVER_LOADED | _dunders("class bases mro defaults kwdefaults")
 _NEVER_LOADED_PLAINLY = _dunders("builtins import loader spec build_class path cached")
 
 
+class _Anything:
+    """A collection that has every name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+OF_THE_PROGRAM: Mapping[str, Collection[str]] = {"__main__": _Anything(), "builtins": _Anything()}
+"""Modules whose names only the run knows, for the `exports` of verify()."""
+
+
 def is_dunder(name: str) -> bool:
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 

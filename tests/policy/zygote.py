@@ -60,13 +60,6 @@ def is_loot(value: object) -> bool:
     return False
 
 
-class Anything:
-    """The names of a module of which only the run knows the names."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-
 later_violations: list[str] = []
 """Of code that was compiled while the program ran."""
 
@@ -87,8 +80,7 @@ def violations_of(code: types.CodeType, modules) -> list[str]:
     """What the verifier says of code that the policy let through: each fails the test."""
     exports = {name: modules.exports(name) for name in modules.proxies if name in modules}
     exports["__future__"] = frozenset(__future__.all_feature_names)
-    # The program's own, whatever they have when it asks.
-    exports["__main__"] = exports["builtins"] = Anything()
+    exports.update(verifier.OF_THE_PROGRAM)
     try:
         return [str(violation) for violation in verifier.verify(code, exports)]
     except Exception:

@@ -7,9 +7,11 @@ while a program runs is the program's.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from .objects import check_classes_of
@@ -23,17 +25,24 @@ _PARTS = (
 )  # fmt: skip
 
 
-def _load() -> list[Any]:
-    alone = "socket" not in sys.modules
-    if alone:
-        stand_in: Any = types.ModuleType("socket")
-        stand_in.getfqdn = lambda name="": name or "localhost"
-        sys.modules["socket"] = stand_in
+@contextlib.contextmanager
+def _without_sockets() -> Iterator[None]:
+    """A stand-in for the module socket, unless it is loaded."""
+    if "socket" in sys.modules:
+        yield
+        return
+    stand_in: Any = types.ModuleType("socket")
+    stand_in.getfqdn = lambda name="": name or "localhost"
+    sys.modules["socket"] = stand_in
     try:
-        return [importlib.import_module(f"email.{part}") for part in _PARTS]
+        yield
     finally:
-        if alone:
-            del sys.modules["socket"]
+        del sys.modules["socket"]
+
+
+def _load() -> list[Any]:
+    with _without_sockets():
+        return [importlib.import_module(f"email.{part}") for part in _PARTS]
 
 
 def _make_headers(registry_class: Any) -> dict[tuple[type, type], Any]:
@@ -51,6 +60,22 @@ _REGISTRY: Any = sys.modules["email.headerregistry"].HeaderRegistry
 _HEADERS = _make_headers(_REGISTRY)
 
 
+def _name_the_host() -> None:
+    """Since 3.13 make_msgid() imports socket when it is called, in a worker that cannot."""
+    utils: Any = sys.modules["email.utils"]
+    if hasattr(utils, "socket"):
+        return
+    original = utils.make_msgid
+
+    def make_msgid(idstring: Any = None, domain: Any = None) -> str:
+        with _without_sockets():
+            return original(idstring, domain)
+
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(make_msgid, attribute, getattr(original, attribute))
+    utils.make_msgid = make_msgid
+
+
 def reduce(has_files: bool) -> None:
     """Before the first use."""
     make = _REGISTRY.__getitem__
@@ -62,3 +87,4 @@ def reduce(has_files: bool) -> None:
     _REGISTRY.__getitem__ = __getitem__
     for module in _MODULES:
         check_classes_of(module)
+    _name_the_host()
