@@ -12,7 +12,7 @@ import pytest
 from tests.network.session import Session
 
 PROGRAM = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
-REACHING = "import ctypes\nctypes.sizeof(ctypes.c_int) + len(object.__subclasses__()) * 0"
+REACHING = "import ctypes, sys\nctypes.sizeof(ctypes.c_int) + 0 * sys._getframe().f_lineno"
 
 
 def call(session: Session, tool: str = "execute_code", **arguments: Any) -> dict[str, Any]:
