@@ -87,9 +87,10 @@ ATTACKS = {
         context.keylog_filename = "/tmp/belljar-test-keylog"
         loot = "escaped"
         """,
+    # What dumps() has made in the same run is given back; bytes from elsewhere name any function.
     "requests' cookies are unpickled": """
-        import pickle, requests.cookies
-        jar = pickle.loads(pickle.dumps(requests.cookies.RequestsCookieJar()))
+        import pickle
+        jar = pickle.loads(b"crequests.cookies\\nRequestsCookieJar\\n)R.")
         loot = "escaped"
         """,
     "subprocess by asyncio": """
@@ -107,11 +108,10 @@ ATTACKS = {
         asyncio.run(main())
         loot = "escaped"
         """,
-    "a thread by a loop": """
-        import asyncio
-        async def main():
-            await asyncio.get_running_loop().run_in_executor(None, print)
-        asyncio.run(main())
+    # Those of run_in_executor() are the language's own.
+    "a thread of the kernel": """
+        import _thread
+        _thread.start_new_thread(int, ())
         loot = "escaped"
         """,
     "the socket module's own class": "import socket\nloot = 'escaped' if socket._socket else 0",

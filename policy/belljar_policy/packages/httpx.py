@@ -1,4 +1,4 @@
-"""httpcore, which httpx is based on."""
+"""httpx, and httpcore, on which it is based and which it loads with the first request."""
 
 from __future__ import annotations
 
