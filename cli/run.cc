@@ -22,6 +22,7 @@
 #include "engine/egress/egress_rules.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/sandbox.h"
+#include "engine/outside/unnamed_profile.h"
 
 namespace belljar::cli {
 namespace {
@@ -60,6 +61,7 @@ struct Job {
   std::optional<PackageSelection> packages;  // installed before the run; only with a container
   std::vector<std::string> installed;        // the resolved packages
   host::Request request;
+  bool has_source = false;
   std::optional<host::Finding> refused;  // the source is too long to be sent to a worker
   std::optional<SaveDirectory> save_artifacts;
 };
@@ -94,6 +96,8 @@ core::Result<std::string> ChooseFile(const RunArguments& arguments) {
 }
 
 core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
+  if (job.has_source) return {};
+  job.has_source = true;
   const core::Bytes bound = job.sandbox.profile.maximum_limits.source;
   if (arguments.code) {
     job.request.filename = "<string>";
@@ -149,9 +153,12 @@ core::Result<void> TakeSaveDirectory(const RunArguments& arguments, Job& job) {
 
 core::Result<void> TakeImports(const RunArguments& arguments, Job& job) {
   if (!arguments.allowed_imports) return {};
-  if (arguments.language == "full") {
-    return UsersError(
-        "--allow-import has no effect with --language full, which disables the language policy");
+  if (job.sandbox.language == outside::Language::kFull) {
+    return UsersError("--allow-import has no effect with " +
+                      std::string(arguments.language == "full"
+                                      ? "--language full"
+                                      : "--profile " + job.sandbox.profile.name) +
+                      ", which disables the language policy");
   }
   job.request.allowed_imports = arguments.allowed_imports;
   // The modules of packages are known only after installation.
@@ -228,6 +235,25 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
   return {};
 }
 
+// Without --profile: basic, and what of the enabled profiles the program's text uses. In a
+// container basic alone, for which there is an image.
+core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
+                                      const outside::ProfileCatalogue& catalogue, Job& job) {
+  if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
+  if (job.refused || arguments.container.container) return {};
+  const core::Result<std::vector<core::Profile>> enabled = outside::EnabledProfiles(catalogue);
+  if (!enabled) return enabled.error();
+  SandboxChoice choice = arguments.sandbox;
+  choice.profile =
+      outside::ProfileFor({.source = job.request.source, .files = !arguments.files.empty()},
+                          job.sandbox.profile, *enabled);
+  if (*choice.profile == job.sandbox.profile.name) return {};
+  core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(choice, catalogue);
+  if (!sandbox) return sandbox.error();
+  job.sandbox = std::move(*sandbox);
+  return {};
+}
+
 // Errors are user errors.
 core::Result<Job> Prepare(const RunArguments& arguments,
                           const outside::ProfileCatalogue& catalogue) {
@@ -235,8 +261,12 @@ core::Result<Job> Prepare(const RunArguments& arguments,
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
   job.sandbox = std::move(*sandbox);
-  job.sandbox.language =
-      arguments.language == "full" ? outside::Language::kFull : outside::Language::kRestricted;
+  if (!arguments.sandbox.profile) {
+    if (core::Result<void> taken = TakeUnnamedProfile(arguments, catalogue, job); !taken)
+      return taken.error();
+  }
+  if (arguments.language == "full") job.sandbox.language = outside::Language::kFull;
+  job.sandbox.language = outside::LanguageOf(job.sandbox);
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
@@ -276,8 +306,7 @@ host::Outcome Refusal(const Job& job) {
   outcome.limits = job.request.limits;
   outcome.isolation.mode =
       job.sandbox.isolation == outside::IsolationMode::kStrict ? "strict" : "standard";
-  outcome.isolation.language =
-      job.sandbox.language == outside::Language::kFull ? "full" : "restricted";
+  outcome.isolation.language = outside::LanguageName(job.sandbox.language);
   return outcome;
 }
 
@@ -320,6 +349,7 @@ int RunJob(const RunArguments& arguments, Job job) {
     if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
     if (!installed) return Fail(installed.error(), arguments.json);
   }
+  const std::string profile = job.sandbox.profile.name;
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       job.container
           ? container::backend::OpenContainerSandbox(std::move(job.sandbox), *job.container)
@@ -339,6 +369,7 @@ int RunJob(const RunArguments& arguments, Job job) {
     return Answer(host::OutcomeToJson(*outcome, JsonIndent()) + "\n", code);
   }
   if (!outcome) return Fail(outcome.error(), arguments.json);
+  NameProfiles(profile, *outcome);
   const int code = Report(*outcome, arguments, job);
   return ExitAfterOutput(written, code);
 }

@@ -1,5 +1,6 @@
 #include "cli/sandbox_choice.h"
 
+#include "engine/outside/unnamed_profile.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::cli {
@@ -29,6 +30,11 @@ core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice
                                                    : outside::IsolationMode::kStandard;
   options.spares = 1;
   return options;
+}
+
+void NameProfiles(const std::string& used, host::Outcome& outcome) {
+  outside::NameProfiles(
+      used, [](const std::string& name) { return "Add --profile " + name + "."; }, outcome);
 }
 
 }  // namespace belljar::cli

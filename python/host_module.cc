@@ -21,6 +21,7 @@
 #include "engine/host/version.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/profile_catalogue.h"
+#include "engine/outside/unnamed_profile.h"
 #include "python/engine.h"
 #include "python/errors.h"
 #include "python/gil.h"
@@ -103,6 +104,15 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened), std::move(*read)), Drop);
   Engines().insert(engine.get());
   return engine;
+}
+
+// The profile that a run of a sandbox without a named one needs; None: this engine's.
+py::object WantedProfile(const Engine& engine, const py::bytes& source, bool files) {
+  const Opened& opened = engine.opened();
+  if (opened.enabled.empty()) return py::none();
+  const std::string name = outside::ProfileFor({.source = std::string_view(source), .files = files},
+                                               opened.profile, opened.enabled);
+  return name == opened.profile.name ? py::object(py::none()) : py::object(TextObject(name));
 }
 
 void CloseEngine(Engine& engine) {
@@ -238,6 +248,7 @@ void Define(py::module_& module) {
       .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"))
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)
+      .def("wanted_profile", &WantedProfile, py::arg("source"), py::arg("files"))
       .def_property_readonly("facts",
                              [](const Engine& engine) { return TextObject(engine.opened().facts); })
       .def_property_readonly(

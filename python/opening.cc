@@ -6,6 +6,7 @@
 
 #include "container/packages/packages.h"
 #include "engine/outside/profile_facts.h"
+#include "engine/outside/unnamed_profile.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::python {
@@ -116,9 +117,17 @@ core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened
 
 core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
                             const OpenRequest& open_request) {
-  core::Result<core::Profile> profile = catalogue.Choose(open_request.profile);
+  const bool is_named = !open_request.profile.empty();
+  core::Result<core::Profile> profile =
+      catalogue.Choose(is_named ? open_request.profile : outside::kUnnamedProfile);
   if (!profile) return CallersError("profile: " + profile.error().ToString());
   Choice choice;
+  // A combination may have no image for a container.
+  if (!is_named && !open_request.container) {
+    core::Result<std::vector<core::Profile>> enabled = outside::EnabledProfiles(catalogue);
+    if (!enabled) return CallersError(enabled.error().ToString());
+    choice.enabled = std::move(*enabled);
+  }
   choice.sandbox.hides_children = true;
   choice.sandbox.installation = catalogue.installation();
   choice.facts = outside::ProfileToJson(*profile, catalogue.installation());
@@ -127,8 +136,8 @@ core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
       profiles::ModulesByProfile(catalogue.profiles(), choice.sandbox.profile.name);
   choice.sandbox.isolation =
       open_request.is_strict ? outside::IsolationMode::kStrict : outside::IsolationMode::kStandard;
-  choice.sandbox.language =
-      open_request.is_restricted ? outside::Language::kRestricted : outside::Language::kFull;
+  if (!open_request.is_restricted) choice.sandbox.language = outside::Language::kFull;
+  choice.sandbox.language = outside::LanguageOf(choice.sandbox);
   if (open_request.spares) choice.sandbox.spares = *open_request.spares;
   for (const auto take : {ChooseNetwork, ChooseContainer}) {
     if (core::Result<void> taken = take(open_request, choice); !taken) return taken.error();
@@ -144,6 +153,7 @@ core::Result<Opened> Open(Choice choice, int cancel_fd) {
   opened.isolation = choice.sandbox.isolation;
   opened.language = choice.sandbox.language;
   opened.facts = std::move(choice.facts);
+  opened.enabled = std::move(choice.enabled);
   opened.is_container = choice.container.has_value();
   if (opened.profile.egress) {
     core::Result<egress::EgressRules> rules = egress::EgressRules::Make(choice.sandbox.network);

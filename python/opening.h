@@ -29,7 +29,8 @@ struct ContainerRequest {
 
 // What Sandbox of the package is made with.
 struct OpenRequest {
-  std::string profile = "basic";  // name, names joined with "+", or an operator's file
+  // Name, names joined with "+", or an operator's file. Empty: none was named.
+  std::string profile;
   bool is_strict = true;
   bool is_restricted = true;
   std::vector<std::string> allowed_domains;
@@ -44,6 +45,7 @@ struct Choice {
   std::vector<container::packages::PackageRequirement> packages;
   container::packages::PackageSource source;
   std::string facts;
+  std::vector<core::Profile> enabled;  // from which runs choose, if no profile was named
 };
 
 struct Opened {
@@ -54,6 +56,7 @@ struct Opened {
   std::string facts;                         // of the profile, as `belljar info --json` has them
   std::vector<std::string> packages;         // that were installed for it: "requests==2.31.0"
   bool is_container = false;
+  std::vector<core::Profile> enabled;         // as above
   std::unique_ptr<outside::Sandbox> sandbox;  // null once it is closed
 };
 

@@ -69,9 +69,10 @@ void CheckImports(const std::optional<Strings>& modules, const core::Profile& pr
                   outside::Language language) {
   if (!modules) return;
   if (language == outside::Language::kFull) {
-    Refuse(
-        "allowed_imports: it narrows the language policy, but this sandbox was created with "
-        "language=\"full\", which disables it");
+    Refuse("allowed_imports: it narrows the language policy, but this sandbox was created with " +
+           std::string(profile.full_language ? "profile=\"" + profile.name + "\""
+                                             : "language=\"full\"") +
+           ", which disables it");
   }
   OrBadArgument(outside::CheckAllowedImports(*modules, profile, "allowed_imports"));
 }

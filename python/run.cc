@@ -12,6 +12,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/deferred_tasks.h"
+#include "engine/outside/unnamed_profile.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/objects.h"
@@ -141,12 +142,15 @@ py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
   // Ending the worker and making the next one take the processors that the result is made on: they
   // come after it.
   auto deferred = std::make_unique<host::DeferredTasks>();
-  const core::Result<host::Outcome> outcome = WithoutGil(
+  core::Result<host::Outcome> outcome = WithoutGil(
       [&] { return engine.Run(requested.request, callbacks.Options(deferred.get()), call); });
   if (!engine.is_of_this_process()) (void)deferred.release();  // the parent's to do
   CheckProcess(engine);
   callbacks.Finish();
   if (!outcome) throw HostFailure{outcome.error()};
+  outside::NameProfiles(
+      engine.profile().name,
+      [](const std::string& name) { return "Pass profile=\"" + name + "\"."; }, *outcome);
   py::object result = make(*outcome);
   WithoutGil([&] { deferred.reset(); });
   return result;

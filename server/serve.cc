@@ -160,6 +160,12 @@ class Server {
     if (record.language != "restricted") {
       record.warnings.push_back("language is \"full\": only the kernel layers contain the code");
     }
+    for (const tools::EnabledProfile& each : sandboxes_->enabled()) {
+      if (!each.profile.full_language) continue;
+      record.warnings.push_back("profile " + each.profile.name +
+                                " has no language policy: calls may choose that only the kernel "
+                                "layers contain the code");
+    }
     record.missing = WhyNothingRuns(config_.execution);
     log_->Started(record);
   }

@@ -19,7 +19,7 @@ from profile_document import read_profile, read_toml  # noqa: E402
 PROFILES = ROOT / "profiles"
 PAGE = ROOT / "docs/profiles.md"
 # In the order of increasing attack surface.
-ORDER = ("basic", "filesystem", "data-science", "network")
+ORDER = ("basic", "filesystem", "data-science", "network", "full")
 LIMITS = ("timeout", "cpu", "memory", "output", "result", "source", "file_size", "open_files",
           "processes")  # fmt: skip
 HEAD = """\

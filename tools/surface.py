@@ -173,7 +173,10 @@ def write_names(path: Path, names: set[str]) -> None:
 def profiles_in(folder: Path) -> list[Profile]:
     """The files with modules: seccomp.toml is not a profile."""
     found = [
-        Profile(path) for path in sorted(folder.glob("*.toml")) if "modules" in read_toml(path)
+        Profile(path)
+        for path in sorted(folder.glob("*.toml"))
+        # Without the language policy every name is a program's.
+        if "modules" in read_toml(path) and "language" not in read_toml(path)
     ]
     if not found:
         raise SurfaceError(f"{folder} contains no profile")

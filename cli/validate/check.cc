@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "cli/exit_code.h"
+#include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
 #include "cli/validate/fingerprint.h"
 #include "engine/core/fd.h"
@@ -123,6 +124,7 @@ core::Result<Judgement> FileChecker::Check(const Target& target) const {
   request.wants_comments = options_.wants_comments;
   core::Result<host::Outcome> outcome = sandbox_.Run(request, {.cancel_fd = options_.cancel_fd});
   if (!outcome) return outcome.error();
+  NameProfiles(sandbox_.profile().name, *outcome);
   source->bytes = std::move(request.source);
   TakeOutcome(std::move(*outcome), *source, target, judgement);
   return judgement;

@@ -62,7 +62,9 @@ engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::
   spec.memory = memory.value_or(MemoryOfContainer(profile));
   // An engine refuses more CPUs than the machine has.
   spec.cpus = std::clamp<double>(std::thread::hardware_concurrency(), 1, kProcessors);
-  spec.pids = profile.maximum_limits.processes + (is_gvisor ? kGvisorProcesses : kOwnProcesses);
+  const uint32_t processes =
+      std::max(profile.maximum_limits.processes, terms.language == "full" ? core::kMaxThreads : 0);
+  spec.pids = processes + (is_gvisor ? kGvisorProcesses : kOwnProcesses);
   return spec;
 }
 

@@ -14,7 +14,7 @@ namespace {
 GuestTerms TermsOf(const outside::SandboxOptions& sandbox, egress::EgressService* egress_service) {
   return GuestTerms::Of(
       sandbox.profile, sandbox.isolation == outside::IsolationMode::kStrict ? "strict" : "standard",
-      sandbox.language == outside::Language::kFull ? "full" : "restricted", egress_service);
+      outside::LanguageName(outside::LanguageOf(sandbox)), egress_service);
 }
 
 core::Result<std::string> InstanceOf(const outside::SandboxOptions& sandbox,

@@ -158,9 +158,13 @@ std::variant<HttpProxyRequest, HttpRejection> ReadHttpProxyRequest(
   return request;
 }
 
+// RFC 9209. Tells the libraries inside (policy/belljar_policy/library/proxy_status.py) that the
+// proxy answers, and not the target.
+constexpr char kProxyStatus[] = "Proxy-Status: belljar; error=http_request_denied";
+
 std::string HttpAnswer(unsigned status, std::string_view reason) {
   const std::string body = "belljar: " + std::string(reason) + "\n";
-  return "HTTP/1.1 " + std::to_string(status) + " " + std::string(reason) +
+  return "HTTP/1.1 " + std::to_string(status) + " " + std::string(reason) + "\r\n" + kProxyStatus +
          "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
 }

@@ -1,6 +1,7 @@
 #include "engine/inside/memory.h"
 
 #include <Python.h>
+#include <malloc.h>
 
 #include <cstdlib>
 
@@ -36,6 +37,8 @@ void FreeArena(void*, void* arena, size_t size) { g_arena.free(g_arena.ctx, aren
 }  // namespace
 
 void InstallMemoryGuard(bool one_heap) {
+  // Another heap for each thread would reserve 64 MiB of address space, which RLIMIT_AS bounds.
+  mallopt(M_ARENA_MAX, 1);
   PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &g_raw);
   PyMemAllocatorEx raw{nullptr, Allocate, AllocateZeroed, Reallocate, Free};
   PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &raw);

@@ -61,7 +61,9 @@ std::string ProfileFactsToJson(const core::Profile& profile, const Installation&
 std::string ProfileToJson(const core::Profile& profile, const Installation& installation) {
   Json modules = Json::object();
   for (const core::ModuleExports& module : profile.modules) modules[module.name] = module.exports;
-  Json json = {{"name", profile.name}, {"summary", profile.summary}};
+  Json json = {{"name", profile.name},
+               {"summary", profile.summary},
+               {"language", profile.full_language ? "full" : "restricted"}};
   json.update(Json::parse(ProfileFactsToJson(profile, installation)));
   json["limits"] = {{"default", Json::parse(host::LimitsToJson(profile.default_limits))},
                     {"maximum", Json::parse(host::LimitsToJson(profile.maximum_limits))}};

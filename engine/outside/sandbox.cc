@@ -34,21 +34,33 @@ std::string NewExecutionId() {
   return id;
 }
 
+// Of the full language's leaf: as many as a hundred programs with all the threads they may have.
+constexpr uint64_t kThreadsPerProcess = 16;
+
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
 // The zygote gets the allow-list plus what spawning needs; a worker's filter removes spawning
 // again. The zygote of a single run spawns nothing and has only one filter, once it is the worker.
-core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
+core::Result<void> CompileFilters(const core::Profile& profile, Language language, bool single_run,
                                   seal::SealPlan& plan) {
+  const bool threads = language == Language::kFull;
+  const seal::Clones clones = threads ? seal::Clones::kThreads : seal::Clones::kNone;
+  std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
+  if (threads) {
+    allowed.insert(allowed.end(), profile.thread_syscalls.begin(), profile.thread_syscalls.end());
+  }
   if (single_run) {
     core::Result<std::vector<sock_filter>> filter =
-        seal::CompileFilter(profile.allowed_syscalls, profile.hostile_syscalls);
+        seal::CompileFilter(allowed, profile.hostile_syscalls, clones);
     if (!filter) return filter.error();
     plan.filter = std::move(*filter);
     return {};
   }
-  const std::vector<std::string>& spawning = profile.spawning_syscalls;
-  std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
+  std::vector<std::string> spawning = profile.spawning_syscalls;
+  if (threads) {
+    spawning.insert(spawning.end(), profile.thread_spawning_syscalls.begin(),
+                    profile.thread_spawning_syscalls.end());
+  }
   std::vector<std::string> hostile;
   for (const std::string& name : spawning) allowed.push_back({name, {}});
   for (const std::string& name : profile.hostile_syscalls) {
@@ -57,7 +69,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, bool single_run,
   core::Result<std::vector<sock_filter>> filter = seal::CompileFilter(allowed, hostile);
   if (!filter) return filter.error();
   plan.zygote_filter = std::move(*filter);
-  filter = seal::CompileRefusal(spawning, profile.hostile_syscalls);
+  filter = seal::CompileRefusal(spawning, profile.hostile_syscalls, clones);
   if (!filter) return filter.error();
   plan.filter = std::move(*filter);
   return {};
@@ -118,18 +130,26 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   plan.egress = options.profile.egress;
   plan.paths = options.profile.paths;
   plan.ceiling = options.profile.maximum_limits;
-  if (core::Result<void> compiled = CompileFilters(options.profile, options.single_run, plan);
+  const Language language = LanguageOf(options);
+  if (language == Language::kFull) {
+    plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);
+    // The zygote of a single run has been cloned into a user namespace for it alone.
+    plan.own_user = plan.namespaces && !options.single_run;
+  }
+  if (core::Result<void> compiled =
+          CompileFilters(options.profile, language, options.single_run, plan);
       !compiled) {
     return compiled.error();
   }
   return plan;
 }
 
-void PlaceInCgroup(SparePoolOptions& pool) {
+void PlaceInCgroup(Language language, SparePoolOptions& pool) {
   core::Result<std::string> parent = seal::FindCgroupParent();
   if (parent) {
-    core::Result<seal::CgroupLeaf> leaf =
-        seal::CgroupLeaf::Create(*parent, seal::DefaultCgroupLimits());
+    seal::CgroupLimits limits = seal::DefaultCgroupLimits();
+    if (language == Language::kFull) limits.pids *= kThreadsPerProcess;
+    core::Result<seal::CgroupLeaf> leaf = seal::CgroupLeaf::Create(*parent, limits);
     if (leaf) {
       pool.cgroup.emplace(std::move(*leaf));
     } else {
@@ -178,11 +198,16 @@ core::Result<void> CheckNames(const host::Request& request) {
 const char* ModeName(IsolationMode mode) {
   return mode == IsolationMode::kStrict ? "strict" : "standard";
 }
+
+}  // namespace
+
+Language LanguageOf(const SandboxOptions& options) {
+  return options.profile.full_language ? Language::kFull : options.language;
+}
+
 const char* LanguageName(Language language) {
   return language == Language::kRestricted ? "restricted" : "full";
 }
-
-}  // namespace
 
 std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
   std::vector<std::string> required;
@@ -231,14 +256,14 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.spares = options.spares;
   pool.hides_children = options.hides_children;
   pool.rotate_after_workers = options.rotate_after_workers;
-  PlaceInCgroup(pool);
+  PlaceInCgroup(LanguageOf(options), pool);
   pool.required_layers = RequiredLayers(options);
   core::Result<std::unique_ptr<egress::EgressService>> egress_service = StartEgressService(options);
   if (!egress_service) return egress_service.error();
   core::Result<std::unique_ptr<SparePool>> started = SparePool::Start(std::move(pool));
   if (!started) return started.error();
   auto backend = std::make_unique<LocalBackend>(std::move(*started), ModeName(options.isolation),
-                                                LanguageName(options.language),
+                                                LanguageName(LanguageOf(options)),
                                                 std::move(*egress_service), options.egress_handler);
   return Over(std::move(options), std::move(backend));
 }
@@ -277,7 +302,11 @@ core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const Run
     return core::MakeError("take functions", "nothing handles their calls");
   }
   core::Result<host::Outcome> outcome = backend_->Run(request, options);
-  if (outcome) outcome->execution_id = NewExecutionId();
+  if (!outcome) return outcome;
+  outcome->execution_id = NewExecutionId();
+  if (LanguageOf(options_) == Language::kFull) {
+    outcome->limits.processes = std::max(outcome->limits.processes, core::kMaxThreads);
+  }
   return outcome;
 }
 

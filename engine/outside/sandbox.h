@@ -64,6 +64,11 @@ struct SandboxOptions {
   uint64_t rotate_after_workers = 10'000;
 };
 
+// Full if the operator's option or the profile says so.
+Language LanguageOf(const SandboxOptions& options);
+// "restricted", "full".
+const char* LanguageName(Language language);
+
 // The layers that must be observed on a worker before it gets a request: those that the mode
 // promises, minus those omitted by name. In the order of the seal.
 std::vector<std::string> RequiredLayers(const SandboxOptions& options);

@@ -23,14 +23,15 @@ namespace fs = std::filesystem;
 constexpr char kSeccompFile[] = "seccomp.toml";
 constexpr char kExportsFolder[] = "exports";
 constexpr std::string_view kPublic = "public";  // in exports: every recorded name
+constexpr char kThreads[] = "threads";          // the group that no profile names
 constexpr int64_t kSchema = 1;
 
 // The allowed keys of each table. A table named "*" has arbitrary keys.
 using Keys = std::vector<std::string>;
-const Keys kProfileKeys = {"schema",         "name",      "extends",  "summary",
-                           "attack_surface", "limits",    "paths",    "seccomp",
-                           "imports",        "modules",   "builtins", "zygote",
-                           "packages",       "workspace", "door",     "artifacts"};
+const Keys kProfileKeys = {"schema",    "name",    "extends",  "summary",   "attack_surface",
+                           "limits",    "paths",   "seccomp",  "imports",   "modules",
+                           "builtins",  "zygote",  "packages", "workspace", "door",
+                           "artifacts", "language"};
 const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kPathKeys = {"path", "optional", "device", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
@@ -188,8 +189,8 @@ void ReadSpawning(const toml::table& root, SyscallGroups& syscalls) {
     CheckKeys(*entry, kSpawningKeys);
     CheckWhy(*entry);
     const std::string with = entry->contains("with") ? Get<std::string>(*entry, "with") : "";
-    if (!with.empty() && with != "workspace" && with != "door") {
-      throw Malformed(*entry, "\"with\" must be \"workspace\" or \"door\"");
+    if (!with.empty() && with != "workspace" && with != "door" && with != "threads") {
+      throw Malformed(*entry, "\"with\" must be \"workspace\", \"door\" or \"threads\"");
     }
     for (std::string& call : GetStrings(*entry, "calls")) {
       syscalls.spawning[with].push_back(std::move(call));
@@ -458,6 +459,15 @@ void ReadOpenPackages(const toml::table& root, core::Profile& profile) {
   }
 }
 
+// A profile without the language policy; of several, one suffices.
+void ReadLanguage(const toml::table& root, core::Profile& profile) {
+  if (!root.contains("language")) return;
+  if (Get<std::string>(root, "language") != "full") {
+    throw Malformed(*root.get("language"), "\"language\" may only be \"full\"");
+  }
+  profile.full_language = true;
+}
+
 // A date as its text; no profile uses one.
 nlohmann::json ToJson(const toml::node& node) {
   nlohmann::json json;
@@ -569,9 +579,13 @@ class ProfileReader {
   core::Profile Finish(const std::vector<std::string>& names) {
     profile_.summary = summaries_.back();
     if (names.size() > 1) Combine(names);
-    AddSpawning("");
-    if (profile_.workspace) AddSpawning("workspace");
-    if (profile_.egress) AddSpawning("door");
+    AddSpawning("", profile_.spawning_syscalls);
+    if (profile_.workspace) AddSpawning("workspace", profile_.spawning_syscalls);
+    if (profile_.egress) AddSpawning("door", profile_.spawning_syscalls);
+    AddSpawning(kThreads, profile_.thread_spawning_syscalls);
+    if (const auto found = syscalls_.groups.find(kThreads); found != syscalls_.groups.end()) {
+      profile_.thread_syscalls = found->second;
+    }
     profile_.hostile_syscalls = syscalls_.hostile;
     document_["name"] = profile_.name;
     profile_.document = document_.dump();
@@ -590,6 +604,7 @@ class ProfileReader {
     ReadPaths(root, profile_);
     ReadSeccomp(root, syscalls_, profile_, first);
     ReadModules(root, profile_);
+    ReadLanguage(root, profile_);
     ReadWorkerResources(root, profile_);
     ReadArtifacts(root, profile_);
     ReadZygote(root, profile_);
@@ -602,10 +617,9 @@ class ProfileReader {
     }
   }
 
-  void AddSpawning(const std::string& with) {
+  void AddSpawning(const std::string& with, std::vector<std::string>& calls) const {
     const auto found = syscalls_.spawning.find(with);
     if (found == syscalls_.spawning.end()) return;
-    std::vector<std::string>& calls = profile_.spawning_syscalls;
     calls.insert(calls.end(), found->second.begin(), found->second.end());
   }
 
@@ -683,7 +697,8 @@ std::string ModulesByProfile(const std::vector<core::Profile>& profiles,
                              const std::string& except) {
   nlohmann::json modules = nlohmann::json::object();
   for (const core::Profile& profile : profiles) {
-    if (profile.name == except) continue;
+    // To a refused import, the language policy without itself is no alternative to propose.
+    if (profile.name == except || profile.full_language) continue;
     nlohmann::json& names = modules[profile.name] = nlohmann::json::array();
     for (const core::ModuleExports& module : profile.modules) names.push_back(module.name);
   }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "engine/core/fd.h"
+#include "engine/seal/privileges.h"
 #include "engine/seal/seal.h"
 
 namespace belljar::seal {
@@ -162,6 +163,8 @@ bool KeepCapabilitiesAcrossExec() {
   }
   return true;
 }
+
+bool EnterOwnUser() { return unshare(CLONE_NEWUSER) == 0 && DropBoundingSet(); }
 
 core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
                                     const std::vector<std::string>& empty) {

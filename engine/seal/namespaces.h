@@ -35,6 +35,11 @@ bool MayMount();
 // to the new namespaces). Async-signal-safe; false sets errno.
 bool KeepCapabilitiesAcrossExec();
 
+// Worker: a user namespace in which it is alone, without any mapping: its ids look like kSandboxUid
+// to it, and are what they were to everybody else. It gets every capability in that namespace,
+// which owns nothing, and must drop them. Async-signal-safe; false sets errno.
+bool EnterOwnUser();
+
 // Zygote: takes the mapped uid and gid, replaces the root by a tmpfs with only `paths`, read-only,
 // nosuid, nodev, and detaches the old root. A missing path that is not optional is an error that
 // names it. Folders excluded from a path are hidden; paths below them are still mounted if they

@@ -12,6 +12,14 @@
 
 namespace belljar::seal {
 
+bool DropBoundingSet() {
+  // EINVAL ends the list of known capabilities. Without CAP_SETPCAP there is nothing to drop.
+  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) return false;
+  }
+  return true;
+}
+
 core::Result<void> DropIdentity(bool keep_namespace_capabilities) {
   // Real root, without a user namespace. In a user namespace the private root has set the identity;
   // without one, an ordinary user keeps its own.
@@ -27,12 +35,7 @@ core::Result<void> DropIdentity(bool keep_namespace_capabilities) {
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL) {
     return core::SystemError("clear ambient capabilities");
   }
-  // EINVAL ends the list of known capabilities. Without CAP_SETPCAP there is nothing to drop.
-  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
-    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
-      return core::SystemError("drop bounding capability");
-    }
-  }
+  if (!DropBoundingSet()) return core::SystemError("drop bounding capability");
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return core::SystemError("set undumpable");
   if (!keep_namespace_capabilities && !DropPrivileges())
     return core::SystemError("drop capabilities");

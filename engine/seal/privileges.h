@@ -11,6 +11,9 @@ namespace belljar::seal {
 // own namespaces, which clone3 with CLONE_NEWPID requires.
 core::Result<void> DropIdentity(bool keep_namespace_capabilities);
 
+// Async-signal-safe; false sets errno.
+bool DropBoundingSet();
+
 // Worker: the rest. Clears all capability sets. Async-signal-safe; false sets errno.
 bool DropPrivileges();
 

@@ -200,8 +200,11 @@ SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepar
   return {};
 }
 
-// The shipped filters answer it with EPERM, which no kernel does for these arguments.
-bool IsCloneRefused() { return syscall(SYS_clone3, nullptr, 0) < 0 && errno == EPERM; }
+// The shipped filters answer it with EPERM, and a kernel with EINVAL: a thread that does not share
+// signal handlers.
+bool IsCloneRefused() {
+  return syscall(SYS_clone, CLONE_VM | CLONE_THREAD, 0, 0, 0, 0) < 0 && errno == EPERM;
+}
 
 }  // namespace
 
@@ -245,6 +248,7 @@ SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int k
       failure.step != SealStep::kNone) {
     return failure;
   }
+  if (plan.own_user && plan.namespaces && !EnterOwnUser()) return {SealStep::kUser, errno};
   if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
   if (plan.rlimits && !ApplyRlimits(plan.ceiling, prepared.base_address_space, prepared.base_cpu)) {
     return {SealStep::kRlimits, errno};
@@ -274,6 +278,7 @@ const char* SealStepName(SealStep step) {
     case SealStep::kDeathSignal: return "parent death signal";
     case SealStep::kWorkspace: return "workspace";
     case SealStep::kEgress: return "egress listener";
+    case SealStep::kUser: return "user namespace";
     case SealStep::kPrivileges: return "privileges";
     case SealStep::kRlimits: return "rlimits";
     case SealStep::kLandlock: return "landlock";
@@ -291,6 +296,7 @@ std::string SealPlanToJson(const SealPlan& plan) {
                          {"rlimits", plan.rlimits},
                          {"landlock", plan.landlock},
                          {"seccomp", plan.seccomp},
+                         {"own_user", plan.own_user},
                          {"paths", nlohmann::json::array()},
                          {"memory", plan.ceiling.memory.count},
                          {"cpu_ms", plan.ceiling.cpu.count()},
@@ -323,6 +329,7 @@ core::Result<SealPlan> SealPlanFromJson(std::string_view text) {
     json.at("rlimits").get_to(plan.rlimits);
     json.at("landlock").get_to(plan.landlock);
     json.at("seccomp").get_to(plan.seccomp);
+    json.at("own_user").get_to(plan.own_user);
     json.at("memory").get_to(plan.ceiling.memory.count);
     plan.ceiling.cpu = std::chrono::milliseconds(json.at("cpu_ms").get<int64_t>());
     json.at("output").get_to(plan.ceiling.output.count);

@@ -7,6 +7,9 @@
 //   5 cgroup       aggregate memory, processes, CPU: the host places the zygote      (cgroup.h)
 //   6 seccomp      allow-list of system calls, last                                 (seccomp.h)
 //
+// A worker in the full language also enters a user namespace of its own, before it gives up its
+// privileges: RLIMIT_NPROC, which bounds its threads, counts by user and namespace.
+//
 // What all workers of a zygote share is done once, in SealZygote. What each worker needs for itself
 // is done in SealWorker, between clone and the first byte of guest data.
 //
@@ -50,6 +53,10 @@ struct SealPlan {
   bool landlock = true;
   bool seccomp = true;
 
+  // Each worker enters a user namespace of its own, so that its threads count for itself alone
+  // (RLIMIT_NPROC). Requires the namespaces; without them, all programs of a user share the number.
+  bool own_user = false;
+
   std::vector<core::PathRule> paths;  // readable trees; nothing else is visible
   core::Limits ceiling;               // the maximum that any request of this zygote may ask for
   // Resources of each worker, which require the namespaces. Without them, a workspace is what a
@@ -84,6 +91,7 @@ enum class SealStep : uint32_t {
   kDeathSignal,
   kWorkspace,
   kEgress,
+  kUser,
   kPrivileges,
   kRlimits,
   kLandlock,

@@ -1,5 +1,6 @@
 #include "engine/seal/seccomp.h"
 
+#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -9,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -76,6 +79,47 @@ core::Result<void> RefuseClone(scmp_filter_ctx filter, uint32_t default_action) 
                "refuse clone");
 }
 
+// What the C libraries' pthread_create() passes: a thread of this process, in its namespaces.
+constexpr uint32_t kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                                  CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
+                                  CLONE_CHILD_CLEARTID;
+
+#if defined(__x86_64__)
+constexpr uint32_t kNativeArch = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
+#else
+#error "an architecture that the filters do not know"
+#endif
+
+// Decides every clone and clone3; `filter`, from libseccomp, decides all other calls. By hand,
+// because libseccomp does not combine an exact value with a mask of the same argument.
+//
+// clone3's flags are in memory, which a filter cannot read: that call "does not exist", as on
+// kernels before 5.3, and libc uses clone. What is refused is refused as by RefuseClone.
+void PrependThreadsOnly(std::vector<sock_filter>& filter) {
+  constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
+  constexpr auto kEqual = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
+  constexpr auto kAnyBit = static_cast<uint16_t>(BPF_JMP | BPF_JSET | BPF_K);
+  constexpr auto kReturn = static_cast<uint16_t>(BPF_RET | BPF_K);
+  const sock_filter own[] = {
+      BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
+      BPF_JUMP(kEqual, kNativeArch, 0, 10),  // libseccomp's filter kills
+      BPF_STMT(kLoad, offsetof(seccomp_data, nr)),
+      BPF_JUMP(kEqual, SYS_clone3, 4, 0),
+      BPF_JUMP(kEqual, SYS_clone, 0, 7),
+      // The kernel uses the lower half; both architectures are little-endian.
+      BPF_STMT(kLoad, offsetof(seccomp_data, args)),
+      BPF_JUMP(kEqual, kThreadFlags, 2, 0),
+      BPF_JUMP(kAnyBit, CLONE_VM, 2, 3),
+      BPF_STMT(kReturn, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(kReturn, SECCOMP_RET_ALLOW),
+      BPF_STMT(kReturn, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(kReturn, SECCOMP_RET_TRAP),
+  };
+  filter.insert(filter.begin(), std::begin(own), std::end(own));
+}
+
 bool IsClone(std::string_view name) { return name == "clone" || name == "clone3"; }
 
 core::Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::string& name) {
@@ -123,7 +167,8 @@ core::Result<std::vector<sock_filter>> Export(scmp_filter_ctx filter) {
 }  // namespace
 
 core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
-                                                     const std::vector<std::string>& hostile) {
+                                                     const std::vector<std::string>& hostile,
+                                                     Clones clones) {
   core::Result<Filter> filter = Open(SCMP_ACT_TRAP);
   if (!filter) return filter.error();
   for (const core::SyscallRule& rule : allowed) {
@@ -132,7 +177,7 @@ core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::Sys
   const bool may_clone =
       std::any_of(allowed.begin(), allowed.end(),
                   [](const core::SyscallRule& rule) { return IsClone(rule.name); });
-  if (!may_clone) {
+  if (!may_clone && clones == Clones::kNone) {
     if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_TRAP); !done)
       return done.error();
   }
@@ -141,11 +186,14 @@ core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::Sys
       return done.error();
     }
   }
-  return Export(filter->get());
+  core::Result<std::vector<sock_filter>> compiled = Export(filter->get());
+  if (compiled && !may_clone && clones == Clones::kThreads) PrependThreadsOnly(*compiled);
+  return compiled;
 }
 
 core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
-                                                      const std::vector<std::string>& hostile) {
+                                                      const std::vector<std::string>& hostile,
+                                                      Clones clones) {
   core::Result<Filter> filter = Open(SCMP_ACT_ALLOW);
   if (!filter) return filter.error();
   for (const std::string& name : refused) {
@@ -154,11 +202,14 @@ core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::str
     const uint32_t action = kills ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_TRAP;
     if (core::Result<void> done = Refuse(filter->get(), action, name); !done) return done.error();
   }
-  if (std::any_of(refused.begin(), refused.end(), IsClone)) {
+  const bool refuses_clone = std::any_of(refused.begin(), refused.end(), IsClone);
+  if (refuses_clone && clones == Clones::kNone) {
     if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_ALLOW); !done)
       return done.error();
   }
-  return Export(filter->get());
+  core::Result<std::vector<sock_filter>> compiled = Export(filter->get());
+  if (compiled && refuses_clone && clones == Clones::kThreads) PrependThreadsOnly(*compiled);
+  return compiled;
 }
 
 bool InstallFilter(const std::vector<sock_filter>& filter) {

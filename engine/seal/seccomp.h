@@ -6,6 +6,11 @@
 //              so that ordinary code gets an ordinary exception. Without the handler, the signal
 //              kills.
 //   clone3, clone(CLONE_VM)   EPERM without the signal, since libc calls them with signals blocked
+//
+// With Clones::kThreads, for the full language:
+//   clone      for a thread of this process, with exactly the flags of pthread_create(): runs, and
+//              RLIMIT_NPROC bounds it. Any other clone as above
+//   clone3     ENOSYS, since a filter cannot read its flags: libc then uses clone
 #ifndef BELLJAR_ENGINE_SEAL_SECCOMP_H_
 #define BELLJAR_ENGINE_SEAL_SECCOMP_H_
 
@@ -19,14 +24,19 @@
 
 namespace belljar::seal {
 
-// Host. An unknown system call is an error that names it.
+enum class Clones { kNone, kThreads };
+
+// Host. An unknown system call is an error that names it. `clones` has no effect if `allowed` names
+// clone or clone3, as for a zygote.
 core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
-                                                     const std::vector<std::string>& hostile);
+                                                     const std::vector<std::string>& hostile,
+                                                     Clones clones = Clones::kNone);
 
 // Allows everything except `refused`: the hostile ones kill, the others are trapped. A stacked
 // filter can only restrict the ones below it (seccomp(2)).
 core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
-                                                      const std::vector<std::string>& hostile);
+                                                      const std::vector<std::string>& hostile,
+                                                      Clones clones = Clones::kNone);
 
 // Zygote or worker. Needs no_new_privs. Async-signal-safe; false sets errno.
 bool InstallFilter(const std::vector<sock_filter>& filter);

@@ -48,7 +48,7 @@ class AsyncSandbox:
 
     def __init__(
         self,
-        profile: str = "basic",
+        profile: str | None = None,
         *,
         timeout: Seconds | None = None,
         memory: Size | None = None,

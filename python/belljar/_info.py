@@ -75,7 +75,7 @@ class Info:
 
 
 def info_of(facts: str, *, isolation: str, language: str, container: bool) -> Info:
-    """Parses `_host.Engine.facts`."""
+    """Parses `_host.Engine.facts`. `language`: the sandbox's, which a profile may widen."""
     profile: Mapping[str, Any] = json.loads(facts)
     workspace = profile["workspace"]
     limits = profile["limits"]
@@ -96,6 +96,6 @@ def info_of(facts: str, *, isolation: str, language: str, container: bool) -> In
         workspace=None if workspace is None else Workspace(**workspace),
         has_network=profile["network"] is not None,
         isolation=isolation,
-        language=language,
+        language="full" if profile["language"] == "full" else language,
         container=container,
     )

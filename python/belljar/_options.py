@@ -247,9 +247,15 @@ def variable(argument: str, name: str) -> str:
     return name
 
 
+def _named(profile: str) -> str:
+    if text("profile", profile):
+        return profile
+    raise ValueError("profile: '' names none; leave it out")
+
+
 def open_request(
     *,
-    profile: str,
+    profile: str | None,
     isolation: str,
     language: str,
     allow_domains: Iterable[str],
@@ -265,7 +271,7 @@ def open_request(
     else:
         raise _wrong("container", container, "True, False or ContainerOptions")
     return {
-        "profile": text("profile", profile),
+        "profile": "" if profile is None else _named(profile),
         "strict": choice("isolation", isolation, ("strict", "standard")) == "strict",
         "restricted": choice("language", language, ("restricted", "full")) == "restricted",
         "allow_domains": texts("allow_domains", allow_domains),

@@ -79,7 +79,8 @@ class Sandbox:
 
     Args:
         profile: What programs may use: a profile name, several names joined with "+", or the path
-            of a profile file ("./own.toml"). See docs/profiles.md.
+            of a profile file ("./own.toml"). See docs/profiles.md. None: "basic", and for each
+            program those enabled profiles that its text uses (docs/python.md, "Profiles").
         timeout: Wall-clock limit of a run, in seconds or as "500ms". None: the profile's default.
         memory: Memory limit, on top of what the interpreter itself uses, in bytes or as "64m".
             None: the profile's default.
@@ -105,7 +106,7 @@ class Sandbox:
 
     def __init__(
         self,
-        profile: str = "basic",
+        profile: str | None = None,
         *,
         timeout: Seconds | None = None,
         memory: Size | None = None,
@@ -136,7 +137,7 @@ class Sandbox:
         self._open()
 
     @classmethod
-    def _closed_until_used(cls, profile: str, **options: Any) -> Self:
+    def _closed_until_used(cls, profile: str | None, **options: Any) -> Self:
         """For callers that must not block while the sandbox opens."""
         sandbox = cls.__new__(cls)
         sandbox._take(profile=profile, **options)
@@ -171,6 +172,8 @@ class Sandbox:
         # Signal handlers run in the main thread.
         self._main_thread = threading.main_thread().ident
         self._engine: _host.Engine | None = None
+        # Of the profiles that programs needed beyond it, if none is named.
+        self._others: dict[str, _host.Engine] = {}
 
     # --- opening and closing ----------------------------------------------------------------------
 
@@ -185,6 +188,23 @@ class Sandbox:
                 self._engine = None
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
             return self._engine
+
+    def _open_for(self, run_request: RunRequest) -> _host.Engine:
+        """The engine for this program: with a named profile, the only one."""
+        engine = self._open()
+        if self._open_request["profile"]:
+            return engine
+        wanted = engine.wanted_profile(run_request["source"], bool(run_request.get("files")))
+        if wanted is None:
+            return engine
+        with self._lock:
+            if self._is_closed:
+                raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
+            if wanted not in self._others:
+                self._others[wanted] = _host.Engine(
+                    {**self._open_request, "profile": wanted}, self._defaults
+                )
+            return self._others[wanted]
 
     def wait_until_ready(self, timeout: Seconds | None = None) -> None:
         """Waits until a worker is ready for the next run.
@@ -209,8 +229,9 @@ class Sandbox:
         """
         with self._lock:
             self._is_closed = True
-            engine, self._engine = self._engine, None
-        if engine is not None:
+            engines = [*self._others.values(), *([self._engine] if self._engine else [])]
+            self._others, self._engine = {}, None
+        for engine in engines:
             engine.close()
 
     def __enter__(self) -> Self:
@@ -229,7 +250,7 @@ class Sandbox:
 
     def __repr__(self) -> str:
         state = " closed" if self._is_closed else ""
-        return f"<belljar.Sandbox {self._open_request['profile']!r}{state}>"
+        return f"<belljar.Sandbox {self._open_request['profile'] or 'basic'!r}{state}>"
 
     # --- running ----------------------------------------------------------------------------------
 
@@ -318,7 +339,7 @@ class Sandbox:
         *,
         raise_on_error: bool,
     ) -> Result:
-        engine = self._open()
+        engine = self._open_for(run_request)
         result = _host.run(engine, run_request, cancellation, get_ident() == self._main_thread)
         if raise_on_error:
             result.raise_for_status()
@@ -478,7 +499,8 @@ class Sandbox:
         run_request = self._program(
             code, filename=filename, allowed_imports=allowed_imports, validate=True
         )
-        return _host.validate(self._open(), run_request, get_ident() == self._main_thread)
+        engine = self._open_for(run_request)
+        return _host.validate(engine, run_request, get_ident() == self._main_thread)
 
     def info(self) -> Info:
         """What programs may use in this sandbox, and how they are isolated.

@@ -68,7 +68,7 @@ class BelljarTool(BaseTool):
         limit = None if self.timeout is None else seconds("timeout", self.timeout) / 1000
         self._is_ours = self.sandbox is None
         if self.sandbox is None:
-            self.sandbox = Sandbox(self.profile or "basic")
+            self.sandbox = Sandbox(self.profile)
         self._async = around(self.sandbox)
         if not self.description:
             self.description = _DESCRIPTION + surroundings(self.sandbox.info(), limit)

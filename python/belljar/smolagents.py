@@ -74,7 +74,7 @@ class BelljarExecutor(PythonExecutor):
         if memory is not None:
             _options.size("memory", memory)
         self._is_ours = sandbox is None
-        self._sandbox = Sandbox(profile or "basic") if sandbox is None else sandbox
+        self._sandbox = Sandbox(profile) if sandbox is None else sandbox
         self._info = self._sandbox.info()
         self._limits: dict[str, Any] = {"timeout": timeout, "memory": memory}
         self._most = most_characters

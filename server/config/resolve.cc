@@ -23,6 +23,7 @@ constexpr Tier kTiers[] = {
     {"execution.enable_network", "network", &Draft::enable_network},
     {"execution.enable_filesystem", "filesystem", &Draft::enable_filesystem},
     {"execution.enable_data_science", "data-science", &Draft::enable_data_science},
+    {"execution.enable_full", "full", &Draft::enable_full},
 };
 constexpr char kNotInstalled[] = "not in this version: has no effect";
 
@@ -185,6 +186,10 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
   }
   std::set<std::string> names;
   for (const core::Profile& profile : profiles) {
+    if (profile.full_language) {
+      return core::MakeError(origin.place, "restricts the language policy, which profile " +
+                                               profile.name + " disables");
+    }
     for (std::string& name : outside::ModuleNames(profile)) names.insert(std::move(name));
   }
   const Strings known(names.begin(), names.end());

@@ -61,6 +61,9 @@ std::vector<Setting> MakeSettings() {
       {"execution.enable_data_science", "SANDBOX_ENABLE_DATA_SCIENCE", "", "",
        "per execution.profiles", "true", "true: add profile data-science; false: remove it",
        BELLJAR_FIELD(enable_data_science)},
+      {"execution.enable_full", "SANDBOX_ENABLE_FULL", "", "", "per execution.profiles", "true",
+       "true: add profile full, which has no language policy; false: remove it",
+       BELLJAR_FIELD(enable_full)},
       {"execution.isolation", "", "--isolation", "strict|standard", "", "",
        "strict: require every layer; standard: run without namespaces and Landlock where "
        "they are unavailable, and report it in results",

@@ -38,6 +38,7 @@ struct Draft {
   std::optional<bool> enable_network;
   std::optional<bool> enable_filesystem;
   std::optional<bool> enable_data_science;
+  std::optional<bool> enable_full;
 };
 
 using OptionalTime = std::optional<std::chrono::milliseconds>;

@@ -50,14 +50,14 @@ std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
 }
 
 // The outcome of a run that was cancelled before it had a worker.
-host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const host::Request& request) {
+host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfile& profile,
+                                  const host::Request& request) {
   host::Outcome outcome;
   host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled before it was run");
   outcome.limits = request.limits;
   outcome.isolation.mode =
       sandboxes.isolation() == outside::IsolationMode::kStrict ? "strict" : "standard";
-  outcome.isolation.language =
-      sandboxes.language() == outside::Language::kFull ? "full" : "restricted";
+  outcome.isolation.language = outside::LanguageName(sandboxes.LanguageOf(profile));
   return outcome;
 }
 
@@ -129,7 +129,8 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
                                 const host::Request& request, const outside::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container) {
   const Cancellation* const cancellation = call.cancellation;
-  if (cancellation && cancellation->cancelled()) return CancelledBeforehand(sandboxes, request);
+  if (cancellation && cancellation->cancelled())
+    return CancelledBeforehand(sandboxes, profile, request);
   core::Result<std::shared_ptr<outside::Sandbox>> sandbox =
       in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();

@@ -227,7 +227,7 @@ std::string OtherProfilesText(const Sandboxes& sandboxes) {
 }
 
 std::string LanguageText(const Sandboxes& sandboxes) {
-  if (sandboxes.language() == outside::Language::kFull) {
+  if (sandboxes.LanguageOf(sandboxes.default_profile()) == outside::Language::kFull) {
     return "All of Python is available, with the standard library and installed packages.\n\n";
   }
   const EnabledProfile& defaults = sandboxes.default_profile();
@@ -345,8 +345,11 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
   const std::optional<ModuleList> requested = arguments.Texts("allowed_imports");
   if (!requested) return profile.modules;
   if (language == outside::Language::kFull) {
-    problems.push_back(
-        "allowed_imports restricts the language policy, which is disabled on this server; omit it");
+    problems.push_back("allowed_imports restricts the language policy, which is disabled " +
+                       std::string(profile.profile.full_language
+                                       ? "in profile " + profile.profile.name
+                                       : "on this server") +
+                       "; omit it");
     return std::nullopt;
   }
   const ModuleList known = profile.modules ? GivenModules(profile.profile, *profile.modules)
@@ -472,8 +475,8 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   if (const auto packages = arguments.Texts("packages")) {
     plan.packages = sandboxes_.packages().Take(*packages, plan.in_container, problems);
   }
-  request.allowed_imports =
-      TakeImports(arguments, *plan.profile, sandboxes_.language(), !plan.packages, problems);
+  request.allowed_imports = TakeImports(
+      arguments, *plan.profile, sandboxes_.LanguageOf(*plan.profile), !plan.packages, problems);
   if (const std::string* input = arguments.Text("stdin")) {
     const core::Bytes bound = request.limits.memory;
     if (input->size() > bound.count) {

@@ -91,7 +91,9 @@ Json InstalledEntry(const core::Profile& profile, const outside::Installation& i
   const std::vector<outside::MissingPackages> missing = installation.Missing(profile);
   Json entry = {{"enabled", false}, {"available", missing.empty()}, {"summary", profile.summary}};
   entry.update(Json::parse(outside::ProfileFactsToJson(profile, installation)));
-  entry["modules"] = Modules(profile, std::nullopt, missing);
+  // Without the language policy there is no list; basic's modules would only be repeated.
+  entry["modules"] =
+      profile.full_language ? Json::array() : Modules(profile, std::nullopt, missing);
   entry["how_to_enable"] = "an operator enables it with " + HowToEnable(profile.name);
   return entry;
 }
@@ -164,7 +166,7 @@ Json Layers(const Sandboxes& sandboxes) {
 Json IsolationJson(const Sandboxes& sandboxes) {
   return {
       {"mode", sandboxes.isolation() == outside::IsolationMode::kStrict ? "strict" : "standard"},
-      {"language", sandboxes.language() == outside::Language::kFull ? "full" : "restricted"},
+      {"language", outside::LanguageName(sandboxes.LanguageOf(sandboxes.default_profile()))},
       {"layers", Layers(sandboxes)}};
 }
 
@@ -178,7 +180,7 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
         "Code cannot install anything: there is no pip. Packages passed to execute_code, with "
         "use_container, can be imported in addition to the listed modules.";
   }
-  if (sandboxes.language() == outside::Language::kFull) {
+  if (sandboxes.LanguageOf(sandboxes.default_profile()) == outside::Language::kFull) {
     notes.back() = "All of Python is available; the list of modules is not enforced.";
     return notes;
   }

@@ -5,8 +5,8 @@
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/wanted_profiles.h"
 #include "server/tools/tiers.h"
-#include "server/tools/wanted_profiles.h"
 
 namespace belljar::server::tools {
 namespace {
@@ -61,6 +61,12 @@ core::Result<void> CheckImports(const ExecutionConfig& config,
   }
   std::vector<std::string> known;
   for (const EnabledProfile& each : enabled) {
+    if (each.profile.full_language) {
+      return core::MakeError("restrict the imports",
+                             "the list of allowed imports restricts the language policy, which "
+                             "profile " +
+                                 each.profile.name + " disables; remove one of the two");
+    }
     for (const core::ModuleExports& module : each.profile.modules) known.push_back(module.name);
   }
   for (const std::string& module : *config.allowed_imports) {
@@ -298,15 +304,17 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, con
   // An operator's own file is combined with nothing.
   if (!unnamed || !Contains(catalogue_.Names(), (*unnamed)->profile.name)) return unnamed;
   const core::Profile& base = (*unnamed)->profile;
-  const ImportedNames imports = FindImports(needs.source);
+  const profiles::ImportedNames imports = profiles::FindImports(needs.source);
   std::string name = base.name;
   for (const EnabledProfile& each : enabled_) {
     const core::Profile& other = each.profile;
     const bool is_one = other.tiers.size() == 1 && Contains(catalogue_.Names(), other.name);
     if (&each == *unnamed || !is_one || !Permits(caller, other.name)) continue;
+    // Whether there is a language policy is the caller's choice, never the code's.
+    if (other.full_language) continue;
     const bool is_needed = (needs.files && other.workspace && !base.workspace) ||
                            (needs.network && other.egress && !base.egress);
-    const bool is_used = !other.egress && IsWanted(other, base, needs.source, imports);
+    const bool is_used = !other.egress && profiles::IsWanted(other, base, needs.source, imports);
     if (is_needed || is_used) name += "+" + other.name;
   }
   const std::string joined = ProfileName(name);
@@ -314,6 +322,10 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, con
   // The operator may allow no combinations: then as if nothing had been found.
   core::Result<const EnabledProfile*> chosen = Choose(&joined, caller);
   return chosen ? chosen : unnamed;
+}
+
+outside::Language Sandboxes::LanguageOf(const EnabledProfile& profile) const {
+  return outside::LanguageOf(OptionsOf(profile.profile));
 }
 
 // Precondition: each part is enabled and permitted for the caller.

@@ -61,14 +61,16 @@ class Sandboxes {
   // The hosts that profiles with a network may reach.
   const host::NetworkPolicy& network() const { return config_.network; }
   outside::IsolationMode isolation() const { return isolation_; }
+  // Of profiles that do not say otherwise; and of one that may.
   outside::Language language() const { return language_; }
+  outside::Language LanguageOf(const EnabledProfile& profile) const;
 
   // The profile of a call. `name` has hyphens or underscores and may combine several profiles with
   // "+"; null: the default profile, or else the first that the caller may use. The result stays
   // valid. An error is the caller's and lists what is available.
   core::Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
   // The profile of a call that names none: the default one, combined with those that its code uses
-  // (wanted_profiles.h) and with those that have what its other arguments need.
+  // (engine/profiles/wanted_profiles.h) and with those that have what its other arguments need.
   struct Needs {
     std::string_view source;
     bool files = false;

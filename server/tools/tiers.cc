@@ -1,10 +1,6 @@
 #include "server/tools/tiers.h"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
-
-#include "engine/core/text.h"
 
 namespace belljar::server::tools {
 
@@ -25,6 +21,10 @@ const std::vector<Tier>& Tiers() {
        "Files in a private, temporary workspace.",
        {"pathlib", "os.path", "tempfile", "shutil", "glob", "zipfile", "tarfile"},
        "SANDBOX_ENABLE_FILESYSTEM"},
+      {"full",
+       "All of Python without a language policy; the kernel layers alone contain the program.",
+       {},
+       "SANDBOX_ENABLE_FULL"},
   };
   return kTiers;
 }
@@ -43,23 +43,6 @@ std::string HowToEnable(std::string_view name) {
   }
   return tier->environment + "=true, or enable_" + ProfileKey(name) +
          " = true in [execution] of the configuration file";
-}
-
-std::vector<std::string> PartsOf(std::string_view name) {
-  const std::vector<std::string_view> parts = core::SplitAt(name, '+');
-  return {parts.begin(), parts.end()};
-}
-
-std::string ProfileName(std::string_view written) {
-  std::string name(written);
-  std::replace(name.begin(), name.end(), '_', '-');
-  if (name.find('+') == std::string::npos) return name;
-  const std::vector<std::string> parts = PartsOf(name);
-  std::set<std::string> sorted(parts.begin(), parts.end());
-  if (sorted.size() > 1) sorted.erase("basic");
-  std::string joined = *sorted.begin();
-  for (auto part = std::next(sorted.begin()); part != sorted.end(); ++part) joined += "+" + *part;
-  return joined;
 }
 
 std::string ProfileKey(std::string_view name) {

@@ -1,4 +1,4 @@
-// The four security profiles that comparable servers call tiers, and how an operator enables one.
+// The security profiles that comparable servers call tiers, and how an operator enables one.
 // The catalogue says which of them are installed.
 #ifndef BELLJAR_SERVER_TOOLS_TIERS_H_
 #define BELLJAR_SERVER_TOOLS_TIERS_H_
@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/profiles/profile_names.h"
 
 namespace belljar::server::tools {
 
@@ -24,13 +26,10 @@ const Tier* FindTier(std::string_view name);
 // What an operator sets to enable the profile: the variable and the key of the file.
 std::string HowToEnable(std::string_view name);
 
-// Splits "a+b" into a and b; without "+", the name itself.
-std::vector<std::string> PartsOf(std::string_view name);
+using profiles::PartsOf;
+using profiles::ProfileName;
 
-// Callers write data_science or data-science and combine names in any order. Canonical names have
-// hyphens and are sorted, without duplicates and without basic, which the others extend. An empty
-// part is kept, and matches no profile. The keys of get_sandbox_info have underscores.
-std::string ProfileName(std::string_view written);
+// The keys of get_sandbox_info have underscores.
 std::string ProfileKey(std::string_view name);
 
 }  // namespace belljar::server::tools

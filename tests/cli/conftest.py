@@ -36,13 +36,19 @@ def program() -> Path:
 def belljar() -> Callable[..., Done]:
     """Runs the command; standard input is empty unless `stdin` (bytes) is given."""
 
-    def run(*arguments: str | bytes | Path, stdin: bytes = b"", cwd: str | Path = "/") -> Done:
+    def run(
+        *arguments: str | bytes | Path,
+        stdin: bytes = b"",
+        cwd: str | Path = "/",
+        env: dict[str, str] | None = None,
+    ) -> Done:
         done = subprocess.run(
             [PROGRAM, *arguments],
             input=stdin,
             capture_output=True,
             check=False,
             cwd=cwd,
+            env={**os.environ, **(env or {})},
             timeout=60,
         )
         return Done(done.returncode, done.stdout, done.stderr)

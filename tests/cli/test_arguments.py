@@ -107,7 +107,7 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         (
             ["run", "-c", "1", "--profile", "filesystem,network"],
             'belljar run: unknown profile "filesystem,network"; the profiles are basic, '
-            "data-science, filesystem, network; several are joined with +",
+            "data-science, filesystem, full, network; several are joined with +",
         ),
         (
             ["run", "-c", "1", "--profile", "filesystem+./own.toml"],

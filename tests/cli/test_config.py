@@ -153,6 +153,7 @@ def test_a_tier_that_is_not_there_is_shown(config, settings, belljar):
         ("SANDBOX_ENABLE_NETWORK", "execution.enable_network", "network"),
         ("SANDBOX_ENABLE_FILESYSTEM", "execution.enable_filesystem", "filesystem"),
         ("SANDBOX_ENABLE_DATA_SCIENCE", "execution.enable_data_science", "data-science"),
+        ("SANDBOX_ENABLE_FULL", "execution.enable_full", "full"),
     ]:
         found = settings(**{variable: "true"})
         enabled = found["execution.profiles"]["value"]

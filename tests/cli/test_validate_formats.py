@@ -236,7 +236,8 @@ def test_github_commands(report, tree):
     assert list(properties) == ["file", "line", "endLine", "col", "endColumn", "title"]
     assert properties["title"] == "BJ201 import-not-allowed"
     assert message.startswith(
-        "module 'glob' is not available in profile 'basic'. The 'filesystem' profile has it."
+        "module 'glob' is not available in profile 'basic'. The 'filesystem' profile has it. "
+        "Add --profile filesystem."
     )
     assert kinds[2][1]["file"] == FILES[1]
     assert kinds[4][1] == {"file": "missing.py", "title": "not checked"}

@@ -44,7 +44,9 @@ class Authority:
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    """Says what it was asked; /to?URL redirects there, /bytes?N sends so many."""
+    """Says what it was asked; /to?URL redirects there, /bytes?N sends so many, /status?N so
+    answers.
+    """
 
     protocol_version = "HTTP/1.1"
 
@@ -65,7 +67,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "body": body.decode("latin-1"),
         }
         content = b"x" * int(query) if path == "/bytes" else json.dumps(said).encode()
-        self.send_response(200)
+        self.send_response(int(query) if path == "/status" else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

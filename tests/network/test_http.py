@@ -58,6 +58,118 @@ def test_another_host_is_refused_by_name(run, http, language, program):
     assert "not in the operator's list" in event["detail"]
 
 
+# Each prints the classes and the text of what it raises.
+SAYING = """
+    def say(error):
+        kinds = [each.__name__ for each in type(error).__mro__[:3]]
+        print(kinds, str(error).replace({url!r}, "URL"))
+"""
+ASKING = {
+    "urllib": """
+    import urllib.request
+    try:
+        print("response", urllib.request.urlopen({url!r}).status)
+    except Exception as error:
+        say(error)
+""",
+    "requests": """
+    import requests
+    try:
+        print("response", requests.get({url!r}, timeout=10).status_code)
+    except Exception as error:
+        say(error)
+""",
+    "urllib3": """
+    import urllib3
+    try:
+        pool = urllib3.ProxyManager("http://127.0.0.1:1080", retries=False)
+        print("response", pool.request("GET", {url!r}).status)
+    except Exception as error:
+        say(error)
+""",
+    "httpx": """
+    import httpx
+    try:
+        print("response", httpx.get({url!r}).status_code)
+    except Exception as error:
+        say(error)
+""",
+    "httpx async": """
+    import asyncio, httpx
+    async def main():
+        async with httpx.AsyncClient() as client:
+            return (await client.get({url!r})).status_code
+    try:
+        print("response", asyncio.run(main()))
+    except Exception as error:
+        say(error)
+""",
+    "aiohttp": """
+    import aiohttp, asyncio
+    async def main(trust_env):
+        async with aiohttp.ClientSession(trust_env=trust_env) as session:
+            async with session.get({url!r}) as response:
+                return response.status
+    for trust_env in (True, False):
+        try:
+            print("response", asyncio.run(main(trust_env)))
+        except Exception as error:
+            say(error)
+""",
+    "http.client": """
+    import http.client
+    from urllib.parse import urlsplit
+    parts = urlsplit({url!r})
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    try:
+        connection = kind(parts.hostname, parts.port)
+        connection.request("GET", parts.path)
+        print("response", connection.getresponse().status)
+    except Exception as error:
+        say(error)
+""",
+}
+
+
+def alike(said: str) -> str:
+    """Without what names the way: a tunnel is asked of the proxy, a request of http:// of the target."""
+    for way, name in (
+        ("HTTPS", "HTTP"),
+        ("ssl:True", "ssl:default"),
+        ("host='denied.test', port=8000", "HOST"),
+        ("host='127.0.0.1', port=1080", "HOST"),
+        ("url: /a", "url: URL"),
+        ("http://127.0.0.1:1080", "URL"),
+    ):
+        said = said.replace(way, name)
+    return said
+
+
+@pytest.mark.parametrize("client", ASKING)
+def test_a_refusal_is_the_same_exception_for_http_and_https(run, packages, language, client):
+    said = []
+    for scheme in ("https", "http"):
+        url = f"{scheme}://denied.test:8000/a"
+        program = (SAYING + ASKING[client]).replace("{url!r}", repr(url))
+        outcome = run(program, language=language)
+        assert outcome.json["status"] == "ok", outcome.json["error"]
+        assert not [event for event in outcome.network if event["allowed"]]
+        said.append(alike(outcome.stdout))
+    assert said[0] == said[1]
+    assert "response" not in said[0]
+    assert "not in the operator's list" in said[0] or "does not allow it" in said[0]
+
+
+@pytest.mark.parametrize("client", ["urllib", "requests", "httpx", "aiohttp"])
+def test_a_403_of_the_target_is_a_response(run, http, packages, client):
+    """The control: only the proxy's own answers are exceptions."""
+    program = SAYING + ASKING[client]
+    url = f"http://allowed.test:{http}/status?403"
+    outcome = run(program.replace("{url!r}", repr(url)))
+    assert "Tunnel" not in outcome.stdout and "Proxy" not in outcome.stdout
+    assert "response 403" in outcome.stdout or "HTTPError" in outcome.stdout
+
+
 def test_the_list_is_empty_unless_somebody_fills_it(run, http):
     outcome = run(URLLIB.format(url=f"http://allowed.test:{http}/"), domains="", private="")
     assert "403" in outcome.error

@@ -87,9 +87,10 @@ ATTACKS = {
         context.keylog_filename = "/tmp/belljar-test-keylog"
         loot = "escaped"
         """,
-    "a pickle names a class of requests": """
-        import pickle, requests.cookies
-        jar = pickle.loads(b"crequests.cookies\\nRequestsCookieJar\\n(tR.")
+    # What dumps() has made in the same run is given back; bytes from elsewhere name any function.
+    "requests' cookies are unpickled": """
+        import pickle
+        jar = pickle.loads(b"crequests.cookies\\nRequestsCookieJar\\n)R.")
         loot = "escaped"
         """,
     "subprocess by asyncio": """
@@ -105,6 +106,12 @@ ATTACKS = {
             loop = asyncio.get_running_loop()
             await loop.subprocess_shell(asyncio.SubprocessProtocol, "true")
         asyncio.run(main())
+        loot = "escaped"
+        """,
+    # Those of run_in_executor() are the language's own.
+    "a thread of the kernel": """
+        import _thread
+        _thread.start_new_thread(int, ())
         loot = "escaped"
         """,
     "the socket module's own class": "import socket\nloot = 'escaped' if socket._socket else 0",

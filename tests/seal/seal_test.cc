@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -202,7 +203,8 @@ struct Filters {
   std::vector<sock_filter> zygote;
   std::vector<sock_filter> worker;
 };
-Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile()) {
+Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile(),
+                       Clones clones = Clones::kNone) {
   const auto is_spawning = [&](const std::string& name) {
     const auto& spawning = profile.spawning_syscalls;
     return std::find(spawning.begin(), spawning.end(), name) != spawning.end();
@@ -212,7 +214,7 @@ Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile()) {
   std::vector<std::string> hostile = profile.hostile_syscalls;
   std::erase_if(hostile, is_spawning);
   auto zygote = CompileFilter(allowed, hostile);
-  auto worker = CompileRefusal(profile.spawning_syscalls, profile.hostile_syscalls);
+  auto worker = CompileRefusal(profile.spawning_syscalls, profile.hostile_syscalls, clones);
   if (!zygote || !worker) {
     ADD_FAILURE() << (zygote ? worker : zygote).error().ToString();
     return {};
@@ -223,6 +225,8 @@ Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile()) {
 // Against real calls; each death is named.
 class ShippedFilter : public ::testing::Test {
  protected:
+  explicit ShippedFilter(Filters filters = ShippedFilters()) : filters_(std::move(filters)) {}
+
   // SIGSYS by default kills either way; with a handler, only what is hostile still does.
   tests::Death Caught(const std::function<void()>& call) {
     return tests::InChild([&] {
@@ -233,7 +237,7 @@ class ShippedFilter : public ::testing::Test {
       return g_trapped > 0 ? kNotAsExpected : kAsExpected;
     });
   }
-  const Filters filters_ = ShippedFilters();
+  const Filters filters_;
 };
 
 TEST_F(ShippedFilter, OrdinaryCallsRun) {
@@ -344,6 +348,88 @@ TEST_F(ShippedFilter, ThreadsAreRefusedWithoutASignal) {
               }
             }),
             tests::Exited(kAsExpected));
+}
+
+// The filters of the full language, in which programs may start threads.
+core::Profile WithThreads() {
+  core::Profile profile = tests::BasicProfile();
+  profile.allowed_syscalls.insert(profile.allowed_syscalls.end(), profile.thread_syscalls.begin(),
+                                  profile.thread_syscalls.end());
+  profile.spawning_syscalls.insert(profile.spawning_syscalls.end(),
+                                   profile.thread_spawning_syscalls.begin(),
+                                   profile.thread_spawning_syscalls.end());
+  return profile;
+}
+class FilterWithThreads : public ShippedFilter {
+ protected:
+  FilterWithThreads() : ShippedFilter(ShippedFilters(WithThreads(), Clones::kThreads)) {}
+};
+
+// What pthread_create() passes.
+constexpr unsigned long kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+                                       CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+                                       CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+
+TEST_F(FilterWithThreads, LibcStartsThreads) {
+  EXPECT_EQ(Caught([] {
+              // libc asks for clone3 first, which "does not exist".
+              if (syscall(SYS_clone3, nullptr, 0) != -1 || errno != ENOSYS) _exit(10);
+              pthread_t thread;
+              int value = 0;
+              if (pthread_create(
+                      &thread, nullptr,
+                      [](void* to) -> void* {
+                        *static_cast<int*>(to) = 7;
+                        return nullptr;
+                      },
+                      &value) != 0) {
+                _exit(11);
+              }
+              if (pthread_join(thread, nullptr) != 0 || value != 7) _exit(12);
+            }),
+            tests::Exited(kAsExpected));
+}
+
+// libc starts threads and programs with all signals blocked, and a blocked SIGSYS would kill.
+TEST_F(FilterWithThreads, OtherClonesThatShareMemoryAreRefusedWithoutASignal) {
+  EXPECT_EQ(Caught([] {
+              for (int bit = 0; bit < 32; ++bit) {
+                // One flag more or less: a process, a namespace, a traced thread, …
+                const unsigned long flags = kThreadFlags ^ (1UL << bit);
+                if ((flags & CLONE_VM) == 0) continue;
+                if (syscall(SYS_clone, flags, 0, 0, 0, 0) != -1 || errno != EPERM) _exit(20 + bit);
+              }
+              if (syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) != -1 ||
+                  errno != EPERM) {
+                _exit(11);
+              }
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(FilterWithThreads, OtherProcessesAreRefused) {
+  for (const auto& call : std::initializer_list<std::function<void()>>{
+           [] { (void)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); },
+           [] { (void)syscall(SYS_clone, kThreadFlags & ~CLONE_VM, 0, 0, 0, 0); },
+           [] { (void)syscall(SYS_fork); },
+           [] { execl("/bin/true", "true", nullptr); },
+       }) {
+    EXPECT_EQ(Caught(call), tests::Exited(kNotAsExpected));
+  }
+  EXPECT_EQ(Caught([] { (void)unshare(CLONE_NEWUSER); }), tests::KilledBy(SIGSYS));
+}
+
+// SIGSYS keeps its handler.
+TEST_F(FilterWithThreads, OnlyLibcsOwnSignalsGetHandlersMore) {
+  for (const auto& [number, expected] : {std::pair{32, kAsExpected},
+                                         {33, kAsExpected},
+                                         {31, kNotAsExpected},
+                                         {34, kNotAsExpected}}) {
+    const int signal = number;
+    EXPECT_EQ(Caught([signal] { (void)syscall(SYS_rt_sigaction, signal, nullptr, nullptr, 8); }),
+              tests::Exited(expected))
+        << signal;
+  }
 }
 
 TEST_F(ShippedFilter, WhatOnlyAnAttackMakesKills) {
@@ -741,6 +827,46 @@ TEST_F(PrivateRoot, ZygoteAndWorkerSealHoldEveryLayer) {
               if (g_trapped != 0) return 13;
               (void)socket(AF_INET, SOCK_STREAM, 0);
               if (g_trapped != 1) return 14;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+// RLIMIT_NPROC counts by user and namespace: with a namespace of its own a worker has the whole
+// number to itself, and cannot use up that of another.
+TEST_F(PrivateRoot, AWorkerMayHaveAUserNamespaceOfItsOwn) {
+  SealPlan plan = FullPlan();
+  plan.seccomp = plan.landlock = false;
+  plan.own_user = true;
+  plan.ceiling.processes = 2;
+  EXPECT_EQ(InNamespaces([&] {
+              const core::Result<PreparedSeal> prepared = SealZygote(plan, "/usr/share");
+              if (!prepared) return kNoSetup;
+              // Three other processes of the same user, which the limit does not see.
+              for (int i = 0; i < 3; ++i) {
+                if (fork() == 0) {
+                  prctl(PR_SET_PDEATHSIG, SIGKILL);
+                  pause();
+                  _exit(0);
+                }
+              }
+              WorkerResources none;
+              SelfReport word = 0;
+              const SealFailure failure = SealWorker(plan, *prepared, -1, none, word);
+              if (failure.step != SealStep::kNone) return 100 + static_cast<int>(failure.step);
+              if ((word & kNoPrivileges) == 0) return 10;
+              if (getuid() != kSandboxUid || getgid() != kSandboxUid) return 11;
+              if (unshare(CLONE_NEWNET) == 0) return 12;
+              if (prctl(PR_CAPBSET_READ, 21, 0, 0, 0) != 0) return 13;  // CAP_SYS_ADMIN
+              const pid_t second = fork();
+              if (second == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                pause();
+                _exit(0);
+              }
+              if (second < 0) return 14;
+              if (fork() >= 0 || errno != EAGAIN) return 15;
+              kill(second, SIGKILL);
               return kAsExpected;
             }),
             tests::Exited(kAsExpected));

@@ -1,5 +1,6 @@
 """One request: compile, run, report."""
 
+import _thread
 import builtins
 import gc
 import importlib
@@ -46,6 +47,9 @@ from .tracebacks import (
 MAX_REPR = 4096
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 _MAX_NAME = 256  # of a variable that is handed over
+# Of threads in the full language. libc's default of 8 MiB would use up the address space of a few;
+# this is enough for the default recursion limit.
+_STACK_SIZE = 1 << 20
 
 _exit_argument_of = vars(SystemExit)["code"].__get__
 
@@ -320,6 +324,7 @@ def _new_namespace(language: str, filename: str) -> dict[str, Any]:
     else:
         main = ModuleType("__main__")
         main.__dict__.update(__builtins__=builtins, __file__=filename)
+        _thread.stack_size(_STACK_SIZE)
         # The `site` module, which would do this, is not loaded.
         for name in ("exit", "quit"):
             setattr(builtins, name, Quitter(name, "Ctrl-D"))
@@ -362,6 +367,8 @@ def _finish_threads(language: str, failure: BaseException | None) -> BaseExcepti
     try:
         if language != "full":
             _prepared.policy.finish_threads()
+        elif "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
     except BaseException as error:
         return error if failure is None else failure
     return failure

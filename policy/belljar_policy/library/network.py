@@ -16,10 +16,11 @@ import importlib
 import os
 import socket
 import ssl
+import urllib.error
 import urllib.request
 from typing import Any
 
-from . import program
+from . import program, proxy_status
 from .objects import is_a, refuses
 
 _HOST = "127.0.0.1"
@@ -55,6 +56,7 @@ def reduce(port: int) -> None:
     _keep_ftp_to_its_host()
     _verify_servers_of_mail_and_ftp()
     _leave_files_out_of_urllib()
+    _raise_refusals_of_http()
     _make_header_classes_ahead()
     # Before a package imports asyncio: it must find this version, which has connections.
     importlib.import_module(".asyncio", __package__)
@@ -178,6 +180,24 @@ def _leave_files_out_of_urllib() -> None:
     module.FTPHandler.ftp_open = refuses("FTPHandler.ftp_open", "use ftplib")
     for method in ("open_file", "open_local_file", "retrieve", "open_ftp"):
         setattr(module.URLopener, method, refuses(f"URLopener.{method}", "use urlopen()"))
+
+
+def _raise_refusals_of_http() -> None:
+    """urllib.request: as for https://. http.client itself connects by SOCKS."""
+    cls: Any = urllib.request.HTTPHandler
+    original = cls.http_open
+
+    def http_open(self: Any, req: Any) -> Any:
+        response = original(self, req)
+        said = proxy_status.refusal(
+            response.status, response.reason, response.headers.get(proxy_status.HEADER)
+        )
+        if said is None:
+            return response
+        response.close()
+        raise urllib.error.URLError(OSError(said))
+
+    cls.http_open = http_open
 
 
 def _make_header_classes_ahead() -> None:

@@ -65,6 +65,7 @@ TEST_F(Config, ATierIsEnabledWhereItIsInstalled) {
       {"SANDBOX_ENABLE_NETWORK", "execution.enable_network", "network"},
       {"SANDBOX_ENABLE_FILESYSTEM", "execution.enable_filesystem", "filesystem"},
       {"SANDBOX_ENABLE_DATA_SCIENCE", "execution.enable_data_science", "data-science"},
+      {"SANDBOX_ENABLE_FULL", "execution.enable_full", "full"},
   };
   const tests::Strings installed = tests::Catalogue().Names();
   for (const auto& tier : tiers) {

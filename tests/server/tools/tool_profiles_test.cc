@@ -7,8 +7,8 @@
 #include <functional>
 #include <thread>
 
+#include "engine/profiles/wanted_profiles.h"
 #include "server/tools/tiers.h"
-#include "server/tools/wanted_profiles.h"
 #include "tests/server/tools_support.h"
 
 namespace belljar::server::tools {

@@ -8,6 +8,7 @@ host.
 
 from __future__ import annotations
 
+import _thread
 import importlib
 import selectors
 import socket
@@ -16,7 +17,7 @@ from typing import Any
 
 from .. import scheduler
 from .event_loop import STUCK, Policy
-from .executors import RunsInThreads
+from .executors import RunsInThreads, uses_kernel_threads
 from .lean import package
 from .log import write_error
 
@@ -42,6 +43,15 @@ def _load() -> Any:
 
 _Library = _load()
 
+# The shortest and the longest time for which connections are waited for while the kernel's threads
+# run, of which one may wake the loop: there is no pipe to do it with.
+_PAUSES = 0.0005, 0.01
+
+
+def _is_alone() -> bool:
+    """Whether nothing but connections and timers can wake the loop."""
+    return _thread._count() == 0 if uses_kernel_threads() else scheduler.is_alone()
+
 
 class _Selector(selectors.EpollSelector):
     """Waits for connections and lets other threads run."""
@@ -50,6 +60,8 @@ class _Selector(selectors.EpollSelector):
 
     def select(self, timeout: Any = None) -> list[Any]:
         """The connections that are ready."""
+        if uses_kernel_threads():
+            return self._select_beside_threads(timeout)
         end = None if timeout is None else scheduler.clock() + timeout
         pause = timeout
         while not scheduler.is_alone():
@@ -67,6 +79,22 @@ class _Selector(selectors.EpollSelector):
             if found:
                 return found
         return super().select(pause)
+
+    def _select_beside_threads(self, timeout: float | None) -> list[Any]:
+        end = None if timeout is None else scheduler.clock() + timeout
+        pause, longest = _PAUSES
+        while True:
+            alone = _is_alone()  # first: a thread wakes the loop before it ends
+            left = None if end is None else max(end - scheduler.clock(), 0)
+            if self.is_woken:
+                self.is_woken = False
+                return super().select(0)
+            if alone:
+                return super().select(left)
+            found = super().select(pause if left is None else min(pause, left))
+            if found or left == 0:
+                return found
+            pause = min(pause * 2, longest)
 
 
 class ConnectionLoop(RunsInThreads, _Library):
@@ -86,7 +114,7 @@ class ConnectionLoop(RunsInThreads, _Library):
 
     def _run_once(self) -> None:
         has_work = self._ready or self._scheduled or self._stopping or self._selector.get_map()
-        if not has_work and scheduler.is_alone():
+        if not has_work and _is_alone():
             raise RuntimeError(STUCK)
         super()._run_once()
 

@@ -7,7 +7,9 @@ expired timers run in the order of their times. Other threads run while it waits
 
 from __future__ import annotations
 
+import _thread
 import collections
+import contextlib
 import heapq
 import math
 import sys
@@ -18,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import scheduler
-from .executors import RunsInThreads
+from .executors import RunsInThreads, uses_kernel_threads
 from .lean import events, futures, tasks
 from .log import write_error
 
@@ -63,6 +65,8 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
         self._asyncgens: weakref.WeakSet[Any] = weakref.WeakSet()
         self._asyncgens_are_shut = False
         self._waiting: Any = None  # the strand that waits in _wait()
+        self._alarm = _thread.allocate_lock()  # the same with the policy off: held until it rings
+        self._alarm.acquire()
 
     def __repr__(self) -> str:
         return (
@@ -194,8 +198,11 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
                 return
             # Rounded up to milliseconds, like epoll: timers within one run in the same round.
             delay = math.ceil(delay * 1e3) * 1e-3
-        elif scheduler.is_alone():
+        elif (_thread._count() == 0) if uses_kernel_threads() else scheduler.is_alone():
             raise RuntimeError(STUCK)
+        if uses_kernel_threads():
+            self._alarm.acquire(True, -1 if delay is None else delay)
+            return
         self._waiting = scheduler.running()
         try:
             scheduler.until_woken(lambda: "a task of its event loop", delay)
@@ -216,6 +223,9 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
         handle = self.call_soon(callback, *args, context=context)
         if self._waiting is not None:
             scheduler.wake(self._waiting)
+        elif uses_kernel_threads():
+            with contextlib.suppress(RuntimeError):  # it rings already
+                self._alarm.release()
         return handle
 
     def call_later(self, delay: Any, callback: Any, *args: Any, context: Any = None) -> Any:

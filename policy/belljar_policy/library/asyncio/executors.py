@@ -1,20 +1,33 @@
 """Functions that run in threads on behalf of tasks: loop.run_in_executor() and asyncio.to_thread().
 
-Executors and their futures are those of concurrent_futures.py. What a program passes as an executor
-must be one of these, or derive from one, since its futures are trusted.
+Executors and their futures are those of concurrent_futures.py. What a program passes as an
+executor must be one of these, or derive from one, since its futures are trusted. With the policy
+off they are the library's, and threads are the kernel's: fibers belong to the main one, and loops
+may run in any.
 """
 
 from __future__ import annotations
 
 import contextvars
 import functools
+import importlib
 from typing import Any
 
-from .. import concurrent_futures, threading
+from .. import concurrent_futures, program, threading
 from ..objects import is_a
 from .lean import coroutines, events, exceptions, futures, tasks
 
-_Future = concurrent_futures.Future
+
+def uses_kernel_threads() -> bool:
+    """Whether the policy is off."""
+    return program.running.scope is program.NO_SCOPE
+
+
+def _executors() -> Any:
+    """concurrent.futures: ours or the library's."""
+    if uses_kernel_threads():
+        return importlib.import_module("concurrent.futures")
+    return concurrent_futures
 
 
 class RunsInThreads:
@@ -30,7 +43,7 @@ class RunsInThreads:
             if self._executor_is_shut:
                 raise RuntimeError("Executor shutdown has been called")
             if self._default_executor is None:
-                self._default_executor = concurrent_futures.ThreadPoolExecutor(
+                self._default_executor = _executors().ThreadPoolExecutor(
                     thread_name_prefix="asyncio"
                 )
             executor = self._default_executor
@@ -38,7 +51,7 @@ class RunsInThreads:
 
     def set_default_executor(self: Any, executor: Any) -> None:
         """Uses `executor` where None is given."""
-        if not is_a(executor, concurrent_futures.ThreadPoolExecutor):
+        if not is_a(executor, _executors().ThreadPoolExecutor):
             raise TypeError("executor must be ThreadPoolExecutor instance")
         self._default_executor = executor
 
@@ -55,8 +68,8 @@ class RunsInThreads:
             if not self.is_closed():
                 self.call_soon_threadsafe(lambda: None if over.done() else over.set_result(None))
 
-        thread = threading.Thread(target=shut)
-        thread.start()
+        kind: Any = importlib.import_module("threading") if uses_kernel_threads() else threading
+        kind.Thread(target=shut).start()
         await tasks.wait([over], timeout=timeout)
 
     def _drop_executor(self: Any) -> None:
@@ -67,7 +80,7 @@ class RunsInThreads:
 
 
 def _executor(executor: Any) -> Any:
-    if not is_a(executor, concurrent_futures.Executor):
+    if not is_a(executor, _executors().Executor):
         raise TypeError(f"an Executor was expected, not {type(executor).__name__!r}")
     return executor
 
@@ -76,7 +89,7 @@ def wrap_future(future: Any, *, loop: Any = None) -> Any:
     """A future of the event loop that ends with the concurrent.futures.Future `future`."""
     if futures.isfuture(future):
         return future
-    if type(future) is not _Future:
+    if type(future) is not _executors().Future:
         raise TypeError(f"concurrent.futures.Future is expected, got {type(future).__name__!r}")
     if loop is None:
         loop = events.get_event_loop()
@@ -107,7 +120,7 @@ def wrap_future(future: Any, *, loop: Any = None) -> Any:
 
 def _for_loop(error: BaseException) -> BaseException:
     """The library's conversion: a task that waits for a cancelled future is cancelled."""
-    if type(error) is concurrent_futures.CancelledError:
+    if type(error) is _executors().CancelledError:
         return exceptions.CancelledError(*error.args)
     return error
 
@@ -123,7 +136,7 @@ def run_coroutine_threadsafe(coro: Any, loop: Any) -> Any:
     """A concurrent.futures.Future of a task that runs `coro` in the loop of another thread."""
     if not coroutines.iscoroutine(coro):
         raise TypeError("A coroutine object is required")
-    future = _Future()
+    future = _executors().Future()
 
     def begin() -> None:
         try:
@@ -139,7 +152,7 @@ def run_coroutine_threadsafe(coro: Any, loop: Any) -> Any:
         if future.done() or not future.set_running_or_notify_cancel():
             return
         if task.cancelled():
-            future.set_exception(concurrent_futures.CancelledError())
+            future.set_exception(_executors().CancelledError())
         elif task.exception() is not None:
             future.set_exception(task.exception())
         else:

@@ -1,9 +1,9 @@
-#include "server/tools/wanted_profiles.h"
+#include "engine/profiles/wanted_profiles.h"
 
 #include <algorithm>
 #include <set>
 
-namespace belljar::server::tools {
+namespace belljar::profiles {
 namespace {
 
 // More than any program imports; bounds the work for a text that is made of them.
@@ -159,4 +159,4 @@ bool IsWanted(const core::Profile& other, const core::Profile& base, std::string
   });
 }
 
-}  // namespace belljar::server::tools
+}  // namespace belljar::profiles

@@ -1,6 +1,6 @@
-// Which of the enabled profiles a call needs that names none.
+// Which of the enabled profiles a program needs for which none is named.
 //
-// A caller rarely knows a server's profiles: it sends `import numpy`. So the call runs in the
+// A caller rarely knows a server's profiles: it sends `import numpy`. So the program runs in the
 // default profile, combined with those whose modules or files the text of the code uses. The text
 // is only searched, never parsed, and a wrong guess does no harm: what it chooses among is what the
 // operator has enabled and this caller may name anyway, and the policy and the kernel layers of the
@@ -9,8 +9,8 @@
 //
 // A profile with a network is never chosen by the text: a program must not gain a way out by what
 // it says. The caller asks for it, with `profile` or `allowed_domains`.
-#ifndef BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
-#define BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
+#ifndef BELLJAR_ENGINE_PROFILES_WANTED_PROFILES_H_
+#define BELLJAR_ENGINE_PROFILES_WANTED_PROFILES_H_
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@
 
 #include "engine/core/profile.h"
 
-namespace belljar::server::tools {
+namespace belljar::profiles {
 
 // What the text of a program seems to import, each once.
 struct ImportedNames {
@@ -32,6 +32,6 @@ ImportedNames FindImports(std::string_view source);
 bool IsWanted(const core::Profile& other, const core::Profile& base, std::string_view source,
               const ImportedNames& imports);
 
-}  // namespace belljar::server::tools
+}  // namespace belljar::profiles
 
-#endif  // BELLJAR_SERVER_TOOLS_WANTED_PROFILES_H_
+#endif  // BELLJAR_ENGINE_PROFILES_WANTED_PROFILES_H_
