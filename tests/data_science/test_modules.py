@@ -347,3 +347,19 @@ def test_a_seed_gives_the_numbers_of_plain_python(
     source: str, sandbox: Session, plain: PlainPython
 ) -> None:
     assert sandbox.run(source)["result_repr"] == plain.run(source)["result"]
+
+
+def test_packages_that_are_rare_are_not_in_the_zygote(jail: Session) -> None:
+    """Others would import some as they are there: fontTools takes lxml."""
+    rare = "{'bs4', 'faker', 'lxml', 'openpyxl', 'regex', 'tabulate', 'tqdm'}"
+    loaded = jail.run(f"import sys\nsorted({{n.partition('.')[0] for n in sys.modules}} & {rare})")
+    assert loaded["result"] == []
+
+
+def test_the_full_language_has_them_too(jail: Session) -> None:
+    outcome = jail.run(
+        "import bs4, faker, openpyxl, regex, tabulate, tqdm\n"
+        "bs4.BeautifulSoup('<p>x', 'lxml').p.text, regex.findall('[[a-z]--[b]]', 'abc', regex.V1)"
+    )
+    assert outcome["error"] is None, outcome["error"]
+    assert outcome["result"] == ["x", ["a", "c"]]
