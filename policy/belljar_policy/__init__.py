@@ -89,6 +89,7 @@ class Policy:
         running = library.program.running
         running.modules = self.modules.proxies
         running.load_module = self._load_module
+        running.load_late = self.modules.load
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text

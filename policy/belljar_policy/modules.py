@@ -103,6 +103,7 @@ def _late_groups(names: Collection[str]) -> dict[str, str]:
                 each
                 for each in prefixes
                 if each in reviewed.LATE_ANYWAY
+                or each in reviewed.LATE_PACKAGES
                 or (each in reviewed.LATE and each not in sys.modules)
             ),
             None,

@@ -13,6 +13,8 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from .packages import late
+
 
 def guard() -> None:
     """Zygote, before the freeze: all existing modules, and each one imported later."""
@@ -23,6 +25,7 @@ def guard() -> None:
 
     def init_module_attrs(spec: Any, module: Any, *, override: bool = False) -> Any:
         guards.guard_module(module)
+        late.guard_names(module)
         return original(spec, module, override=override)
 
     _bootstrap._init_module_attrs = init_module_attrs

@@ -126,6 +126,11 @@ LATE_ANYWAY = frozenset({
     "locale", "platform", "stat", "weakref", "zlib",
 })  # fmt: skip
 
+# The same for packages of OPEN_PACKAGES (packages/late.py).
+LATE_PACKAGES = frozenset({
+    "bs4", "faker", "lxml", "openpyxl", "regex", "tabulate", "tqdm",
+})  # fmt: skip
+
 # Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
     "sys": "__stderr__ __stdin__ __stdout__ argv modules stderr stdin stdout",
@@ -152,11 +157,11 @@ SINCE: dict[str, tuple[int, int]] = {
 
 # Packages that create and change classes at run time. Their types are not hardened, and classes
 # created by library code are not checked: the kernel jail contains them, not the language policy.
-OPEN_PACKAGES = frozenset({
-    "IPython", "PIL", "aiohappyeyeballs", "aiohttp", "aiosignal", "anyio", "attr", "certifi",
-    "charset_normalizer", "contourpy", "cycler", "dateutil", "frozenlist", "h11", "httpcore",
-    "httpx", "idna", "joblib", "kiwisolver", "matplotlib", "mpl_toolkits", "mpmath", "multidict",
-    "narwhals", "numpy", "pandas", "patsy", "plotly", "propcache", "pyparsing", "pytz", "requests",
-    "scipy", "seaborn", "sklearn", "socks", "socksio", "statsmodels", "sympy", "threadpoolctl",
-    "urllib3", "websocket", "websockets", "yarl",
-})  # fmt: skip
+OPEN_PACKAGES = LATE_PACKAGES | {
+    "IPython", "PIL", "_regex", "aiohappyeyeballs", "aiohttp", "aiosignal", "anyio", "attr",
+    "certifi", "charset_normalizer", "contourpy", "cycler", "dateutil", "et_xmlfile", "frozenlist",
+    "h11", "httpcore", "httpx", "idna", "joblib", "kiwisolver", "matplotlib", "mpl_toolkits",
+    "mpmath", "multidict", "narwhals", "numpy", "pandas", "patsy", "plotly", "propcache",
+    "pyparsing", "pytz", "requests", "scipy", "seaborn", "sklearn", "socks", "socksio", "soupsieve",
+    "statsmodels", "sympy", "threadpoolctl", "urllib3", "websocket", "websockets", "yarl",
+}  # fmt: skip

@@ -54,6 +54,29 @@ WITH_PATHS = {
         frame.to_csv('a.zip', index=False)
         assert pd.read_csv('a.zip').equals(frame)
         """,
+    "to_excel": """
+        frame.to_excel('a.xlsx', index=False)
+        assert pd.read_excel('a.xlsx').equals(frame)
+        """,
+    "openpyxl": """
+        from openpyxl import Workbook, load_workbook
+        book = Workbook()
+        book.active["A1"] = 5
+        book.save('b.xlsx')
+        assert load_workbook('b.xlsx').active["A1"].value == 5
+        """,
+    "lxml": """
+        from lxml import etree
+        etree.ElementTree(etree.fromstring('<a><b/></a>')).write('a.xml', xml_declaration=True)
+        assert etree.parse('a.xml').getroot()[0].tag == 'b'
+        """,
+    "bs4": """
+        from bs4 import BeautifulSoup
+        with open('a.html', 'w') as file:
+            file.write('<p>x')
+        with open('a.html') as file:
+            assert BeautifulSoup(file, 'lxml').p.text == 'x'
+        """,
     "read_csv in chunks": """
         frame.to_csv('a.csv', index=False)
         assert sum(len(part) for part in pd.read_csv('a.csv', chunksize=2)) == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.data_science.plain import PlainPython
@@ -95,11 +97,160 @@ USES = {
     "    figure.savefig(kept := io.BytesIO(), format=kind, bbox_inches='tight')\n"
     "    plt.close(figure)\n    kinds.append((kind, len(kept.getvalue()) > 1000))\nkinds",
 }
+# The packages that are loaded on import.
+USES |= {
+    "bs4": """
+        from bs4 import BeautifulSoup, Comment
+        page = '<!-- c --><div class="a b"><p>One</p><p id="t">Two <b>x</b></p><a href="/u">l</a>'
+        seen = []
+        for parser in ("html.parser", "lxml", "xml"):
+            soup = BeautifulSoup(page, parser)
+            seen.append([p.get_text(" ", strip=True) for p in soup.find_all("p")])
+            seen.append(str(soup.select_one("div.a > p:nth-of-type(2) b")))
+            seen.append([a["href"] for a in soup.select("a[href^='/']")])
+            seen.append(soup.find(string=lambda text: isinstance(text, Comment)))
+        soup.p.string = "new"
+        soup.div.append(soup.new_tag("i", attrs={"class": "z"}))
+        (seen, soup.prettify(), soup.find("p", id="t").find_next_sibling().name)
+        """,
+    "bs4.element": """
+        from bs4 import BeautifulSoup
+        from bs4.element import NavigableString, Tag
+        soup = BeautifulSoup(b"<ul><li>a<li>\\xc3\\xa4</ul>", "lxml")
+        [(type(each).__name__, isinstance(each, (Tag, NavigableString))) for each in
+         soup.ul.descendants], soup.original_encoding
+        """,
+    "lxml": """
+        from lxml import etree, html
+        root = etree.fromstring("<a><b x='1'>t</b><b/></a>")
+        etree.SubElement(root, "c").text = "<"
+        for _, each in etree.iterwalk(root):
+            each.set("seen", "1")
+        page = html.fromstring("<p>Hi <a href='q'>w</a></p>")
+        page.make_links_absolute("http://example.org/")
+        (root.xpath("//b/@x"), etree.tostring(root), page.xpath("//a/@href"), page.text_content(),
+         etree.XPath("count(//b)")(root), [each.tag for each in root.iter()])
+        """,
+    "lxml refuses": """
+        from lxml import etree
+        try:
+            etree.fromstring("<a><b></a>")
+        except etree.XMLSyntaxError as error:
+            said = str(error)
+        said
+        """,
+    "pytz": """
+        from datetime import datetime
+        import pytz
+        berlin = pytz.timezone("Europe/Berlin")
+        then = berlin.localize(datetime(2024, 7, 1, 12))
+        try:
+            pytz.timezone("No/Where")
+        except pytz.UnknownTimeZoneError as error:
+            missing = str(error)
+        (then, then.astimezone(pytz.utc), berlin.normalize(then), missing,
+         "Asia/Tokyo" in pytz.all_timezones, len(pytz.common_timezones) > 300,
+         pytz.country_timezones["ch"], datetime.now(pytz.UTC).tzname())
+        """,
+    "tabulate": """
+        import pandas as pd
+        from tabulate import tabulate
+        rows = [["a", 1], ["bcd", 2.5]]
+        ("\\n".join(tabulate(rows, headers=["n", "v"], tablefmt=style) for style in
+                   ("github", "grid", "html", "psql", "latex")),
+         tabulate({"x": [1, 2]}, headers="keys", showindex=True),
+         pd.DataFrame({"x": [1, 2]}).to_markdown(index=False))
+        """,
+    "tqdm": """
+        import io
+        import pandas as pd
+        from tqdm import tqdm, trange
+        from tqdm.auto import tqdm as other
+        bars = io.StringIO()
+        with tqdm(total=3, file=bars, desc="work") as bar:
+            for i in range(3):
+                bar.update(1)
+                bar.set_postfix(i=i)
+        tqdm.pandas(file=bars)
+        (sum(trange(4, file=bars)), list(other("ab", file=bars)), "work: 100%" in bars.getvalue(),
+         pd.Series([1, 2]).progress_apply(lambda value: value + 1).tolist())
+        """,
+    "openpyxl": """
+        import io
+        from openpyxl import Workbook, load_workbook
+        from openpyxl.chart import BarChart, Reference
+        from openpyxl.styles import Alignment, Font, PatternFill
+        from openpyxl.utils import get_column_letter
+        book = Workbook()
+        sheet = book.active
+        sheet.title = "One"
+        sheet.append(["a", "b"])
+        for i in range(3):
+            sheet.append([i, f"=A{i + 2}*2"])
+        sheet["A1"].font = Font(bold=True)
+        sheet["A1"].fill = PatternFill("solid", fgColor="FFFF00")
+        sheet.column_dimensions[get_column_letter(1)].width = 20
+        sheet.merge_cells("D1:E1")
+        chart = BarChart()
+        chart.add_data(Reference(sheet, min_col=1, min_row=1, max_row=4), titles_from_data=True)
+        sheet.add_chart(chart, "G2")
+        written = Workbook(write_only=True)
+        written.create_sheet("W").append([1, 2])
+        file, other = io.BytesIO(), io.BytesIO()
+        book.save(file)
+        written.save(other)
+        again = load_workbook(io.BytesIO(file.getvalue()))
+        lazy = load_workbook(other, read_only=True)
+        (again.sheetnames, [[cell.value for cell in row] for row in again["One"].iter_rows()],
+         again["One"]["A1"].font.bold, [row for row in lazy["W"].values],
+         again["One"].column_dimensions["A"].width)
+        """,
+    "spreadsheets of pandas": """
+        import io
+        import pandas as pd
+        frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+        file = io.BytesIO()
+        with pd.ExcelWriter(file) as writer:
+            frame.to_excel(writer, sheet_name="one", index=False)
+            frame.to_excel(writer, sheet_name="two")
+        sheets = pd.read_excel(file, sheet_name=None)
+        sorted(sheets), sheets["one"].equals(frame), sheets["two"].shape
+        """,
+    "HTML and XML of pandas": """
+        import io
+        import pandas as pd
+        table = "<table><tr><th>a<th>b</tr><tr><td>1<td>x</tr></table>"
+        rows = "<r><i><a>1</a></i><i><a>2</a></i></r>"
+        (pd.read_html(io.StringIO(table))[0].to_dict(), pd.read_xml(io.StringIO(rows)).to_dict(),
+         pd.DataFrame({"a": [1]}).to_xml(index=False))
+        """,
+    "faker": """
+        from faker import Faker
+        from faker.providers import BaseProvider, internet
+        class Own(BaseProvider):
+            def animal(self):
+                return self.random_element(["cat", "dog"])
+        Faker.seed(7)
+        fake, german = Faker(), Faker("de_DE")
+        fake.add_provider(Own)
+        fake.add_provider(internet)
+        (fake.name(), fake.email(), fake.address(), fake.date_of_birth().year, fake.animal(),
+         fake.ipv4(), fake.sentence(), fake.unique.first_name(), fake.profile()["job"],
+         fake.pydict(2, value_types=[int]), fake.json(num_rows=1), german.city(),
+         fake.format("color_name"), len({fake.uuid4() for _ in range(3)}))
+        """,
+    "regex": """
+        import regex
+        (regex.findall(r"\\p{Lu}\\w+", "Hello World"), regex.search(r"(?:foo){e<=1}", "fo").group(),
+         regex.sub(r"(?<=a+)b", "c", "aab"), regex.fullmatch(r"(\\w)+", "abc").captures(1))
+        """,
+}
 
 
 @pytest.mark.parametrize("name", USES)
 def test_it_is_as_in_plain_python(name: str, sandbox: Session, plain: PlainPython) -> None:
-    ours, theirs = sandbox.run(USES[name]), plain.run(USES[name])
+    source = textwrap.dedent(USES[name])
+    ours, theirs = sandbox.run(source), plain.run(source)
     assert theirs["error"] is None, theirs["error"]
     assert ours["status"] == "ok", ours["error"] or ours["findings"]
     assert ours["result_repr"] == theirs["result"]
@@ -127,6 +278,19 @@ SAID = {
     "another library of tables": ("import polars as pl", "Use pandas"),
     "another library of images": ("import cv2", "PIL"),
     "a notebook's display": ("from IPython.display import display", "the last line"),
+    "columns as files": ("import pyarrow.parquet as pq", "Use CSV"),
+    "columns as files of pandas": (
+        "import pandas as pd\npd.DataFrame({'a': [1]}).to_parquet('a.parquet')",
+        "use to_csv()",
+    ),
+    "another library of spreadsheets": ("import xlsxwriter", "Use openpyxl"),
+    "a library of language": (
+        "import nltk\nnltk.download('punkt')",
+        "'nltk' is not installed here",
+    ),
+    "another parser": ("import html5lib", "or 'html.parser'"),
+    "a path for code in C": ("from lxml import etree\netree.parse('a.xml')", "io.BytesIO"),
+    "what opens addresses": ("from lxml.html import parse", "lxml.html.fromstring"),
 }
 
 
@@ -135,7 +299,7 @@ def test_what_is_not_there_says_what_is(name: str, sandbox: Session) -> None:
     source, said = SAID[name]
     outcome = sandbox.run(source)
     assert outcome["status"] in {"refused", "exception"}
-    assert said in outcome["error"]["hint"], outcome["error"]
+    assert said in f"{outcome['error']['message']} {outcome['error']['hint']}", outcome["error"]
     assert "Images are not available" not in outcome["error"]["hint"]
 
 
@@ -155,6 +319,7 @@ DRAWS = [
     "from sympy.ntheory import randprime\nresult = randprime(10**9, 10**10)",
     "from sympy.stats import Normal, sample\nresult = sample(Normal('X', 0, 1))",
     "import uuid\nresult = str(uuid.uuid4())",
+    "from faker import Faker\nresult = Faker().uuid4()",
 ]
 
 
@@ -182,3 +347,19 @@ def test_a_seed_gives_the_numbers_of_plain_python(
     source: str, sandbox: Session, plain: PlainPython
 ) -> None:
     assert sandbox.run(source)["result_repr"] == plain.run(source)["result"]
+
+
+def test_packages_that_are_rare_are_not_in_the_zygote(jail: Session) -> None:
+    """Others would import some as they are there: fontTools takes lxml."""
+    rare = "{'bs4', 'faker', 'lxml', 'openpyxl', 'regex', 'tabulate', 'tqdm'}"
+    loaded = jail.run(f"import sys\nsorted({{n.partition('.')[0] for n in sys.modules}} & {rare})")
+    assert loaded["result"] == []
+
+
+def test_the_full_language_has_them_too(jail: Session) -> None:
+    outcome = jail.run(
+        "import bs4, faker, openpyxl, regex, tabulate, tqdm\n"
+        "bs4.BeautifulSoup('<p>x', 'lxml').p.text, regex.findall('[[a-z]--[b]]', 'abc', regex.V1)"
+    )
+    assert outcome["error"] is None, outcome["error"]
+    assert outcome["result"] == ["x", ["a", "c"]]

@@ -241,6 +241,26 @@ bool MadeByHost(Trust trust) {
   return host;
 }
 
+// Whether a module that the policy loads is being executed, with no frame of the guest's nearer.
+bool LoadsModule() {
+  if (!state.loading) return false;
+  PyFrameObject* frame = PyEval_GetFrame();
+  Py_XINCREF(frame);
+  bool loads = false;
+  while (frame != nullptr) {
+    PyObject* builtins = PyFrame_GetBuiltins(frame);
+    PyObject* globals = PyFrame_GetGlobals(frame);
+    const bool guest = builtins == state.guest_builtins;
+    loads = !guest && globals == state.bootstrap_globals;
+    Py_XDECREF(builtins);
+    Py_XDECREF(globals);
+    PyFrameObject* back = guest || loads ? nullptr : PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+  return loads;
+}
+
 bool HasPrivateNames(PyTypeObject* type) {
   PyObject* name = nullptr;
   PyObject* value = nullptr;
@@ -320,7 +340,7 @@ bool CarriesGuest(PyTypeObject* metatype, PyObject* args) {
 PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   if (!state.frozen || PyTuple_GET_SIZE(args) != 3) return original_new(metatype, args, kwargs);
   const bool by_host = MadeByHost(state.strict_classes ? Trust::kNone : Trust::kClassMakers);
-  if (by_host && !(state.guest_began && CarriesGuest(metatype, args))) {
+  if (by_host && !(state.guest_began && !LoadsModule() && CarriesGuest(metatype, args))) {
     // A module may be imported while a guest's class is being created.
     const int outer = std::exchange(creating, 0);
     PyObject* made = original_new(metatype, args, kwargs);

@@ -140,7 +140,7 @@ bool ReadyHooks();
 extern PyMethodDef class_report_methods[];
 bool ReadyClassReport();
 
-// --- proxy, getters, format, groups, hardening, files, real_modules, arrays, fibers -------------
+// --- proxy, getters, format, groups, hardening, files, opened_files, real_modules, arrays, fibers
 
 bool IsProxy(PyObject* object);
 extern PyMethodDef proxy_methods[];
@@ -154,6 +154,7 @@ bool ReadyRealModules();
 // Whether a guest's own instruction or getattr() loads the attribute, and not C code that it calls.
 bool GuestLoads(PyObject* name);
 extern PyMethodDef array_methods[];
+extern PyMethodDef opened_file_methods[];
 extern PyMethodDef fiber_methods[];
 bool ReadyFibers();
 bool ReadyHardeningTypes();

@@ -131,6 +131,7 @@ PyObject* PyInit__belljar_guards() {
       PyModule_AddFunctions(module, module_guard_methods) < 0 ||
       PyModule_AddFunctions(module, class_report_methods) < 0 || !ReadyClassReport() ||
       PyModule_AddFunctions(module, array_methods) < 0 ||
+      PyModule_AddFunctions(module, opened_file_methods) < 0 ||
       PyModule_AddFunctions(module, fiber_methods) < 0 || !ReadyFibers() || !ReadyRealModules() ||
       !ReadyAttributeTypes() || !ReadyHooks() || !ReadyProxyType(module) ||
       !ReadyGetterTypes(module) || !ReadyGroups() || !ReadyHardeningTypes()) {

@@ -110,12 +110,9 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
 # What optional parts of packages need, by a word of the message that they raise.
 _OPTIONAL = {
     "pyarrow": "parquet needs pyarrow, which is not installed here; use to_csv() and read_csv()",
-    "openpyxl": "spreadsheets need openpyxl, which is not installed here; use to_csv(), read_csv()",
-    "xlsxwriter": "spreadsheets need openpyxl, which is not installed here; use to_csv()",
-    "xlrd": "spreadsheets need openpyxl, which is not installed here; use read_csv()",
-    "lxml": "this needs lxml, which is not installed here; html.parser reads HTML",
-    "html5lib": "this needs lxml, which is not installed here; html.parser reads HTML",
-    "tabulate": "this needs tabulate, which is not installed here; use to_string()",
+    "xlsxwriter": "xlsxwriter is not installed here; use openpyxl, the default for .xlsx",
+    "xlrd": "old spreadsheets (.xls) need xlrd, which is not installed here; .xlsx files work",
+    "html5lib": "html5lib is not installed here; use lxml",
     "Jinja2": "this needs Jinja2, which is not installed here; use to_html() or to_string()",
 }
 
@@ -149,6 +146,14 @@ def _permission(_: BaseException, __: Surroundings) -> str:
 
 
 # The first class that the exception is an instance of.
+def _file_of_c_code(error: Any, _: Surroundings) -> str | None:
+    """lxml says no more than what the C library told it."""
+    text = error.args[0] if error.args else None
+    if type(text) is not str or not text.endswith("Permission denied"):
+        return None
+    return "without a profile that has files, pass the text or io.BytesIO(data)"
+
+
 _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | None]], ...] = (
     (EOFError, _end_of_input),
     (NameError, _unknown_name),
@@ -157,6 +162,7 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
     (RecursionError, _recursion),
     (MemoryError, _memory),
     (PermissionError, _permission),
+    (OSError, _file_of_c_code),
 )
 
 

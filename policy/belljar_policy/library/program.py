@@ -33,6 +33,8 @@ class _Program:
     """The proxies, by name."""
     load_module: Callable[[str], Any] = staticmethod(lambda name: None)
     """The proxy of a module that the program may import, or None."""
+    load_late: Callable[[str], None] = staticmethod(lambda name: None)
+    """Loads a module of ModuleTable that is loaded on its first import, for the library."""
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None

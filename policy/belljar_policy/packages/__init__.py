@@ -4,6 +4,7 @@ that need changes have a module here.
     prepare()   before the import: prevents side effects (threads, files)
     adapt()     after all imports: makes methods that evaluate text check it, and loads what the
                 package loads on first use, since a sealed worker cannot map native code
+    prepare_late()  instead, of packages that are loaded when a program imports them (late.py)
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib
 import pkgutil
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,33 @@ def load(profile: Mapping[str, Any]) -> dict[str, Any]:
     modules = profile.get("modules", {})
     unreviewed = _unreviewed(profile)
     names = [name for name in modules if name.partition(".")[0] in reviewed.OPEN_PACKAGES]
+    later = {name.partition(".")[0] for name in names} & reviewed.LATE_PACKAGES
+    names = [name for name in names if name.partition(".")[0] not in later]
+    for package in sorted(later):
+        if hasattr(own := _own(package), "prepare_late"):
+            own.prepare_late()
+    with _absent(later):
+        _load(names, unreviewed)
+    found = {name: sys.modules.get(name) for name in unreviewed}
+    entries = {
+        name: _entry(module)
+        for name, module in found.items()
+        if issubclass(type(module), types.ModuleType)  # some packages replace it in sys.modules
+    }
+    return {**profile, "modules": {**modules, **entries}}
+
+
+@contextlib.contextmanager
+def _absent(packages: Collection[str]) -> Iterator[None]:
+    """Others, such as fontTools, would import them into the zygote, as they are there."""
+    for package in packages:
+        sys.modules[package] = None  # type: ignore[assignment]
+    yield
+    for package in packages:
+        del sys.modules[package]
+
+
+def _load(names: list[str], unreviewed: list[str]) -> None:
     for package in sorted({name.partition(".")[0] for name in (*names, *unreviewed)}):
         if hasattr(own := _own(package), "prepare"):
             own.prepare()
@@ -44,16 +72,9 @@ def load(profile: Mapping[str, Any]) -> dict[str, Any]:
     for name in unreviewed:
         _import_unreviewed(name)
     # Including those imported by other packages.
-    for package in sorted(_KNOWN & sys.modules.keys()):
+    for package in sorted((_KNOWN & sys.modules.keys()) - reviewed.LATE_PACKAGES):
         if (names or unreviewed) and hasattr(own := _own(package), "adapt"):
             own.adapt()
-    found = {name: sys.modules.get(name) for name in unreviewed}
-    entries = {
-        name: _entry(module)
-        for name, module in found.items()
-        if issubclass(type(module), types.ModuleType)  # some packages replace it in sys.modules
-    }
-    return {**profile, "modules": {**modules, **entries}}
 
 
 def _unreviewed(profile: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from .. import tables
-from . import by_name, judged, load_native
+from . import by_name, judged, late, load_native
 
 
 def _judge_attribute(name: str) -> None:
@@ -84,6 +84,7 @@ def adapt() -> None:
     expr.getattr = _getattr_of_value  # type: ignore[attr-defined]
     _judge_names()
     _only_own_backends()
+    _load_what_it_imports()
     load_native("pandas")
     _use()
 
@@ -115,6 +116,18 @@ def _only_own_backends() -> None:
         return load_backend(backend)
 
     module._load_backend = load_known
+
+
+def _load_what_it_imports() -> None:
+    """read_excel, read_html, to_markdown: packages that a program may not have imported itself."""
+    optional: Any = importlib.import_module("pandas.compat._optional")
+    import_module = optional.importlib.import_module
+
+    def import_late(name: str, package: str | None = None) -> Any:
+        late.load(name)
+        return import_module(name, package)
+
+    optional.importlib = by_name.stand_in(importlib, import_module=import_late)
 
 
 def _use() -> None:
