@@ -43,6 +43,7 @@ def test_info_as_json(belljar):
         "summary",
         "tiers",
         "attack_surface",
+        "language",
         "packages",
         "missing",
         "workspace",

@@ -93,7 +93,10 @@ def test_the_hint_keeps_the_profile_that_was_used(belljar):
 
 # --- the profile full -----------------------------------------------------------------------------
 
-REACHING = "import ctypes, sys\nprint(ctypes.CDLL(None).getpid() > 0, sys._getframe().f_globals is globals())"
+REACHING = """
+import ctypes, sys
+print(ctypes.CDLL(None).getpid() > 0, sys._getframe().f_globals is globals())
+"""
 
 
 def test_full_has_no_language_policy_and_says_so(belljar):

@@ -132,7 +132,7 @@ ASKING = {
 
 
 def alike(said: str) -> str:
-    """Without what names the way: a tunnel is asked of the proxy, a request of http:// of the target."""
+    """Without what names the way: a tunnel is asked of the proxy, http:// of the target."""
     for way, name in (
         ("HTTPS", "HTTP"),
         ("ssl:True", "ssl:default"),

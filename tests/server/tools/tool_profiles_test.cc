@@ -132,7 +132,7 @@ TEST(Combinations, ACallersCeilingHoldsForEachOfThem) {
 // --------------------------------------------------------------------------
 
 TEST(WantedProfiles, ImportsAreFoundInTheText) {
-  const ImportedNames found = FindImports(
+  const profiles::ImportedNames found = profiles::FindImports(
       "import os, sys as s,json.decoder\nfrom a.b import (c,\n  d as e,\n)\n"
       "try: import f\nexcept ImportError: pass\nx = 1; import g\n  import h as i, j\n"
       "important = 1\n# import k\nfrom . import l\nimport\nfrom m imp");
@@ -141,7 +141,7 @@ TEST(WantedProfiles, ImportsAreFoundInTheText) {
   EXPECT_EQ(found.names, (std::vector<std::string>{"..l", "a.b.c", "a.b.d"}));
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += "import a" + std::to_string(i) + "\n";
-  EXPECT_LE(FindImports(many).modules.size(), 501u);
+  EXPECT_LE(profiles::FindImports(many).modules.size(), 501u);
 }
 
 TEST(WantedProfiles, ACallThatNamesNoneGetsWhatItsCodeUses) {
