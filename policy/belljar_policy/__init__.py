@@ -128,6 +128,7 @@ class Policy:
             "open_packages": self.modules.open_packages,
             "namespace_type": types.SimpleNamespace,
             "own_names": library.scopes.vars,
+            "traceback_of": library.traceback.traceback_of,
             "is_normalized": unicodedata.is_normalized,
             "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
@@ -298,6 +299,7 @@ class Policy:
         """
         if library.scheduler.has_begun():
             library.threading.finish()
+        library.end_program()
 
     def forget_program(self) -> None:
         """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""

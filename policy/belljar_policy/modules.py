@@ -26,6 +26,7 @@ import _belljar_guards as guards
 
 from . import library, reviewed
 from .alternatives import FILE_NAMES, alternative, alternative_to_name
+from .tables import FOR_TESTS
 from .transformer import OWN_MODULES
 from .unshared import unshared
 
@@ -309,6 +310,8 @@ class ModuleTable:
             raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")
         replace = entry.get("replace", ())
         synthetic = entry.get("synthetic", False)
+        if synthetic and name in self._late:
+            _ours_of(name)  # it may import the original, whose names are then known
         # The original of a synthetic module may be unsafe to import (asyncio: sockets).
         real = sys.modules.get(name) if synthetic else self._import(name)
         if name in reviewed.LATE or name in reviewed.LATE_ANYWAY:
@@ -399,6 +402,8 @@ class ModuleTable:
 
     def profile_with(self, name: str) -> str | None:
         """The first other profile that has the module."""
+        if name in FOR_TESTS:
+            return None
         for profile, modules in self._other_profiles.items():
             if profile != self.profile_name and name in modules:
                 return profile
@@ -452,4 +457,4 @@ class ModuleTable:
         return f"Available names: {', '.join(exports[:20])}{more}."
 
     def _top_level(self) -> list[str]:
-        return sorted(name for name in self._exports if "." not in name)
+        return sorted(self._exports.keys() - FOR_TESTS - {each for each in self._exports if "." in each})

@@ -47,6 +47,8 @@ def make_open(original: Callable | None) -> Callable:
         if number is not None:
             return streams.open_number(number, mode, buffering, encoding, errors, newline)
         if original is None:
+            if type(file) is str and file == streams.devnull:
+                return streams.open_null(mode)
             raise PermissionError(f"[BJ502] {_NO_FILES}")
         return original(file, mode, buffering, encoding, errors, newline, closefd, opener)
 

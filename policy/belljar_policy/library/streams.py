@@ -12,7 +12,7 @@ import io
 import stat
 import sys
 from collections.abc import Iterator
-from os import stat_result
+from os import devnull, stat_result
 from typing import Any
 
 import _belljar_guards as guards
@@ -329,6 +329,29 @@ def protect() -> None:
 
 
 _PATHS = {f"/dev/{name}": number for number, name in enumerate(_NAMES)}
+
+
+class _Null(io.RawIOBase):
+    """/dev/null, which is no file of a profile."""
+
+    def readable(self) -> bool:
+        return True
+
+    writable = readable
+
+    def readinto(self, buffer: Any) -> int:
+        return 0
+
+    def write(self, data: Any) -> int:
+        return len(data)
+
+
+def open_null(mode: str = "r") -> Any:
+    """open(os.devnull) in profiles without files."""
+    if type(mode) is not str:
+        raise TypeError(f"open() argument 'mode' must be str, not {type(mode).__name__}")
+    stream = ByteStream(_Null(), devnull)
+    return stream if "b" in mode else TextStream(io.TextIOWrapper(_Null()), devnull)
 
 
 def number_of(file: Any) -> int | None:
