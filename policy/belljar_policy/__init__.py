@@ -89,6 +89,7 @@ class Policy:
         running = library.program.running
         running.modules = self.modules.proxies
         running.load_module = self._load_module
+        running.is_withheld = self._is_withheld
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
@@ -269,6 +270,10 @@ class Policy:
             return None
         self.modules.load(name)
         return self.modules.proxies[name]
+
+    def _is_withheld(self, module: str, name: str) -> bool:
+        """For library.unittest_mock."""
+        return module in self.modules and name in self.modules.withheld(module)
 
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.

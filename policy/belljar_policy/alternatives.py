@@ -172,8 +172,6 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",
-    "tempfile.mkstemp": "Use NamedTemporaryFile(delete=False), which creates and opens a file",
-    "tempfile.SpooledTemporaryFile": "Use io.BytesIO for bytes in memory, TemporaryFile for a file",
     "zipfile.Path": "Use namelist() and open() of ZipFile",
     "shutil.which": "Other programs are not available",
     "sys.settrace": "Use print()",

@@ -150,6 +150,8 @@ class Transformer(RestrictingNodeTransformer):
         expected = _expected_to_be_missing(tree)
         for node, module, name in self._withheld:
             alias = _first_name(node)
+            if self._has_mocks and _patches(tree, name, module):
+                continue
             if id(node) not in expected and alias not in self._rebound:
                 near = self._modules.near_names(module, name)
                 self.refuse(node, "BJ202", module, name, self._modules.profile_name, near)
@@ -544,17 +546,19 @@ def _place(node: ast.expr | ast.stmt) -> dict[str, int | None]:
     }
 
 
-def _patches(tree: ast.Module, name: str) -> bool:
-    """Whether a test in the program may define the builtin: patch("builtins.open"). Where it does
-    not, the use is a NameError."""
-    wanted = {f"builtins.{name}", f"__main__.{name}", f".{name}"}  # f"{__name__}.open"
+def _patches(tree: ast.Module, name: str, module: str = "builtins") -> bool:
+    """Whether a test in the program may define the name: patch("builtins.open"). Where it does
+    not, the use is a NameError or an AttributeError."""
+    wanted = {f"{module}.{name}", f"__main__.{module}.{name}", f".{module}.{name}"}
+    if module == "builtins":
+        wanted |= {f"__main__.{name}", f".{name}"}  # f"{__name__}.open"
     for node in ast.walk(tree):
         if node.__class__ is ast.Constant:
             if type(node.value) is str and node.value in wanted:
                 return True
         elif node.__class__ is ast.Call and len(node.args) > 1:  # patch.object(builtins, "open")
             first, second = node.args[:2]
-            if isinstance(first, ast.Name) and first.id == "builtins":
+            if isinstance(first, (ast.Name, ast.Attribute)) and ast.unparse(first) == module:
                 if isinstance(second, ast.Constant) and second.value == name:
                     return True
     return False

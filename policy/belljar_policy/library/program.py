@@ -33,6 +33,8 @@ class _Program:
     """The proxies, by name."""
     load_module: Callable[[str], Any] = staticmethod(lambda name: None)
     """The proxy of a module that the program may import, or None."""
+    is_withheld: Callable[[str, str], bool] = staticmethod(lambda module, name: False)
+    """Whether the library's module has a name that the profile withholds."""
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None

@@ -361,6 +361,30 @@ def number_of(file: Any) -> int | None:
     return file if type(file) is int else None
 
 
+_paths: dict[int, str] = {}
+"""The files that tempfile.mkstemp() has opened, by the numbers that stand for descriptors."""
+
+
+def number_for(path: str) -> int:
+    """A number that stands for an open file."""
+    number = max((2, *_paths)) + 1
+    _paths[number] = path
+    return number
+
+
+def path_of(number: Any) -> str | None:
+    """The file that a number stands for; None if it is of no such file."""
+    return _paths.get(number) if type(number) is int else None
+
+
+def close_number(number: Any) -> None:
+    """os.close(). The standard streams stay open."""
+    if path_of(number) is None:
+        of_number(number)
+    else:
+        del _paths[number]
+
+
 def of_number(number: Any) -> ByteStream:
     """The bytes of the stream that the program started with. OSError for any other number."""
     if type(number) is not int:
