@@ -463,4 +463,6 @@ class ModuleTable:
         return f"Available names: {', '.join(exports)}."
 
     def _top_level(self) -> list[str]:
-        return sorted(self._exports.keys() - FOR_TESTS - {each for each in self._exports if "." in each})
+        return sorted(
+            self._exports.keys() - FOR_TESTS - {each for each in self._exports if "." in each}
+        )

@@ -42,8 +42,8 @@ _CLASS_DUNDERS = {
     ),
     "text": "repr str format doc version author",
     "creation and copying of objects and classes": (
-        "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy replace "
-        "del"
+        "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy "
+        "replace del"
     ),
     "copying and pickling by parts": "reduce getstate setstate getnewargs getnewargs_ex",
     "attributes": "getattr setattr delattr get set delete slots match_args annotations",

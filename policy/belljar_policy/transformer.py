@@ -591,7 +591,7 @@ def _imports_mocks(tree: ast.Module) -> bool:
 
 def _opened_streams(tree: ast.Module) -> set[int]:
     """The ids of the names in open(0), open(sys.stdin.fileno()), open("/dev/stdin") and
-    open(os.devnull), which open no file. The builtin itself makes the same distinction, by the value."""
+    open(os.devnull), which open no file. The builtin makes the same distinction, by the value."""
     found = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):

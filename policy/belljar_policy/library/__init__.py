@@ -39,8 +39,8 @@ from . import (
 from .objects import has_finalizer
 
 __all__ = [
-    "LATE_PARTS", "end_program", "forget", "kept", "open_network", "program", "reduce", "scheduler", "scopes",
-    "threading", "traceback",
+    "LATE_PARTS", "end_program", "forget", "kept", "open_network", "program", "reduce", "scheduler",
+    "scopes", "threading", "traceback",
 ]  # fmt: skip
 
 LATE_PARTS = ("compression", "multiprocessing_parts")

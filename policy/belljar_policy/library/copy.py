@@ -74,7 +74,9 @@ def _rebuild(obj: Any, deep: Callable | None, freezes: bool = False) -> Any:
         raise Error(f"cannot copy {cls.__name__!r} objects")
     # A __reduce__ of the program's own may name its own functions and classes.
     is_own = guards.is_guest_class(func) or guards.is_guest_function(func)
-    if guards.is_guest_class(cls) and not (is_own or any(func is each for each in _SOUND_FACTORIES)):
+    if guards.is_guest_class(cls) and not (
+        is_own or any(func is each for each in _SOUND_FACTORIES)
+    ):
         raise Error(f"cannot copy {cls.__name__!r} objects here: define __copy__")
     if deep is not None:
         args = tuple([deep(arg) for arg in args])

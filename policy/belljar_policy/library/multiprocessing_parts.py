@@ -182,7 +182,9 @@ class Array:
 
     __slots__ = ("_items", "_lock")
 
-    def __init__(self, typecode_or_type: Any, size_or_initializer: Any, *, lock: Any = True) -> None:
+    def __init__(
+        self, typecode_or_type: Any, size_or_initializer: Any, *, lock: Any = True
+    ) -> None:
         self._lock: Any = threading.RLock() if lock is True or not lock else lock
         given = size_or_initializer
         self._items = array(typecode_or_type, [0] * given if type(given) is int else list(given))

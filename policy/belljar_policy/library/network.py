@@ -134,6 +134,7 @@ def _lead_sockets_to(proxy: tuple[str, int]) -> None:
 
     cls.connect, cls.connect_ex = connect, connect_ex
     module: Any = socket
+
     def gethostbyname(hostname: Any) -> str:
         """The name: connect() takes it, and only the host can resolve it."""
         return getaddrinfo(hostname, 0)[0][4][0]

@@ -11,7 +11,12 @@ from typing import Any
 
 SIG_DFL, SIG_IGN = library.SIG_DFL, library.SIG_IGN
 Handlers, Signals = library.Handlers, library.Signals
-SIGABRT, SIGALRM, SIGCHLD, SIGFPE = Signals.SIGABRT, Signals.SIGALRM, Signals.SIGCHLD, Signals.SIGFPE
+SIGABRT, SIGALRM, SIGCHLD, SIGFPE = (
+    Signals.SIGABRT,
+    Signals.SIGALRM,
+    Signals.SIGCHLD,
+    Signals.SIGFPE,
+)
 SIGHUP, SIGILL, SIGINT, SIGKILL = Signals.SIGHUP, Signals.SIGILL, Signals.SIGINT, Signals.SIGKILL
 SIGPIPE, SIGQUIT, SIGSEGV, SIGTERM = (
     Signals.SIGPIPE, Signals.SIGQUIT, Signals.SIGSEGV, Signals.SIGTERM,

@@ -129,7 +129,10 @@ def TemporaryFile(  # noqa: N802
 
 
 def mkstemp(
-    suffix: Any = None, prefix: Any = None, dir: Any = None, text: Any = False  # noqa: A002
+    suffix: Any = None,
+    prefix: Any = None,
+    dir: Any = None,
+    text: Any = False,  # noqa: A002
 ) -> tuple[int, Any]:
     """A new file, and a number for os.fdopen(), os.write() and os.close()."""
     fd, path = tempfile.mkstemp(suffix, prefix, dir, bool(text))
@@ -137,10 +140,11 @@ def mkstemp(
     return streams.number_for(os.fsdecode(path)), path
 
 
-
 def SpooledTemporaryFile(  # noqa: N802
     max_size: Any = 0, mode: Any = "w+b", buffering: Any = -1, encoding: Any = None,
     newline: Any = None, *more: Any, **options: Any
 ) -> Any:  # fmt: skip
     """A file in memory, however large it gets: its bytes count towards the run's memory."""
-    return io.BytesIO() if "b" in mode else io.StringIO(newline="\n" if newline is None else newline)
+    return (
+        io.BytesIO() if "b" in mode else io.StringIO(newline="\n" if newline is None else newline)
+    )

@@ -224,8 +224,8 @@ _PATCHABLE = frozenset({"aiohttp", "httpx", "requests", "urllib3"})
 
 
 def patch_class(cls: Any, name: Any, *value: Any) -> bool:
-    """Sets or deletes a public attribute of a class of those packages, patch("requests.Session.get"),
-    or a method of pathlib.Path. False for any other class."""
+    """Sets or deletes a method of pathlib.Path, or a public attribute of a class of those packages:
+    patch("requests.Session.get"). False for any other class."""
     if type(cls) is not type or type(name) is not str or not name.isidentifier() or name[0] == "_":
         return False
     if "pathlib" in sys.modules and cls is sys.modules["pathlib"].Path:

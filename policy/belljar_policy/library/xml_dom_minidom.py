@@ -37,9 +37,7 @@ def _only_nodes(cls: Any, name: str) -> None:
 
     def method(self: Any, *args: Any) -> Any:
         for each in args:
-            if not (
-                each is None or type(each) in (str, bool, int) or is_a(each, library.Node)
-            ):
+            if not (each is None or type(each) in (str, bool, int) or is_a(each, library.Node)):
                 raise TypeError(f"{name}() takes nodes, not {type(each).__name__!r}")
         return original(self, *args)
 
