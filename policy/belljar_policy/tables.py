@@ -247,7 +247,7 @@ HOOK_PRIVATE = "@private"
 HOOK_DUNDER = "@dunder"
 HOOK_WRITE = "@write"
 HOOK_GROUP = "@plain_group"
-HOOKS = (HOOK_PRIVATE, HOOK_DUNDER, HOOK_WRITE, HOOK_GROUP)
 IMPORT_BY_NAME = "@import"
 """What `__import__(…)` calls in a program: a function of library/importlib.py."""
+HOOKS = (HOOK_PRIVATE, HOOK_DUNDER, HOOK_WRITE, HOOK_GROUP, IMPORT_BY_NAME)
 RESULT_NAME = "@result"

@@ -240,6 +240,7 @@ class Transformer(RestrictingNodeTransformer):
         elif name[0] == "_":
             if name == "__import__":
                 self._imports_by_name.append(node)
+                self._scope.uses_hooks = True
             elif _is_dunder(name) and name not in tables.LOADABLE_DUNDER_NAMES:
                 if name in tables.REFUSED_LOADS or name not in self._scope.allowed:
                     self.refuse(node, "BJ102", name)
