@@ -134,17 +134,7 @@ def _lead_sockets_to(proxy: tuple[str, int]) -> None:
 
     cls.connect, cls.connect_ex = connect, connect_ex
     module: Any = socket
-
-    def gethostbyname(hostname: Any) -> str:
-        """The name: connect() takes it, and only the host can resolve it."""
-        return getaddrinfo(hostname, 0)[0][4][0]
-
-    def gethostname() -> str:
-        """The same for every worker."""
-        return "localhost"
-
     module.getaddrinfo, module.getfqdn = getaddrinfo, getfqdn
-    module.gethostbyname, module.gethostname = gethostbyname, gethostname
 
 
 _SERVICES = {"http": 80, "https": 443, "ftp": 21, "smtp": 25, "submission": 587, "smtps": 465}

@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import xml.dom.expatbuilder
 import xml.dom.minidom as library
+import xml.dom.xmlbuilder
 from typing import Any
 
-from .objects import check_classes_of, is_a
+from .objects import check_classes_of, is_a, refuses
 from .program import running
 
 _TAKES_NODES = (
     "appendChild", "insertBefore", "replaceChild", "removeChild", "setAttributeNode",
     "removeAttributeNode", "replaceWholeText", "importNode", "renameNode", "isSameNode",
 )  # fmt: skip
+
+
+# What loads documents from any address.
+_LOADING: dict[Any, tuple[str, ...]] = {
+    xml.dom.xmlbuilder.DOMImplementationLS: (
+        "createDOMBuilder", "createDOMInputSource", "createDOMWriter",
+    ),
+    xml.dom.xmlbuilder.DocumentLS: ("abort", "load", "loadXML", "saveXML"),
+}  # fmt: skip
 
 
 def parse(file: Any, parser: Any = None, bufsize: Any = None) -> Any:
@@ -48,6 +58,9 @@ def _only_nodes(cls: Any, name: str) -> None:
 
 def reduce(has_files: bool) -> None:
     """Before the first use."""
+    for cls, names in _LOADING.items():
+        for name in names:
+            setattr(cls, name, refuses(f"{cls.__name__}.{name}", "use parseString()"))
     check_classes_of(library)
     check_classes_of(xml.dom.expatbuilder)
     for cls in [value for value in vars(library).values() if isinstance(value, type)]:
