@@ -185,7 +185,7 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "inspect.stack": "Use traceback.format_exc() to see where an error came from",
     "traceback.extract_stack": "Use traceback.format_exc() to see where an error came from",
     "traceback.print_stack": "Use traceback.format_exc() to see where an error came from",
-    "traceback.walk_tb": "Use traceback.extract_tb(error.__traceback__), a list of lines",
+    "traceback.walk_tb": "Use traceback.extract_tb(), which gives a list of lines",
     "traceback.TracebackException": "Use traceback.format_exception(error), which returns the text",
 }
 
