@@ -39,9 +39,7 @@ def test_private_of_a_library_class_is_closed() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name", ["__getattribute__", "__class__", "__reduce_ex__", "__prepare__"]
-)
+@pytest.mark.parametrize("name", ["__getattribute__", "__class__", "__reduce_ex__", "__prepare__"])
 def test_a_class_made_by_type_obeys_the_table(name: str) -> None:
     check_refused(f"type('X', (), {{'{name}': lambda *a: None}})", "[BJ403]")
     check_refused(f"x = [].__class__.__class__\nx('X', (), {{'{name}': 1}})", "[BJ403]")
@@ -439,9 +437,7 @@ def test_nul_bytes_and_surrogates_are_syntax_errors() -> None:
         assert (run(source).error, run_plain(source).error) == ("SyntaxError", in_plain)
 
 
-@pytest.mark.parametrize(
-    "name", ["__prepare__", "__reduce_ex__", "__getattribute__", "__class__"]
-)
+@pytest.mark.parametrize("name", ["__prepare__", "__reduce_ex__", "__getattribute__", "__class__"])
 def test_what_python_itself_makes_cannot_be_defined(name: str) -> None:
     check_refused(f"class A:\n  def {name}(self, *a): pass", "[BJ403]")
     check_refused(f"class A:\n  {name} = 1", "[BJ403]")
