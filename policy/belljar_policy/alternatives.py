@@ -39,7 +39,7 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "mmap"), _FILES),
-    **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp"), _FILES),
+    **dict.fromkeys(("zipfile", "tarfile", "sqlite3"), _FILES),
     **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
     **dict.fromkeys(("smtplib", "websockets", "websocket", "urllib3"), _NETWORK),
     **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),

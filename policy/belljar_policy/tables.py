@@ -25,6 +25,9 @@ LOADABLE_DUNDER_NAMES = MODULE_DUNDERS | {
     "__module__", "__qualname__",
 }  # fmt: skip
 
+# Of arguments: Mock(__name__="f"). A function that binds them has them in a dict.
+KEYWORD_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__"})
+
 # --- special methods ----------------------------------------------------------------------------
 
 # What a class of the guest may define, by purpose.

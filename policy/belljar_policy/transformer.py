@@ -325,7 +325,7 @@ class Transformer(RestrictingNodeTransformer):
 
     def visit_keyword(self, node: ast.keyword) -> None:
         name = node.arg
-        if name is not None and _is_dunder(name):
+        if name is not None and _is_dunder(name) and name not in tables.KEYWORD_DUNDERS:
             self.refuse(node, "BJ101", name)
         self._push(node.value)
 

@@ -90,6 +90,8 @@ _NEVER_LOADED = frozenset(
 )
 _NEVER_STORED = _NEVER_LOADED | _dunders("class bases mro defaults kwdefaults")
 
+_ARGUMENTS = _dunders("name qualname doc")
+
 # Plain names that every scope finds, in its globals or builtins, and no program may ask for.
 _NEVER_LOADED_PLAINLY = _dunders("builtins import loader spec build_class path cached")
 
@@ -506,7 +508,7 @@ class _Reader:
             self._report(instruction.offset, "the names of arguments are not constant")
             return
         for name in names[1:]:
-            if not is_spelled(name) or is_dunder(name):
+            if not is_spelled(name) or (is_dunder(name) and name not in _ARGUMENTS):
                 self._report(instruction.offset, f"{name!r} is the name of an argument")
 
     def _match_class(self, instruction: Instruction, names: Mark) -> None:
