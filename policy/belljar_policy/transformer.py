@@ -303,6 +303,9 @@ class Transformer(RestrictingNodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self.check_binding(node, node.name)
         self._push(node.bases)
+        for keyword in node.keywords:
+            if keyword.arg in tables.KEYWORD_DUNDERS:  # of calls only
+                self.refuse(keyword, "BJ101", keyword.arg)
         self._push(node.keywords)
         self._push(node.decorator_list)
         self._push(getattr(node, "type_params", None))

@@ -112,7 +112,9 @@ def test_every_binding_site_is_checked(site: str, name: str) -> None:
     last = [
         found["rule"] for found in run(source).findings if found["line"] == site.count("\n") + 1
     ]
-    assert {"BJ101", "BJ102", "BJ307"} & set(last), site
+    # Mock(__name__="f"): a function that binds it has it in a dict, which ** fills with any name.
+    is_argument = name == "__name__" and site == "f({0}=1)"
+    assert bool({"BJ101", "BJ102", "BJ307"} & set(last)) != is_argument, site
 
 
 @pytest.mark.parametrize("site", BINDING_SITES)
