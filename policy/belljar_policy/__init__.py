@@ -90,6 +90,7 @@ class Policy:
         running.modules = self.modules.proxies
         running.load_module = self._load_module
         running.load_late = self.modules.load
+        running.is_withheld = self._is_withheld
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
@@ -129,6 +130,7 @@ class Policy:
             "open_packages": self.modules.open_packages,
             "namespace_type": types.SimpleNamespace,
             "own_names": library.scopes.vars,
+            "traceback_of": library.traceback.traceback_of,
             "is_normalized": unicodedata.is_normalized,
             "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
@@ -270,6 +272,10 @@ class Policy:
         self.modules.load(name)
         return self.modules.proxies[name]
 
+    def _is_withheld(self, module: str, name: str) -> bool:
+        """For library.unittest_mock."""
+        return module in self.modules and name in self.modules.withheld(module)
+
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.
 
@@ -299,6 +305,7 @@ class Policy:
         """
         if library.scheduler.has_begun():
             library.threading.finish()
+        library.end_program()
 
     def forget_program(self) -> None:
         """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""

@@ -26,6 +26,10 @@ _MODELS = "Machine learning is not available; use random, math and statistics"
 _COLOURS = "On a terminal, print('\\033[31mred\\033[0m') prints in colour"
 _ARGUMENTS = "Use argparse for arguments"
 _SERVICES = "The network is not available; call the program's own functions directly"
+_SERVERS = "The program cannot receive connections; call the handlers' functions directly"
+_ALARMS = (
+    "No signal reaches the program; check time.monotonic() in the loop, or use asyncio.timeout"
+)
 _SETTINGS = "Environment variables are not available; set the values at the program's top"
 _PICKLE = "Use json to store plain data, and pickle.dumps to keep objects within the run"
 _RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"
@@ -34,32 +38,34 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
-    **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "fileinput", "mmap"), _FILES),
-    **dict.fromkeys(("zipfile", "tarfile", "sqlite3", "filecmp"), _FILES),
+    **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "mmap"), _FILES),
+    **dict.fromkeys(("zipfile", "tarfile", "sqlite3"), _FILES),
     **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
     **dict.fromkeys(("smtplib", "websockets", "websocket", "urllib3"), _NETWORK),
     **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),
     **dict.fromkeys(("openai", "anthropic", "boto3"), _NETWORK),
     **dict.fromkeys(("flask", "django", "fastapi", "streamlit"), _SERVICES),
     **dict.fromkeys(("subprocess", "pty", "fcntl"), _PROCESSES),
-    "signal": "Signals are not available; use asyncio.timeout to limit a task's time",
-    "atexit": "Use try and finally at the end of the program",
     **dict.fromkeys(
         ("_thread", "concurrent.futures.thread", "_queue", "gevent", "eventlet"), _THREADS
     ),
-    **dict.fromkeys(("concurrent.futures.process", "multiprocessing.process", "pathos"), _POOLS),
+    **dict.fromkeys(("concurrent.futures.process", "pathos"), _POOLS),
+    "multiprocessing.process": "Use multiprocessing.Process, which runs in a thread",
     "multiprocessing.dummy": "Use from multiprocessing.pool import ThreadPool",
     **dict.fromkeys(("multiprocessing.shared_memory", "multiprocessing.managers"), _SHARED),
     **dict.fromkeys(("numpy", "pandas", "scipy", "statsmodels", "sympy"), _FRAMES),
     **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
     **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
     **dict.fromkeys(("cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
-    **dict.fromkeys(("code", "codeop", "dis", "compileall", "tokenize"), _RUN_TIME_CODE),
+    **dict.fromkeys(("code", "codeop", "dis", "compileall"), _RUN_TIME_CODE),
     **dict.fromkeys(("ctypes", "imp", "pkgutil"), _INTERPRETER),
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
     **dict.fromkeys(("tkinter", "turtle", "pygame", "curses", "readline"), _TERMINAL),
-    **dict.fromkeys(("optparse", "getopt", "click", "typer", "docopt", "fire"), _ARGUMENTS),
+    **dict.fromkeys(("optparse", "click", "typer", "docopt", "fire"), _ARGUMENTS),
     **dict.fromkeys(("colorama", "termcolor"), _COLOURS),
+    **dict.fromkeys(("http.server", "socketserver", "wsgiref", "xmlrpc.server"), _SERVERS),
+    "copyreg": "Define __reduce__ or __getstate__ in the class; copy and pickle call them",
+    "resource": "The caller sets the limits of a run; sys.setrecursionlimit() is available",
     "dotenv": _SETTINGS,
     "pytest": "Use unittest",
     "nose": "Use unittest",
@@ -167,31 +173,6 @@ NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
     **dict.fromkeys(("os.open", "os.close", "os.dup", "os.pipe"), _DESCRIPTORS),
     **dict.fromkeys(FILE_NAMES, _FILES),
-    **dict.fromkeys(("multiprocessing.Process", "multiprocessing.get_context"), _POOLS),
-    **dict.fromkeys(
-        ("multiprocessing.Queue", "multiprocessing.JoinableQueue", "multiprocessing.SimpleQueue"),
-        "Use queue.Queue",
-    ),
-    **dict.fromkeys(
-        (
-            "multiprocessing.Manager",
-            "multiprocessing.Value",
-            "multiprocessing.Array",
-            "multiprocessing.Pipe",
-        ),
-        _SHARED,
-    ),
-    **dict.fromkeys(
-        (
-            "multiprocessing.Lock",
-            "multiprocessing.RLock",
-            "multiprocessing.Event",
-            "multiprocessing.Condition",
-            "multiprocessing.Semaphore",
-            "multiprocessing.Barrier",
-        ),
-        "Use the class of that name in threading",
-    ),
     **dict.fromkeys(
         (
             "threading.excepthook",
@@ -201,11 +182,14 @@ NAME_ALTERNATIVES: dict[str, str] = {
         ),
         _HOOKS,
     ),
+    **dict.fromkeys(("signal.alarm", "signal.setitimer", "signal.pause"), _ALARMS),
+    **dict.fromkeys(("signal.raise_signal", "signal.pthread_kill"), "Call the handler directly"),
+    "hashlib.file_digest": "Read the file, and pass the bytes to the digest's update()",
+    "io.BufferedReader": "io.BytesIO is read in the same way, and needs no buffer",
+    "io.BufferedWriter": "io.BytesIO is written in the same way, and needs no buffer",
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",
-    "tempfile.mkstemp": "Use NamedTemporaryFile(delete=False), which creates and opens a file",
-    "tempfile.SpooledTemporaryFile": "Use io.BytesIO for bytes in memory, TemporaryFile for a file",
     "zipfile.Path": "Use namelist() and open() of ZipFile",
     "shutil.which": "Other programs are not available",
     "sys.settrace": "Use print()",
@@ -217,10 +201,9 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "typing.ForwardRef": "Read __annotations__; text in annotations is never evaluated",
     "inspect.currentframe": "Pass the value as an argument",
     "inspect.stack": "Use traceback.format_exc() to see where an error came from",
-    "traceback.format_tb": "Use traceback.format_exc() or format_exception(error)",
-    "traceback.print_tb": "Use traceback.print_exc()",
-    "traceback.extract_tb": "Use traceback.format_exc(), which returns the text",
     "traceback.extract_stack": "Use traceback.format_exc() to see where an error came from",
+    "traceback.print_stack": "Use traceback.format_exc() to see where an error came from",
+    "traceback.walk_tb": "Use traceback.extract_tb(), which gives a list of lines",
     "traceback.TracebackException": "Use traceback.format_exception(error), which returns the text",
 }
 

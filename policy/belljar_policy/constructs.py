@@ -475,7 +475,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "print(len(A()), A()[2])",
             ("ClassDef",),
             refused=(
-                ("BJ403", "class A:\n    def __del__(self): pass"),
+                ("BJ403", "class A:\n    def __getattribute__(self, name): pass"),
                 ("BJ403", "type('A', (), {'__getattribute__': len})"),
             ),
         ),

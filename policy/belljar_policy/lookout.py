@@ -18,6 +18,7 @@ from typing import Any
 
 _EVALUATING = frozenset({
     "__main__",  # a tool or test that runs a program; not the program's own frames
+    "belljar_policy",  # library code that runs as the program's: unittest.mock
     "importlib._bootstrap",  # the body of an imported module
     "collections",  # namedtuple checks the names that it inserts
     "dataclasses",  # field names are checked in library/dataclasses.py

@@ -26,9 +26,12 @@ import _belljar_guards as guards
 
 from . import library, reviewed
 from .alternatives import FILE_NAMES, alternative, alternative_to_name
+from .tables import FOR_TESTS
 from .transformer import OWN_MODULES
 from .unshared import unshared
 
+_MAX_LISTED = 20  # names in a hint
+_NO_NAME = "No name in this module is similar; `belljar info --names` lists them."
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
 _LIBRARY = library.__name__
 _LIBRARY_FILES = frozenset(
@@ -315,6 +318,8 @@ class ModuleTable:
             raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")
         replace = entry.get("replace", ())
         synthetic = entry.get("synthetic", False)
+        if synthetic and name in self._late:
+            _ours_of(name)  # it may import the original, whose names are then known
         # The original of a synthetic module may be unsafe to import (asyncio: sockets).
         real = sys.modules.get(name) if synthetic else self._import(name)
         if name in reviewed.LATE or name in reviewed.LATE_ANYWAY:
@@ -405,6 +410,8 @@ class ModuleTable:
 
     def profile_with(self, name: str) -> str | None:
         """The first other profile that has the module."""
+        if name in FOR_TESTS:
+            return None
         for profile, modules in self._other_profiles.items():
             if profile != self.profile_name and name in modules:
                 return profile
@@ -437,8 +444,10 @@ class ModuleTable:
         parts = sorted(each for each in self._exports if each.startswith(f"{package}."))
         if parts:
             return f"Available in {package!r}: {', '.join(parts)}."
-        nearest = difflib.get_close_matches(name, self._top_level(), n=3, cutoff=0)
+        nearest = difflib.get_close_matches(name, self._top_level(), n=3, cutoff=0.4)
         own = "" if is_installed else " A module of your own: put its code into this file."
+        if not nearest:
+            return f"{absent}No module here has a similar name.{own}"
         return f"{absent}The nearest available modules: {', '.join(nearest)}.{own}"
 
     def near_names(self, module: str, name: str) -> str:
@@ -454,8 +463,12 @@ class ModuleTable:
         near = difflib.get_close_matches(name, exports, n=1, cutoff=0.75)
         if near:
             return f"Did you mean {near[0]!r}?"
-        more = ", …" if len(exports) > 20 else ""
-        return f"Available names: {', '.join(exports[:20])}{more}."
+        if len(exports) > _MAX_LISTED:
+            nearest = difflib.get_close_matches(name, exports, n=3, cutoff=0.4)
+            return f"The nearest available names: {', '.join(nearest)}." if nearest else _NO_NAME
+        return f"Available names: {', '.join(exports)}."
 
     def _top_level(self) -> list[str]:
-        return sorted(name for name in self._exports if "." not in name)
+        return sorted(
+            self._exports.keys() - FOR_TESTS - {each for each in self._exports if "." in each}
+        )

@@ -11,7 +11,7 @@ import _belljar_guards as guards
 
 from . import tables
 from .library import builtins as replaced
-from .library import program, scopes, streams
+from .library import importlib, program, scopes, streams
 from .library.help import help
 
 
@@ -54,6 +54,7 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
     found[tables.HOOK_DUNDER] = guards.dunder
     found[tables.HOOK_WRITE] = guards.write
     found[tables.HOOK_GROUP] = guards.plain_group
+    found[tables.IMPORT_BY_NAME] = importlib.import_by_name
     return found
 
 

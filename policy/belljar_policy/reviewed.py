@@ -67,6 +67,7 @@ SUBCLASSABLE: dict[str, str] = {
         "PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore"
     ),
     "threading": "Barrier BoundedSemaphore Condition Event Semaphore Thread Timer local",
+    "multiprocessing": "Process",
     "queue": "Empty Full LifoQueue PriorityQueue Queue",
     "concurrent.futures": "Executor ThreadPoolExecutor",
     "string": "Formatter Template",
@@ -76,6 +77,9 @@ SUBCLASSABLE: dict[str, str] = {
     ),
     "logging": (
         "FileHandler Filter Formatter Handler Logger LoggerAdapter NullHandler StreamHandler"
+    ),
+    "logging.handlers": (
+        "BufferingHandler MemoryHandler QueueHandler RotatingFileHandler TimedRotatingFileHandler"
     ),
 }
 
@@ -91,6 +95,7 @@ WRITABLE: dict[str, str] = {
     "configparser": "ConfigParser RawConfigParser",
     "xml.etree.ElementTree": "Element ElementTree",
     "types": "SimpleNamespace",
+    "multiprocessing": "Process Value",
     "threading": "Thread Timer local",
     "zipfile": "ZipInfo",
     "tarfile": "TarInfo",
@@ -117,13 +122,14 @@ WRITABLE: dict[str, str] = {
 # in every worker's memory. A package is loaded as a whole. Unless something else has imported the
 # module before the freeze: then its classes are changed there, as they cannot be changed later.
 LATE = frozenset({
-    "argparse", "bz2", "cmd", "colorsys", "email", "gzip", "ipaddress", "lzma", "pickle",
-    "shlex", "tomllib",
+    "argparse", "bz2", "cmd", "colorsys", "email", "getopt", "gzip", "ipaddress", "lzma",
+    "mimetypes", "pickle", "shlex", "tokenize", "tomllib", "xml.dom",
 })  # fmt: skip
 # The same for modules of which no class is changed.
 LATE_ANYWAY = frozenset({
-    "ast", "codecs", "errno", "gc", "getpass", "gettext", "importlib", "keyword", "linecache",
-    "locale", "platform", "stat", "weakref", "zlib",
+    "ast", "atexit", "codecs", "errno", "fileinput", "gc", "getpass", "gettext", "importlib",
+    "keyword", "linecache", "locale", "logging.handlers", "multiprocessing", "platform", "quopri",
+    "signal", "stat", "subprocess", "token", "weakref", "zlib",
 })  # fmt: skip
 
 # The same for packages of OPEN_PACKAGES (packages/late.py).
@@ -143,7 +149,7 @@ LIVE: dict[str, str] = {
 # May be assigned: the function set_NAME in library/ gets the value. Only what a program may change
 # anyway, and what every reader expects to be any object (library/streams.py).
 ASSIGNABLE: dict[str, str] = {
-    "sys": "stderr stdin stdout",
+    "sys": "argv stderr stdin stdout",
 }
 
 # Replaced names that only later Python versions have; profiles list them for all versions.

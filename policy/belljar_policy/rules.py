@@ -102,8 +102,8 @@ RULES: dict[str, Rule] = {
         "Remove it: no program in the sandbox needs it.",
         "The interpreter uses `__builtins__`, `__import__`, `__loader__`, `__spec__` and similar "
         "names to find modules and builtins.",
-        "m = __import__('math')",
-        "import math as m",
+        "load = __import__",
+        "import importlib\nload = importlib.import_module",
     ),
     "BJ201": Rule(
         "import-not-allowed",
@@ -178,7 +178,7 @@ RULES: dict[str, Rule] = {
         "the attribute {0!r} gives access to the interpreter",
         "{1}",
         "Everything in the process can be reached from a function's `__globals__`, a class's "
-        "`__subclasses__` or an exception's `__traceback__`. The rule also covers `getattr` and "
+        "`__subclasses__` or a traceback's frames. The rule also covers `getattr` and "
         "similar functions with such a name.",
         "def f(): pass\nf.__globals__",
         "def f(settings): return settings['depth']\nassert f({'depth': 3}) == 3",
@@ -293,11 +293,10 @@ RULES: dict[str, Rule] = {
         "a class may not define {0!r}",
         "{1}",
         "Most special methods may be defined; docs/language.md lists them. The rule refuses those "
-        "that let an object misreport what it is (`__class__`, `__dict__`, `__getattribute__`), "
-        "run at an unpredictable time (`__del__`) or control how it is rebuilt (`__reduce__`).",
-        "class A:\n    def __del__(self): print('gone')",
-        "class A:\n    def __enter__(self): return self\n"
-        "    def __exit__(self, *_): print('gone')\nwith A(): pass",
+        "that let an object misreport what it is (`__class__`, `__dict__`, `__getattribute__`) or "
+        "replace what Python itself makes (`__prepare__`, `__qualname__`).",
+        "class A:\n    def __getattribute__(self, name): return 1",
+        "class A:\n    def __getattr__(self, name): return 1",
     ),
     "BJ404": Rule(
         "base-class",

@@ -25,6 +25,9 @@ LOADABLE_DUNDER_NAMES = MODULE_DUNDERS | {
     "__module__", "__qualname__",
 }  # fmt: skip
 
+# Of arguments: Mock(__name__="f"). A function that binds them has them in a dict.
+KEYWORD_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__"})
+
 # --- special methods ----------------------------------------------------------------------------
 
 # What a class of the guest may define, by purpose.
@@ -42,8 +45,10 @@ _CLASS_DUNDERS = {
     ),
     "text": "repr str format doc version author",
     "creation and copying of objects and classes": (
-        "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy replace"
+        "new init post_init init_subclass set_name class_getitem subclasshook copy deepcopy "
+        "replace del"
     ),
+    "copying and pickling by parts": "reduce getstate setstate getnewargs getnewargs_ex",
     "attributes": "getattr setattr delattr get set delete slots match_args annotations",
     "classes": "instancecheck subclasscheck isabstractmethod mro_entries orig_bases",
 }
@@ -55,15 +60,9 @@ CLASS_DUNDERS = frozenset(name for names in CLASS_DUNDERS_BY_USE.values() for na
 # Refused in classes, with hints. Other names that are in no table are refused as well.
 CLASS_DUNDERS_REFUSED: dict[str, str] = {
     "__getattribute__": "Define __getattr__: it is called for missing attributes.",
-    "__del__": "Use a context manager (__enter__ and __exit__) to release resources.",
     "__class__": "An object may not misreport its type.",
     "__dict__": "Keep the attributes in __slots__ or in a dict of your own.",
-    "__reduce__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
-    "__reduce_ex__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
-    "__getstate__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
-    "__setstate__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
-    "__getnewargs__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
-    "__getnewargs_ex__": "Define __copy__ and __deepcopy__, which pickle uses here too.",
+    "__reduce_ex__": "Define __reduce__, which pickle and copy use here.",
     "__prepare__": "A class body always runs in a plain dict; use __init_subclass__.",
     "__module__": "Every class of the program belongs to __main__.",
     "__name__": "Name the class in its class statement.",
@@ -103,7 +102,9 @@ NATIVE_DUNDERS = (
 ) - {
     # Depend on the object: see GuardedDunderGet in engine/inside/guards/attributes.cc.
     "__setattr__", "__delattr__", "__get__", "__set__", "__delete__", "__getattr__", "__set_name__",
-    "__match_args__", "__slots__", "__mro_entries__",
+    "__match_args__", "__slots__", "__mro_entries__", "__del__",
+    # Called by copy and pickle (library/copy.py), and loaded by nobody: `object` has them too.
+    "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__",
 }  # fmt: skip
 
 # Refused for every object, each with a hint.
@@ -115,13 +116,12 @@ REFUSED_DUNDERS: dict[str, str] = {
     "__builtins__": "Use the builtins by their names.",
     "__subclasses__": "Register classes explicitly, for example in __init_subclass__.",
     "__subclasscheck_cache__": HINT_GENERIC,
-    "__traceback__": "traceback.format_exc() gives the text of a traceback, with its lines; frames "
-    "are not available.",
     "__reduce__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
     "__reduce_ex__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
     "__getstate__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
     "__setstate__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
     "__getnewargs__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
+    "__getnewargs_ex__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
     "__getattribute__": "Use getattr(object, name).",
     "__prepare__": HINT_GENERIC,
     "__objclass__": HINT_GENERIC,
@@ -138,7 +138,6 @@ REFUSED_DUNDERS: dict[str, str] = {
     "__annotate_func__": "Use __annotations__.",
     "__evaluate__": "Annotations are not evaluated later.",
     "__forward_code__": "Annotations are not evaluated later.",
-    "__dataclass_fields__": "Use dataclasses.fields.",
     "__dataclass_params__": "Use dataclasses.fields.",
     "__weakref__": HINT_GENERIC,
     "__func_code__": HINT_GENERIC,
@@ -155,12 +154,13 @@ REFUSED_STORES: dict[str, str] = {
 
 # Public-looking names that lead from generators, coroutines, frames and code to the rest.
 # RestrictedPython lists those that lead out of the sandbox; the others only describe the machine.
-REFUSED_ATTRIBUTES = frozenset(INSPECT_ATTRIBUTES) | {
+# A program sees tracebacks as library/traceback.py has them, with lines and without frames.
+REFUSED_ATTRIBUTES = (frozenset(INSPECT_ATTRIBUTES) - {"tb_next"}) | {
     "co_argcount", "co_cellvars", "co_consts", "co_exceptiontable", "co_filename",
     "co_firstlineno", "co_flags", "co_freevars", "co_kwonlyargcount", "co_lines", "co_linetable",
     "co_lnotab", "co_name", "co_names", "co_nlocals", "co_positions", "co_posonlyargcount",
     "co_qualname", "co_stacksize", "co_varnames", "cell_contents",
-    "f_lasti", "f_lineno", "f_trace_lines", "f_trace_opcodes", "tb_lasti", "tb_lineno",
+    "f_lasti", "f_lineno", "f_trace_lines", "f_trace_opcodes", "tb_lasti",
     "func_code", "func_globals", "func_closure", "func_defaults", "func_dict",
     "im_func", "im_self", "im_class",
     # sqlite3.Connection: machine code from a file.
@@ -238,6 +238,11 @@ REFUSED_LOADS: dict[str, str] = {
     "__cached__": "There are no files.",
 }
 
+# --- modules ------------------------------------------------------------------------------------
+
+# Refused unless the program uses unittest.mock: its tests patch what refuses.
+FOR_TESTS = frozenset({"subprocess"})
+
 # --- generated names ----------------------------------------------------------------------------
 
 # Source text cannot contain these names: '@' is an operator.
@@ -245,5 +250,7 @@ HOOK_PRIVATE = "@private"
 HOOK_DUNDER = "@dunder"
 HOOK_WRITE = "@write"
 HOOK_GROUP = "@plain_group"
-HOOKS = (HOOK_PRIVATE, HOOK_DUNDER, HOOK_WRITE, HOOK_GROUP)
+IMPORT_BY_NAME = "@import"
+"""What `__import__(…)` calls in a program: a function of library/importlib.py."""
+HOOKS = (HOOK_PRIVATE, HOOK_DUNDER, HOOK_WRITE, HOOK_GROUP, IMPORT_BY_NAME)
 RESULT_NAME = "@result"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from . import constructs, tables
 from .findings import Finding
-from .library.streams import number_of
+from .library.streams import devnull, number_of
 from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
 
@@ -75,9 +75,11 @@ class Transformer(RestrictingNodeTransformer):
         self._waiting: list[tuple[_Scope, list[ast.AST]]] = []
         self._optional_imports: set[int] = set()
         self._annotations_are_text = False
+        self._has_mocks = False
         # Uses of missing builtins are findings only if the program never binds the name.
         self._missing: list[tuple[ast.Name, str]] = []
         self._bound: set[str] = set()
+        self._imports_by_name: list[ast.Name] = []
         # The modules that names stand for throughout, and names of modules that are withheld.
         self._aliases: dict[str, str] = {}
         self._rebound: set[str] = set()
@@ -90,6 +92,7 @@ class Transformer(RestrictingNodeTransformer):
         self._waiting.append((self._scope, [tree]))
         self._annotations_are_text = _has_future_annotations(tree)
         self._aliases = _modules_by_name(tree)
+        self._has_mocks = _imports_mocks(tree)
         plain = _PLAIN
         handlers = _HANDLERS
         while self._waiting:
@@ -125,6 +128,8 @@ class Transformer(RestrictingNodeTransformer):
                 self._refuse_builtin(node, name)
         if self._withheld:
             self._refuse_withheld(tree)
+        if self._imports_by_name:
+            self._check_imports_by_name(tree)
         self.findings.sort()
 
     def visit(self, node: ast.AST) -> ast.AST:
@@ -145,9 +150,24 @@ class Transformer(RestrictingNodeTransformer):
         expected = _expected_to_be_missing(tree)
         for node, module, name in self._withheld:
             alias = _first_name(node)
+            if self._has_mocks and _patches(tree, name, module):
+                continue
             if id(node) not in expected and alias not in self._rebound:
                 near = self._modules.near_names(module, name)
                 self.refuse(node, "BJ202", module, name, self._modules.profile_name, near)
+
+    def _check_imports_by_name(self, tree: ast.Module) -> None:
+        """`__import__("math")` calls a function of ours: the builtin, which import statements use,
+        trusts its caller. Other uses of the name are refused."""
+        names = {id(node): node for node in self._imports_by_name}
+        for call in ast.walk(tree):
+            if call.__class__ is ast.Call and id(call.func) in names:  # type: ignore[attr-defined]
+                names.pop(id(call.func)).id = tables.IMPORT_BY_NAME  # type: ignore[attr-defined]
+                name = call.args[0] if call.args else None  # type: ignore[attr-defined]
+                if isinstance(name, ast.Constant) and type(name.value) is str:
+                    self._check_module(call, name.value)
+        for node in names.values():
+            self.refuse(node, "BJ102", "__import__")
 
     def not_allowed(self, node: ast.AST) -> None:
         """Refuses a kind of node that is in no table and has not been reviewed."""
@@ -218,7 +238,10 @@ class Transformer(RestrictingNodeTransformer):
             if name[0] == "_" or name in tables.MISSING_BUILTINS or name in self._aliases:
                 self.check_binding(node, name)
         elif name[0] == "_":
-            if _is_dunder(name) and name not in tables.LOADABLE_DUNDER_NAMES:
+            if name == "__import__":
+                self._imports_by_name.append(node)
+                self._scope.uses_hooks = True
+            elif _is_dunder(name) and name not in tables.LOADABLE_DUNDER_NAMES:
                 if name in tables.REFUSED_LOADS or name not in self._scope.allowed:
                     self.refuse(node, "BJ102", name)
         elif name in tables.MISSING_BUILTINS:
@@ -280,6 +303,9 @@ class Transformer(RestrictingNodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self.check_binding(node, node.name)
         self._push(node.bases)
+        for keyword in node.keywords:
+            if keyword.arg in tables.KEYWORD_DUNDERS:  # of calls only
+                self.refuse(keyword, "BJ101", keyword.arg)
         self._push(node.keywords)
         self._push(node.decorator_list)
         self._push(getattr(node, "type_params", None))
@@ -302,7 +328,7 @@ class Transformer(RestrictingNodeTransformer):
 
     def visit_keyword(self, node: ast.keyword) -> None:
         name = node.arg
-        if name is not None and _is_dunder(name):
+        if name is not None and _is_dunder(name) and name not in tables.KEYWORD_DUNDERS:
             self.refuse(node, "BJ101", name)
         self._push(node.value)
 
@@ -496,7 +522,7 @@ class Transformer(RestrictingNodeTransformer):
     def _check_module(self, node: ast.AST, name: str) -> bool:
         if name == "__future__" or name in OWN_MODULES:
             return True
-        if name not in self._modules:
+        if name not in self._modules or (name in tables.FOR_TESTS and not self._has_mocks):
             profile = self._modules.profile_with(name)
             self._refuse_import(
                 node,
@@ -524,17 +550,19 @@ def _place(node: ast.expr | ast.stmt) -> dict[str, int | None]:
     }
 
 
-def _patches(tree: ast.Module, name: str) -> bool:
-    """Whether a test in the program may define the builtin: patch("builtins.open"). Where it does
-    not, the use is a NameError."""
-    wanted = {f"builtins.{name}", f"__main__.{name}", f".{name}"}  # f"{__name__}.open"
+def _patches(tree: ast.Module, name: str, module: str = "builtins") -> bool:
+    """Whether a test in the program may define the name: patch("builtins.open"). Where it does
+    not, the use is a NameError or an AttributeError."""
+    wanted = {f"{module}.{name}", f"__main__.{module}.{name}", f".{module}.{name}"}
+    if module == "builtins":
+        wanted |= {f"__main__.{name}", f".{name}"}  # f"{__name__}.open"
     for node in ast.walk(tree):
         if node.__class__ is ast.Constant:
             if type(node.value) is str and node.value in wanted:
                 return True
         elif node.__class__ is ast.Call and len(node.args) > 1:  # patch.object(builtins, "open")
             first, second = node.args[:2]
-            if isinstance(first, ast.Name) and first.id == "builtins":
+            if isinstance(first, (ast.Name, ast.Attribute)) and ast.unparse(first) == module:
                 if isinstance(second, ast.Constant) and second.value == name:
                     return True
     return False
@@ -551,9 +579,23 @@ def _has_future_annotations(tree: ast.Module) -> bool:
     return False
 
 
+def _imports_mocks(tree: ast.Module) -> bool:
+    """Whether an import statement at the top level names unittest.mock."""
+    for statement in tree.body:
+        if statement.__class__ is ast.ImportFrom:
+            names = [alias.name for alias in statement.names]  # type: ignore[attr-defined]
+            module = statement.module  # type: ignore[attr-defined]
+            if module == "unittest.mock" or (module == "unittest" and "mock" in names):
+                return True
+        elif statement.__class__ is ast.Import:
+            if any(each.name == "unittest.mock" for each in statement.names):  # type: ignore[attr-defined]
+                return True
+    return False
+
+
 def _opened_streams(tree: ast.Module) -> set[int]:
-    """The ids of the names in open(0), open(sys.stdin.fileno()) and open("/dev/stdin"), which open
-    no file. The builtin itself makes the same distinction, by the value."""
+    """The ids of the names in open(0), open(sys.stdin.fileno()), open("/dev/stdin") and
+    open(os.devnull), which open no file. The builtin makes the same distinction, by the value."""
     found = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -562,7 +604,9 @@ def _opened_streams(tree: ast.Module) -> set[int]:
         for keyword in node.keywords:
             file = keyword.value if keyword.arg == "file" else file
         if isinstance(file, ast.Constant):
-            is_stream = number_of(file.value) is not None
+            is_stream = number_of(file.value) is not None or file.value == devnull
+        elif isinstance(file, ast.Attribute) and file.attr == "devnull":
+            is_stream = True
         else:
             is_stream = (
                 isinstance(file, ast.Call)

@@ -266,7 +266,9 @@ def test_no_name_of_a_file_begins_a_command(report, tmp_path, name):
 
 
 def test_a_range_over_several_lines_has_no_columns(report, tmp_path):
-    (tmp_path / "a.py").write_text("class A:\n    def __del__(self):\n        pass\n")
+    (tmp_path / "a.py").write_text(
+        "class A:\n    def __getattribute__(self, name):\n        pass\n"
+    )
     text = report(tmp_path, "--format", "github", "a.py")[1]
     _, properties, _ = decoded(text.splitlines()[0])
     assert (properties["line"], properties["endLine"]) == ("2", "3")

@@ -39,9 +39,7 @@ def test_private_of_a_library_class_is_closed() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name", ["__getattribute__", "__class__", "__del__", "__reduce_ex__", "__prepare__"]
-)
+@pytest.mark.parametrize("name", ["__getattribute__", "__class__", "__reduce_ex__", "__prepare__"])
 def test_a_class_made_by_type_obeys_the_table(name: str) -> None:
     check_refused(f"type('X', (), {{'{name}': lambda *a: None}})", "[BJ403]")
     check_refused(f"x = [].__class__.__class__\nx('X', (), {{'{name}': 1}})", "[BJ403]")
@@ -153,13 +151,13 @@ def test_the_memo_of_deepcopy_is_a_plain_dict() -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("types.new_class('X', (), {}, lambda ns: ns.update({'__del__': 1}))", "[BJ403]"),
+        ("types.new_class('X', (), {}, lambda ns: ns.update({'__getattribute__': 1}))", "[BJ403]"),
         (
             "types.new_class('X', (typing.NamedTuple,), {}, lambda ns: ns.update({'__module__': '', '__getattribute__': 1}))",
             "[BJ403]",
         ),
         (
-            "dataclasses.make_dataclass('X', [], bases=(typing.NamedTuple,), namespace={'__module__': '', '__del__': 1})",
+            "dataclasses.make_dataclass('X', [], bases=(typing.NamedTuple,), namespace={'__module__': '', '__prepare__': 1})",
             "[BJ403]",
         ),
         ("types.resolve_bases((typing.NamedTuple,))", "[BJ202]"),
@@ -439,12 +437,58 @@ def test_nul_bytes_and_surrogates_are_syntax_errors() -> None:
         assert (run(source).error, run_plain(source).error) == ("SyntaxError", in_plain)
 
 
-@pytest.mark.parametrize(
-    "name", ["__del__", "__reduce__", "__reduce_ex__", "__getattribute__", "__class__"]
-)
-def test_finalizers_and_reducers_cannot_be_defined(name: str) -> None:
+@pytest.mark.parametrize("name", ["__prepare__", "__reduce_ex__", "__getattribute__", "__class__"])
+def test_what_python_itself_makes_cannot_be_defined(name: str) -> None:
     check_refused(f"class A:\n  def {name}(self, *a): pass", "[BJ403]")
     check_refused(f"class A:\n  {name} = 1", "[BJ403]")
+
+
+REDUCERS = {
+    "a reducer calls a builtin": """
+        import copy
+        class A:
+            def __reduce__(self): return eval, ('open',)
+        loot = copy.copy(A())
+        """,
+    "a reducer sets attributes of the library's": """
+        import copy, string
+        class A:
+            def __reduce__(self): return (lambda: string.Template), (), (None, {'delimiter': '%'})
+        try: copy.copy(A())
+        finally: loot = 'escaped' if string.Template.delimiter == '%' else None
+        """,
+    "a state for a function of the library": """
+        import copy, textwrap
+        class A:
+            def __reduce__(self): return (lambda: textwrap.dedent), (), {'x': 1}
+        try: copy.deepcopy(A())
+        finally: loot = 'escaped' if hasattr(textwrap.dedent, 'x') else None
+        """,
+    "a reducer looks up what nobody may": """
+        import copy, textwrap
+        class A:
+            def __reduce__(self): return getattr, (textwrap.dedent, '__globals__')
+        loot = copy.deepcopy(A())
+        """,
+    "a finalizer sees the frames below": """
+        got = []
+        class A:
+            def __del__(self):
+                try: raise ValueError
+                except ValueError as e: got.append(e.__traceback__.tb_frame)
+        A()
+        loot = got[0]
+        """,
+    "a traceback by parts": """
+        try: 1 / 0
+        except ZeroDivisionError as e: loot = getattr(e.__traceback__, 'tb_' + 'frame')
+        """,
+}
+
+
+@pytest.mark.parametrize("name", REDUCERS)
+def test_reducers_and_finalizers(name: str) -> None:
+    check_attack(REDUCERS[name])
 
 
 def test_cve_2025_22153_except_star() -> None:

@@ -312,17 +312,17 @@ test_raises = raises([
 test_refused = refused([
     ("BJ101", 1, 1, "class __builtins__: pass"),
     ("BJ101", 1, 9, "class A(__class__=1): pass"),
-    ("BJ403", 2, 3, "class A:\n  def __del__(self): pass"),
+    ("BJ403", 2, 3, "class A:\n  def __getattribute__(self, n): pass"),
     ("BJ403", 2, 3, "class A:\n  __getattribute__ = f"),
     ("BJ403", 3, 3, "class A:\n  x = 1\n  __dict__: dict = {}"),
-    ("BJ403", 2, 9, "class A:\n  class __reduce__: pass".replace("  class", "        class")),
+    ("BJ403", 2, 9, "class A:\n  class __prepare__: pass".replace("  class", "        class")),
     ("BJ403", 2, 3, "class A:\n  __mystery__ = 1"),
     ("BJ403", 3, 5, "class A:\n  if x:\n    __module__ = 'builtins'"),
     ("BJ301", 1, 9, "class A(f.__globals__): pass"),
 ])  # fmt: skip
 
 test_stopped = stopped([
-    ("BJ403", "type('A', (), {'__del__': lambda self: None})"),
+    ("BJ403", "type('A', (), {'__getattribute__': lambda self, n: None})"),
     ("BJ403", "class M(type):\n  def __getattr__(cls, name): return 1"),
     ("BJ403", "class A:\n  __slots__ = ('__class__',)"),
     ("BJ404", "import contextlib\nclass A(contextlib.redirect_stdout): pass"),

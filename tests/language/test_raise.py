@@ -74,6 +74,6 @@ test_raises = raises([
 ])  # fmt: skip
 
 test_refused = refused([
-    ("BJ301", 4, 3, "try:\n  raise x\nexcept E as e:\n  e.__traceback__"),
-    ("BJ301", 1, 20, "raise E.with_trace(e.__traceback__)"),
+    ("BJ303", 4, 3, "try:\n  raise x\nexcept E as e:\n  e.__traceback__.tb_frame"),
+    ("BJ303", 1, 20, "raise E.with_trace(e.__traceback__.tb_frame)"),
 ])  # fmt: skip

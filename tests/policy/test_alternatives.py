@@ -85,7 +85,7 @@ def test_a_package_that_is_not_installed_is_said_to_be_just_that() -> None:
     ("source", "words"),
     [
         ("def f(a): pass\nf.__code__.co_argcount", "inspect.signature(f).parameters"),
-        ("try: 1/0\nexcept Exception as e: e.__traceback__", "traceback.format_exc()"),
+        ("try: 1/0\nexcept Exception as e: e.__traceback__.tb_frame", "traceback.format_exc()"),
         ("(x for x in []).gi_frame", "inspect.getgeneratorstate"),
         ("(lambda: 0).func_code", "Python 2"),
     ],

@@ -11,9 +11,9 @@ REFUSED = [
     ("import glob as p", "BJ201"),
     ("from glob import glob", "BJ201"),
     ("import numpy", "BJ201"),
-    ("import xml.dom", "BJ201"),
+    ("import xml.sax", "BJ201"),
     ("from math import no_such", "BJ202"),
-    ("from xml import dom", "BJ202"),
+    ("from xml import sax", "BJ202"),
     ("from json import codecs", "BJ202"),
     ("def f():\n  from math import *", "BJ203"),
     ("from . import x", "BJ204"),
@@ -23,7 +23,7 @@ REFUSED = [
     ("f.__subclasses__()", "BJ301"),
     ("x.__reduce_ex__(2)", "BJ301"),
     ("x.__getattribute__('a')", "BJ301"),
-    ("e.__traceback__", "BJ301"),
+    ("e.__globals__", "BJ301"),
     ("x.__loader__ = 1", "BJ301"),
     ("g.gi_frame", "BJ303"),
     ("g.cr_frame.f_back", "BJ303"),
@@ -36,7 +36,7 @@ REFUSED = [
     ("match x:\n  case A(_y=d): pass", "BJ307"),
     ("match x:\n  case A(gi_frame=d): pass", "BJ307"),
     ("match x:\n  case A._B(): pass", "BJ307"),
-    ("class A:\n  def __del__(self): pass", "BJ403"),
+    ("class A:\n  def __getattribute__(self, name): pass", "BJ403"),
     ("class A:\n  __getattribute__ = 1", "BJ403"),
     ("class A:\n  __mystery__ = 1", "BJ403"),
     ("open('x')", "BJ501"),
@@ -112,7 +112,9 @@ def test_every_binding_site_is_checked(site: str, name: str) -> None:
     last = [
         found["rule"] for found in run(source).findings if found["line"] == site.count("\n") + 1
     ]
-    assert {"BJ101", "BJ102", "BJ307"} & set(last), site
+    # Mock(__name__="f"): a function that binds it has it in a dict, which ** fills with any name.
+    is_argument = name == "__name__" and site == "f({0}=1)"
+    assert bool({"BJ101", "BJ102", "BJ307"} & set(last)) != is_argument, site
 
 
 @pytest.mark.parametrize("site", BINDING_SITES)

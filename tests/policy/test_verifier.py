@@ -120,7 +120,10 @@ UNGUARDED = {
         "class A:\n def f(self):\n  nonlocal __class__\n  __class__ = 1",
         "__class__ is bound",
     ),
-    "special method": ("class A:\n def __del__(self): pass", "a class defines '__del__'"),
+    "special method": (
+        "class A:\n def __getattribute__(self, n): pass",
+        "a class defines '__getattribute__'",
+    ),
     "qualified name": ("class A:\n __qualname__ = 'B'", "a class defines '__qualname__'"),
     "a cell of its own": ("class A:\n __classcell__ = 1", "a class defines '__classcell__'"),
 }

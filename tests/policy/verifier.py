@@ -28,6 +28,8 @@ __all__ = ["Violation", "verify"]
 # --- the promise: names -------------------------------------------------------------------------
 
 PRIVATE, DUNDER, WRITE = HOOKS = ("@private", "@dunder", "@write")
+# What `__import__(…)` calls.
+IMPORT_BY_NAME = "@import"
 # Called in the first `except*` of a statement, before any expression of the guest's runs there.
 PLAIN_GROUP = "@plain_group"
 RESULT = "@result"
@@ -51,7 +53,8 @@ _SPECIAL_METHODS = _dunders(
 # ...but for these, which a class may define and which lead further when they are loaded: a library
 # class's own set attributes past every guard, or hand out what they were set with.
 _DEFINED_ONLY = _dunders(
-    "getattr setattr delattr get set delete set_name slots match_args mro_entries"
+    "getattr setattr delattr get set delete set_name slots match_args mro_entries del "
+    "reduce getstate setstate getnewargs getnewargs_ex"
 )
 _MODULE_NAMES = _dunders(
     "all author authors contact copyright credits date deprecated doc email license maintainer "
@@ -77,13 +80,17 @@ _NEVER_LOADED = frozenset(
     for kind in _INTERPRETER_TYPES
     for name in vars(kind)
     if name.startswith(("f_", "co_", "tb_", "gi_", "cr_", "ag_", "cell_"))
+    # A program's tracebacks are lists of lines, and these lead to no frame.
+    and name not in {"tb_lineno", "tb_next"}
 ) | _dunders(
     # ...and what leads from functions, classes, modules and exceptions to the rest.
-    "globals code closure builtins subclasses traceback reduce reduce_ex getstate setstate "
+    "globals code closure builtins subclasses reduce reduce_ex getstate setstate "
     "getnewargs getnewargs_ex getattribute prepare objclass loader spec path import build_class "
     "signature text_signature"
 )
 _NEVER_STORED = _NEVER_LOADED | _dunders("class bases mro defaults kwdefaults")
+
+_ARGUMENTS = _dunders("name qualname doc")
 
 # Plain names that every scope finds, in its globals or builtins, and no program may ask for.
 _NEVER_LOADED_PLAINLY = _dunders("builtins import loader spec build_class path cached")
@@ -378,7 +385,7 @@ class _Reader:
 
     def _load_name(self, instruction: Instruction) -> Mark:
         name, offset = self._name(instruction), instruction.offset
-        if name in HOOKS or name == PLAIN_GROUP:
+        if name in HOOKS or name in (PLAIN_GROUP, IMPORT_BY_NAME):
             # A class body asks its own namespace first, which the guest may have filled.
             if instruction.name != "LOAD_GLOBAL" and not self._is_top:
                 self._report(offset, f"{name} is looked up in the namespace of a class")
@@ -518,7 +525,7 @@ class _Reader:
             self._report(instruction.offset, "the names of arguments are not constant")
             return
         for name in names[1:]:
-            if not is_spelled(name) or is_dunder(name):
+            if not is_spelled(name) or (is_dunder(name) and name not in _ARGUMENTS):
                 self._report(instruction.offset, f"{name!r} is the name of an argument")
 
     def _match_class(self, instruction: Instruction, names: Mark) -> None:

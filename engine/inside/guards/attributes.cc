@@ -291,6 +291,15 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     // mro() is harmless on any class: uses of a library class are checked where it is called,
     // derived from or written to.
     allowed = is_class;
+  } else if (text == "__traceback__" && PyExceptionInstance_Check(target)) {
+    return PyObject_CallOneArg(state.traceback_of, target);  // the real one has frames
+  } else if (text == "__dataclass_fields__") {
+    // A copy: dataclasses() inspects the dict of the class (KeepFields).
+    PyObject* fields = PyObject_GetAttr(target, name);
+    if (fields == nullptr) return nullptr;
+    PyObject* copy = PyDict_CheckExact(fields) ? PyDict_Copy(fields) : nullptr;
+    Py_DECREF(fields);
+    if (copy != nullptr || PyErr_Occurred()) return copy;
   } else if (text == "__get__") {
     allowed = PyFunction_Check(target) || Py_TYPE(target) == &PyProperty_Type ||
               BindsFunction(target) || Py_TYPE(target) == &PyStaticMethod_Type ||

@@ -25,6 +25,7 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
       {"exception_dunders", &state.exception_dunders},
       {"module_dunders", &state.module_dunders},
       {"own_names", &state.own_names},
+      {"traceback_of", &state.traceback_of},
       {"tuple_names", &state.tuple_names},
       {"writable_types", &state.writable_types},
       {"open_packages", &state.open_packages},

@@ -99,6 +99,20 @@ def pieces(error: BaseException, filename: str, *, chain: bool = True) -> Iterat
     return formatter.exception(error) if chain else formatter.alone(error)
 
 
+def lines_of(error: BaseException, filename: str) -> list[tuple[str, int, str, str, str]]:
+    """For each of the guest's frames: file, line, function, source line, and the text of it all."""
+    entries = itertools.islice(_guest_entries(_traceback_of(error), filename), _MAX_FRAMES)
+    found = []
+    for entry in entries:
+        code = entry.tb_frame.f_code
+        line = _position(entry)[0]
+        source = linecache.getline(code.co_filename, line).strip()
+        found.append((
+            code.co_filename, line, exact_text(code.co_name), source, _bounded(_frame_text(entry)),
+        ))  # fmt: skip
+    return found
+
+
 def final_lines(error: BaseException, filename: str) -> list[str]:
     """What comes after the frames: type, message, notes."""
     return _final_lines(error, filename)

@@ -86,8 +86,8 @@ def _resolve_name(name):
 
 pkgutil = SimpleNamespace(resolve_name=_resolve_name)
 
-# `patch` may create these in a module. Also those that this profile has not: a test patches open()
-# so that there need be no files.
+# `patch` may create these in a module, and what the library's module has and the profile withholds:
+# a test patches open() so that there need be no files, and os.kill() so that nothing is killed.
 _builtins = host_builtin_names
 
 # What mock_open() gives a file and a function: files are not in every profile.
@@ -106,6 +106,8 @@ def setattr(target, name, value):
     try:
         _setattr(target, name, value)
     except (AttributeError, TypeError) as error:
+        if host_patch_class(target, name, value):
+            return
         raise _explained(error, target, name) from None
 
 
@@ -117,6 +119,8 @@ def delattr(target, name):
     try:
         _delattr(target, name)
     except (AttributeError, TypeError) as error:
+        if host_patch_class(target, name):
+            return
         raise _explained(error, target, name) from None
 
 
@@ -151,7 +155,7 @@ def _get_original(self):
             original = getattr(target, name, DEFAULT)
         else:
             local = True
-    if name in _builtins and type(target) is ModuleType:
+    if type(target) is ModuleType and (name in _builtins or host_is_withheld(target, name)):
         self.create = True
     if not self.create and original is DEFAULT:
         raise AttributeError("%s does not have the attribute %r" % (target, name))

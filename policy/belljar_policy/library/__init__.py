@@ -31,17 +31,19 @@ from . import (
     scopes,
     sys,
     threading,
+    traceback,
     typing,
     xml_etree_ElementTree,
     zoneinfo,
 )
+from .objects import has_finalizer
 
 __all__ = [
-    "LATE_PARTS", "forget", "kept", "open_network", "program", "reduce", "scheduler", "scopes",
-    "threading",
+    "LATE_PARTS", "end_program", "forget", "kept", "open_network", "program", "reduce", "scheduler",
+    "scopes", "threading", "traceback",
 ]  # fmt: skip
 
-LATE_PARTS = ("compression",)
+LATE_PARTS = ("compression", "multiprocessing_parts")
 """What only modules use that are loaded on import (reviewed.LATE)."""
 
 
@@ -56,6 +58,18 @@ def arrange_surroundings(arguments: list[str], environment: dict[str, str]) -> N
     """Worker, before the program: what it finds in sys.argv and os.environ."""
     sys.arguments[:] = arguments
     os.environ.update(environment)
+
+
+def end_program() -> None:
+    """Worker, after the program and its threads: what CPython does at exit."""
+    registered = sys_modules.get(f"{__name__}.atexit")
+    if registered is not None:
+        registered.run()
+    # Objects with a __del__() that the program's globals still name.
+    scope = program.running.scope
+    for name in list(scope):
+        if has_finalizer(type(scope.get(name))):
+            del scope[name]
 
 
 def asyncio_package() -> Any:

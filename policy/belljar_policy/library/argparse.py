@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import sys as _real_sys
 from types import SimpleNamespace
 from typing import Any
 
 import _belljar_guards as guards
 
+from . import sys
 from .objects import check_classes_of, is_a
 
 _OPENS = "opens files; add_argument() takes type=str, and the program reads the data itself"
@@ -60,6 +62,17 @@ def _open(*_: Any, **__: Any) -> Any:
     raise PermissionError(f"[BJ502] argparse {_OPENS}")
 
 
+class _Sys:
+    """What argparse uses of sys, with the program's own arguments."""
+
+    @property
+    def argv(self) -> Any:
+        return sys.argv()
+
+    def __getattr__(self, name: str) -> Any:
+        return builtins.getattr(_real_sys, name)
+
+
 _WIDTH = 78  # of a terminal of 80 columns, which is what the library assumes where there is none
 
 
@@ -77,6 +90,7 @@ def reduce(has_files: bool) -> None:
 
     library.HelpFormatter.__init__ = __init__
     check_classes_of(library)
+    library._sys = _Sys()
     library.Namespace = Namespace
     library.getattr, library.hasattr, library.setattr = _getattr, _hasattr, guards.setattr
     library.vars = _vars

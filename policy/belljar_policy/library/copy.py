@@ -40,7 +40,27 @@ def _special(obj: Any, name: str) -> Any:
     return None
 
 
-def _rebuild(obj: Any, deep: Callable | None) -> Any:
+class Frozen:
+    """An object in parts, for pickle: __setstate__ and the like are called when it is thawed."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+
+
+_PARTS = ("__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__")
+
+
+def _has_own_parts(cls: type) -> bool:
+    """Whether the program says how its objects are taken apart or put together."""
+    return any(
+        name in dict_of(base) for base in mro_of(cls) if guards.is_guest_class(base)
+        for name in _PARTS
+    )  # fmt: skip
+
+
+def _rebuild(obj: Any, deep: Callable | None, freezes: bool = False) -> Any:
     cls = type(obj)
     reducer = copyreg.dispatch_table.get(cls)
     # `object`'s own method uses the class; additions of an instance's dict are checked below.
@@ -52,10 +72,23 @@ def _rebuild(obj: Any, deep: Callable | None) -> Any:
     func, args, state, items, pairs = (*parts, None, None, None)[:5]
     if func is getattr:  # of methods of built-in types: with `memo` it is getattr() on anything
         raise Error(f"cannot copy {cls.__name__!r} objects")
-    if guards.is_guest_class(cls) and not any(func is sound for sound in (cls, *_SOUND_FACTORIES)):
+    # A __reduce__ of the program's own may name its own functions and classes.
+    is_own = guards.is_guest_class(func) or guards.is_guest_function(func)
+    if guards.is_guest_class(cls) and not (
+        is_own or any(func is each for each in _SOUND_FACTORIES)
+    ):
         raise Error(f"cannot copy {cls.__name__!r} objects here: define __copy__")
     if deep is not None:
         args = tuple([deep(arg) for arg in args])
+        if freezes and _has_own_parts(cls):
+            listed = [None if each is None else deep(list(each)) for each in (items, pairs)]
+            return Frozen(cls, func, args, deep(state), *listed)
+    return _put_together(obj, cls, func, args, state, items, pairs, deep)
+
+
+def _put_together(
+    obj: Any, cls: Any, func: Any, args: Any, state: Any, items: Any, pairs: Any, deep: Any
+) -> Any:
     made = func(*args)
     # A __new__ may return something else. Each mock has a class of its own.
     if type(made) is not cls and not guards.is_guest_class(type(made)):
@@ -143,6 +176,11 @@ def deepcopy(x: Any, memo: Any = None) -> Any:
     """copy.deepcopy."""
     if memo is not None and type(memo) is not dict:  # one with methods of its own may lie
         raise TypeError("[BJ502] memo must be a plain dict")
+    return deepcopy_of(x, memo)
+
+
+def deepcopy_of(x: Any, memo: Any = None, *, freezes: bool = False) -> Any:
+    """A deep copy; with `freezes`, of which a second deep copy is what pickle.loads() returns."""
     seen: dict[int, Any] = {} if memo is None else memo
     keep: list[Any] = []
 
@@ -178,13 +216,26 @@ def deepcopy(x: Any, memo: Any = None) -> Any:
             result = types.MethodType(obj.__func__, deep(obj.__self__))
         elif cls in (set, frozenset):
             result = cls([deep(item) for item in obj])
+        elif cls is Frozen:
+            made_by, func, args, state, items, pairs = obj.parts
+            result = _put_together(
+                obj, made_by, func, tuple(map(deep, args)), state, items, pairs, deep
+            )
         else:
             method = _special(obj, "__deepcopy__")
-            result = method(obj, seen) if method is not None else _rebuild(obj, deep)
+            if method is not None and not (freezes and _has_own_parts(cls)):
+                result = method(obj, seen)
+            else:
+                result = _rebuild(obj, deep, freezes)
         seen[id(obj)] = result
         return result
 
-    return deep(x)
+    try:
+        return deep(x)
+    finally:
+        keep.clear()  # deep() refers to itself, and would keep all objects until a collection
+        if memo is None:
+            seen = {}
 
 
 def _to_our_copy(x):  # type: ignore[no-untyped-def]

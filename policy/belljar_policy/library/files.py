@@ -7,6 +7,7 @@ remains are Python classes, whose methods accept any `self`, and mutable tables.
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
 import zlib
@@ -45,6 +46,49 @@ def reduce() -> None:
             # Only where the class is defined: a second wrapper would wrap the first.
             if isinstance(value, type) and value.__module__ == name:
                 _insist(value)
+    _make_patchable(sys.modules["pathlib"].Path)
+
+
+_PATCHABLE = (
+    "exists", "glob", "is_dir", "is_file", "iterdir", "mkdir", "open", "read_bytes", "read_text",
+    "rename", "rglob", "rmdir", "stat", "touch", "unlink", "write_bytes", "write_text",
+)  # fmt: skip
+_patched: dict[str, Any] = {}
+
+
+def _make_patchable(cls: Any) -> None:
+    """Tests patch methods of Path, whose class no program may change: patch("pathlib.Path.exists").
+    Each of these looks first for what a test has put in its place."""
+    for name in _PATCHABLE:
+        setattr(cls, name, _patchable(name, getattr(cls, name)))
+
+
+def _patchable(name: str, original: Any) -> Any:
+    def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        found = _patched.get(name)
+        if found is None:
+            return original(self, *args, **kwargs)
+        # A function becomes a method, and a mock does not.
+        if type(found) is FunctionType:
+            return found(self, *args, **kwargs)
+        return found(*args, **kwargs)
+
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(method, attribute, getattr(original, attribute))
+    method.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+    return method
+
+
+def patch_path(name: str, *value: Any) -> bool:
+    """Replaces a method of Path for this program; without a value, or with its own, puts it back.
+    False if there is no such method."""
+    if name not in _PATCHABLE:
+        return False
+    if value and value[0] is not getattr(sys.modules["pathlib"].Path, name):
+        _patched[name] = value[0]
+    else:
+        _patched.pop(name, None)
+    return True
 
 
 def _insist(cls: Any) -> None:

@@ -25,6 +25,16 @@ def import_module(name: str, package: str | None = None) -> Any:
     return found
 
 
+def import_by_name(
+    name: Any, globals: Any = None, locals: Any = None, fromlist: Any = (), level: Any = 0
+) -> Any:
+    """__import__(): the module, or without `fromlist` the package that it is in."""
+    if type(level) is not int or level != 0:
+        raise ImportError("[BJ204] there is no package to import from")
+    found = import_module(name)
+    return found if fromlist else import_module(name.partition(".")[0])
+
+
 def reload(module: Any) -> Any:
     """The module: it cannot have changed."""
     if type(module) is not _PROXY:

@@ -1,4 +1,4 @@
-"""multiprocessing, for guests: pools whose calls run in threads of the program.
+"""multiprocessing, for guests: processes and pools whose functions run in threads of the program.
 
 There are no other processes. So functions see and change the program's own objects, arguments and
 results are not pickled, and calls take turns on one processor.
@@ -12,7 +12,27 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import queue, threading
-from .objects import its_own_only
+from .multiprocessing_parts import (  # noqa: F401 (exports)
+    Array,
+    Manager,
+    Pipe,
+    Process,
+    Queue,
+    RawArray,
+    RawValue,
+    SimpleQueue,
+    Value,
+)
+from .objects import is_a, its_own_only
+
+JoinableQueue = Queue
+Barrier = threading.Barrier
+BoundedSemaphore = threading.BoundedSemaphore
+Condition = threading.Condition
+Event = threading.Event
+Lock = threading.Lock
+RLock = threading.RLock
+Semaphore = threading.Semaphore
 
 
 class TimeoutError(Exception):  # noqa: A001 (the library's name)
@@ -28,8 +48,8 @@ def freeze_support() -> None:
     """Nothing: no process is started."""
 
 
-class _Process:
-    """What current_process() returns."""
+class _MainProcess:
+    """What current_process() returns outside processes."""
 
     __slots__ = ()
     name = "MainProcess"
@@ -45,12 +65,32 @@ class _Process:
         return "<_MainProcess name='MainProcess' parent=None started>"
 
 
-_PROCESS = _Process()
+_PROCESS = _MainProcess()
 
 
 def current_process() -> Any:
-    """The process of the program, whichever thread asks."""
-    return _PROCESS
+    """The process that runs: a thread, or the program's."""
+    thread = threading.current_thread()
+    return thread if is_a(thread, Process) else _PROCESS
+
+
+def active_children() -> list[Any]:
+    """The processes that run."""
+    return [each for each in threading.enumerate() if is_a(each, Process)]
+
+
+def get_start_method(allow_none: Any = False) -> str:
+    """How processes would be started."""
+    return "fork"
+
+
+def set_start_method(method: Any, force: Any = False) -> None:
+    """Nothing: no process is started."""
+
+
+def get_all_start_methods() -> list[str]:
+    """The ways to start a process, of which none is needed."""
+    return ["fork", "spawn", "forkserver"]
 
 
 class _Call:
@@ -300,3 +340,25 @@ class Pool:
 _numbers = itertools.count(1)
 _DEFAULT_THREADS = 4  # more than processors: most calls of a demonstration wait
 ThreadPool = Pool
+
+
+class _Context:
+    """What get_context() returns."""
+
+    __slots__ = ()
+
+
+for _name, _value in (
+    ("Array", Array), ("Barrier", Barrier), ("Condition", Condition), ("Event", Event),
+    ("JoinableQueue", JoinableQueue), ("Lock", Lock), ("Manager", Manager), ("Pipe", Pipe),
+    ("Pool", Pool), ("Process", Process), ("Queue", Queue), ("RLock", RLock),
+    ("Semaphore", Semaphore), ("SimpleQueue", SimpleQueue), ("Value", Value),
+    ("cpu_count", cpu_count), ("current_process", current_process),
+):  # fmt: skip
+    setattr(_Context, _name, staticmethod(_value))
+_CONTEXT = _Context()
+
+
+def get_context(method: Any = None) -> Any:
+    """The same functions and classes."""
+    return _CONTEXT

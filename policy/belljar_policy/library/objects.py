@@ -24,6 +24,13 @@ def is_a(value: Any, cls: type) -> bool:
     return False
 
 
+def has_finalizer(cls: type) -> bool:
+    """Whether a class of the program defines __del__()."""
+    return guards.is_guest_class(cls) and any(
+        "__del__" in dict_of(base) for base in mro_of(cls) if guards.is_guest_class(base)
+    )
+
+
 def need_guest_class(cls: Any, who: str) -> None:
     """Raises TypeError unless the program defined the class `cls`."""
     if not guards.is_guest_class(cls):

@@ -34,6 +34,7 @@ from typing import Any
 
 from . import streams
 from .objects import is_a
+from .program import running
 
 name = _os.name
 
@@ -60,11 +61,20 @@ def read(fd: Any, length: Any, /) -> bytes:
 
 
 def write(fd: Any, data: Any, /) -> int:
-    """Writes bytes to standard output or error output."""
+    """Writes bytes to standard output or error output, or to a file of mkstemp()."""
+    path = streams.path_of(fd)
+    if path is not None:
+        with running.builtins["open"](path, "ab") as file:
+            return file.write(data)
     stream = streams.of_number(fd)
     if not stream.writable():
         raise OSError(9, "Bad file descriptor")
     return stream.write(data)
+
+
+def _exit(status: Any) -> None:
+    """Ends the program. What it has written is kept, and the host still gets its report."""
+    raise SystemExit(status)
 
 
 def fstat(fd: Any) -> Any:
@@ -75,6 +85,11 @@ def isatty(fd: Any, /) -> bool:
     return False
 
 
+def close(fd: Any) -> None:
+    """The end of a number: of a standard stream, which stays open, or of a file of mkstemp()."""
+    streams.close_number(fd)
+
+
 def fdopen(
     fd: Any,
     mode: Any = "r",
@@ -83,6 +98,8 @@ def fdopen(
     errors: Any = None,
     newline: Any = None,
 ) -> Any:
+    if streams.path_of(fd) is not None:
+        return running.builtins["open"](fd, mode, buffering, encoding, errors, newline)
     return streams.open_number(fd, mode, buffering, encoding, errors, newline)
 
 

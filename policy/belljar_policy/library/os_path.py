@@ -6,9 +6,12 @@ Later Python versions implement some functions in C, and such a function refers 
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
+
+from .os import environ
 
 
 def in_python(function: Any) -> Callable:
@@ -25,3 +28,17 @@ def in_python(function: Any) -> Callable:
 normpath = in_python(os.path.normpath)
 if hasattr(os.path, "splitroot"):  # from 3.12 on
     splitroot = in_python(os.path.splitroot)
+
+
+def expandvars(path: Any) -> Any:
+    """os.path.expandvars, with the environment that the program sees."""
+    given = os.fspath(path)
+    is_bytes = isinstance(given, bytes)
+    text = os.fsdecode(given) if is_bytes else str(given)
+
+    def value(match: re.Match[str]) -> str:
+        found = environ.get(match[1] or match[2])
+        return found if type(found) is str else match[0]
+
+    shown = re.sub(r"\$(?:(\w+)|\{([^}]*)\})", value, text, flags=re.ASCII)
+    return os.fsencode(shown) if is_bytes else shown

@@ -8,11 +8,11 @@ through files and variables, and mean nothing outside this process.
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from types import FunctionType
 from typing import Any
 
+from . import copy
 from .objects import its_own_only
 
 HIGHEST_PROTOCOL = 5
@@ -59,7 +59,7 @@ def dumps(
     if type(obj) is FunctionType and "<" in obj.__qualname__:
         raise PicklingError(f"Can't pickle {obj!r}: it's not found as __main__.{obj.__qualname__}")
     try:
-        made = copy.deepcopy(obj)
+        made = copy.deepcopy_of(obj, freezes=True)
     except copy.Error as error:
         raise PicklingError(str(error)) from None
     text = repr(obj) if _is_plain(obj) else f"object {len(_kept)}"

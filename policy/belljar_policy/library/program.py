@@ -35,6 +35,8 @@ class _Program:
     """The proxy of a module that the program may import, or None."""
     load_late: Callable[[str], None] = staticmethod(lambda name: None)
     """Loads a module of ModuleTable that is loaded on its first import, for the library."""
+    is_withheld: Callable[[str, str], bool] = staticmethod(lambda module, name: False)
+    """Whether the library's module has a name that the profile withholds."""
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None

@@ -67,6 +67,8 @@ class _State:
         self.waiting: dict[int, Strand] = {}
 
 
+_SMALLER_STACK = 8 << 20
+
 _state = _State()
 _ticks = itertools.count()
 
@@ -121,11 +123,24 @@ def spawn(body: Callable[[], None], record: Any) -> None:
             _state.alive -= 1
         return _next().fiber  # which continues after its switch_fiber()
 
-    strand.fiber = guards.make_fiber(run, _state.stack_size)
+    strand.fiber = _make_fiber(run)
     record.strand = strand
     _state.alive += 1
     _state.ready.append(_state.running)
     _switch_to(strand)
+
+
+def _make_fiber(run: Callable[[], Any]) -> Any:
+    """Programs ask for stacks of 256 MiB or more to be on the safe side, and calls of Python
+    functions need little of one: where there is no memory for it, a smaller one serves."""
+    size = _state.stack_size
+    while True:
+        try:
+            return guards.make_fiber(run, size)
+        except RuntimeError:
+            if size <= _SMALLER_STACK:
+                raise
+            size = max(size // 2, _SMALLER_STACK)
 
 
 def real(seconds: Any) -> float | None:

@@ -12,7 +12,7 @@ import io
 import stat
 import sys
 from collections.abc import Iterator
-from os import stat_result
+from os import devnull, stat_result
 from typing import Any
 
 import _belljar_guards as guards
@@ -331,11 +331,58 @@ def protect() -> None:
 _PATHS = {f"/dev/{name}": number for number, name in enumerate(_NAMES)}
 
 
+class _Null(io.RawIOBase):
+    """/dev/null, which is no file of a profile."""
+
+    def readable(self) -> bool:
+        return True
+
+    writable = readable
+
+    def readinto(self, buffer: Any) -> int:
+        return 0
+
+    def write(self, data: Any) -> int:
+        return len(data)
+
+
+def open_null(mode: str = "r") -> Any:
+    """open(os.devnull) in profiles without files."""
+    if type(mode) is not str:
+        raise TypeError(f"open() argument 'mode' must be str, not {type(mode).__name__}")
+    stream = ByteStream(_Null(), devnull)
+    return stream if "b" in mode else TextStream(io.TextIOWrapper(_Null()), devnull)
+
+
 def number_of(file: Any) -> int | None:
     """The number of the stream that a program means by `file`; None if it is another file."""
     if type(file) is str:
         return _PATHS.get(file)
     return file if type(file) is int else None
+
+
+_paths: dict[int, str] = {}
+"""The files that tempfile.mkstemp() has opened, by the numbers that stand for descriptors."""
+
+
+def number_for(path: str) -> int:
+    """A number that stands for an open file."""
+    number = max((2, *_paths)) + 1
+    _paths[number] = path
+    return number
+
+
+def path_of(number: Any) -> str | None:
+    """The file that a number stands for; None if it is of no such file."""
+    return _paths.get(number) if type(number) is int else None
+
+
+def close_number(number: Any) -> None:
+    """os.close(). The standard streams stay open."""
+    if path_of(number) is None:
+        of_number(number)
+    else:
+        del _paths[number]
 
 
 def of_number(number: Any) -> ByteStream:

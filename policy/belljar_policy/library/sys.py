@@ -10,6 +10,7 @@ import _belljar_guards as guards
 
 from . import streams
 from .program import running
+from .traceback import traceback_of
 
 version = sys.version
 version_info = sys.version_info
@@ -56,10 +57,10 @@ def modules() -> dict[str, Any]:
     return _modules
 
 
-def exc_info() -> tuple[Any, Any, None]:
-    """The exception that is being handled, without its traceback."""
+def exc_info() -> tuple[Any, Any, Any]:
+    """The exception that is being handled."""
     kind, error, _ = sys.exc_info()
-    return kind, error, None
+    return kind, error, None if error is None else traceback_of(error)
 
 
 def is_finalizing() -> bool:
@@ -68,8 +69,18 @@ def is_finalizing() -> bool:
 
 
 def argv() -> list[str]:
-    """The program's name and its arguments. It may change the list: nothing else reads it."""
-    return arguments
+    """The program's name and its arguments. Only argparse and fileinput read it too."""
+    return _given[0] if _given else arguments
+
+
+def set_argv(value: Any) -> None:
+    """sys.argv = value."""
+    if type(value) is not list:
+        raise TypeError("[BJ305] sys.argv takes a list")
+    _given[:] = [value]
+
+
+_given: list[list[str]] = []
 
 
 arguments = ["main.py"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from . import streams
 from .objects import its_own_only
 
 
@@ -124,3 +126,25 @@ def TemporaryFile(  # noqa: N802
     file = open(path, mode, buffering, encoding, errors, newline)
     os.unlink(path)
     return file
+
+
+def mkstemp(
+    suffix: Any = None,
+    prefix: Any = None,
+    dir: Any = None,
+    text: Any = False,  # noqa: A002
+) -> tuple[int, Any]:
+    """A new file, and a number for os.fdopen(), os.write() and os.close()."""
+    fd, path = tempfile.mkstemp(suffix, prefix, dir, bool(text))
+    os.close(fd)
+    return streams.number_for(os.fsdecode(path)), path
+
+
+def SpooledTemporaryFile(  # noqa: N802
+    max_size: Any = 0, mode: Any = "w+b", buffering: Any = -1, encoding: Any = None,
+    newline: Any = None, *more: Any, **options: Any
+) -> Any:  # fmt: skip
+    """A file in memory, however large it gets: its bytes count towards the run's memory."""
+    return (
+        io.BytesIO() if "b" in mode else io.StringIO(newline="\n" if newline is None else newline)
+    )

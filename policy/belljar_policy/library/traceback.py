@@ -1,6 +1,7 @@
 """traceback, for guests: exceptions as text, with only the program's own frames.
 
-Nothing returned contains a frame: there is no TracebackException and no StackSummary.
+Nothing returned contains a frame: there is no TracebackException, and what a program sees as a
+traceback is a list of lines.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from .objects import is_a
+from .objects import is_a, its_own_only
 from .program import running
 
 _CURRENT: Any = object()
@@ -83,3 +84,117 @@ def format_exc(limit: Any = None, chain: bool = True) -> str:
 def print_exc(limit: Any = None, file: Any = None, chain: bool = True) -> None:
     """Writes the current exception to `file`, or stderr."""
     print_exception(sys.exc_info()[1], file=file, chain=chain)
+
+
+# --- tracebacks as lines --------------------------------------------------------------------------
+
+
+@its_own_only
+class FrameSummary:
+    """A line of the program in a traceback."""
+
+    __slots__ = ("filename", "line", "lineno", "name")
+
+    def __init__(
+        self, filename: Any, lineno: Any, name: Any, *, lookup_line: Any = True,
+        locals: Any = None, line: Any = None,
+    ) -> None:  # fmt: skip
+        self.filename, self.lineno, self.name, self.line = filename, lineno, name, line
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.filename, self.lineno, self.name, self.line))
+
+    def __getitem__(self, index: Any) -> Any:
+        return (self.filename, self.lineno, self.name, self.line)[index]
+
+    def __len__(self) -> int:
+        return 4
+
+    def __eq__(self, other: Any) -> Any:
+        return tuple(self) == (tuple(other) if type(other) is FrameSummary else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<FrameSummary file {self.filename}, line {self.lineno} in {self.name}>"
+
+
+@its_own_only
+class Traceback:
+    """What programs see as a traceback: its lines, from the outermost, and no frame."""
+
+    __slots__ = ("_lines", "_texts")
+
+    def __init__(self, lines: list[tuple[str, int, str, str]], texts: list[str]) -> None:
+        self._lines, self._texts = lines, texts
+
+    @property
+    def tb_lineno(self) -> int:
+        """The line of the outermost call."""
+        return self._lines[0][1]
+
+    @property
+    def tb_next(self) -> Any:
+        """The traceback of the next call, or None."""
+        return Traceback(self._lines[1:], self._texts[1:]) if len(self._lines) > 1 else None
+
+    def __repr__(self) -> str:
+        return "<traceback object>"
+
+
+def traceback_of(error: BaseException) -> Any:
+    """What a program sees as `error.__traceback__`."""
+    if running.tracebacks is None:
+        return None
+    found = running.tracebacks.lines_of(error, running.filename)
+    return Traceback([each[:4] for each in found], [each[4] for each in found]) if found else None
+
+
+def _parts(tb: Any, limit: Any) -> slice:
+    if type(tb) is not Traceback:
+        raise TypeError(f"a traceback is needed, not {type(tb).__name__!r}")
+    if limit is None:
+        return slice(None)
+    return slice(limit) if limit >= 0 else slice(limit, None)
+
+
+def extract_tb(tb: Any, limit: Any = None) -> list[Any]:
+    """The lines of a traceback."""
+    if tb is None:
+        return []
+    part = _parts(tb, limit)
+    return [
+        FrameSummary(filename, line, name, line=text)
+        for filename, line, name, text in tb._lines[part]
+    ]
+
+
+def format_tb(tb: Any, limit: Any = None) -> list[str]:
+    """The lines of a traceback, as text."""
+    if tb is None:
+        return []
+    part = _parts(tb, limit)
+    return tb._texts[part]
+
+
+def print_tb(tb: Any, limit: Any = None, file: Any = None) -> None:
+    """Writes the lines of a traceback."""
+    stream = sys.stderr if file is None else file
+    for text in format_tb(tb, limit):
+        stream.write(text)
+
+
+def format_list(extracted_list: Any) -> list[str]:
+    """Lines of extract_tb() as text."""
+    texts = []
+    for filename, line, name, text in extracted_list:
+        shown = f"    {text.strip()}\n" if text else ""
+        texts.append(f'  File "{filename}", line {line}, in {name}\n{shown}')
+    return texts
+
+
+def print_list(extracted_list: Any, file: Any = None) -> None:
+    """Writes lines of extract_tb()."""
+    stream = sys.stderr if file is None else file
+    for text in format_list(extracted_list):
+        stream.write(text)

@@ -29,6 +29,7 @@ from . import inspect
 from .objects import dict_of, mro_of
 from .program import running
 from .streams import TextStream
+from .sys import set_argv
 from .unittest_case import _library as _unittest_case
 
 EXPORTS = frozenset({
@@ -80,9 +81,11 @@ def _load() -> dict[str, Any]:
             "host_file_names": sorted({*dir(io.TextIOWrapper), *dir(io.BytesIO)}),
             "host_find_module": find_module,
             "host_is_data_descriptor": is_data_descriptor,
+            "host_is_withheld": is_withheld,
             "host_is_coroutine": _coroutine_mark(),
             "host_kind_of": kind_of,
             "host_open_names": dir(io.open),
+            "host_patch_class": patch_class,
             "host_patch_module": patch_module,
         },
     )
@@ -179,6 +182,12 @@ def is_data_descriptor(value: Any) -> bool:
     return any("__set__" in dict_of(cls) or "__delete__" in dict_of(cls) for cls in classes)
 
 
+def is_withheld(module: Any, name: Any) -> bool:
+    """Whether the library's module has the name, and the profile withholds it."""
+    full_name = next((each for each, proxy in running.modules.items() if proxy is module), None)
+    return full_name is not None and type(name) is str and running.is_withheld(full_name, name)
+
+
 def kind_of(cls: Any, name: Any) -> Any:
     """The type of what the class itself has under `name`: function, staticmethod, …, or None.
 
@@ -194,6 +203,9 @@ def patch_module(module: Any, name: Any, *value: Any) -> None:
 
     The streams of `sys` are those that print() uses, as with contextlib.redirect_stdout.
     """
+    if module is running.modules.get("sys") and name == "argv" and value:
+        set_argv(*value)
+        return
     if module is not running.modules.get("sys") or type(name) is not str or name not in _STREAMS:
         guards.patch_module(module, name, *value)
         return
@@ -204,3 +216,28 @@ def patch_module(module: Any, name: Any, *value: Any) -> None:
     # The program knows the interpreter's stream by a wrapper of ours, which it now puts back.
     is_wrapped = type(stream) is TextStream and stream._stream is before
     setattr(sys, name, before if is_wrapped else stream)
+
+
+# Packages for the network: nothing of ours runs their code after the program, and the language
+# policy does not contain them (reviewed.OPEN_PACKAGES).
+_PATCHABLE = frozenset({"aiohttp", "httpx", "requests", "urllib3"})
+
+
+def patch_class(cls: Any, name: Any, *value: Any) -> bool:
+    """Sets or deletes a method of pathlib.Path, or a public attribute of a class of those packages:
+    patch("requests.Session.get"). False for any other class."""
+    if type(cls) is not type or type(name) is not str or not name.isidentifier() or name[0] == "_":
+        return False
+    if "pathlib" in sys.modules and cls is sys.modules["pathlib"].Path:
+        files = sys.modules.get(f"{__package__}.files")
+        return files is not None and files.patch_path(name, *value)
+    module = dict_of(cls).get("__module__")
+    if type(module) is not str or guards.is_guest_class(cls):  # which may say any module
+        return False
+    if module.partition(".")[0] not in _PATCHABLE or name in tables.REFUSED_NAMES:
+        return False
+    if value:
+        type.__setattr__(cls, name, value[0])
+    elif name in dict_of(cls):
+        type.__delattr__(cls, name)
+    return True
