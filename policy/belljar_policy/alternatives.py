@@ -114,12 +114,10 @@ WITH_PACKAGES: dict[str, tuple[str, str]] = {
 
 # The same for submodules and names of packages.
 PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
-    "matplotlib.animation": "Animations are not available; draw single frames as figures",
     "matplotlib.font_manager": "Only the fonts included in matplotlib are available",
-    "matplotlib.image": "Use plt.imshow to show an array as an image",
     "numpy.lib.stride_tricks.as_strided": "Use sliding_window_view from the same module",
     **dict.fromkeys(
-        ("pandas.read_pickle", "pandas.read_parquet", "pandas.read_sql", "pandas.read_hdf",
+        ("pandas.read_parquet", "pandas.read_sql", "pandas.read_hdf",
          "pandas.read_feather", "pandas.read_orc"),
         "Use read_csv or read_json",
     ),
@@ -186,7 +184,6 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",
-    "tempfile.mkstemp": "Use NamedTemporaryFile(delete=False), which creates and opens a file",
     "tempfile.SpooledTemporaryFile": "Use io.BytesIO for bytes in memory, TemporaryFile for a file",
     "zipfile.Path": "Use namelist() and open() of ZipFile",
     "shutil.which": "Other programs are not available",

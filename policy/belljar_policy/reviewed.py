@@ -136,9 +136,9 @@ LIVE: dict[str, str] = {
 }
 
 # May be assigned: the function set_NAME in library/ gets the value. Only what a program may change
-# anyway, and what every reader expects to be any object (library/streams.py).
+# anyway, and what every reader expects to be any object (library/streams.py), or a plain list.
 ASSIGNABLE: dict[str, str] = {
-    "sys": "stderr stdin stdout",
+    "sys": "argv stderr stdin stdout",
 }
 
 # Replaced names that only later Python versions have; profiles list them for all versions.

@@ -17,6 +17,7 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from . import descriptors
 from .objects import its_own_only
 
 
@@ -359,9 +360,11 @@ def open_number(
     errors: str | None = None,
     newline: str | None = None,
 ) -> Any:
-    """open(0) and similar calls. The result's close() leaves the stream open."""
+    """open(0) and similar calls. The result's close() leaves a stream open."""
     if type(mode) is not str:
         raise TypeError(f"open() argument 'mode' must be str, not {type(mode).__name__}")
+    if descriptors.has(number):
+        return descriptors.take(number, mode, buffering, encoding, errors, newline)
     stream = of_number(number)
     kind = mode.replace("t", "").replace("b", "")
     if kind not in {"r", "w", "a"} or len(mode) - len(kind) > 1:

@@ -122,6 +122,15 @@ def __stdin__() -> Any:
     return streams.first("stdin")
 
 
+def set_argv(value: Any) -> None:
+    """sys.argv = value, which argparse reads. Its contents are the program's already; of a class of
+    the program's own the library would call methods."""
+    global arguments
+    if type(value) is not list or any(type(each) is not str for each in value):
+        raise TypeError("[BJ502] sys.argv must be a plain list of str")
+    arguments = sys.argv = value
+
+
 def set_stdout(stream: Any) -> None:
     """sys.stdout = stream."""
     streams.replace("stdout", stream)

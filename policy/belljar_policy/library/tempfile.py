@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from . import descriptors
 from .objects import its_own_only
 
 
@@ -89,6 +90,12 @@ def _create(suffix: Any, prefix: Any, dir: Any) -> str:
     path = os.fspath(path)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     return path
+
+
+def mkstemp(suffix: Any = None, prefix: Any = None, dir: Any = None, text: Any = False) -> Any:
+    """A number for the file, which os.close() and os.fdopen() take, and its path."""
+    path = _create(suffix, prefix, dir)
+    return descriptors.open_path(path), os.path.abspath(path)
 
 
 def NamedTemporaryFile(  # noqa: N802

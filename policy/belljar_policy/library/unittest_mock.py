@@ -29,6 +29,7 @@ from . import inspect
 from .objects import dict_of, mro_of
 from .program import running
 from .streams import TextStream
+from .sys import set_argv
 from .unittest_case import _library as _unittest_case
 
 EXPORTS = frozenset({
@@ -194,7 +195,11 @@ def patch_module(module: Any, name: Any, *value: Any) -> None:
 
     The streams of `sys` are those that print() uses, as with contextlib.redirect_stdout.
     """
-    if module is not running.modules.get("sys") or type(name) is not str or name not in _STREAMS:
+    is_of_sys = module is running.modules.get("sys") and type(name) is str
+    if is_of_sys and name == "argv" and value:
+        set_argv(value[0])
+        return
+    if not is_of_sys or name not in _STREAMS:
         guards.patch_module(module, name, *value)
         return
     if not value:

@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from .. import tables
+from ..library import joblib
 from . import by_name, judged, load_native
 
 
@@ -84,6 +85,7 @@ def adapt() -> None:
     expr.getattr = _getattr_of_value  # type: ignore[attr-defined]
     _judge_names()
     _only_own_backends()
+    _pickle_as_here()
     load_native("pandas")
     _use()
 
@@ -115,6 +117,25 @@ def _only_own_backends() -> None:
         return load_backend(backend)
 
     module._load_backend = load_known
+
+
+def _pickle_as_here() -> None:
+    """DataFrame.to_pickle() and read_pickle(): what the program saved, it gets back."""
+    pandas: Any = importlib.import_module("pandas")
+    module: Any = importlib.import_module("pandas.io.pickle")
+
+    def to_pickle(obj: Any, filepath_or_buffer: Any, *_: Any, **__: Any) -> None:
+        joblib.dump(obj, filepath_or_buffer)
+
+    def read_pickle(filepath_or_buffer: Any, *_: Any, **__: Any) -> Any:
+        return joblib.load(filepath_or_buffer)
+
+    for ours in (to_pickle, read_pickle):
+        original = getattr(module, ours.__name__)
+        for name in ("__module__", "__qualname__", "__doc__"):
+            setattr(ours, name, getattr(original, name))
+        setattr(module, ours.__name__, ours)
+    pandas.read_pickle = read_pickle
 
 
 def _use() -> None:
