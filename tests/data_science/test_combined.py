@@ -240,7 +240,9 @@ def test_nothing_outside_is_seen(line: str, kind: str, request: pytest.FixtureRe
 
 
 def test_a_figure_that_is_shown_and_a_file_of_its_name_are_both_kept(joined: Session) -> None:
-    outcome: dict[str, Any] = joined.run(HEAD + "plt.plot(x)\nplt.savefig('figure-1.png')")
+    outcome: dict[str, Any] = joined.run(
+        HEAD + "plt.plot(x)\nopen('figure-1.png', 'w').write('mine')"
+    )
     names = {each["name"]: each["origin"] for each in outcome["artifacts"]}
     assert names == {"figure-1.png": "file", "displayed-figure-1.png": "display"}
     assert len(artifacts_of(outcome, "image/png")) == 2

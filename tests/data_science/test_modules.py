@@ -141,7 +141,7 @@ SAID = {
     "a part that is nearly there": ("import sklearn.linear_models", "'sklearn.linear_model'"),
     "another library of learning": ("import torch", "Use sklearn"),
     "another library of tables": ("import polars as pl", "Use pandas"),
-    "another library of images": ("from PIL import Image", "plt.imshow"),
+    "another library of images": ("import cv2", "plt.imshow"),
     "a notebook's display": ("from IPython.display import display", "the last line"),
 }
 
