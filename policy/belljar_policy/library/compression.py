@@ -6,12 +6,15 @@ import _compression
 import builtins
 from typing import Any
 
+from .. import lookout
 from .objects import check_classes_of
 
 _checked: list[Any] = []
 
 
-def _open(*_: Any, **__: Any) -> Any:
+def _open(file: Any, *arguments: Any, **options: Any) -> Any:
+    if lookout.watches():  # the hook lets packages read their own data, and names the profile
+        return builtins.open(file, *arguments, **options)
     raise PermissionError(
         "[BJ502] files are not available in this profile; pass io.BytesIO(data), a file in memory"
     )
