@@ -127,12 +127,10 @@ WITH_PACKAGES: dict[str, tuple[str, str]] = {
 
 # The same for submodules and names of packages.
 PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
-    "matplotlib.animation": "Animations are not available; draw single frames as figures",
     "matplotlib.font_manager": "Only the fonts included in matplotlib are available",
-    "matplotlib.image": "Use plt.imshow to show an array as an image",
     "numpy.lib.stride_tricks.as_strided": "Use sliding_window_view from the same module",
     **dict.fromkeys(
-        ("pandas.read_pickle", "pandas.read_parquet", "pandas.read_sql", "pandas.read_hdf",
+        ("pandas.read_parquet", "pandas.read_sql", "pandas.read_hdf",
          "pandas.read_feather", "pandas.read_orc"),
         "Use read_csv or read_json",
     ),

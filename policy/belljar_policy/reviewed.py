@@ -147,7 +147,7 @@ LIVE: dict[str, str] = {
 }
 
 # May be assigned: the function set_NAME in library/ gets the value. Only what a program may change
-# anyway, and what every reader expects to be any object (library/streams.py).
+# anyway, and what every reader expects to be any object (library/streams.py), or a plain list.
 ASSIGNABLE: dict[str, str] = {
     "sys": "argv stderr stdin stdout",
 }

@@ -91,6 +91,27 @@ WITH_PATHS = {
         assert pd.read_sql('SELECT sum(n) AS s FROM t', database)['s'][0] == 6
         """,
     "to_pickle writes": "frame.to_pickle('a.pkl')\nassert open('a.pkl', 'rb').read(1) == b'\\x80'",
+    "read_pickle of what the run has saved": """
+        frame.to_pickle('a.pkl')
+        assert pd.read_pickle('a.pkl').equals(frame)
+        """,
+    "scipy.io": """
+        from scipy import io
+        io.savemat('a.mat', {'x': x})
+        assert (io.loadmat('a.mat')['x'].ravel() == x).all()
+        """,
+    "sound": """
+        from scipy.io import wavfile
+        wavfile.write('a.wav', 8000, x.astype('int16'))
+        assert wavfile.read('a.wav')[1].tolist() == x.tolist()
+        """,
+    "tempfile.mkstemp": """
+        import os, tempfile
+        number, path = tempfile.mkstemp(suffix='.csv', dir='.')
+        os.close(number)
+        frame.to_csv(path, index=False)
+        assert pd.read_csv(path).equals(frame)
+        """,
     "savefig": """
         plt.plot([1, 2, 3])
         for name in ('a.png', 'a.svg', 'a.pdf', 'a.jpg'):

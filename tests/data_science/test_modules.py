@@ -41,6 +41,23 @@ USES = {
     "Poly3DCollection([[(0, 0, 0), (1, 0, 0), (0, 1, 0)]]).get_alpha(), axes3d.Axes3D.name",
     "the module of Axes": "import matplotlib.axes._axes as axes, matplotlib.pyplot as plt\n"
     "isinstance(plt.gca(), axes.Axes)",
+    "classes of figures, by their modules": "import matplotlib.pyplot as plt\n"
+    "from matplotlib.container import BarContainer\nfrom matplotlib.legend import Legend\n"
+    "axes = plt.subplot()\nbars = axes.bar([1], [2], label='b')\n"
+    "isinstance(bars, BarContainer), isinstance(axes.legend(), Legend), plt.close()",
+    "cycler": "from cycler import cycler\nlist(cycler(color=['r', 'g']))",
+    "seaborn.axisgrid": "import seaborn as sns\nsns.axisgrid.PairGrid is sns.PairGrid",
+    "the backend": "import matplotlib\nmatplotlib.get_backend().lower()",
+    "turned images": "from PIL import Image\n"
+    "image = Image.new('L', (2, 1)).transpose(Image.ROTATE_90)\nimage.size",
+    "the figure after show": "import matplotlib.pyplot as plt\nimport warnings\n"
+    "warnings.simplefilter('ignore')\n"
+    "plt.plot([1, 2])\nplt.title('t')\nplt.show()\n"
+    "seen = plt.gca().get_title(), len(plt.gcf().axes), plt.gcf() is plt.gca().figure\n"
+    "plt.close('all')\nseen",
+    "mocks": "import pandas as pd\nfrom unittest.mock import patch\n"
+    "with patch('pandas.read_csv', return_value=7) as read:\n    found = pd.read_csv('a.csv')\n"
+    "read.assert_called_once_with('a.csv')\nfound",
     "np.emath": "import numpy as np\nnp.emath.sqrt(-1), np.emath.log(-1).imag.round(6)",
     "types of columns": "import pandas as pd\nfrom pandas.api.types import is_numeric_dtype\n"
     "is_numeric_dtype(pd.Series([1])), pd.api.types.is_string_dtype(pd.Series(['a']))",
@@ -270,8 +287,7 @@ SAID = {
         "from sklearn.datasets import fetch_california_housing",
         "plotly.express.data",
     ),
-    "films": ("from matplotlib import animation", "single frames"),
-    "films by module": ("import matplotlib.animation as animation", "single frames"),
+    "a table for other programs": ("import pandas as pd\npd.read_parquet('a')", "read_csv"),
     "a part that is not here": ("import scipy.datasets", "scipy.stats"),
     "a part that is nearly there": ("import sklearn.linear_models", "'sklearn.linear_model'"),
     "another library of learning": ("import torch", "Use sklearn"),

@@ -48,7 +48,7 @@ ATTACKS = {
     ),
     "read_pickle": (
         f'import io, pandas as pd\npd.read_pickle(io.BytesIO({PICKLE}))\nloot = "escaped"',
-        "BJ202",
+        "BJ502",
     ),
     "read_pickle by way of the module that has it": (
         f"import io\nfrom pandas.io.pickle import read_pickle\nread_pickle(io.BytesIO({PICKLE}))\n"

@@ -236,6 +236,17 @@ LANGUAGE = {
         shutil.copystat(file.fileno(), "x")
         """,
     "the file system of a descriptor": "import shutil; shutil.disk_usage(0)",
+    "os.close of a stream": "import os; os.close(0)",
+    "os.fdopen of another file's descriptor": """
+        import os
+        file = open("x", "wb")
+        os.fdopen(file.fileno(), "wb", closefd=False)
+        """,
+    "the number of a temporary file, given to the operating system": """
+        import os, tempfile
+        number, path = tempfile.mkstemp()
+        os.truncate(number, 3)
+        """,
     "names relative to a descriptor": "import os; os.mkdir('x', dir_fd=os.open('.', 0))",
 }
 

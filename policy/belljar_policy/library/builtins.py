@@ -44,10 +44,6 @@ def make_open(original: Callable | None) -> Callable:
     ) -> Any:
         """Opens a file, or a standard stream by its number."""
         number = streams.number_of(file)
-        path = streams.path_of(number)
-        if path is not None and original is not None:
-            streams.close_number(number)  # the file object stands for it now
-            return original(path, mode, buffering, encoding, errors, newline)
         if number is not None:
             return streams.open_number(number, mode, buffering, encoding, errors, newline)
         if original is None:

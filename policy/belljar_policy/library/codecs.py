@@ -5,6 +5,7 @@ The library's lookup() hands out stream classes, which forward any attribute to 
 
 from __future__ import annotations
 
+import builtins
 import codecs
 from collections.abc import Callable
 from typing import Any
@@ -55,6 +56,21 @@ def getdecoder(encoding: str) -> Callable:
         return codecs.decode(input, name, errors), len(input)
 
     return decode
+
+
+def open(  # noqa: A001
+    filename: Any,
+    mode: Any = "r",
+    encoding: Any = None,
+    errors: Any = "strict",
+    buffering: Any = -1,
+) -> Any:
+    """A file of the workspace. Lines end as they do in it, as with the library's version, whose
+    files forward any attribute to what they wrap."""
+    if encoding is None:
+        return builtins.open(filename, mode, buffering)
+    name = codecs.lookup(_plain(encoding)).name
+    return builtins.open(filename, mode.replace("b", ""), buffering, name, errors, "")
 
 
 # The interpreter encodes its own output with these.

@@ -23,7 +23,7 @@ from .os_path import in_python
 
 # All Python classes of these modules and their submodules: zipfile is a package since 3.12, pathlib
 # since 3.13.
-_MODULES = ("_compression", "bz2", "gzip", "lzma", "pathlib", "tarfile", "zipfile")
+_MODULES = ("_compression", "bz2", "filecmp", "gzip", "lzma", "pathlib", "tarfile", "zipfile")
 
 # Called on the class instead of an instance.
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -34,6 +34,9 @@ def reduce() -> None:
     logging.reduce(has_files=True)
     _reduce_tarfile(importlib.import_module("tarfile"))
     _reduce_sqlite(importlib.import_module("sqlite3"))
+    # dircmp looks up its methods by these names.
+    filecmp: Any = importlib.import_module("filecmp")
+    filecmp.dircmp.methodmap = MappingProxyType(filecmp.dircmp.methodmap)
     importlib.import_module("pathlib")
     _reduce_parsers(sys.modules.get("pathlib._local"))
     for name in _MODULES:

@@ -1,9 +1,9 @@
 """os, for guests: the standard streams by number and, for guests with files, functions of paths.
-None of descriptors, processes or terminals.
+None of processes or terminals.
 
 Every function of paths reads its path argument once, as an exact str or bytes, because a number
 would be a descriptor. Every function of numbers takes 0, 1 and 2 for the program's streams, which
-streams.py has, and passes no number on to the operating system.
+streams.py has, and those of descriptors.py; it passes no number on to the operating system.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ from os import (  # noqa: F401 (exports)
 )
 from typing import Any
 
-from . import streams
+from . import descriptors, streams
 from .objects import is_a
-from .program import running
 
 name = _os.name
 
@@ -51,9 +50,11 @@ def _path(value: Any) -> Any:
 
 
 def read(fd: Any, length: Any, /) -> bytes:
-    """At most `length` bytes of standard input."""
+    """At most `length` bytes of standard input, or of a file that has a number."""
     if type(length) is not int or length < 0:
         raise ValueError("the length must be a non-negative int")
+    if descriptors.has(fd):
+        return descriptors.file_of(fd).read(length)
     stream = streams.of_number(fd)
     if not stream.readable():
         raise OSError(9, "Bad file descriptor")
@@ -61,11 +62,9 @@ def read(fd: Any, length: Any, /) -> bytes:
 
 
 def write(fd: Any, data: Any, /) -> int:
-    """Writes bytes to standard output or error output, or to a file of mkstemp()."""
-    path = streams.path_of(fd)
-    if path is not None:
-        with running.builtins["open"](path, "ab") as file:
-            return file.write(data)
+    """Writes bytes to standard output or error output, or to a file that has a number."""
+    if descriptors.has(fd):
+        return descriptors.file_of(fd).write(data)
     stream = streams.of_number(fd)
     if not stream.writable():
         raise OSError(9, "Bad file descriptor")
@@ -86,8 +85,11 @@ def isatty(fd: Any, /) -> bool:
 
 
 def close(fd: Any) -> None:
-    """The end of a number: of a standard stream, which stays open, or of a file of mkstemp()."""
-    streams.close_number(fd)
+    """Closes what tempfile.mkstemp() opened. The standard streams stay open."""
+    if descriptors.has(fd):
+        descriptors.close(fd)
+    else:
+        streams.of_number(fd)
 
 
 def fdopen(
@@ -98,8 +100,6 @@ def fdopen(
     errors: Any = None,
     newline: Any = None,
 ) -> Any:
-    if streams.path_of(fd) is not None:
-        return running.builtins["open"](fd, mode, buffering, encoding, errors, newline)
     return streams.open_number(fd, mode, buffering, encoding, errors, newline)
 
 

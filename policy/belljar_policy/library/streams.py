@@ -17,6 +17,7 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from . import descriptors
 from .objects import its_own_only
 
 
@@ -361,30 +362,6 @@ def number_of(file: Any) -> int | None:
     return file if type(file) is int else None
 
 
-_paths: dict[int, str] = {}
-"""The files that tempfile.mkstemp() has opened, by the numbers that stand for descriptors."""
-
-
-def number_for(path: str) -> int:
-    """A number that stands for an open file."""
-    number = max((2, *_paths)) + 1
-    _paths[number] = path
-    return number
-
-
-def path_of(number: Any) -> str | None:
-    """The file that a number stands for; None if it is of no such file."""
-    return _paths.get(number) if type(number) is int else None
-
-
-def close_number(number: Any) -> None:
-    """os.close(). The standard streams stay open."""
-    if path_of(number) is None:
-        of_number(number)
-    else:
-        del _paths[number]
-
-
 def of_number(number: Any) -> ByteStream:
     """The bytes of the stream that the program started with. OSError for any other number."""
     if type(number) is not int:
@@ -406,9 +383,11 @@ def open_number(
     errors: str | None = None,
     newline: str | None = None,
 ) -> Any:
-    """open(0) and similar calls. The result's close() leaves the stream open."""
+    """open(0) and similar calls. The result's close() leaves a stream open."""
     if type(mode) is not str:
         raise TypeError(f"open() argument 'mode' must be str, not {type(mode).__name__}")
+    if descriptors.has(number):
+        return descriptors.take(number, mode, buffering, encoding, errors, newline)
     stream = of_number(number)
     kind = mode.replace("t", "").replace("b", "")
     if kind not in {"r", "w", "a"} or len(mode) - len(kind) > 1:

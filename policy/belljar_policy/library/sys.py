@@ -70,17 +70,7 @@ def is_finalizing() -> bool:
 
 def argv() -> list[str]:
     """The program's name and its arguments. Only argparse and fileinput read it too."""
-    return _given[0] if _given else arguments
-
-
-def set_argv(value: Any) -> None:
-    """sys.argv = value."""
-    if type(value) is not list:
-        raise TypeError("[BJ305] sys.argv takes a list")
-    _given[:] = [value]
-
-
-_given: list[list[str]] = []
+    return arguments
 
 
 arguments = ["main.py"]
@@ -131,6 +121,15 @@ def __stderr__() -> Any:
 def __stdin__() -> Any:
     """sys.stdin, as it was at first."""
     return streams.first("stdin")
+
+
+def set_argv(value: Any) -> None:
+    """sys.argv = value, which argparse reads. Its contents are the program's already; of a class of
+    the program's own the library would call methods."""
+    global arguments
+    if type(value) is not list or any(type(each) is not str for each in value):
+        raise TypeError("[BJ502] sys.argv must be a plain list of str")
+    arguments = sys.argv = value
 
 
 def set_stdout(stream: Any) -> None:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from . import streams
+from . import descriptors
 from .objects import its_own_only
 
 
@@ -93,6 +93,12 @@ def _create(suffix: Any, prefix: Any, dir: Any) -> str:
     return path
 
 
+def mkstemp(suffix: Any = None, prefix: Any = None, dir: Any = None, text: Any = False) -> Any:
+    """A number for the file, which os.close() and os.fdopen() take, and its path."""
+    path = _create(suffix, prefix, dir)
+    return descriptors.open_path(path), os.path.abspath(path)
+
+
 def NamedTemporaryFile(  # noqa: N802
     mode: Any = "w+b",
     buffering: Any = -1,
@@ -126,18 +132,6 @@ def TemporaryFile(  # noqa: N802
     file = open(path, mode, buffering, encoding, errors, newline)
     os.unlink(path)
     return file
-
-
-def mkstemp(
-    suffix: Any = None,
-    prefix: Any = None,
-    dir: Any = None,
-    text: Any = False,  # noqa: A002
-) -> tuple[int, Any]:
-    """A new file, and a number for os.fdopen(), os.write() and os.close()."""
-    fd, path = tempfile.mkstemp(suffix, prefix, dir, bool(text))
-    os.close(fd)
-    return streams.number_for(os.fsdecode(path)), path
 
 
 def SpooledTemporaryFile(  # noqa: N802

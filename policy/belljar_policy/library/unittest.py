@@ -46,6 +46,7 @@ __all__ = [
     "defaultTestLoader",
     "expectedFailure",
     "main",
+    "makeSuite",
     "skip",
     "skipIf",
     "skipUnless",
@@ -310,6 +311,20 @@ def _compare(left: str, right: str) -> int:
 
 
 defaultTestLoader = TestLoader()  # noqa: N816
+
+
+def makeSuite(  # noqa: N802
+    testCaseClass: Any,  # noqa: N803
+    prefix: Any = "test",
+    sortUsing: Any = None,  # noqa: N803
+    suiteClass: Any = TestSuite,  # noqa: N803
+) -> Any:
+    """A suite of all tests of the class. Python 3.13 has it no more, programs still do."""
+    loader = TestLoader()
+    loader.testMethodPrefix = prefix
+    loader.sortTestMethodsUsing = sortUsing
+    loader.suiteClass = suiteClass
+    return loader.loadTestsFromTestCase(testCaseClass)
 
 
 @its_own_only

@@ -203,10 +203,11 @@ def patch_module(module: Any, name: Any, *value: Any) -> None:
 
     The streams of `sys` are those that print() uses, as with contextlib.redirect_stdout.
     """
-    if module is running.modules.get("sys") and name == "argv" and value:
-        set_argv(*value)
+    is_of_sys = module is running.modules.get("sys") and type(name) is str
+    if is_of_sys and name == "argv" and value:
+        set_argv(value[0])
         return
-    if module is not running.modules.get("sys") or type(name) is not str or name not in _STREAMS:
+    if not is_of_sys or name not in _STREAMS:
         guards.patch_module(module, name, *value)
         return
     if not value:

@@ -10,6 +10,7 @@ import logging
 import os
 import string
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -142,6 +143,7 @@ def adapt() -> None:
     _dress(_show, pyplot.show)
     pyplot.show = _show
     pyplot.savefig = _saving_what_was_shown(pyplot)
+    pyplot.gcf, pyplot.gca = _finding_what_was_shown(pyplot)
     figure.savefig = _noting_what_is_saved(figure)
     _use()
 
@@ -165,13 +167,35 @@ def _saving_what_was_shown(pyplot: Any) -> Any:
     return savefig
 
 
+def _finding_what_was_shown(pyplot: Any) -> tuple[Any, Any]:
+    """pyplot.gcf and gca that, if the program itself asks after show(), give the figure that was
+    shown last and its axes, as in plain Python without a screen: tests look at them. pyplot's own
+    functions, which ask to draw, get a new figure."""
+    new_figure, new_axes = pyplot.gcf, pyplot.gca
+
+    def is_asked_for() -> bool:
+        asks = sys._getframe(2).f_builtins is running.builtins
+        return asks and bool(shown) and not pyplot.get_fignums()
+
+    def gcf() -> Any:
+        return shown[-1] if is_asked_for() else new_figure()
+
+    def gca() -> Any:
+        return shown[-1].gca() if is_asked_for() else new_axes()
+
+    _dress(gcf, new_figure)
+    _dress(gca, new_axes)
+    return gcf, gca
+
+
 def _noting_what_is_saved(figure: Any) -> Any:
     """Figure.savefig that remembers figures saved as files of the workspace."""
     original = figure.savefig
 
     def savefig(self: Any, fname: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(self, fname, *args, **kwargs)
-        if type(self) is figure and not hasattr(fname, "write") and len(saved) < MAX_SHOWN:
+        is_path = isinstance(fname, (str, os.PathLike))  # or a file, or PdfPages
+        if type(self) is figure and is_path and len(saved) < MAX_SHOWN:
             # Any change sets it again; so does savefig, where it changed the layout for a while.
             self.stale = False
             path = os.path.abspath(os.fspath(fname))

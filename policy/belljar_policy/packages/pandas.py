@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from .. import tables
+from ..library import joblib
 from . import by_name, judged, late, load_native
 
 
@@ -85,6 +86,7 @@ def adapt() -> None:
     _judge_names()
     _only_own_backends()
     _load_what_it_imports()
+    _pickle_as_here()
     load_native("pandas")
     _use()
 
@@ -128,6 +130,23 @@ def _load_what_it_imports() -> None:
         return import_module(name, package)
 
     optional.importlib = by_name.stand_in(importlib, import_module=import_late)
+def _pickle_as_here() -> None:
+    """DataFrame.to_pickle() and read_pickle(): what the program saved, it gets back."""
+    pandas: Any = importlib.import_module("pandas")
+    module: Any = importlib.import_module("pandas.io.pickle")
+
+    def to_pickle(obj: Any, filepath_or_buffer: Any, *_: Any, **__: Any) -> None:
+        joblib.dump(obj, filepath_or_buffer)
+
+    def read_pickle(filepath_or_buffer: Any, *_: Any, **__: Any) -> Any:
+        return joblib.load(filepath_or_buffer)
+
+    for ours in (to_pickle, read_pickle):
+        original = getattr(module, ours.__name__)
+        for name in ("__module__", "__qualname__", "__doc__"):
+            setattr(ours, name, getattr(original, name))
+        setattr(module, ours.__name__, ours)
+    pandas.read_pickle = read_pickle
 
 
 def _use() -> None:
