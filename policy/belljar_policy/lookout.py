@@ -22,7 +22,6 @@ _EVALUATING = frozenset({
     "importlib._bootstrap",  # the body of an imported module
     "collections",  # namedtuple checks the names that it inserts
     "dataclasses",  # field names are checked in library/dataclasses.py
-    "belljar_policy",  # library code that runs as the program's: unittest.mock
 })  # fmt: skip
 """Modules that may execute generated code; others go through packages/."""
 _OWN = ("belljar_policy.", "belljar_runner")

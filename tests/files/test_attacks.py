@@ -236,7 +236,6 @@ LANGUAGE = {
         shutil.copystat(file.fileno(), "x")
         """,
     "the file system of a descriptor": "import shutil; shutil.disk_usage(0)",
-    "os.close of a stream": "import os; os.close(0)",
     "os.fdopen of another file's descriptor": """
         import os
         file = open("x", "wb")

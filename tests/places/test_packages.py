@@ -81,7 +81,9 @@ def test_a_package_and_what_it_needs(container: Place, index: Index, cache: Path
     assert outcome["container"]["runtime"] == container.runtime
     assert outcome["container"]["packages"] == ["greeting==1.0", "host-of-guests==1.0"]
     asked = index.asked()
-    again = run(container, index.address, cache, "--package", "Host_of_Guests", "-c", "import ctypes")
+    again = run(
+        container, index.address, cache, "--package", "Host_of_Guests", "-c", "import ctypes"
+    )
     assert again["status"] == "refused"  # by the policy, which holds for the program
     assert index.asked() == asked  # and nobody was asked again
 

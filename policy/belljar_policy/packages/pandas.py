@@ -130,6 +130,8 @@ def _load_what_it_imports() -> None:
         return import_module(name, package)
 
     optional.importlib = by_name.stand_in(importlib, import_module=import_late)
+
+
 def _pickle_as_here() -> None:
     """DataFrame.to_pickle() and read_pickle(): what the program saved, it gets back."""
     pandas: Any = importlib.import_module("pandas")

@@ -35,6 +35,3 @@ for folder, name, text in [("one", "a", "1"), ("two", "a", "1"), ("two", "b", "2
     with open(os.path.join(folder, name), "w") as file:
         file.write(text)
 print(filecmp.cmp("one/a", "two/a"), filecmp.cmpfiles("one", "two", ["a", "b"]))
-both = filecmp.dircmp("one", "two")
-print(both.common, both.right_only)
-both.report()
