@@ -188,6 +188,8 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "os.get_terminal_size": "Use shutil.get_terminal_size(), which has a fallback size",
+    "logging.config.fileConfig": "Use dictConfig()",
+    "logging.config.listen": "Use dictConfig()",
     "zipfile.Path": "Use namelist() and open() of ZipFile",
     "shutil.which": "Other programs are not available",
     "sys.settrace": "Use print()",

@@ -168,6 +168,19 @@ ATTACKS = {
         """,
         "BJ",
     ),
+    "lambdify evaluates what a patched printer returns": (
+        """
+        import sympy
+        from unittest.mock import patch
+        from sympy.printing.numpy import NumPyPrinter
+        x = sympy.Symbol("x")
+        evil = lambda *_: "().__class__.__base__.__subclasses__()"
+        with patch.object(NumPyPrinter, "doprint", evil):
+            loot = sympy.lambdify(x, sympy.sin(x))(1)
+        loot = "escaped" if type(loot) is list else ""
+        """,
+        "BJ",
+    ),
     "lambdify imports for a printer": (
         """
         import sympy

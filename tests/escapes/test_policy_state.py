@@ -81,6 +81,19 @@ ATTACKS = {
         import logging.config
         loot = logging.config.BaseConfigurator({}).resolve('os')
         """,
+    "exec without exec: logging's configuration names a function": """
+        import logging.config
+        logging.config.dictConfig({"version": 1, "handlers": {"x": {
+            "()": "os.popen", "cmd": "true"}}, "formatters": {"y": {"()": "os.getpid"}}})
+        loot = 'escaped'
+        """,
+    "exec without exec: logging's configuration names a value": """
+        import logging, logging.config
+        logging.config.dictConfig({"version": 1, "handlers": {"x": {
+            "class": "logging.StreamHandler", "stream": "ext://os.system"}},
+            "root": {"handlers": ["x"]}})
+        loot = logging.getLogger().handlers[0].stream
+        """,
     "exec without exec: unittest loads by name": """
         import unittest
         loot = unittest.mock._importer('os') if hasattr(unittest, 'mock') else __import__('os')

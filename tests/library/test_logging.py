@@ -6,12 +6,18 @@ from pathlib import Path
 
 from tests.policy.harness import assert_runs, assert_same, assert_stopped
 
-PROGRAM = (Path(__file__).parent / "programs/logging_calls.py").read_text(encoding="utf-8")
+PROGRAMS = Path(__file__).parent / "programs"
+PROGRAM = (PROGRAMS / "logging_calls.py").read_text(encoding="utf-8")
+CONFIGURATION = (PROGRAMS / "logging_dict_config.py").read_text(encoding="utf-8")
 
 
 def test_like_plain_python() -> None:
     shown = assert_same(PROGRAM).stdout
     assert "Traceback (most recent call last):" in shown and "[7] adapted 1" in shown
+
+
+def test_a_configuration_is_applied_as_by_plain_python() -> None:
+    assert "FOR THE ROOT" in assert_same(CONFIGURATION).stdout
 
 
 def test_to_stderr_as_it_is() -> None:

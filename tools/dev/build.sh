@@ -36,6 +36,7 @@ build_command() {
   lock
   need_packages build
   make_venv "$VENV" runtime
+  update_package_sets
   [[ -x "$BUILD/release/belljar" ]] || say "first build in $BUILD: this takes some minutes"
   configure release
   compile release belljar_command
@@ -55,6 +56,7 @@ build_targets() {
   [[ " $features " != *" tests "* ]] || need_packages test
   [[ "$preset" != tidy ]] || need_packages tidy
   make_venv "$VENV" runtime
+  update_package_sets
   # shellcheck disable=SC2086  # split into words
   configure "$preset" $features
   compile "$preset" "$@"

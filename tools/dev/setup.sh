@@ -108,6 +108,14 @@ need_package_sets() { # NAME...
   for name in "$@"; do make_venv "$VENV-$name" "$name"; done
 }
 
+# Package sets that are installed follow their pins: the build checks what it finds installed.
+update_package_sets() {
+  local name
+  while read -r name; do
+    [[ ! -e "$VENV-$name/complete" ]] || make_venv "$VENV-$name" "$name"
+  done < <(package_sets)
+}
+
 # --- other software for tests ----------------------------------------------------------------
 
 # The official clients from npm, pinned in tests/clients/package-lock.json, with the Node from

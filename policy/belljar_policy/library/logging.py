@@ -649,6 +649,11 @@ def _link(logger: Logger) -> None:
             other.parent = logger
 
 
+def all_loggers() -> list[Logger]:
+    """All loggers but the root."""
+    return list(_loggers.values())
+
+
 def getLogger(name: Any = None) -> Logger:  # noqa: N802
     """The logger of that name, or the root."""
     if name is None or (type(name) is str and name in ("", "root")):

@@ -20,6 +20,7 @@ import functools
 import io
 import os
 import sys
+from abc import ABCMeta
 from typing import Any
 
 import _belljar_guards as guards
@@ -222,12 +223,26 @@ def patch_module(module: Any, name: Any, *value: Any) -> None:
 # Packages for the network: nothing of ours runs their code after the program, and the language
 # policy does not contain them (reviewed.OPEN_PACKAGES).
 _PATCHABLE = frozenset({"aiohttp", "httpx", "requests", "urllib3"})
+# Methods that only programs call, with what they pass; or, in sklearn, that a program's own
+# estimator may have as well, and which get the same there. Nothing else of these packages: sympy
+# evaluates what methods of its printers return, and the runner draws figures and writes tables.
+_PATCHABLE_METHODS = {
+    "pandas": frozenset({
+        "to_clipboard", "to_csv", "to_excel", "to_feather", "to_hdf", "to_parquet", "to_pickle",
+        "to_sql", "to_xml",
+    }),
+    "sklearn": frozenset({
+        "fit", "fit_predict", "fit_transform", "predict", "predict_proba", "score", "transform",
+    }),
+}  # fmt: skip
 
 
 def patch_class(cls: Any, name: Any, *value: Any) -> bool:
     """Sets or deletes a method of pathlib.Path, or a public attribute of a class of those packages:
     patch("requests.Session.get"). False for any other class."""
-    if type(cls) is not type or type(name) is not str or not name.isidentifier() or name[0] == "_":
+    if type(cls) not in (type, ABCMeta):
+        return False
+    if type(name) is not str or not name.isidentifier() or name[0] == "_":
         return False
     if "pathlib" in sys.modules and cls is sys.modules["pathlib"].Path:
         files = sys.modules.get(f"{__package__}.files")
@@ -235,7 +250,9 @@ def patch_class(cls: Any, name: Any, *value: Any) -> bool:
     module = dict_of(cls).get("__module__")
     if type(module) is not str or guards.is_guest_class(cls):  # which may say any module
         return False
-    if module.partition(".")[0] not in _PATCHABLE or name in tables.REFUSED_NAMES:
+    package = module.partition(".")[0]
+    is_whole = package in _PATCHABLE and name not in tables.REFUSED_NAMES
+    if not is_whole and name not in _PATCHABLE_METHODS.get(package, ()):
         return False
     if value:
         type.__setattr__(cls, name, value[0])
