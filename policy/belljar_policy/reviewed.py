@@ -122,7 +122,7 @@ WRITABLE: dict[str, str] = {
 # in every worker's memory. A package is loaded as a whole. Unless something else has imported the
 # module before the freeze: then its classes are changed there, as they cannot be changed later.
 LATE = frozenset({
-    "argparse", "bz2", "cmd", "colorsys", "email", "getopt", "gzip", "ipaddress", "lzma",
+    "argparse", "bz2", "cmd", "colorsys", "email", "getopt", "gzip", "http", "ipaddress", "lzma",
     "mimetypes", "pickle", "shlex", "tokenize", "tomllib", "xml.dom",
 })  # fmt: skip
 # The same for modules of which no class is changed.

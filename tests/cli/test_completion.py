@@ -77,7 +77,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
         (["belljar", "run", "--isolation", "="], ["standard", "strict"]),
         (["belljar", "run", "--isolation", "=", "str"], ["strict"]),
         (["belljar", "run", "--profile", "ba"], ["basic"]),
-        (["belljar", "run", "--profile", "data-science+f"], ["data-science+filesystem"]),
+        (["belljar", "run", "--profile", "data-science+fi"], ["data-science+filesystem"]),
         (["belljar", "run", "--save-artifacts", "a"], ["a folder"]),
         (["belljar", "run", "--save-artifacts", "my"], []),
         (["belljar", "run", "--file", "my"], ["my program.py"]),

@@ -94,7 +94,7 @@ def test_execute_code(conversation):
 def test_validate_code(conversation):
     content = structured(conversation["validate"])
     assert content["validation"]["valid"] is False
-    assert any("os" in error for error in content["validation"]["errors"])
+    assert any("ctypes" in error for error in content["validation"]["errors"])
     assert content["analysis"]["imports"] == ["math", "os"]
     assert [finding["line"] for finding in content["findings"]] == [1]
 

@@ -76,7 +76,10 @@ ATTACKS: dict[str, tuple[str, str]] = {
         """,
         "name 'runstring' is not defined",
     ),
-    "a printer brings what opens files": ('return imported("scipy.io", "loadmat")', "BJ502"),
+    "a printer brings what opens files": (
+        'return imported("numpy.lib._datasource", "DataSource")',
+        "name 'DataSource' is not defined",
+    ),
     "a printer brings a withheld function": (
         """
         look = imported("numpy.lib.stride_tricks", "as_strided")

@@ -156,14 +156,6 @@ ATTACKS = {
         except OSError:
             print("refused")
     """,
-    "a pool of threads": """
-        import concurrent.futures
-        try:
-            with concurrent.futures.ThreadPoolExecutor(64) as pool:
-                print("done" if sum(pool.map(int, range(64))) else "refused")
-        except RuntimeError:
-            print("refused")
-    """,
     "a pool of processes": """
         try:
             from joblib.externals.loky import ProcessPoolExecutor

@@ -162,9 +162,9 @@ ATTACKS = {
         """
         import sympy
         x = sympy.Symbol("x")
-        evil = sympy.Function("(lambda v: __import__('os').getpid())")
+        evil = sympy.Function("(lambda v: ().__class__.__base__.__subclasses__())")
         loot = sympy.lambdify(x, evil(x), modules=[{}])(1)
-        loot = "escaped" if type(loot) is int else ""
+        loot = "escaped" if type(loot) is list else ""
         """,
         "BJ",
     ),

@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from .. import tables
-from ..library import joblib
+from ..library import joblib, program
 from . import by_name, judged, late, load_native
 
 
@@ -137,10 +137,17 @@ def _pickle_as_here() -> None:
     pandas: Any = importlib.import_module("pandas")
     module: Any = importlib.import_module("pandas.io.pickle")
 
-    def to_pickle(obj: Any, filepath_or_buffer: Any, *_: Any, **__: Any) -> None:
-        joblib.dump(obj, filepath_or_buffer)
+    write, read = module.to_pickle, module.read_pickle
 
-    def read_pickle(filepath_or_buffer: Any, *_: Any, **__: Any) -> Any:
+    def to_pickle(obj: Any, filepath_or_buffer: Any, *args: Any, **options: Any) -> None:
+        if program.running.scope is program.NO_SCOPE:  # with the policy off
+            write(obj, filepath_or_buffer, *args, **options)
+        else:
+            joblib.dump(obj, filepath_or_buffer)
+
+    def read_pickle(filepath_or_buffer: Any, *args: Any, **options: Any) -> Any:
+        if program.running.scope is program.NO_SCOPE:
+            return read(filepath_or_buffer, *args, **options)
         return joblib.load(filepath_or_buffer)
 
     for ours in (to_pickle, read_pickle):
