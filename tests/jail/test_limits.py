@@ -245,7 +245,7 @@ next(values, None)
 
 @pytest.mark.parametrize("code", [COUNTED, NOT_COUNTED], ids=["counted", "not counted"])
 def test_deep_recursion_in_c(code, jail):
-    ran = run(code, "--memory", "1g", "--timeout", "60")
+    ran = run(code, "--memory", "1g", "--timeout", "30")
     if code is COUNTED and sys.version_info >= (3, 12):  # C code has a limit of its own there
         assert (ran.status, ran.error["type"]) == ("exception", "RecursionError")
         return
