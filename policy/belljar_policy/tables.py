@@ -114,7 +114,6 @@ REFUSED_DUNDERS: dict[str, str] = {
     "its text, f.__name__ its name.",
     "__closure__": "Use nonlocal to reach the variables of an enclosing function.",
     "__builtins__": "Use the builtins by their names.",
-    "__subclasses__": "Register classes explicitly, for example in __init_subclass__.",
     "__subclasscheck_cache__": HINT_GENERIC,
     "__reduce__": "Use copy.copy, copy.deepcopy or pickle.dumps.",
     "__reduce_ex__": "Use copy.copy, copy.deepcopy or pickle.dumps.",

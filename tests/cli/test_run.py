@@ -64,7 +64,7 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
     ("source", "hint"),
     [
         ("import sys\ngetattr(sys, 'setswitchinterval')(1)", "dir(sys) lists the available names"),
-        ("getattr(int, '__subclasses__')", "Register classes explicitly, for example in __in"),
+        ("getattr(int, '__getattribute__')", "Use getattr(object, name)"),
         ("import math\nmath.pi = 3", "Change an object or class that the program created."),
         (
             "import sys\nsys.setrecursionlimit(9000)\ndef f(): f()\nf()",

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-CODE = "import glob\nopen('x')\n[].__class__.__subclasses__()\n"
+CODE = "import glob\nopen('x')\n[].__class__.__getnewargs__()\n"
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_a_baseline_lets_known_findings_pass(belljar, folder):
 
     # Moved and indented; and one more of the same kind, which nobody has accepted.
     moved = (
-        "# new\n\nif True:\n\timport   glob\nopen('x')\n[].__class__.__subclasses__()\nopen('x')\n"
+        "# new\n\nif True:\n\timport   glob\nopen('x')\n[].__class__.__getnewargs__()\nopen('x')\n"
     )
     (folder / "a.py").write_text(moved)
     done = belljar("validate", ".", "--baseline", "known.json", cwd=folder)

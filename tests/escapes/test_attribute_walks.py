@@ -114,6 +114,17 @@ ATTACKS = {
         loot = [c for c in getattr(object, '__sub' + 'classes__')()
                 if c.__name__ == 'BuiltinImporter'][0].load_module('posix')
         """,
+    "subclasses of object by a metaclass of the program": """
+        class M(type): pass
+        found = M.__subclasses__(object)
+        loot = [c for c in found if c.__name__ == 'BuiltinImporter'][0].load_module('posix')
+        """,
+    "subclasses of what a program's class derives from": """
+        import abc
+        class Own(abc.ABC): pass
+        found = Own.__base__.__base__.__subclasses__()
+        loot = [c for c in found if c.__name__ == 'BuiltinImporter'][0].load_module('posix')
+        """,
     "subclasses by type's own method": """
         found = type.__dict__['__subclasses__'](object)
         loot = [c for c in found if c.__name__ == 'BuiltinImporter'][0].load_module('posix')

@@ -37,6 +37,15 @@ test_runs = runs({
         class B(*t((A,), 'star'), **t({'flag': 2}, 'named')): pass
         print(log, type(B).__name__)
         """,
+    "subclasses of the program's own": """
+        class Base:
+            def name(self): return type(self).__name__
+        class A(Base): pass
+        class B(Base): pass
+        class C(B): pass
+        print([cls().name() for cls in Base.__subclasses__()], C.__subclasses__())
+        print({cls.__name__: cls for cls in B.__subclasses__()}["C"] is C)
+        """,
     "inheritance and super": """
         class A:
             def f(self): return ['A']

@@ -20,7 +20,7 @@ REFUSED = [
     ("from .x import y", "BJ204"),
     ("f.__globals__", "BJ301"),
     ("f.__code__", "BJ301"),
-    ("f.__subclasses__()", "BJ301"),
+    ("f.__getnewargs__()", "BJ301"),
     ("x.__reduce_ex__(2)", "BJ301"),
     ("x.__getattribute__('a')", "BJ301"),
     ("e.__globals__", "BJ301"),

@@ -83,8 +83,9 @@ _NEVER_LOADED = frozenset(
     # A program's tracebacks are lists of lines, and these lead to no frame.
     and name not in {"tb_lineno", "tb_next"}
 ) | _dunders(
-    # ...and what leads from functions, classes, modules and exceptions to the rest.
-    "globals code closure builtins subclasses reduce reduce_ex getstate setstate "
+    # ...and what leads from functions, modules and exceptions to the rest. (__subclasses__ has a
+    # hook: it answers for the program's own classes.)
+    "globals code closure builtins reduce reduce_ex getstate setstate "
     "getnewargs getnewargs_ex getattribute prepare objclass loader spec path import build_class "
     "signature text_signature"
 )

@@ -273,6 +273,20 @@ bool BindsFunction(PyObject* target) {
   return binds;
 }
 
+// __subclasses__() of a class of the program, whose subclasses are the program's as well.
+PyObject* SubclassesOf(PyObject* self, PyObject* /*unused*/) {
+  PyObject* all = PyObject_CallOneArg(state.subclasses_of, self);
+  PyObject* own = all == nullptr ? nullptr : PyList_New(0);
+  for (Py_ssize_t i = 0; own != nullptr && i < PyList_GET_SIZE(all); ++i) {
+    PyObject* each = PyList_GET_ITEM(all, i);
+    if (IsGuestClass(AsType(each)) && PyList_Append(own, each) < 0) Py_CLEAR(own);
+  }
+  Py_XDECREF(all);
+  return own;
+}
+
+PyMethodDef subclasses_method = {"__subclasses__", SubclassesOf, METH_NOARGS, nullptr};
+
 PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
   const std::string_view text = Text(name);
   const bool is_class = PyType_Check(target);
@@ -291,6 +305,8 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     // mro() is harmless on any class: uses of a library class are checked where it is called,
     // derived from or written to.
     allowed = is_class;
+  } else if (text == "__subclasses__" && is_class && IsGuestClass(AsType(target))) {
+    return PyCFunction_New(&subclasses_method, target);
   } else if (text == "__traceback__" && PyExceptionInstance_Check(target)) {
     return PyObject_CallOneArg(state.traceback_of, target);  // the real one has frames
   } else if (text == "__dataclass_fields__") {

@@ -48,6 +48,7 @@ struct State {
   PyObject* exception_dunders = nullptr;  // frozenset: settable on any exception
   PyObject* module_dunders = nullptr;     // frozenset: names like `__doc__` that a program may bind
   PyObject* own_names = nullptr;          // callable: what vars() returns without an object
+  PyObject* subclasses_of = nullptr;      // CPython's own type.__subclasses__
   PyObject* traceback_of = nullptr;       // callable: what programs see as e.__traceback__
   PyObject* tuple_names = nullptr;        // frozenset: the public `_x` names of named tuples
   PyObject* writable_types = nullptr;     // set: library classes with writable instances

@@ -455,6 +455,7 @@ bool ReadyHardeningTypes() {
 bool InstallHardening() {
   PyObject* subclasses_of = PyDict_GetItemString(TypeDict(&PyType_Type), "__subclasses__");
   if (subclasses_of == nullptr || !MakeImmutable(&PyBaseObject_Type, subclasses_of)) return false;
+  state.subclasses_of = Py_NewRef(subclasses_of);
   original_function_new = PyFunction_Type.tp_new;
   original_code_new = PyCode_Type.tp_new;
   ReduceMappingProxy();

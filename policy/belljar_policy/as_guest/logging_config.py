@@ -34,7 +34,10 @@ def _adjust(config):
             raise ValueError(f"No handler found with name {name!r}")
         if given.get("level"):
             _handlers[name].setLevel(given["level"])
-    loggers = {**config.get("loggers", {}), **({"root": config["root"]} if "root" in config else {})}
+    loggers = {
+        **config.get("loggers", {}),
+        **({"root": config["root"]} if "root" in config else {}),
+    }
     for name, given in loggers.items():
         _set_logger(logging.getLogger(name), given)
 
@@ -197,6 +200,8 @@ def _value(value, config):
     if isinstance(value, str) and value.startswith("cfg://"):
         found = config
         for name, key in _STEP.findall(f".{value[6:]}"):
-            found = found[int(key) if key.isdigit() and not isinstance(found, dict) else name or key]
+            found = found[
+                int(key) if key.isdigit() and not isinstance(found, dict) else name or key
+            ]
         return _value(found, config)
     return value

@@ -224,14 +224,14 @@ TEST_P(EgressOfGuest, WhatIsNotAllowedIsRefusedAndRecorded) {
 import socket, urllib.error, urllib.request
 try:
     urllib.request.urlopen("http://denied.test:PORT/")
-except urllib.error.HTTPError as error:
-    print(error.code, error.read().decode())
+except urllib.error.URLError as error:
+    print(error.reason)
 try:
     socket.create_connection(("127.0.0.1", PORT))
 except PermissionError as error:
     print("refused")
 )");
-  EXPECT_THAT(outcome.stdout_stream.text, HasSubstr("403 belljar: denied.test:"));
+  EXPECT_THAT(outcome.stdout_stream.text, HasSubstr("403 denied.test:"));
   EXPECT_THAT(outcome.stdout_stream.text, HasSubstr("refused\n"));
   ASSERT_EQ(outcome.network.size(), 2u);
   for (const host::NetworkEvent& event : outcome.network) {
@@ -248,10 +248,10 @@ import urllib.error, urllib.request
 print(urllib.request.urlopen("http://www.allowed.test:PORT/").read())
 try:
     urllib.request.urlopen("http://allowed.test:PORT/")
-except urllib.error.HTTPError as error:
-    print(error.code)
+except urllib.error.URLError as error:
+    print("403" in str(error.reason))
 )");
-  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\n403\n");
+  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\nTrue\n");
   ASSERT_EQ(outcome.network.size(), 2u);
   EXPECT_THAT(outcome.network[1].detail, HasSubstr("not among the allowed domains of this call"));
 

@@ -86,8 +86,12 @@ print(before.disabled, below.disabled, below.level)
 print(stream.getvalue())
 
 logging.config.dictConfig(
-    {"version": 1, "incremental": True, "handlers": {"plain": {"level": "ERROR"}},
-     "loggers": {"app": {"level": "ERROR"}}}
+    {
+        "version": 1,
+        "incremental": True,
+        "handlers": {"plain": {"level": "ERROR"}},
+        "loggers": {"app": {"level": "ERROR"}},
+    }
 )
 logging.getLogger("app").warning("dropped")
 print(stream.getvalue().count("dropped"))

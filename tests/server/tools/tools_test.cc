@@ -90,9 +90,9 @@ TEST(ExecuteCode, ImportsAreNarrowed) {
   EXPECT_EQ(answer.object["findings"][0]["rule"], "BJ205");
   answer = tests::Execute({{"code", "import math"}, {"allowed_imports", json::array()}});
   EXPECT_EQ(answer.object["status"], "refused");
-  answer = tests::Execute({{"code", "1"}, {"allowed_imports", {"maths", "glob"}}});
+  answer = tests::Execute({{"code", "1"}, {"allowed_imports", {"maths", "zzzz"}}});
   EXPECT_HOLDS(answer.message, "profile basic has no module \"maths\"; did you mean \"math\"?");
-  EXPECT_HOLDS(answer.message, "profile basic has no module \"glob\"; get_sandbox_info lists");
+  EXPECT_HOLDS(answer.message, "profile basic has no module \"zzzz\"; get_sandbox_info lists");
   // A package that is no module itself.
   answer = tests::Execute(
       {{"code", "import xml.etree.ElementTree"}, {"allowed_imports", json::array({"xml.etree"})}});
