@@ -40,7 +40,9 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "mmap"), _FILES),
     **dict.fromkeys(("zipfile", "tarfile", "sqlite3"), _FILES),
-    **dict.fromkeys(("socket", "requests", "httpx", "aiohttp", "ssl", "http", "ftplib"), _NETWORK),
+    **dict.fromkeys(
+        ("socket", "requests", "httpx", "aiohttp", "ssl", "http.client", "ftplib"), _NETWORK
+    ),
     **dict.fromkeys(("smtplib", "websockets", "websocket", "urllib3"), _NETWORK),
     **dict.fromkeys(("urllib.request", "xmlrpc", "webbrowser", "select", "selectors"), _NETWORK),
     **dict.fromkeys(("openai", "anthropic", "boto3"), _NETWORK),

@@ -200,7 +200,7 @@ ATTACKS = {
         import pandas as pd
         import statsmodels.formula.api as smf
         frame = pd.DataFrame({"y": [1.0, 2, 4], "x": [1.0, 2, 3]})
-        smf.ols("y ~ x + I(__import__('os').getpid() * x ** 2)", frame)
+        smf.ols("y ~ x + I(__import__('posix').getpid() * x ** 2)", frame)
         loot = "escaped"
         """,
         "BJ",
