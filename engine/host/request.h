@@ -57,9 +57,9 @@ struct Request {
 };
 
 // Of arguments, and of the environment: of each text, how many, and all together.
-inline constexpr size_t kMaxArgument = 64 * 1024;
+inline constexpr size_t kMaxArgument = size_t{64} << 10;
 inline constexpr size_t kMaxArguments = 1000;
-inline constexpr size_t kMaxArgumentsTotal = 256 * 1024;
+inline constexpr size_t kMaxArgumentsTotal = size_t{256} << 10;
 inline constexpr size_t kMaxVariableName = 256;
 
 // Checks the arguments and the environment against these bounds. They are UTF-8 without NUL, and a

@@ -72,7 +72,9 @@ core::Result<std::vector<core::Profile>> EnabledProfiles(const ProfileCatalogue&
 }
 
 core::Result<std::vector<core::Profile>> EnabledProfiles(const ProfileCatalogue& catalogue) {
-  return EnabledProfiles(catalogue, [](const char* name) { return std::getenv(name); });
+  return EnabledProfiles(catalogue, [](const char* name) {
+    return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets variables
+  });
 }
 
 std::string ProfileFor(const ProgramNeeds& needs, const core::Profile& base,

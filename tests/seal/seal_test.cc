@@ -311,26 +311,29 @@ TEST(WidestFilter, NoPageOfAFileGoesToASocketOrAPipe) {
   char byte = 'x';
   ASSERT_EQ(write(other_ends[1], &byte, 1), 1);
   iovec bytes{&byte, 1};
-  const std::pair<const char*, std::function<ssize_t()>> kCalls[] = {
+  const struct {
+    const char* name;
+    std::function<ssize_t()> call;
+  } kCalls[] = {
       {"sendfile", [&] { return sendfile(sockets[0], file.get(), nullptr, 1); }},
       {"sendfile to a file", [&] { return sendfile(copy.get(), file.get(), nullptr, 1); }},
       {"splice", [&] { return splice(file.get(), nullptr, pipe_ends[1], nullptr, 1, 0); }},
       {"tee", [&] { return tee(other_ends[0], pipe_ends[1], 1, 0); }},
       {"vmsplice", [&] { return vmsplice(pipe_ends[1], &bytes, 1, 0); }},
   };
-  for (const auto& [name, call] : kCalls) {
-    EXPECT_EQ(call(), 1) << "no control: " << name;
+  for (const auto& each : kCalls) {
+    EXPECT_EQ(each.call(), 1) << "no control: " << each.name;
     EXPECT_EQ(tests::InChild([&] {
                 CatchTraps();
                 if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !InstallFilter(filters.zygote) ||
                     !InstallFilter(filters.worker)) {
                   return kNoSetup;
                 }
-                (void)call();
+                (void)each.call();
                 return g_trapped == 1 ? kNotAsExpected : kAsExpected;
               }),
               tests::Exited(kNotAsExpected))
-        << name;
+        << each.name;
   }
   for (const int fd :
        {pipe_ends[0], pipe_ends[1], other_ends[0], other_ends[1], sockets[0], sockets[1]}) {

@@ -68,6 +68,7 @@ PyObject* MapLibrary(PyObject* /*module*/, PyObject* args) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const void* inside = library == nullptr ? nullptr : dlsym(library, initialiser);
   if (inside == nullptr) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc's is, and the zygote has one thread
     PyErr_Format(PyExc_ImportError, "map_library: %s", dlerror());
     return nullptr;
   }

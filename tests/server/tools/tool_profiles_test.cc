@@ -165,7 +165,7 @@ TEST(WantedProfiles, TheTextGivesNoNetworkAndTheArgumentsDo) {
   ExecutionConfig config = WithTiers();
   config.network.allowed_domains = {"example.org"};
   tests::Tools tools(config);
-  const auto profile_of = [&](json arguments) {
+  const auto profile_of = [&](const json& arguments) {
     (void)tools.Call("execute_code", arguments);
     return tools.books().Take().back().profile;
   };
