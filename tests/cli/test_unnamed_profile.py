@@ -59,7 +59,7 @@ def test_a_named_profile_is_what_it_is(belljar):
     [
         ("SANDBOX_ENABLE_NETWORK", "import urllib.request"),
         ("SANDBOX_ENABLE_FULL", "import ctypes"),
-        ("BELLJAR_EXECUTION_ENABLE_FULL", "().__class__.__base__.__subclasses__()"),
+        ("BELLJAR_EXECUTION_ENABLE_FULL", "(lambda: 0).__globals__"),
     ],
 )
 def test_neither_a_network_nor_the_full_language_is_chosen_by_the_text(belljar, variable, program):

@@ -78,7 +78,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
     ),
     "a printer brings what opens files": (
         'return imported("numpy.lib._datasource", "DataSource")',
-        "name 'DataSource' is not defined",
+        "functions of 'numpy.lib._datasource' are not available",
     ),
     "a printer brings a withheld function": (
         """
