@@ -356,8 +356,8 @@ ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
                 'return called(type, (), {"__class__": property(lie)})().__class__ == 42',
                 "BJ403",
             ),
-            "that says goodbye": (
-                'return called(type, (), {"__del__": lie}) is not None',
+            "that looks up everything": (
+                'return called(type, (), {"__getattribute__": lie}) is not None',
                 "BJ403",
             ),
             "a metaclass with an order of its own": (
