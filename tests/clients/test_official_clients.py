@@ -95,7 +95,7 @@ def test_validate_code(conversation):
     content = structured(conversation["validate"])
     assert content["validation"]["valid"] is False
     assert any("ctypes" in error for error in content["validation"]["errors"])
-    assert content["analysis"]["imports"] == ["math", "os"]
+    assert content["analysis"]["imports"] == ["ctypes", "math"]
     assert [finding["line"] for finding in content["findings"]] == [1]
 
 

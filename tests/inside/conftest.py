@@ -7,6 +7,7 @@ import json
 import linecache
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -98,6 +99,13 @@ def policy(monkeypatch):
 
     belljar_runner.prepare({"name": "basic"}, {"data-science": ["numpy"], "network": ["requests"]})
     return sys.modules["belljar_runner.execute"]._prepared.policy
+
+
+@pytest.fixture(autouse=True)
+def no_end_of_this_process(monkeypatch):
+    """A worker of the full language ends its threads as an interpreter does. This process goes on:
+    after threading's own _shutdown() no executor takes work any more."""
+    monkeypatch.setattr(threading, "_shutdown", lambda: None)
 
 
 @pytest.fixture

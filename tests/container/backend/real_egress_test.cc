@@ -171,8 +171,8 @@ for _ in range(20):
 print(up.makefile("rb").read())
 try:
     urllib.request.urlopen("http://denied.test:PORT/")
-except urllib.error.HTTPError as error:
-    print(error.code)
+except urllib.error.URLError as error:
+    print(error.reason)
 for address in (("127.0.0.1", PORT), ("192.0.2.1", 80)):
     try:
         _socket.socket().connect(address)
@@ -181,8 +181,11 @@ for address in (("127.0.0.1", PORT), ("192.0.2.1", 80)):
         print("not reached")
 )");
   const std::string much = std::to_string(kMuch);
-  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\nb'answer'\nb'01234567'\n" + much + "\nb'" +
-                                            much + "'\n403\nnot reached\nnot reached\n")
+  const std::string host = "denied.test:" + std::to_string(host_.port());
+  EXPECT_EQ(outcome.stdout_stream.text,
+            "b'answer'\nb'answer'\nb'01234567'\n" + much + "\nb'" + much +
+                "'\nTunnel connection failed: 403 " + host +
+                " is not in the operator's list of allowed domains\nnot reached\nnot reached\n")
       << host::OutcomeToJson(outcome, 1);
   ASSERT_EQ(outcome.network.size(), 13u);
   EXPECT_EQ(outcome.network[10].received, kMuch);
