@@ -361,6 +361,11 @@ core::Profile WithThreads() {
   profile.spawning_syscalls.insert(profile.spawning_syscalls.end(),
                                    profile.thread_spawning_syscalls.begin(),
                                    profile.thread_spawning_syscalls.end());
+#ifdef __SANITIZE_ADDRESS__
+  // AddressSanitizer's own calls, about the shadow of a thread's stack.
+  profile.allowed_syscalls.insert(profile.allowed_syscalls.end(),
+                                  {{.name = "madvise"}, {.name = "sigaltstack"}});
+#endif
   return profile;
 }
 class FilterWithThreads : public ShippedFilter {

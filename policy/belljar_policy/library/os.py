@@ -53,22 +53,22 @@ def read(fd: Any, length: Any, /) -> bytes:
     """At most `length` bytes of standard input, or of a file that has a number."""
     if type(length) is not int or length < 0:
         raise ValueError("the length must be a non-negative int")
-    if descriptors.has(fd):
-        return descriptors.file_of(fd).read(length)
-    stream = streams.of_number(fd)
-    if not stream.readable():
-        raise OSError(9, "Bad file descriptor")
-    return stream.read(length)
+    return _under(fd, "readable").read(length)
 
 
 def write(fd: Any, data: Any, /) -> int:
     """Writes bytes to standard output or error output, or to a file that has a number."""
+    return _under(fd, "writable").write(data)
+
+
+def _under(fd: Any, purpose: str) -> Any:
+    """The file or standard stream with the number `fd`, if its method `purpose` says True."""
     if descriptors.has(fd):
-        return descriptors.file_of(fd).write(data)
+        return descriptors.file_of(fd)
     stream = streams.of_number(fd)
-    if not stream.writable():
+    if not getattr(stream, purpose)():
         raise OSError(9, "Bad file descriptor")
-    return stream.write(data)
+    return stream
 
 
 def _exit(status: Any) -> None:

@@ -22,8 +22,8 @@ from .objects import its_own_only
 
 
 @its_own_only
-class ByteStream:
-    """The bytes below a TextStream: sys.stdin.buffer and similar streams."""
+class _Stream:
+    """What the streams of text and of bytes have in common."""
 
     __slots__ = ("_stream", "name")
 
@@ -32,11 +32,6 @@ class ByteStream:
         self.name = name
 
     closed = False
-
-    @property
-    def mode(self) -> str:
-        """How the stream was opened."""
-        return "rb" if self.name == "<stdin>" else "wb"
 
     def fileno(self) -> int:
         """The stream's number."""
@@ -61,6 +56,25 @@ class ByteStream:
     def close(self) -> None:
         """Has no effect: the stream remains open for those who have it under another name."""
 
+    def flush(self) -> None:
+        """Hands what was written on."""
+        self._stream.flush()
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.flush()
+
+
+@its_own_only
+class ByteStream(_Stream):
+    """The bytes below a TextStream: sys.stdin.buffer and similar streams."""
+
+    __slots__ = ()
+
+    @property
+    def mode(self) -> str:
+        """How the stream was opened."""
+        return "rb" if self.name == "<stdin>" else "wb"
+
     def write(self, data: Any) -> int:
         """Writes bytes; returns how many."""
         if isinstance(data, str):
@@ -68,10 +82,6 @@ class ByteStream:
         view = memoryview(data)
         self._stream.write(bytes(view))
         return view.nbytes
-
-    def flush(self) -> None:
-        """Hands what was written on."""
-        self._stream.flush()
 
     def writelines(self, lines: Any) -> None:
         """Writes each of `lines`."""
@@ -113,9 +123,6 @@ class ByteStream:
     def __enter__(self) -> ByteStream:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stream.flush()
-
     def __repr__(self) -> str:
         return f"<ByteStream {self.name}>"
 
@@ -123,23 +130,19 @@ class ByteStream:
 _NUMBERS = {"<stdin>": 0, "<stdout>": 1, "<stderr>": 2}
 _NAMES = ("stdin", "stdout", "stderr")
 
-ByteStream.__module__ = "io"  # as a program sees it
 
-
-class TextStream:
+@its_own_only
+class TextStream(_Stream):
     """sys.stdout, stderr and stdin for a guest, without access to a descriptor."""
 
-    __slots__ = ("_buffer", "_stream", "name")
+    __slots__ = ("_buffer",)
 
     def __init__(self, stream: Any, name: str) -> None:
-        self._stream = stream
+        _Stream.__init__(self, stream, name)
         self._buffer: ByteStream | None = None
-        self.name = name
 
-    __module__ = "io"  # as a program sees it
     encoding = "utf-8"
     errors = "strict"
-    closed = False
     newlines = None
     line_buffering = True
     write_through = True
@@ -160,10 +163,6 @@ class TextStream:
         """Writes each of `lines`."""
         for line in lines:
             self.write(line)
-
-    def flush(self) -> None:
-        """Hands what was written on."""
-        self._stream.flush()
 
     def read(self, size: int = -1) -> str:
         """Reads up to `size` characters, or all."""
@@ -199,9 +198,6 @@ class TextStream:
         """The same stream, of bytes; this one remains usable."""
         return self.buffer
 
-    def close(self) -> None:
-        """Has no effect: the stream remains open for those who have it under another name."""
-
     def reconfigure(
         self,
         *,
@@ -216,36 +212,15 @@ class TextStream:
         if wanted not in {"utf8", "utf_8"}:
             raise io.UnsupportedOperation("[BJ502] the streams are always UTF-8")
 
-    def isatty(self) -> bool:
-        """There is no terminal."""
-        return False
-
-    def readable(self) -> bool:
-        """True for stdin."""
-        return self.name == "<stdin>"
-
-    def writable(self) -> bool:
-        """True for stdout and stderr."""
-        return self.name != "<stdin>"
-
-    def seekable(self) -> bool:
-        """The streams are not seekable."""
-        return False
-
-    def fileno(self) -> int:
-        """The stream's number."""
-        return _NUMBERS[self.name]
-
     def __enter__(self) -> TextStream:
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.flush()
 
     def __repr__(self) -> str:
         return f"<TextStream {self.name}>"
 
 
+# As a program sees them.
+_Stream.__module__ = ByteStream.__module__ = TextStream.__module__ = "io"
 io.TextIOBase.register(TextStream)
 io.BufferedIOBase.register(ByteStream)
 
