@@ -59,7 +59,9 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   foreach(language IN ITEMS C CXX)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+      # The paths of generated sources, relative to the tree, are the same in each tree.
+      set(CMAKE_${language}_COMPILER_LAUNCHER
+          env "CCACHE_BASEDIR=${CMAKE_BINARY_DIR}" "${CCACHE_PROGRAM}")
     endif()
   endforeach()
 endif()
