@@ -2,10 +2,12 @@
 
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -147,6 +149,17 @@ def test_over_stdio_it_ends_with_its_input_and_writes_nothing(serve):
     done = serve(SANDBOX_TIMOUT="5")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("belljar: warning: SANDBOX_TIMOUT: unknown setting")
+
+
+def test_variables_of_the_build_are_no_unknown_settings(serve):
+    root = Path(__file__).parents[2]
+    scripts = [root / "dev", *(root / "tools/dev").glob("*.sh")]
+    found = {
+        name for each in scripts for name in re.findall(r"\bBELLJAR_[A-Z_]+\b", each.read_text())
+    }
+    names = {name for name in found if not name.endswith("_")}
+    assert "BELLJAR_CACHE_DIR" in names
+    assert "unknown setting" not in serve(**dict.fromkeys(names, "x")).stderr
 
 
 def test_at_a_terminal_it_says_once_what_is_expected(program, environment, tmp_path):
