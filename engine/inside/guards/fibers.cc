@@ -32,9 +32,12 @@ namespace belljar::inside::guards {
 namespace {
 
 // Stack for what is not counted, or deeper than usual: at the default limit of 1000, a __getattr__
-// that recurses takes 900 KiB. Only a recursive list.sort() takes more, 3 KiB a call; its stack
-// ends in a guard page.
+// that recurses takes 900 KiB. Only a recursive list.sort() takes more, 3 KiB a call; it ends in
+// the guard pages.
 constexpr size_t kReserve = size_t{640} << 10;
+// Below the stack. More than a page: a C function with large local arrays could step over that
+// without touching it (CVE-2017-1000364, "Stack Clash").
+constexpr size_t kGuard = size_t{64} << 10;
 // The deepest calls through C: those of a stack of 8 MiB are 20,000 (library/sys.py).
 #if PY_VERSION_HEX >= 0x030C0000
 constexpr size_t kStackPerCall = 840;  // only calls through C are counted by this limit
@@ -69,12 +72,13 @@ unsigned long kernel_thread = 0;  // of all fibers; only the full language can h
 std::vector<Stack> kept_stacks;   // of ended fibers, all of one size
 
 int CallsOf(const Stack& stack) {
-  return static_cast<int>((stack.size - std::min(stack.size, kReserve)) / kStackPerCall);
+  const size_t usable = stack.size - std::min(stack.size, kReserve + kGuard);
+  return static_cast<int>(usable / kStackPerCall);
 }
 
 Stack AllocateStack(size_t size) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  size = (size + page - 1) / page * page + page;
+  size = (size + page - 1) / page * page + kGuard;
   if (!kept_stacks.empty() && kept_stacks.back().size == size) {
     const Stack kept = kept_stacks.back();
     kept_stacks.pop_back();
@@ -84,7 +88,7 @@ Stack AllocateStack(size_t size) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) return {};
   // An overflow faults instead of writing to what lies below.
-  if (mprotect(memory, page, PROT_NONE) != 0) {
+  if (mprotect(memory, kGuard, PROT_NONE) != 0) {
     munmap(memory, size);
     return {};
   }
