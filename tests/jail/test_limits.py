@@ -206,7 +206,7 @@ def test_memory_as_asked_for(jail):
     code = "kept = bytearray(48 << 20); kept[::4096] = b'x' * len(kept[::4096])"
     assert run(code, "--memory", "64m").status == "ok"
     assert_memory_limit(run(code, "--memory", "32m"))
-    assert run("kept = bytearray(700 << 20)", "--memory", "1g").status == "ok"
+    assert run("kept = bytearray(700 << 20)", "--memory", "1g", "--timeout", "20").status == "ok"
 
 
 def test_memory_that_is_let_go_is_free_again(jail):
