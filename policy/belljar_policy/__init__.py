@@ -167,8 +167,10 @@ class Policy:
             if transformer.findings:
                 return Compiled(None, in_characters(transformer.findings, source), warnings)
             self._allowed_imports = allowed_imports
-            library.program.running.filename = filename
-            library.program.running.source = source
+            running = library.program.running
+            running.filename = filename
+            running.source = source
+            running.has_end = running.has_end or "__del__" in source
             keep_result(tree)
             code = _compile_tree(tree, filename, flags=_AWAITS)
         except (RecursionError, MemoryError):
@@ -197,6 +199,7 @@ class Policy:
 
     def _compile_text(self, text: str, filename: str, shows_values: bool) -> types.CodeType:
         """For library.program.compile_text: text from the running program."""
+        library.program.running.has_end |= "__del__" in text
         try:
             tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
             transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
@@ -217,6 +220,7 @@ class Policy:
     ) -> tuple[types.CodeType, frozenset[str]]:
         """For library.scopes: text that a running program compiles, and the names that it loads.
         What the policy refuses is a SyntaxError that names the rule."""
+        library.program.running.has_end |= "__del__" in text
         try:
             parsed: Any = compile(
                 text, filename, "eval" if mode == "eval" else "exec", ast.PyCF_ONLY_AST, True, 0
@@ -292,7 +296,9 @@ class Policy:
 
     def arrange_surroundings(self, arguments: list[str], environment: dict[str, str]) -> None:
         """What the program finds in sys.argv and os.environ."""
-        library.arrange_surroundings(arguments, environment)
+        library.sys.arguments[:] = arguments
+        if environment:
+            library.os.environ.update(environment)
 
     def run_coroutine(self, coroutine: Any) -> None:
         """Runs a program with `await` at its top level, on a guest's event loop."""
@@ -303,6 +309,8 @@ class Policy:
 
         Raises RuntimeError if they wait for each other.
         """
+        if not library.program.running.has_end:
+            return
         if library.scheduler.has_begun():
             library.threading.finish()
         library.end_program()
@@ -311,6 +319,7 @@ class Policy:
         """Ends a rehearsal, whose program is the host's own: the interpreter is clean again."""
         lookout.end()
         library.program.running.scope = library.program.NO_SCOPE
+        library.program.running.has_end = False
         guards.show_scope(self.modules.proxies["__main__"], None, False)
         guards.forget_guest()
 

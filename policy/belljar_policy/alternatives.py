@@ -32,6 +32,8 @@ _ALARMS = (
 )
 _SETTINGS = "Environment variables are not available; set the values at the program's top"
 _PICKLE = "Use json to store plain data, and pickle.dumps to keep objects within the run"
+_INSTALLS = "A program cannot install anything: the caller chooses the packages"
+_SOUNDS = "Sound files are bytes: struct.pack writes their header and samples"
 _RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"
 _INTERPRETER = "Interpreter internals are not available and not needed"
 _TERMINAL = "Screen and keyboard are not available; use print() and input()"
@@ -59,8 +61,16 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("matplotlib", "seaborn", "plotly", "PIL", "cv2"), _PICTURES),
     **dict.fromkeys(("sklearn", "torch", "tensorflow", "keras", "transformers"), _MODELS),
     **dict.fromkeys(("cPickle", "dill", "cloudpickle", "shelve", "marshal"), _PICKLE),
-    **dict.fromkeys(("code", "codeop", "dis", "compileall"), _RUN_TIME_CODE),
-    **dict.fromkeys(("ctypes", "imp", "pkgutil"), _INTERPRETER),
+    **dict.fromkeys(("code", "codeop", "compileall"), _RUN_TIME_CODE),
+    "dis": "Bytecode is not shown; ast.dump(ast.parse(text)) shows how Python reads a program",
+    **dict.fromkeys(("ctypes", "imp"), _INTERPRETER),
+    **dict.fromkeys(("pkgutil", "modulefinder"), "Use importlib.import_module"),
+    **dict.fromkeys(("distutils", "setuptools", "pip", "venv", "ensurepip", "zipapp"), _INSTALLS),
+    **dict.fromkeys(("imaplib", "poplib", "nntplib", "telnetlib"), _NETWORK),
+    **dict.fromkeys(("dbm", "dbm.dumb", "dbm.gnu", "dbm.ndbm"), "Use a dict, and json to store it"),
+    **dict.fromkeys(("wave", "aifc", "sndhdr", "audioop", "winsound"), _SOUNDS),
+    **dict.fromkeys(("crypt", "spwd"), "Use hashlib.scrypt or hashlib.pbkdf2_hmac for passwords"),
+    "syslog": "Use logging",
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
     **dict.fromkeys(("tkinter", "turtle", "pygame", "curses", "readline"), _TERMINAL),
     **dict.fromkeys(("optparse", "click", "typer", "docopt", "fire"), _ARGUMENTS),
@@ -121,6 +131,7 @@ WITH_PACKAGES: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("nltk", "spacy", "textblob"), ("regex",
                     "Use regex or re.findall for words, collections.Counter to count them and "
                     "sklearn.feature_extraction.text for n-grams and stop words")),
+    "wave": ("scipy", "Use scipy.io.wavfile"),
     "numba": ("numpy", "Use numpy operations on whole arrays, which are as fast"),
     "cupy": ("numpy", "Use numpy"),
     "networkx": ("scipy", "Use scipy.sparse.csgraph for graphs"),

@@ -68,7 +68,13 @@ CLASS_DUNDERS_REFUSED: dict[str, str] = {
     "__name__": "Name the class in its class statement.",
     "__qualname__": "Name the class in its class statement.",
     "__wrapped__": "Use functools.wraps.",
-}
+    **dict.fromkeys(
+        ("__array__", "__array_ufunc__", "__array_function__", "__array_finalize__",
+         "__array_wrap__", "__array_interface__"),
+        "numpy calls no methods of the program while it computes: give the class a method that "
+        "returns the array, and call that.",
+    ),
+}  # fmt: skip
 
 # In the namespace of a class without being defined in the source.
 MADE_DUNDERS = frozenset({

@@ -91,8 +91,7 @@ class Transformer(RestrictingNodeTransformer):
         """Fills `findings` and `warnings`; the tree may be compiled if there are no findings."""
         self._waiting.append((self._scope, [tree]))
         self._annotations_are_text = _has_future_annotations(tree)
-        self._aliases = _modules_by_name(tree)
-        self._has_mocks = _imports_mocks(tree)
+        self._aliases, self._has_mocks = _read_imports(tree)
         plain = _PLAIN
         handlers = _HANDLERS
         while self._waiting:
@@ -579,20 +578,6 @@ def _has_future_annotations(tree: ast.Module) -> bool:
     return False
 
 
-def _imports_mocks(tree: ast.Module) -> bool:
-    """Whether an import statement at the top level names unittest.mock."""
-    for statement in tree.body:
-        if statement.__class__ is ast.ImportFrom:
-            names = [alias.name for alias in statement.names]  # type: ignore[attr-defined]
-            module = statement.module  # type: ignore[attr-defined]
-            if module == "unittest.mock" or (module == "unittest" and "mock" in names):
-                return True
-        elif statement.__class__ is ast.Import:
-            if any(each.name == "unittest.mock" for each in statement.names):  # type: ignore[attr-defined]
-                return True
-    return False
-
-
 def _opened_streams(tree: ast.Module) -> set[int]:
     """The ids of the names in open(0), open(sys.stdin.fileno()), open("/dev/stdin") and
     open(os.devnull), which open no file. The builtin makes the same distinction, by the value."""
@@ -623,21 +608,29 @@ def _bound_module(alias: ast.alias) -> str:
     return alias.name if alias.asname else alias.name.partition(".")[0]
 
 
-def _modules_by_name(tree: ast.Module) -> dict[str, str]:
-    """The names that import statements at the top level bind to modules, also in try and if."""
+def _read_imports(tree: ast.Module) -> tuple[dict[str, str], bool]:
+    """The names that import statements at the top level bind to modules, also in try and if; and
+    whether one of them names unittest.mock."""
     found: dict[str, str] = {}
+    has_mocks = False
     pending: list[ast.stmt] = list(tree.body)
     while pending:
         statement = pending.pop()
         kind = statement.__class__
         if kind is ast.Import:
             for alias in statement.names:  # type: ignore[attr-defined]
+                has_mocks = has_mocks or alias.name == "unittest.mock"
                 name = alias.asname or alias.name.partition(".")[0]
                 if name[0] != "_":
                     found.setdefault(name, _bound_module(alias))
+        elif kind is ast.ImportFrom:
+            module, names = statement.module, statement.names  # type: ignore[attr-defined]
+            if module == "unittest":
+                has_mocks = has_mocks or any(alias.name == "mock" for alias in names)
+            has_mocks = has_mocks or module == "unittest.mock"
         elif kind is ast.Try or kind is ast.If:
             pending += statement.body + statement.orelse  # type: ignore[attr-defined]
-    return found
+    return found, has_mocks
 
 
 def _first_name(node: ast.expr) -> str:

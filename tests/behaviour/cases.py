@@ -49,6 +49,21 @@ CASES = {
         {"stdout": "out 1\n", "stderr": "err\n", "result": None},
     ),
     "variables": Case("a = 1\ndef f(): pass", {"variables": ["a", "f"]}),
+    "variables with finalizers": Case(
+        "class A:\n    def __del__(self): print('gone')\na = A()\nb = 1",
+        {"variables": ["A", "a", "b"], "stdout": "gone\n"},
+    ),
+    "a result with a finalizer": Case(
+        "class A:\n    def __repr__(self): return 'A()'\n    def __del__(self): print('gone')\n"
+        "result = A()",
+        {"result_repr": "A()", "stdout": ""},
+    ),
+    "a thread that outlives the program": Case(
+        "import threading, time\n"
+        "def late():\n    global done\n    time.sleep(0.01)\n    done = True\n    print('late')\n"
+        "threading.Thread(target=late).start()",
+        {"stdout": "late\n"},
+    ),
     "exit": Case("import sys\nsys.exit(3)", {"status": "exception", "exit_code": 3}),
     "a long result": Case("'x' * 200_000", {"status": "ok", "result": "x" * 200_000}),
     "undecodable": Case("'ä'.encode('latin-1').hex()", {"status": "ok", "result": "e4"}),

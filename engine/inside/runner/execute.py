@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import forking, host_functions, sendfile, tracebacks
+from . import forking, host_functions, locality, sendfile, tracebacks
 from . import report as reports
 from .analysis import analyse
 from .bounded_repr import bounded_repr
@@ -117,6 +117,7 @@ class _Prepared:
     recursion_limit = 1000
     recursion_limit_of_guest = 1000
     rehearsals: Sequence[bytes] = ()  # of the profile's packages
+    profiler: Any = None  # sees the code that runs after the guest, for gather()
     kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
 
 
@@ -165,8 +166,19 @@ def prepare(
 
 def specialise() -> None:
     """Zygote: makes the interpreter rewrite our code to its final form, before any clone."""
+    _execute_into_the_void(_REHEARSAL_SOURCE)  # what only the first run does is done
+    locality.gather(locality.watch(_rehearse_watched))
     for _ in range(_SPECIALISING_RUNS):
         _execute_into_the_void(_SPECIALISING_SOURCE)
+
+
+def _rehearse_watched(profiler: Any) -> None:
+    """What a worker runs, with `profiler` also where the guest's own profiler is taken off."""
+    _prepared.profiler = profiler
+    try:
+        _execute_into_the_void(_REHEARSAL_SOURCE)
+    finally:
+        _prepared.profiler = None
 
 
 def rehearse() -> None:
@@ -304,7 +316,9 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
 
 
 def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
-    variables = {name: decode_value(form) for name, form in request.get("inputs", {}).items()}
+    variables: dict[str, Any] = {}
+    if "inputs" in request:
+        variables = {name: decode_value(form) for name, form in request["inputs"].items()}
     for name in request.get("functions", ()):
         if name == host_functions.TAKES_VARIABLES:
             continue
@@ -352,7 +366,9 @@ def _run_coroutine(code: CodeType, namespace: dict[str, Any], language: str) -> 
 def _arrange_surroundings(filename: str, request: dict[str, Any]) -> None:
     """sys.argv and os.environ: what the caller gives, and nothing of the host's."""
     sys.argv = [filename, *request.get("arguments", ())]
-    given = dict(variable.split("=", 1) for variable in request.get("environment", ()))
+    given: dict[str, str] = {}
+    if "environment" in request:
+        given = dict(variable.split("=", 1) for variable in request["environment"])
     if request["language"] == "full":
         os.environ.update(given)
     else:
@@ -377,7 +393,7 @@ def _finish_threads(language: str, failure: BaseException | None) -> BaseExcepti
 def _leave_guest() -> None:
     """From here on only our code runs, but for what we ask of the guest's objects."""
     sys.settrace(None)
-    sys.setprofile(None)
+    sys.setprofile(_prepared.profiler)
     gc.disable()  # a collection would run the guest's finalizers among our frames
     _prepared.recursion_limit_of_guest = sys.getrecursionlimit()
     sys.setrecursionlimit(_prepared.recursion_limit)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from sys import modules as sys_modules
 from typing import Any
 
+from .. import tables
 from . import (
     collections,
     configparser,
@@ -38,9 +39,12 @@ from . import (
 )
 from .objects import has_finalizer
 
+_RESULTS = frozenset({"result", tables.RESULT_NAME})
+_FINALIZED = object()
+
 __all__ = [
-    "LATE_PARTS", "end_program", "forget", "kept", "open_network", "program", "reduce", "scheduler",
-    "scopes", "threading", "traceback",
+    "LATE_PARTS", "end_program", "forget", "kept", "open_network", "os", "program", "reduce",
+    "scheduler", "scopes", "sys", "threading", "traceback",
 ]  # fmt: skip
 
 LATE_PARTS = ("compression", "multiprocessing_parts")
@@ -54,22 +58,17 @@ def open_network(port: int) -> None:
     network.reduce(port)
 
 
-def arrange_surroundings(arguments: list[str], environment: dict[str, str]) -> None:
-    """Worker, before the program: what it finds in sys.argv and os.environ."""
-    sys.arguments[:] = arguments
-    os.environ.update(environment)
-
-
 def end_program() -> None:
     """Worker, after the program and its threads: what CPython does at exit."""
     registered = sys_modules.get(f"{__name__}.atexit")
     if registered is not None:
         registered.run()
-    # Objects with a __del__() that the program's globals still name.
+    # Objects with a __del__() that the program's globals still name. The names stay: they are the
+    # program's variables. The result is still to be shown.
     scope = program.running.scope
     for name in list(scope):
-        if has_finalizer(type(scope.get(name))):
-            del scope[name]
+        if name not in _RESULTS and has_finalizer(type(scope.get(name))):
+            scope[name] = _FINALIZED
 
 
 def asyncio_package() -> Any:

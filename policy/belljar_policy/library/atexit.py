@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import traceback
+from .program import running
 
 _registered: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
 
@@ -13,6 +14,7 @@ def register(func: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Calls `func` at the end of the program, the last registered first."""
     if not callable(func):
         raise TypeError("the first argument must be callable")
+    running.has_end = True
     _registered.append((func, args, kwargs))
     return func
 

@@ -37,6 +37,9 @@ class _Program:
     """Loads a module of ModuleTable that is loaded on its first import, for the library."""
     is_withheld: Callable[[str, str], bool] = staticmethod(lambda module, name: False)
     """Whether the library's module has a name that the profile withholds."""
+    has_end = False
+    """Whether something runs after the program: threads, functions of atexit, __del__() of what its
+    globals name. Most programs have nothing, and the code for it stays untouched."""
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None

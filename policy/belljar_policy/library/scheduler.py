@@ -23,6 +23,7 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from . import program
 from .objects import is_a
 
 MAX_THREADS = 256
@@ -112,6 +113,7 @@ def spawn(body: Callable[[], None], record: Any) -> None:
         )
     if _state.main.fiber is None:
         _state.main.fiber = guards.running_fiber()
+        program.running.has_end = True
     strand = Strand(next(_state.numbers), record)
 
     def run() -> Any:

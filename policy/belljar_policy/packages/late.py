@@ -26,8 +26,6 @@ from ..modules import ModuleTable
 
 Adapt = Callable[[Any], None]
 
-_LOADING = ModuleTable.load.__code__
-
 _adapters: dict[str, Adapt] = {}
 
 # Of these every access by a computed name is checked. Some of their objects pass any attribute on
@@ -42,7 +40,7 @@ def _is_watched() -> bool:
         return False
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_builtins is not running.builtins:
-        if frame.f_code is _LOADING:
+        if frame.f_code is ModuleTable.load.__code__:
             return False
         frame = frame.f_back
     return True
