@@ -101,7 +101,7 @@ class AsyncSandbox:
             self._sandbox.close()
             self._threads.close()
 
-        await _done_in(Threads(1), close)
+        await _done_in(Threads(1), close, always=True)
 
     async def __aenter__(self) -> Self:
         # Raises errors in the options here rather than in the first run.
@@ -272,8 +272,9 @@ async def _each(
             yield code
 
 
-async def _done_in(threads: Threads, step: Callable[[], T]) -> T:
-    """Runs `step` in one of the threads. A cancellation does not wait for it to finish."""
+async def _done_in(threads: Threads, step: Callable[[], T], *, always: bool = False) -> T:
+    """Runs `step` in one of the threads. A cancellation does not wait for it to finish, and before
+    a thread is free it prevents `step`, unless that is to be done `always`."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -286,8 +287,8 @@ async def _done_in(threads: Threads, step: Callable[[], T]) -> T:
             done.set_result(result)  # type: ignore[arg-type]
 
     def task() -> None:
-        if done.cancelled():
-            return  # cancelled before a thread was free
+        if done.cancelled() and not always:
+            return
         result, error = None, None
         try:
             result = step()

@@ -18,7 +18,7 @@ from belljar._errors import BelljarError
 from belljar._functions import Functions
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation
-from belljar._threads import Threads, default_concurrency
+from belljar._threads import Threads, default_concurrency, starter
 
 if TYPE_CHECKING:
     from belljar._info import Info
@@ -39,6 +39,7 @@ _host.look_from(
 _host.know_package(_result, _plain, _errors)
 # Kills runs in daemon threads and waits until their stacks hold none of our frames.
 atexit.register(_host.close_all)
+atexit.register(starter.end)  # the last registered is called first
 
 
 Take = Callable[..., None]

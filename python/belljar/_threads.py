@@ -23,6 +23,38 @@ def default_concurrency(spares: int | None) -> int:
     return max(1, min(len(os.sched_getaffinity(0)), 4 if spares is None else spares))
 
 
+class _Starter:
+    """Starts threads until the interpreter ends.
+
+    CPython 3.11 crashes if a daemon thread begins while the interpreter is finalised: it frees the
+    state that the thread is about to use. So end() waits for a start in progress, which is over
+    when the thread runs, and there are none afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._is_ending = False
+        self._after_fork()
+        _forks.know(self)
+
+    def _after_fork(self) -> None:
+        self._lock = threading.Lock()
+
+    def start(self, thread: threading.Thread) -> None:
+        with self._lock:
+            if self._is_ending:
+                raise BelljarError(
+                    "run in a sandbox", "run in a sandbox: the interpreter is ending"
+                )
+            thread.start()
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_ending = True
+
+
+starter = _Starter()
+
+
 class _Work:
     """The state that the threads share. It is separate so that they do not keep `Threads` alive."""
 
@@ -63,13 +95,13 @@ class Threads:
         with work.lock:
             if self._is_closed:
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
-            work.tasks.put(task)
             if work.idle > 0:
                 work.idle -= 1
             elif len(work.started) < self._most:
                 thread = threading.Thread(target=work.do, name="belljar", daemon=True)
-                thread.start()
+                starter.start(thread)
                 work.started.append(thread)
+            work.tasks.put(task)
 
     def close(self) -> None:
         """Waits for all queued tasks to finish."""

@@ -92,9 +92,11 @@ def test_what_a_child_inherits_writes_into_no_file_of_its_own(tmp_path: Path) ->
         def step() -> bool:
             free = taken - numbers()  # which become those of files
             good = len(free) > 20
-            for number in free:
-                with open(tmp_path / str(number), "wb") as file:
-                    os.dup2(file.fileno(), number)
+            for number in sorted(free):
+                opened = os.open(tmp_path / str(number), os.O_WRONLY | os.O_CREAT)
+                if opened != number:
+                    os.dup2(opened, number)
+                    os.close(opened)
             for each in cancellations:
                 each.cancel()
             results.close()  # type: ignore[attr-defined]
@@ -435,6 +437,25 @@ def test_our_threads_take_no_signals() -> None:
 
 
 # --- the interpreter's end ------------------------------------------------------------------------
+
+
+def test_no_thread_begins_at_the_end(script: Script) -> None:
+    """CPython 3.11 crashes if one begins while it finalises itself."""
+    done = script("""
+import atexit
+def late():
+    print("late")
+    try:
+        print(list(box.run_many(["1"])))
+    except BelljarError as error:
+        print(error)
+atexit.register(late)  # called after what the import registers
+from belljar import BelljarError, Sandbox
+box = Sandbox()
+box.run("1")
+""")
+    assert done.stdout == "late\nrun in a sandbox: the interpreter is ending\n", done.stderr
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("threads", [1, 8])
