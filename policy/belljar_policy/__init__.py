@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import _belljar_guards as guards
 
-from . import library, lookout, namespace, packages, real_modules, tables
+from . import library, lookout, namespace, reviewed, tables
 from .findings import Finding, in_characters
 from .modules import ModuleTable, ProfileError
 from .rules import RULES
@@ -80,7 +80,10 @@ class Policy:
         if "door" in profile:  # before packages import the library without it
             library.open_network(profile["door"]["port"])
         # Packages are loaded before the library that they use is changed.
-        profile = packages.load(profile)
+        if _has_packages(profile):
+            from . import packages  # imports modules that no other profile needs
+
+            profile = packages.load(profile)
         library.reduce(has_files)
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
         self._builtins = namespace.make_builtins(has_files)
@@ -106,6 +109,8 @@ class Policy:
         self._warm()
         library.forget()
         if self.modules.open_packages:
+            from . import real_modules
+
             real_modules.guard()
         guards.freeze()
 
@@ -322,6 +327,12 @@ class Policy:
         library.program.running.has_end = False
         guards.show_scope(self.modules.proxies["__main__"], None, False)
         guards.forget_guest()
+
+
+def _has_packages(profile: Mapping[str, Any]) -> bool:
+    names = {name.partition(".")[0] for name in profile.get("modules", {})}
+    opened = profile.get("imports", {}).get("open")
+    return bool(opened) or not names.isdisjoint(reviewed.OPEN_PACKAGES)
 
 
 def _bases_of_codecs() -> set[type]:

@@ -208,9 +208,13 @@ class ModuleTable:
             names.update(".".join(parts[:i]) for i in range(1, len(parts)))
         self._entries = entries
         self._late = _late_groups(names)
+        below: dict[str, set[str]] = {}
+        for name in names:
+            package, _, last = name.rpartition(".")
+            below.setdefault(package, set()).add(last)
         for name in self._late:  # what it may have; load() knows what it has
-            below = {each.rpartition(".")[2] for each in names if each.rpartition(".")[0] == name}
-            self._exports[name] = frozenset(below.union(entries.get(name, {}).get("exports", ())))
+            exports = entries.get(name, {}).get("exports", ())
+            self._exports[name] = frozenset(below.get(name, set()).union(exports))
         self._make(names - self._late.keys())
         # What the others have imported meanwhile. Which modules these are differs by version.
         loaded = self._late.keys() - _late_groups(self._late).keys()
@@ -220,6 +224,7 @@ class ModuleTable:
         if self._late:
             ours = {name.replace(".", "_") for name in self._late}
             library.kept.keep(sorted(ours.union(library.LATE_PARTS)))
+            library.kept.keep_texts(ours.intersection(library.TEXTS_AS_GUEST))
         self._add_future()
         self._add_own()
 

@@ -127,9 +127,10 @@ LATE = frozenset({
 })  # fmt: skip
 # The same for modules of which no class is changed.
 LATE_ANYWAY = frozenset({
-    "ast", "atexit", "codecs", "errno", "fileinput", "gc", "getpass", "gettext", "importlib",
-    "keyword", "linecache", "locale", "logging.handlers", "multiprocessing", "platform", "quopri",
-    "signal", "stat", "subprocess", "token", "weakref", "zlib",
+    "ast", "atexit", "codecs", "doctest", "errno", "fileinput", "gc", "getpass", "gettext",
+    "graphlib", "html", "importlib", "keyword", "linecache", "locale", "logging.config",
+    "logging.handlers", "multiprocessing", "platform", "quopri", "sched", "signal", "stat",
+    "subprocess", "timeit", "token", "unittest", "weakref", "zlib",
 })  # fmt: skip
 
 # The same for packages of OPEN_PACKAGES (packages/late.py).

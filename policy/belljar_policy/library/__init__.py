@@ -43,12 +43,16 @@ _RESULTS = frozenset({"result", tables.RESULT_NAME})
 _FINALIZED = object()
 
 __all__ = [
-    "LATE_PARTS", "end_program", "forget", "kept", "open_network", "os", "program", "reduce",
+    "LATE_PARTS", "TEXTS_AS_GUEST", "end_program", "forget", "kept", "open_network", "os", "program", "reduce",
     "scheduler", "scopes", "sys", "threading", "traceback",
 ]  # fmt: skip
 
-LATE_PARTS = ("compression", "multiprocessing_parts")
+LATE_PARTS = (
+    "compression", "multiprocessing_parts", "unittest_async", "unittest_case", "unittest_result",
+)  # fmt: skip
 """What only modules use that are loaded on import (reviewed.LATE)."""
+TEXTS_AS_GUEST = ("logging_config", "unittest_mock")
+"""Which of those run a text of as_guest/."""
 
 
 def open_network(port: int) -> None:

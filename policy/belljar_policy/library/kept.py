@@ -1,6 +1,6 @@
-"""The bytecode of the modules here that are loaded when a program imports the library's: a sealed
-worker cannot read the policy's files. Reading them ahead costs some 50 KiB, loading them ten times
-as much.
+"""The bytecode of the modules here that are loaded when a program imports the library's, and the text
+of as_guest/: a sealed worker cannot read the policy's files. Reading them ahead costs some 100 KiB,
+loading them ten times as much.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import cache_from_source
-from pathlib import Path
+from os.path import dirname, join
 from types import ModuleType
 from typing import Any
 
-_FOLDER = Path(__file__).parent
+_FOLDER = dirname(__file__)
+_AS_GUEST = join(dirname(_FOLDER), "as_guest")
 _PACKAGE = __name__.rpartition(".")[0]
 _HEADER = 16  # of a .pyc file
+
+_texts: dict[str, str] = {}
 
 
 class _Finder:
@@ -40,8 +43,25 @@ def keep(names: Iterable[str]) -> None:
     codes = {}
     for name in names:
         try:
-            data = Path(cache_from_source(str(_FOLDER / f"{name}.py"))).read_bytes()
+            with open(cache_from_source(join(_FOLDER, f"{name}.py")), "rb") as file:
+                codes[f"{_PACKAGE}.{name}"] = file.read()
         except OSError:
             continue
-        codes[f"{_PACKAGE}.{name}"] = data
     sys.meta_path.append(_Finder(codes))  # type: ignore[arg-type]
+
+
+def path_as_guest(name: str) -> str:
+    """Of the file in as_guest/, as tracebacks show it."""
+    return join(_AS_GUEST, f"{name}.py")
+
+
+def keep_texts(names: Iterable[str]) -> None:
+    """Zygote: reads these files of as_guest/."""
+    for name in names:
+        with open(path_as_guest(name), encoding="utf-8") as file:
+            _texts[name] = file.read()
+
+
+def text_as_guest(name: str) -> str:
+    """The text of a file in as_guest/ that was kept."""
+    return _texts[name]

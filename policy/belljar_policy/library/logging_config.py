@@ -5,15 +5,12 @@ program's code, so that the names in a configuration are looked up with the prog
 from __future__ import annotations
 
 import ast
-import os
 from typing import Any
 
-from . import logging
+from . import kept, logging
 from .program import running
 
-_OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "as_guest", "logging_config.py")
-with open(_OURS, encoding="utf-8") as _file:
-    _OUR_TEXT = _file.read()  # a worker cannot read it
+_OURS = kept.path_as_guest("logging_config")
 
 _loaded: dict[str, Any] = {}
 
@@ -24,5 +21,5 @@ def dictConfig() -> Any:  # noqa: N802
         if running.run_as_guest is None:
             raise RuntimeError("there is no policy to check the text")
         names = {"__name__": "logging.config", "host_loggers": logging.all_loggers}
-        _loaded.update(running.run_as_guest([(ast.parse(_OUR_TEXT, _OURS), _OURS)], names))
+        _loaded.update(running.run_as_guest([(ast.parse(kept.text_as_guest("logging_config"), _OURS), _OURS)], names))
     return _loaded["dictConfig"]

@@ -26,7 +26,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from .. import tables
-from . import inspect
+from . import inspect, kept
 from .objects import dict_of, mro_of
 from .program import running
 from .streams import TextStream
@@ -39,9 +39,7 @@ EXPORTS = frozenset({
     "mock_open", "patch", "seal", "sentinel",
 })  # fmt: skip
 
-_OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "as_guest", "unittest_mock.py")
-with open(_OURS, encoding="utf-8") as _file:
-    _OUR_TEXT = _file.read()  # a worker can read the library's files, and not ours
+_OURS = kept.path_as_guest("unittest_mock")
 _LIBRARYS = os.path.join(os.path.dirname(_unittest_case.__file__), "mock.py")
 
 # Methods that no program may define, and what becomes of them.
@@ -68,7 +66,7 @@ _loaded: dict[str, Any] = {}
 
 
 def _load() -> dict[str, Any]:
-    ours = ast.parse(_OUR_TEXT, _OURS)
+    ours = ast.parse(kept.text_as_guest("unittest_mock"), _OURS)
     with open(_LIBRARYS, encoding="utf-8") as file:
         librarys = _Changes(ours).visit(ast.parse(file.read(), _LIBRARYS))
     if running.run_as_guest is None:
