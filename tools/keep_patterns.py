@@ -42,13 +42,19 @@ import tomllib  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 
+# Modules of reviewed.LATE_ANYWAY whose import is mostly the compilation of their patterns.
+_LATE = ("doctest", "html.parser")
+
+
 def start(share: Path, profile: dict[str, Any]) -> None:
-    """Imports everything that a zygote imports."""
+    """Imports everything that a zygote imports, and what a worker imports often."""
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(Path(__file__).parent))
     sys.modules["_belljar_guards"] = importlib.import_module("walk_surface").StandIn()
     sys.path[1:1] = [str(share / room) for room in ("policy", "runner", "site-packages")]
     importlib.import_module("belljar_runner").prepare(profile, {})
+    for name in _LATE:
+        importlib.import_module(name)
 
 
 def patterns() -> list[tuple[str | bytes, int, tuple[Any, ...]]]:

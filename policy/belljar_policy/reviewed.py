@@ -128,7 +128,7 @@ LATE = frozenset({
 # The same for modules of which no class is changed.
 LATE_ANYWAY = frozenset({
     "ast", "atexit", "codecs", "doctest", "errno", "fileinput", "gc", "getpass", "gettext",
-    "graphlib", "html", "importlib", "keyword", "linecache", "locale", "logging.config",
+    "html", "importlib", "keyword", "linecache", "locale", "logging.config",
     "logging.handlers", "multiprocessing", "platform", "quopri", "sched", "signal", "stat",
     "subprocess", "timeit", "token", "unittest", "weakref", "zlib",
 })  # fmt: skip
