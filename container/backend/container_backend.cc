@@ -1,5 +1,7 @@
 #include "container/backend/container_backend.h"
 
+#include <signal.h>
+
 #include <cerrno>
 #include <chrono>
 #include <memory>
@@ -86,6 +88,12 @@ void ContainerBackend::ExplainEnd(const PooledContainer& container, host::Outcom
     SetOutOfMemory(outcome);
   } else {
     outcome.error->message += ", with exit code " + std::to_string(exit->exit_code);
+    // Engines can lose the kernel's notice (containerd issue 8893, gVisor issue 9723).
+    if (exit->exit_code == 128 + SIGKILL) {
+      outcome.error->hint = "the kernel kills a container with this code at its memory limit, " +
+                            options_.pool.spec.memory.ToString() +
+                            ", but the engine did not report that it did";
+    }
   }
 }
 

@@ -201,14 +201,6 @@ const char* ModeName(IsolationMode mode) {
 
 }  // namespace
 
-Language LanguageOf(const SandboxOptions& options) {
-  return options.profile.full_language ? Language::kFull : options.language;
-}
-
-const char* LanguageName(Language language) {
-  return language == Language::kRestricted ? "restricted" : "full";
-}
-
 std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
   std::vector<std::string> required;
   for (const char* layer : kLayers) {

@@ -65,9 +65,13 @@ struct SandboxOptions {
 };
 
 // Full if the operator's option or the profile says so.
-Language LanguageOf(const SandboxOptions& options);
-// "restricted", "full".
-const char* LanguageName(Language language);
+inline Language LanguageOf(const SandboxOptions& options) {
+  return options.profile.full_language ? Language::kFull : options.language;
+}
+
+inline const char* LanguageName(Language language) {
+  return language == Language::kRestricted ? "restricted" : "full";
+}
 
 // The layers that must be observed on a worker before it gets a request: those that the mode
 // promises, minus those omitted by name. In the order of the seal.

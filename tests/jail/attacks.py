@@ -57,7 +57,6 @@ class Attack:
     outside: str = "plain"
     alone: tuple[str, ...] = ()
     control: bool = True
-    options: tuple[str, ...] = ()
     victim: bool = False  # needs a process that may be killed
     tags: frozenset[str] = field(default_factory=frozenset)
 

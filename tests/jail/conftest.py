@@ -169,6 +169,46 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     return Ran(parsed, code, seconds, stderr, usage.ru_maxrss * 1024, stdout)
 
 
+class LessLayers:
+    """Runs programs with a layer omitted, all those of a layer in one sandbox (runner.cc)."""
+
+    def __init__(self) -> None:
+        self.layer: str | None = None
+        self.process: subprocess.Popen | None = None
+
+    def __enter__(self) -> "LessLayers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait(30)
+            self.process.stdout.close()
+            left = left_in_session(self.process.pid)
+            assert not left, f"processes are left behind: {left}"
+
+    def start(self, layer: str) -> None:
+        self.__exit__()
+        self.layer = layer
+        self.process = subprocess.Popen(
+            [str(BELLJAR.parent / "bin/jail_runner"), str(PROFILE), layer],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "BELLJAR_TEST_SECRET": SECRET},
+            start_new_session=True,
+        )
+
+    def run(self, layer: str, code: str) -> Ran:
+        if layer != self.layer or self.process.poll() is not None:
+            self.start(layer)
+        started = time.monotonic()
+        self.process.stdin.write(json.dumps(code).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        assert line, "the runner has ended"
+        return Ran(json.loads(line), 0, time.monotonic() - started, "", 0)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def command():
     if not BELLJAR.exists():

@@ -305,7 +305,13 @@ TEST_P(RealContainers, AMemoryBombIsAMemoryLimit) {
   request.limits.memory = core::Bytes::Mebi(2048);
   EXPECT_EQ(Ran(*sandbox, request).status, host::Status::kOk);
   request.source = "len(b'x' * (1500 << 20))";
-  const host::Outcome outcome = Ran(*sandbox, request);
+  host::Outcome outcome = Ran(*sandbox, request);
+  // Docker can lose the kernel's notice under runsc on a busy machine. The outcome then says what
+  // is known, and losing it twice in a row is a failure.
+  if (IsGvisor() && outcome.status == host::Status::kKilled) {
+    EXPECT_THAT(*outcome.error->hint, HasSubstr("at its memory limit, 320 MiB"));
+    outcome = Ran(*sandbox, request);
+  }
   EXPECT_EQ(outcome.status, host::Status::kMemoryLimit) << host::OutcomeToJson(outcome, 1);
   EXPECT_EQ(outcome.error->type, "MemoryLimit");
 }

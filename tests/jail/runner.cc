@@ -1,0 +1,55 @@
+// Runs programs from standard input with the kernel layers alone, all in one sandbox:
+//
+//   jail_runner PROFILE [LAYER TO OMIT]
+//
+// Each line is a JSON string, the source; the answer is a line with the outcome as JSON. For
+// tests/jail, where most of a `belljar run` would be the start of a zygote. Each program has a
+// worker of its own, which is sealed as always.
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "engine/host/outcome.h"
+#include "engine/outside/profile_catalogue.h"
+#include "engine/outside/sandbox.h"
+
+namespace {
+
+using belljar::core::Error;
+using belljar::core::Result;
+namespace host = belljar::host;
+namespace outside = belljar::outside;
+
+int Fail(const Error& error) {
+  std::fprintf(stderr, "jail_runner: %s\n", error.ToString().c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return Fail(belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER]"));
+  const Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  if (!catalogue) return Fail(catalogue.error());
+  Result<belljar::core::Profile> profile = catalogue->Choose(argv[1]);
+  if (!profile) return Fail(profile.error());
+
+  outside::SandboxOptions options;
+  options.profile = std::move(*profile);
+  options.installation = catalogue->installation();
+  options.language = outside::Language::kFull;
+  options.spares = 1;
+  if (argc > 2) options.without_layers = {argv[2]};
+  Result<std::unique_ptr<outside::Sandbox>> sandbox = outside::Sandbox::Open(std::move(options));
+  if (!sandbox) return Fail(sandbox.error());
+
+  for (std::string line; std::getline(std::cin, line);) {
+    host::Request request;
+    request.source = nlohmann::json::parse(line).get<std::string>();
+    request.limits = (*sandbox)->profile().default_limits;
+    const Result<host::Outcome> outcome = (*sandbox)->Run(request);
+    if (!outcome) return Fail(outcome.error());
+    std::cout << host::OutcomeToJson(*outcome) << std::endl;
+  }
+}
