@@ -41,7 +41,6 @@ import os  # noqa: E402
 import tomllib  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-
 # Modules of reviewed.LATE_ANYWAY whose import is mostly the compilation of their patterns.
 _LATE = ("doctest", "html.parser")
 

@@ -101,6 +101,9 @@ def test_rare_modules_are_loaded_by_their_import():
     """
     lines = "\n".join(line[4:] for line in source.split("\n"))
     ran = subprocess.run(
-        [BELLJAR, "run", "--profile", "basic", "-c", lines], capture_output=True, text=True, timeout=60
+        [BELLJAR, "run", "--profile", "basic", "-c", lines],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert ran.stdout == "p\nTrue True 0\n", ran.stderr

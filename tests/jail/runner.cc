@@ -29,7 +29,8 @@ int Fail(const Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return Fail(belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER]"));
+  if (argc < 2)
+    return Fail(belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER]"));
   const Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return Fail(catalogue.error());
   Result<belljar::core::Profile> profile = catalogue->Choose(argv[1]);

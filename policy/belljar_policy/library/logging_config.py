@@ -21,5 +21,9 @@ def dictConfig() -> Any:  # noqa: N802
         if running.run_as_guest is None:
             raise RuntimeError("there is no policy to check the text")
         names = {"__name__": "logging.config", "host_loggers": logging.all_loggers}
-        _loaded.update(running.run_as_guest([(ast.parse(kept.text_as_guest("logging_config"), _OURS), _OURS)], names))
+        _loaded.update(
+            running.run_as_guest(
+                [(ast.parse(kept.text_as_guest("logging_config"), _OURS), _OURS)], names
+            )
+        )
     return _loaded["dictConfig"]

@@ -319,7 +319,8 @@ TEST_F(ContainerRuns, OneThatEndsInTheMiddleSaysHow) {
   EXPECT_EQ(outcome->status, host::Status::kKilled);
   EXPECT_EQ(outcome->error->message,
             "the container ended in the middle of the run, with exit code 137");
-  EXPECT_THAT(*outcome->error->hint, HasSubstr("at its memory limit, " + MemoryOfContainer(profile_).ToString()));
+  EXPECT_THAT(outcome->error->hint,
+              HasSubstr("at its memory limit, " + MemoryOfContainer(profile_).ToString()));
   EXPECT_EQ(outcome->stdout_stream.text, "begun\n");
 }
 
