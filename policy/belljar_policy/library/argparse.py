@@ -26,6 +26,17 @@ class Namespace(SimpleNamespace):
     def __contains__(self, key: Any) -> bool:
         return guards.hasattr(self, key)
 
+    def __repr__(self) -> str:
+        named, others = [], {}
+        for name, value in builtins.vars(self).items():
+            if name.isidentifier():
+                named.append(f"{name}={value!r}")
+            else:
+                others[name] = value
+        if others:
+            named.append(f"**{others!r}")
+        return f"{type(self).__name__}({', '.join(named)})"
+
 
 def FileType(*_: Any, **__: Any) -> Any:  # noqa: N802
     """argparse.FileType."""

@@ -13,6 +13,7 @@ import sys
 import typing
 import unicodedata
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import _belljar_guards as guards
@@ -25,6 +26,7 @@ from .types import new_class
 
 _Field = dataclasses.Field
 _library_get_field = dataclasses._get_field  # type: ignore[attr-defined]
+_library_is_type = dataclasses._is_type  # type: ignore[attr-defined]
 _FIELDS = "__dataclass_fields__"
 _field_name = _Field.__dict__["name"].__get__
 _KNOWN_METACLASSES = frozenset({"type", "ABCMeta", "_ProtocolMeta"})
@@ -55,6 +57,23 @@ def _checked_get_field(cls: type, a_name: Any, *rest: Any, **more: Any) -> Any:
     if type(field) is not _Field or _field_name(field) is not a_name:
         raise TypeError(f"[BJ502] the default of {a_name!r} is not usable in a dataclass")
     return field
+
+
+def _names_type(
+    annotation: str, cls: type, module: Any, kind: Any, is_kind: Callable[[Any, Any], bool]
+) -> bool:
+    """dataclasses._is_type: whether the text of an annotation names ClassVar, InitVar or KW_ONLY.
+
+    The library compares the module that the text begins with, which in a program is another object
+    of the same name.
+    """
+    if _library_is_type(annotation, cls, module, kind, is_kind):
+        return True
+    match = dataclasses._MODULE_IDENTIFIER_RE.match(annotation)  # type: ignore[attr-defined]
+    if match is None or match.group(1) is None:
+        return False
+    named = sys.modules[cls.__module__].__dict__.get(match.group(1))
+    return type(named) is ModuleType and is_kind(named.__dict__.get(match.group(2)), module)
 
 
 def _checks_fields(original: Callable, index: int) -> Callable:
@@ -317,6 +336,7 @@ def reduce() -> None:
     """Zygote, before the freeze: adds checks where the library reads fields and writes text."""
     library: Any = dataclasses
     library._get_field = _checked_get_field
+    library._is_type = _names_type
     if hasattr(library, "_FuncBuilder"):
         library._FuncBuilder = _guarded_builder(library._FuncBuilder)
     else:

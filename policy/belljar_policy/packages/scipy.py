@@ -1,5 +1,6 @@
 """scipy: its submodules load on first use, when a sealed worker cannot map native code any more.
-Distributions generate methods from the names of their shapes, which a subclass supplies.
+Distributions generate methods from the names of their shapes, which a subclass supplies. Three of them integrate in C and
+pass their parameters as the address of an array.
 """
 
 from __future__ import annotations
@@ -45,8 +46,42 @@ def _run(text: Any, names: dict[str, Any]) -> None:
     exec(text, names)
 
 
+class _Parameters:
+    """Stands for ctypes in the module of the distributions, so that data_as() knows its caller: no
+    program can name this class, and scipy passes the pointers on to its own C code only.
+    """
+
+    c_void_p = object()
+
+
+def _pass_parameters() -> None:
+    """studentized_range (Tukey's test), geninvgauss and genhyperbolic: data_as() of numpy refuses a
+    program (numpy.py), and would refuse these too.
+    """
+    ctypes: Any = importlib.import_module("ctypes")
+    numpy: Any = importlib.import_module("numpy")
+    pointers: Any = importlib.import_module("numpy._core._internal")._ctypes
+    refuse = pointers.data_as
+
+    def data_as(self: Any, kind: Any) -> Any:
+        if kind is not _Parameters.c_void_p:
+            return refuse(self, kind)
+        array = self._arr
+        # The C code reads as many numbers as scipy lists. The items are the program's: of empty
+        # sequences the array would have two dimensions and no memory.
+        if type(array) is not numpy.ndarray or array.ndim != 1 or array.dtype != numpy.float64:
+            raise TypeError("the parameters of a distribution must be numbers")
+        pointer = ctypes.c_void_p(self.data)
+        pointer._arr = array  # as in numpy: the pointer keeps the memory
+        return pointer
+
+    pointers.data_as = data_as
+    importlib.import_module("scipy.stats._continuous_distns").ctypes = _Parameters  # type: ignore[attr-defined]
+
+
 def adapt() -> None:
     for part in _PARTS:
         importlib.import_module(f"scipy.{part}")
         load_native(f"scipy.{part}")
     importlib.import_module("scipy.stats._distn_infrastructure").exec = _run  # type: ignore[attr-defined]
+    _pass_parameters()
