@@ -87,6 +87,8 @@ SUBCLASSABLE: dict[str, str] = {
 WRITABLE: dict[str, str] = {
     "decimal": "Context",
     "collections": "UserDict UserList UserString ChainMap defaultdict",
+    # What it was made of is read-only, and the library reads no other attribute of one.
+    "functools": "partial",
     "textwrap": "TextWrapper",
     "pprint": "PrettyPrinter",
     "reprlib": "Repr",
@@ -130,7 +132,7 @@ LATE_ANYWAY = frozenset({
     "ast", "atexit", "codecs", "doctest", "errno", "fileinput", "gc", "getpass", "gettext",
     "html", "importlib", "keyword", "linecache", "locale", "logging.config",
     "logging.handlers", "multiprocessing", "platform", "quopri", "sched", "signal", "stat",
-    "subprocess", "timeit", "token", "unittest", "weakref", "zlib",
+    "subprocess", "timeit", "token", "tracemalloc", "unittest", "weakref", "zlib",
 })  # fmt: skip
 
 # The same for packages of OPEN_PACKAGES (packages/late.py).

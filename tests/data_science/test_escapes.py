@@ -84,6 +84,14 @@ ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
                 "it = np.zeros(2).ctypes\nreturn it.data_as(type(it._data))",
                 "_data",
             ),
+            "a pointer as scipy's distributions make one": (
+                """
+                from scipy import stats
+                kind = stats._continuous_distns.ctypes.c_void_p
+                return np.zeros(2).ctypes.data_as(kind).value
+                """,
+                "_continuous_distns",
+            ),
             "functions of a generator by their addresses": (
                 "return np.random.PCG64().ctypes.next_uint64",
                 "BJ502",

@@ -114,6 +114,16 @@ USES = {
     "    figure.savefig(kept := io.BytesIO(), format=kind, bbox_inches='tight')\n"
     "    plt.close(figure)\n    kinds.append((kind, len(kept.getvalue()) > 1000))\nkinds",
 }
+USES |= {
+    "distributions with parameters in C": "from scipy import stats\n"
+    "[float(p) for p in (stats.tukey_hsd([1, 2, 3], [2, 3, 4.5]).pvalue[0, 1].round(6), "
+    "stats.studentized_range.cdf(3, 3, 10).round(6), stats.geninvgauss.cdf(1, 1, 1).round(6))]",
+    "Tukey's test": "from statsmodels.stats.multicomp import pairwise_tukeyhsd\n"
+    "str(pairwise_tukeyhsd([1, 2, 3, 4, 5, 9.0], list('aabbcc')))",
+    "link functions": "import statsmodels.api as sm\nlink = sm.families.links.Log()\n"
+    "sm.GLM([1.0, 2, 3, 5], [[1, 1], [1, 2], [1, 3], [1, 5.5]], family=sm.families.Gamma(link))"
+    ".fit().params.round(4).tolist()",
+}
 # The packages that are loaded on import.
 USES |= {
     "bs4": """

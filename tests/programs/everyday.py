@@ -157,11 +157,120 @@ threading.stack_size(512 * 1024 * 1024)
 thread = threading.Thread(target=main); thread.start(); thread.join()
 """,
     "the largest of a heap": "import heapq\nheap = [3, 1, 2]\nheapq._heapify_max(heap)\nprint(heapq._heappop_max(heap))",
+    "facts of the interpreter": """
+import sys, os, uuid, time
+try: 1 / 0
+except ZeroDivisionError: print(repr(sys.exception()))
+sys.setswitchinterval(0.25)
+print(sys.getswitchinterval(), sys.getfilesystemencodeerrors(), sys.getallocatedblocks() > 0)
+print(os.SEEK_SET, os.SEEK_CUR, os.SEEK_END, uuid.uuid1().version, uuid.getnode() == uuid.getnode(), uuid.uuid1(node=5).node)
+print(time.clock_gettime(time.CLOCK_MONOTONIC) > 0, time.clock_gettime_ns(time.CLOCK_REALTIME) > 0)
+""",
+    "a stack as lines": """
+import inspect, sys, traceback
+def outer():
+    def inner(): return traceback.extract_stack(), inspect.stack(), traceback.format_stack(limit=2)
+    return inner()
+lines, stack, text = outer()
+print([frame.name for frame in lines][-3:], lines[-1].lineno, [each.function for each in stack][:3], stack[0].lineno, stack[0][3])
+print(text[1].splitlines()[1:])
+try:
+    try: {}["a"]
+    except KeyError as error: raise ValueError("no") from error
+except ValueError as error:
+    kept = traceback.TracebackException.from_exception(error)
+print("".join(kept.format()).splitlines()[-1], list(kept.format_exception_only()), kept, kept.exc_type.__name__, kept.stack[0].lineno)
+print([line for line in kept.format() if "direct cause" in line])
+print(sys.exc_info())
+""",
+    "partial functions": """
+import functools, types
+add = functools.partial(lambda a, b: a + b, 1)
+add.note = "adds one"
+functools.update_wrapper(add, print)
+print(add(2), add.note, add.__name__, add.args, isinstance(str.join, types.MethodDescriptorType))
+try: add.func = print
+except AttributeError as error: print(error)
+""",
+    "codecs of streams": """
+import codecs, io
+out = io.BytesIO()
+writer = codecs.getwriter("utf-8")(out)
+writer.write("h\u00e9")
+print(out.getvalue(), codecs.getreader("utf-8")(io.BytesIO(b"ab")).read())
+decoder = codecs.getincrementaldecoder("utf-8")()
+print([decoder.decode(bytes([each])) for each in "h\u00e9".encode()], codecs.getincrementalencoder("utf-16")().encode("a"))
+try: codecs.getreader("nothing")
+except LookupError as error: print(error)
+""",
+    "fields with text for annotations": """
+from __future__ import annotations
+import dataclasses, typing
+from dataclasses import Field, dataclass, fields
+import typing as t
+@dataclass
+class Settings:
+    shared: typing.ClassVar[int] = 1
+    other: t.ClassVar[dict] = {}
+    given: dataclasses.InitVar[int] = 2
+    _: dataclasses.KW_ONLY
+    name: str = "n"
+    def __post_init__(self, given): self.kept = given
+print(Settings(3, name="x"), Settings(3).kept, [(f.name, isinstance(f, Field)) for f in fields(Settings)])
+""",
+    "names of arguments that are no names": """
+import argparse, os, configparser
+print(argparse.Namespace(**{"a": 1, "b c": 2}), argparse.Namespace(x=[1]))
+parser = argparse.ArgumentParser(prog="tool")
+parser.add_argument("--long-option-name", help="words " * 20)
+os.environ["COLUMNS"] = "50"
+parser.print_help()
+try: configparser.ConfigParser().get("a", "b")
+except configparser.Error as error: print(error)
+""",
+    "documents and digests in pieces": """
+import hashlib, io
+import xml.etree.ElementTree as ET
+print([(event, each.tag) for event, each in ET.iterparse(io.StringIO("<a><b/><c/></a>"), events=("start", "end"))])
+print(hashlib.file_digest(io.BytesIO(b"data"), "sha256").hexdigest() == hashlib.sha256(b"data").hexdigest())
+print(hashlib.file_digest(io.BytesIO(b"data"), hashlib.md5).hexdigest())
+""",
+    "memory and time of the program": """
+import resource, tracemalloc
+tracemalloc.start()
+kept = [0] * 100_000
+size, peak = tracemalloc.get_traced_memory()
+tracemalloc.stop()
+print(size > 700_000, peak >= size, tracemalloc.is_tracing(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 1000)
+""",
     "lines of input": "import fileinput\nprint([line for line in fileinput.input()], __name__)",
     "a slow digest": "import hashlib\nprint(hashlib.scrypt(b'p', salt=b's', n=2, r=1, p=1).hex()[:8])",
 }
 
 FILES: dict[str, str] = {
+    "files that arguments name": """
+import argparse, contextlib, os, shutil
+parser = argparse.ArgumentParser()
+parser.add_argument("--out", type=argparse.FileType("w"))
+with parser.parse_args(["--out", "x.txt"]).out as out: out.write("text")
+print(open("x.txt").read(), shutil.which("no-such-program-anywhere"))
+try: argparse.FileType("r")("missing.txt")
+except argparse.ArgumentTypeError as error: print(error)
+os.remove("x.txt")
+os.mkdir("below")
+with contextlib.chdir("below"): print(os.path.basename(os.getcwd()), os.listdir())
+print(os.path.basename(os.getcwd()) != "below")
+os.rmdir("below")
+""",
+    "a document in pieces": """
+import hashlib, os
+import xml.etree.ElementTree as ET
+with open("a.xml", "w") as out: out.write("<a><b/></a>")
+print([(event, each.tag) for event, each in ET.iterparse("a.xml")])
+with open("a.xml", "rb") as source:
+    print(hashlib.file_digest(source, "md5").hexdigest(), source.seek(0, os.SEEK_END))
+os.remove("a.xml")
+""",
     "rotated logs": """
 import logging, logging.handlers, os, tempfile
 folder = tempfile.mkdtemp()

@@ -14,8 +14,8 @@ from typing import Any
 
 import _belljar_guards as guards
 
-from . import sys
-from .objects import check_classes_of, is_a
+from . import os, sys
+from .objects import check_classes_of, is_a, its_own_only
 
 _OPENS = "opens files; add_argument() takes type=str, and the program reads the data itself"
 
@@ -38,9 +38,33 @@ class Namespace(SimpleNamespace):
         return f"{type(self).__name__}({', '.join(named)})"
 
 
-def FileType(*_: Any, **__: Any) -> Any:  # noqa: N802
-    """argparse.FileType."""
-    raise PermissionError(f"[BJ502] argparse.FileType() {_OPENS}")
+@its_own_only
+class FileType:
+    """argparse.FileType: opens the file that an argument names."""
+
+    __slots__ = ("_bufsize", "_encoding", "_errors", "_mode")
+
+    def __init__(
+        self, mode: Any = "r", bufsize: Any = -1, encoding: Any = None, errors: Any = None
+    ) -> None:
+        if not _has_files:
+            raise PermissionError(f"[BJ502] argparse.FileType() {_OPENS}")
+        self._mode, self._bufsize, self._encoding, self._errors = mode, bufsize, encoding, errors
+
+    def __call__(self, string: Any) -> Any:
+        if type(string) is str and string == "-":
+            stream = sys.stdin() if "r" in self._mode else sys.stdout()
+            return stream.buffer if "b" in self._mode else stream
+        try:
+            return builtins.open(string, self._mode, self._bufsize, self._encoding, self._errors)
+        except OSError as error:
+            raise argparse.ArgumentTypeError(f"can't open {string!r}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"FileType({self._mode!r})"
+
+
+_has_files = False
 
 
 def _is_parsers(value: Any) -> bool:
@@ -84,7 +108,13 @@ class _Sys:
         return builtins.getattr(_real_sys, name)
 
 
-_WIDTH = 78  # of a terminal of 80 columns, which is what the library assumes where there is none
+def _width() -> int:
+    """Two less than the program's $COLUMNS, or than 80, as the library has it without a terminal."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, TypeError, ValueError):
+        columns = 0
+    return (columns if columns > 0 else 80) - 2
 
 
 def reduce(has_files: bool) -> None:
@@ -96,7 +126,7 @@ def reduce(has_files: bool) -> None:
         self: Any, prog: Any, indent_increment: int = 2, max_help_position: int = 24,
         width: Any = None, *more: Any, **options: Any
     ) -> None:  # fmt: skip
-        width = _WIDTH if width is None else width  # or shutil would be imported to ask for it
+        width = _width() if width is None else width  # or shutil would be imported to ask for it
         original(self, prog, indent_increment, max_help_position, width, *more, **options)
 
     library.HelpFormatter.__init__ = __init__
@@ -105,5 +135,7 @@ def reduce(has_files: bool) -> None:
     library.Namespace = Namespace
     library.getattr, library.hasattr, library.setattr = _getattr, _hasattr, guards.setattr
     library.vars = _vars
+    global _has_files
+    _has_files = has_files
     if not has_files:
         library.open = _open

@@ -1,12 +1,14 @@
-"""codecs, for guests: encoding and decoding; no files, and no codecs of the program's own.
+"""codecs, for guests: encoding and decoding; no codecs of the program's own.
 
-The library's lookup() hands out stream classes, which forward any attribute to what they wrap.
+The library's lookup() hands out stream classes, which forward any attribute to what they wrap. Here
+getreader() and getwriter() make an io.TextIOWrapper.
 """
 
 from __future__ import annotations
 
 import builtins
 import codecs
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +58,75 @@ def getdecoder(encoding: str) -> Callable:
         return codecs.decode(input, name, errors), len(input)
 
     return decode
+
+
+def _text_encoding(encoding: Any) -> str:
+    info = codecs.lookup(_plain(encoding))
+    if not info._is_text_encoding:  # type: ignore[attr-defined]
+        raise LookupError(f"{info.name!r} is not a text encoding; use codecs.encode() or decode()")
+    return info.name
+
+
+@its_own_only
+class _Incremental:
+    """An incremental encoder or decoder of the library's, with only the methods that programs use."""
+
+    __slots__ = ("_codec",)
+
+    def __init__(self, codec: Any) -> None:
+        self._codec = codec
+
+    def decode(self, input: Any, final: Any = False) -> str:
+        """The text of the bytes so far; `final` after the last of them."""
+        return self._codec.decode(bytes(input), bool(final))
+
+    def encode(self, input: Any, final: Any = False) -> bytes:
+        """The bytes of a text."""
+        return self._codec.encode(str(input), bool(final))
+
+    def reset(self) -> None:
+        """Forgets what is incomplete."""
+        self._codec.reset()
+
+
+def getincrementaldecoder(encoding: str) -> Callable:
+    """A function that makes decoders for bytes that arrive in pieces."""
+    name = _text_encoding(encoding)
+
+    def decoder(errors: str = "strict") -> _Incremental:
+        return _Incremental(codecs.getincrementaldecoder(name)(errors))
+
+    return decoder
+
+
+def getincrementalencoder(encoding: str) -> Callable:
+    """A function that makes encoders, which write a byte order mark once."""
+    name = _text_encoding(encoding)
+
+    def encoder(errors: str = "strict") -> _Incremental:
+        return _Incremental(codecs.getincrementalencoder(name)(errors))
+
+    return encoder
+
+
+def getreader(encoding: str) -> Callable:
+    """A function that makes a text stream of a binary one."""
+    name = _text_encoding(encoding)
+
+    def reader(stream: Any, errors: str = "strict") -> Any:
+        return io.TextIOWrapper(stream, name, errors, "")
+
+    return reader
+
+
+def getwriter(encoding: str) -> Callable:
+    """A function that makes a text stream of a binary one; what is written arrives at once."""
+    name = _text_encoding(encoding)
+
+    def writer(stream: Any, errors: str = "strict") -> Any:
+        return io.TextIOWrapper(stream, name, errors, "", write_through=True)
+
+    return writer
 
 
 def open(  # noqa: A001

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import streams
+from . import os, streams
+from .objects import its_own_only
 
 
 class _RedirectStdout:
@@ -47,3 +48,21 @@ class _RedirectStderr:
 
 redirect_stdout = _RedirectStdout
 redirect_stderr = _RedirectStderr
+
+
+@its_own_only
+class chdir:  # noqa: N801 (the library's name)
+    """contextlib.chdir, for programs with files."""
+
+    __slots__ = ("_old", "path")
+
+    def __init__(self, path: Any) -> None:
+        self.path = path
+        self._old: list[str] = []
+
+    def __enter__(self) -> None:
+        self._old.append(os.getcwd())
+        os.chdir(self.path)
+
+    def __exit__(self, *_: object) -> None:
+        os.chdir(self._old.pop())

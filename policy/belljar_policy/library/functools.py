@@ -39,7 +39,11 @@ def update_wrapper(
         return wrapper
     for name in ("__name__", "__doc__"):
         try:
-            guards.setattr(wrapper, name, guards.getattr(wrapped, name))
+            value = guards.getattr(wrapped, name)
+            if type(wrapper) is functools.partial and type(value) is str:
+                wrapper.__dict__[name] = value
+            else:
+                guards.setattr(wrapper, name, value)
         except (AttributeError, TypeError):
             continue
     return wrapper

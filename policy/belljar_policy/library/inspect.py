@@ -11,6 +11,8 @@ import ast
 import collections
 import functools
 import inspect
+import itertools
+import linecache
 import sys
 import types
 from typing import Any
@@ -19,7 +21,7 @@ import _belljar_guards as guards
 
 from .. import reviewed
 from .objects import dict_of, is_a, its_own_only, mro_of
-from .program import running
+from .program import places_of_callers, running
 
 Parameter = inspect.Parameter
 Signature = inspect.Signature
@@ -565,3 +567,20 @@ def getcoroutinestate(coroutine: Any) -> str:
     if not iscoroutine(coroutine):
         raise TypeError(f"expected a coroutine, got {type(coroutine).__name__}")
     return inspect.getcoroutinestate(coroutine)
+
+
+FrameInfo = collections.namedtuple(  # noqa: PYI024 (as in the library)
+    "FrameInfo", ["frame", "filename", "lineno", "function", "code_context", "index"]
+)
+_MAX_STACK = 1000  # calls that are shown, the innermost
+
+
+def stack(context: Any = 1) -> list[FrameInfo]:
+    """The program's calls, the innermost first; `frame` is None. One line of context, or none."""
+    found = []
+    for filename, line, name in itertools.islice(places_of_callers(), _MAX_STACK):
+        text = linecache.getline(filename, line) if context else ""
+        found.append(
+            FrameInfo(None, filename, line, name, [text] if text else None, 0 if text else None)
+        )
+    return found

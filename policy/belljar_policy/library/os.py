@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from os import (  # noqa: F401 (exports)
     F_OK,
     R_OK,
+    SEEK_CUR,
+    SEEK_END,
+    SEEK_SET,
     W_OK,
     X_OK,
     DirEntry,
@@ -82,6 +85,11 @@ def fstat(fd: Any) -> Any:
 
 def isatty(fd: Any, /) -> bool:
     return False
+
+
+def get_terminal_size(fd: Any = 1, /) -> Any:
+    """There is no terminal; shutil.get_terminal_size() then assumes 80 columns."""
+    raise OSError(25, "Inappropriate ioctl for device")
 
 
 def close(fd: Any) -> None:

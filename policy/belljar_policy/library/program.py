@@ -105,15 +105,20 @@ def place_of_caller(level: Any = 1) -> tuple[str, int, str]:
     """
     place = (running.filename, 1, "<module>")
     left = level if type(level) is int else 1
+    for place in places_of_callers():  # noqa: B007
+        left -= 1
+        if left <= 0:
+            break
+    return place
+
+
+def places_of_callers() -> Iterator[tuple[str, int, str]]:
+    """File name, line and function of each of the program's frames, the innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_builtins is running.builtins:
-            place = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
-            left -= 1
-            if left <= 0:
-                break
+            yield frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
         frame = frame.f_back
-    return place
 
 
 def functions_and_classes() -> Iterator[tuple[str, Any]]:

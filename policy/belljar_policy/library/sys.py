@@ -30,12 +30,16 @@ set_int_max_str_digits = sys.set_int_max_str_digits
 
 api_version = sys.api_version
 builtin_module_names = sys.builtin_module_names
+abiflags = sys.abiflags
 copyright = sys.copyright
+getallocatedblocks = sys.getallocatedblocks
+platlibdir = sys.platlibdir
 dont_write_bytecode = True
 executable = ""  # there is no other program
 flags = sys.flags
 float_repr_style = sys.float_repr_style
 getdefaultencoding = sys.getdefaultencoding
+getfilesystemencodeerrors = sys.getfilesystemencodeerrors
 getfilesystemencoding = sys.getfilesystemencoding
 getrefcount = sys.getrefcount
 implementation = SimpleNamespace(**vars(sys.implementation))
@@ -61,6 +65,25 @@ def exc_info() -> tuple[Any, Any, Any]:
     """The exception that is being handled."""
     kind, error, _ = sys.exc_info()
     return kind, error, None if error is None else traceback_of(error)
+
+
+def exception() -> Any:
+    """The exception that is being handled, or None."""
+    return sys.exc_info()[1]
+
+
+_switch_interval = 0.005
+
+
+def getswitchinterval() -> float:
+    """What setswitchinterval() was last given. Threads take turns where they wait."""
+    return _switch_interval
+
+
+def setswitchinterval(interval: Any, /) -> None:
+    """Changes nothing: threads take turns where they wait."""
+    global _switch_interval
+    _switch_interval = float(interval)
 
 
 def is_finalizing() -> bool:

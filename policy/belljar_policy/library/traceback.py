@@ -1,17 +1,18 @@
 """traceback, for guests: exceptions as text, with only the program's own frames.
 
-Nothing returned contains a frame: there is no TracebackException, and what a program sees as a
-traceback is a list of lines.
+Nothing returned contains a frame: what a program sees as a traceback or a stack is a list of lines.
 """
 
 from __future__ import annotations
 
+import itertools
+import linecache
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from .objects import is_a, its_own_only
-from .program import running
+from .program import places_of_callers, running
 
 _CURRENT: Any = object()
 _qualified_name_of = vars(type)["__qualname__"].__get__
@@ -158,15 +159,93 @@ def _parts(tb: Any, limit: Any) -> slice:
     return slice(limit) if limit >= 0 else slice(limit, None)
 
 
-def extract_tb(tb: Any, limit: Any = None) -> list[Any]:
+@its_own_only
+class StackSummary(list):
+    """Lines of a traceback or a stack, from the outermost."""
+
+    __slots__ = ()
+
+    def format(self) -> list[str]:
+        """The lines as text."""
+        return format_list(self)
+
+
+def extract_tb(tb: Any, limit: Any = None) -> StackSummary:
     """The lines of a traceback."""
     if tb is None:
-        return []
+        return StackSummary()
     part = _parts(tb, limit)
-    return [
+    return StackSummary(
         FrameSummary(filename, line, name, line=text)
         for filename, line, name, text in tb._lines[part]
-    ]
+    )
+
+
+_MAX_STACK = 1000  # calls that are shown, the innermost
+
+
+def extract_stack(f: Any = None, limit: Any = None) -> StackSummary:
+    """The lines of the program that are running now, from the outermost."""
+    if f is not None:
+        raise TypeError("[BJ502] extract_stack() takes no frame")
+    places = list(itertools.islice(places_of_callers(), _MAX_STACK))[::-1]
+    if type(limit) is int:
+        places = places[-limit:] if limit > 0 else places[:-limit]
+    return StackSummary(
+        FrameSummary(filename, line, name, line=linecache.getline(filename, line).strip())
+        for filename, line, name in places
+    )
+
+
+def format_stack(f: Any = None, limit: Any = None) -> list[str]:
+    """extract_stack() as text."""
+    return format_list(extract_stack(f, limit))
+
+
+def print_stack(f: Any = None, limit: Any = None, file: Any = None) -> None:
+    """Writes extract_stack() to `file`, or stderr."""
+    print_list(extract_stack(f, limit), file)
+
+
+@its_own_only
+class TracebackException:
+    """The text of an exception, as it was when this was created."""
+
+    __slots__ = ("_final", "_message", "_own", "_text", "exc_type", "stack")
+
+    def __init__(
+        self, exc_type: Any, exc_value: Any, exc_traceback: Any = None, **_options: Any
+    ) -> None:
+        error = _exception(exc_value, _CURRENT)
+        if error is None:
+            raise TypeError("an exception is needed")
+        self.exc_type = type(error)
+        self.stack = extract_tb(traceback_of(error))
+        self._final = final_lines(error)
+        self._own, self._text = list(lines_of(error, chain=False)), list(lines_of(error))
+        self._message = str(error)
+
+    @classmethod
+    def from_exception(cls, exc: Any, **_options: Any) -> TracebackException:
+        """Of an exception and those before it."""
+        return TracebackException(type(exc), exc)
+
+    def format(self, *, chain: Any = True) -> Iterator[str]:
+        """The lines that print_exception() writes."""
+        return iter(self._text if chain else self._own)
+
+    def format_exception_only(self) -> Iterator[str]:
+        """The exception without its traceback."""
+        return iter(self._final)
+
+    def print(self, *, file: Any = None, chain: Any = True) -> None:
+        """Writes the lines to `file`, or stderr."""
+        stream = sys.stderr if file is None else file
+        for line in self.format(chain=chain):
+            stream.write(line)
+
+    def __str__(self) -> str:
+        return self._message
 
 
 def format_tb(tb: Any, limit: Any = None) -> list[str]:

@@ -9,6 +9,9 @@ from typing import Any
 from .objects import refuses
 
 
+_has_files = True  # until reduce()
+
+
 class _Reader:
     """Holds one method of a file object: the library may open() what has no such method."""
 
@@ -42,6 +45,13 @@ def parse(source: Any, parser: Any = None) -> Any:
     tree = ElementTree.ElementTree()
     tree.parse(source, parser)
     return tree
+
+
+def iterparse(source: Any, events: Any = None, parser: Any = None) -> Any:
+    """xml.etree.ElementTree.iterparse; without files, from a file object."""
+    if parser is not None:
+        raise TypeError("[BJ502] iterparse() takes no parser of the program's")
+    return ElementTree.iterparse(source if _has_files else _Reader(source, "iterparse()"), events)
 
 
 def canonicalize(xml_data: Any = None, *, out: Any = None, **options: Any) -> Any:
@@ -81,6 +91,8 @@ def _tree_init(original: Callable) -> Callable:
 
 def reduce() -> None:
     """Zygote, before the freeze: the tree's own methods open no files."""
+    global _has_files
+    _has_files = False
     tree: Any = ElementTree.ElementTree
     tree.__init__ = _tree_init(tree.__init__)
     tree.parse = _tree_parse(tree.parse)
