@@ -126,7 +126,10 @@ for port in range({http} - 20, {http} + 1000):
     try:
         plain = connect()
         plain.send(b"CONNECT allowed.test:%d HTTP/1.1\\r\\n\\r\\n" % port)
-        if plain.recv(12) == b"HTTP/1.1 200":
+        answer = plain.recv(12)
+        if not answer:  # closed before the request arrived: otherwise it would be reset
+            break
+        if answer == b"HTTP/1.1 200":
             open_ports.append(port)
         plain.close()
         asked += 1

@@ -102,8 +102,8 @@ WITHHELD = "import gc, sys\n"
     [
         "gc.get_objects()",
         "def later():\n    return gc.get_objects()",
-        "import xml.etree.ElementTree as ET\nET.iterparse",
-        "import xml.etree.ElementTree\nxml.etree.ElementTree.iterparse",
+        "import xml.etree.ElementTree as ET\nET.XMLPullParser",
+        "import xml.etree.ElementTree\nxml.etree.ElementTree.XMLPullParser",
         "sys.settrace(None)",
     ],
 )
