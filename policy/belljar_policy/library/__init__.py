@@ -43,8 +43,8 @@ _RESULTS = frozenset({"result", tables.RESULT_NAME})
 _FINALIZED = object()
 
 __all__ = [
-    "LATE_PARTS", "TEXTS_AS_GUEST", "end_program", "forget", "kept", "open_network", "os", "program", "reduce",
-    "scheduler", "scopes", "sys", "threading", "traceback",
+    "LATE_PARTS", "TEXTS_AS_GUEST", "end_program", "forget", "kept", "open_network", "os",
+    "program", "reduce", "scheduler", "scopes", "sys", "threading", "traceback",
 ]  # fmt: skip
 
 LATE_PARTS = (

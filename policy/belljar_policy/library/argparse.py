@@ -109,7 +109,7 @@ class _Sys:
 
 
 def _width() -> int:
-    """Two less than the program's $COLUMNS, or than 80, as the library has it without a terminal."""
+    """Two less than the program's $COLUMNS, or than 80, as in the library without a terminal."""
     try:
         columns = int(os.environ["COLUMNS"])
     except (KeyError, TypeError, ValueError):

@@ -1,6 +1,6 @@
-"""The bytecode of the modules here that are loaded when a program imports the library's, and the text
-of as_guest/: a sealed worker cannot read the policy's files. Reading them ahead costs some 100 KiB,
-loading them ten times as much.
+"""The bytecode of the modules here that are loaded when a program imports the library's, and the
+text of as_guest/: a sealed worker cannot read the policy's files. Reading them ahead costs some 100
+KiB, loading them ten times as much.
 """
 
 from __future__ import annotations

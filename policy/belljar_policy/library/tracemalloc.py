@@ -1,5 +1,5 @@
-"""tracemalloc, for guests: how much memory the program has, and had at most. There are no snapshots:
-they contain the places of the library.
+"""tracemalloc, for guests: how much memory the program has, and had at most. No snapshots: they
+contain the places of the library.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from typing import Any
 
 from .objects import refuses
 
-
 _has_files = True  # until reduce()
 
 

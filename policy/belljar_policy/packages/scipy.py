@@ -1,6 +1,6 @@
 """scipy: its submodules load on first use, when a sealed worker cannot map native code any more.
-Distributions generate methods from the names of their shapes, which a subclass supplies. Three of them integrate in C and
-pass their parameters as the address of an array.
+Distributions generate methods from the names of their shapes, which a subclass supplies. Three of
+them integrate in C and pass their parameters as the address of an array.
 """
 
 from __future__ import annotations
