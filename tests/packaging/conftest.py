@@ -1,7 +1,8 @@
-"""Belljar as pip installs it: a source distribution of this tree, a wheel of that, and empty
-environments with the wheel in them, of the interpreter under test and of a second build of it.
+"""Belljar as pip installs it: a source distribution of this tree, a wheel, and empty environments
+with the wheel in them, of the interpreter under test and of a second build of it.
 
-It is compiled once, in two minutes on two cores."""
+The wheel is made of this tree, whose objects the compiler cache has; otherwise it takes minutes to
+compile. That the source distribution is all that it takes is a test (test_sdist.py)."""
 
 from __future__ import annotations
 
@@ -100,38 +101,39 @@ def pip(python: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="session")
-def dist(scratch: Path) -> Path:
-    """The folder with both, as `python -m build` makes them: the wheel from the unpacked sdist."""
+def frontend(scratch: Path) -> Path:
+    """The Python with `build`."""
     subprocess.run([PYTHON, "-I", "-m", "venv", scratch / "frontend"], check=True)
-    frontend = scratch / "frontend/bin/python"
-    got = pip(frontend, "install", "--require-hashes", "-r", ROOT / "requirements/packaging.txt")
+    python = scratch / "frontend/bin/python"
+    got = pip(python, "install", "--require-hashes", "-r", ROOT / "requirements/packaging.txt")
     if got.returncode != 0:
         reason = f"pip cannot install requirements/packaging.txt: {got.stderr[-500:]}"
         pytest.fail(reason) if MUST_WORK else pytest.skip(reason)
-    environment = os.environ | {
-        "CC": "/usr/bin/cc",
-        "CXX": "/usr/bin/c++",
-        "TMPDIR": str(scratch),
-    }
-    built = subprocess.run(
-        [
-            frontend,
-            "-I",
-            "-m",
-            "build",
-            "-Ccmake.define.BELLJAR_WERROR=ON",
-            # All of it is compiled here: in half the time, with what hardening needs of -O.
-            "-Ccmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG",
-            "-o",
-            scratch / "dist",
-            ROOT,
-        ],
-        env=environment,
-        capture_output=True,
-        check=False,
-        text=True,
-    )
-    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
+    return python
+
+
+@pytest.fixture(scope="session")
+def build_tree(scratch: Path) -> Path:
+    """Where the wheel is compiled."""
+    return scratch / "tree"
+
+
+@pytest.fixture(scope="session")
+def dist(frontend: Path, scratch: Path, build_tree: Path) -> Path:
+    """The folder with both."""
+    environment = os.environ | {"CC": "/usr/bin/cc", "CXX": "/usr/bin/c++", "TMPDIR": str(scratch)}
+    for kind, options in {
+        "--sdist": [],
+        "--wheel": [f"-Cbuild-dir={build_tree}", "-Ccmake.define.BELLJAR_WERROR=ON"],
+    }.items():
+        built = subprocess.run(
+            [frontend, "-I", "-m", "build", kind, *options, "-o", scratch / "dist", ROOT],
+            env=environment,
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
     return scratch / "dist"
 
 
