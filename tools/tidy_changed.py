@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Run clang-tidy on C++ that changed since a revision; only findings on changed lines count.
 
-    tools/tidy_changed.py [--base REVISION] [--build TREE] [--jobs N] [--minutes N]
+    tools/tidy_changed.py [BASE] [--build TREE] [--jobs N] [--minutes N]
 
-Default for --base: the branch point from origin's branch or, on that branch itself, the last five
+Default for BASE: the branch point from origin's branch or, on that branch itself, the last five
 commits, as far as the clone has them. A header is checked through the source file of the same name.
 TREE is a build tree configured source by source (`cmake --preset tidy`); it need not be
 compiled. Files with the most changes are checked first; files skipped for lack of time are listed,
@@ -136,7 +136,7 @@ def read_all(sources: list[str], tree: Path, jobs: int, minutes: float, lines: s
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--base", help="the revision to compare with")
+    parser.add_argument("base", nargs="?", help="the revision to compare with")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "tidy")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=4)

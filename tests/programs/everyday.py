@@ -295,6 +295,16 @@ with tempfile.SpooledTemporaryFile(max_size=10, mode="w+") as file:
 }
 
 TESTED: dict[str, str] = {
+    "lines of a shell that are patched": """
+import cmd, io
+from unittest.mock import patch
+class Shell(cmd.Cmd):
+    def do_add(self, arg): print("added", arg, file=self.stdout)
+    def do_quit(self, arg): return True
+with patch("builtins.input", side_effect=["add z 1", "quit"]) as ask, patch("sys.stdout", new_callable=io.StringIO) as out:
+    Shell().cmdloop()
+print(out.getvalue(), ask.call_count)
+""",
     "processes that are patched": """
 import os, subprocess, unittest
 from unittest.mock import MagicMock, patch
