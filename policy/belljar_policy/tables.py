@@ -14,9 +14,10 @@ HINT_GENERIC = "Use the public operation that it implements."
 
 # Names that describe a module.
 MODULE_DUNDERS = frozenset({
-    "__all__", "__author__", "__authors__", "__contact__", "__copyright__", "__credits__",
-    "__date__", "__deprecated__", "__doc__", "__email__", "__license__", "__maintainer__",
-    "__revision__", "__status__", "__title__", "__url__", "__version__",
+    "__all__", "__author__", "__author_email__", "__authors__", "__contact__", "__copyright__",
+    "__credits__", "__date__", "__deprecated__", "__description__", "__doc__", "__email__",
+    "__license__", "__maintainer__", "__maintainer_email__", "__maintainers__", "__revision__",
+    "__status__", "__summary__", "__title__", "__uri__", "__url__", "__version__",
 })  # fmt: skip
 
 # Loaded as plain names. `__class__` is the cell that super() uses.
@@ -51,6 +52,9 @@ _CLASS_DUNDERS = {
     "copying and pickling by parts": "reduce getstate setstate getnewargs getnewargs_ex",
     "attributes": "getattr setattr delattr get set delete slots match_args annotations",
     "classes": "instancecheck subclasscheck isabstractmethod mro_entries orig_bases",
+    "Python 2, which Python 3 never calls": (
+        "cmp unicode nonzero div rdiv idiv long getslice setslice delslice coerce"
+    ),
 }
 CLASS_DUNDERS_BY_USE = {
     use: tuple(f"__{word}__" for word in words.split()) for use, words in _CLASS_DUNDERS.items()

@@ -243,6 +243,17 @@ size, peak = tracemalloc.get_traced_memory()
 tracemalloc.stop()
 print(size > 700_000, peak >= size, tracemalloc.is_tracing(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 1000)
 """,
+    "names of an older Python": """
+__maintainers__ = ["ada"]
+__author_email__ = "ada@example.org"
+class Version:
+    def __init__(self, number): self.number = number
+    def __cmp__(self, other): return (self.number > other.number) - (self.number < other.number)
+    def __lt__(self, other): return self.__cmp__(other) < 0
+    def __nonzero__(self): return bool(self.number)
+    __bool__ = __nonzero__
+print(Version(1) < Version(2), bool(Version(0)), __maintainers__)
+""",
     "lines of input": "import fileinput\nprint([line for line in fileinput.input()], __name__)",
     "a slow digest": "import hashlib\nprint(hashlib.scrypt(b'p', salt=b's', n=2, r=1, p=1).hex()[:8])",
 }
