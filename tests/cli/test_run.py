@@ -63,7 +63,7 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("import sys\ngetattr(sys, 'setswitchinterval')(1)", "dir(sys) lists the available names"),
+        ("import sys\ngetattr(sys, 'setdlopenflags')(1)", "dir(sys) lists the available names"),
         ("getattr(int, '__getattribute__')", "Use getattr(object, name)"),
         ("import math\nmath.pi = 3", "Change an object or class that the program created."),
         (

@@ -48,7 +48,9 @@ _SPECIAL_METHODS = _dunders(
     "setitem delitem missing contains iter next reversed call enter exit await aiter anext aenter "
     "aexit fspath bytes sizeof dir repr str format doc new init post_init init_subclass "
     "class_getitem subclasshook copy deepcopy replace annotations instancecheck subclasscheck "
-    "isabstractmethod orig_bases"
+    "isabstractmethod orig_bases "
+    # which only Python 2 called
+    "cmp unicode nonzero div rdiv idiv long getslice setslice delslice coerce"
 )
 # ...but for these, which a class may define and which lead further when they are loaded: a library
 # class's own set attributes past every guard, or hand out what they were set with.
@@ -57,8 +59,9 @@ _DEFINED_ONLY = _dunders(
     "reduce getstate setstate getnewargs getnewargs_ex"
 )
 _MODULE_NAMES = _dunders(
-    "all author authors contact copyright credits date deprecated doc email license maintainer "
-    "revision status title url version"
+    "all author author_email authors contact copyright credits date deprecated description doc "
+    "email license maintainer maintainer_email maintainers revision status summary title uri url "
+    "version"
 )
 # Descriptions: text, types and exceptions.
 _DESCRIPTIONS = _dunders(
