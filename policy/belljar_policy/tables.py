@@ -14,10 +14,10 @@ HINT_GENERIC = "Use the public operation that it implements."
 
 # Names that describe a module.
 MODULE_DUNDERS = frozenset({
-    "__all__", "__author__", "__author_email__", "__authors__", "__contact__", "__copyright__",
-    "__credits__", "__date__", "__deprecated__", "__description__", "__doc__", "__email__",
-    "__license__", "__maintainer__", "__maintainer_email__", "__maintainers__", "__revision__",
-    "__status__", "__summary__", "__title__", "__uri__", "__url__", "__version__",
+    "__all__", "__author__", "__author_email__", "__authors__", "__contact__", "__contributors__",
+    "__copyright__", "__credits__", "__date__", "__deprecated__", "__description__", "__doc__",
+    "__email__", "__license__", "__maintainer__", "__maintainer_email__", "__maintainers__",
+    "__revision__", "__status__", "__summary__", "__title__", "__uri__", "__url__", "__version__",
 })  # fmt: skip
 
 # Loaded as plain names. `__class__` is the cell that super() uses.

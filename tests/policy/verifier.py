@@ -59,9 +59,9 @@ _DEFINED_ONLY = _dunders(
     "reduce getstate setstate getnewargs getnewargs_ex"
 )
 _MODULE_NAMES = _dunders(
-    "all author author_email authors contact copyright credits date deprecated description doc "
-    "email license maintainer maintainer_email maintainers revision status summary title uri url "
-    "version"
+    "all author author_email authors contact contributors copyright credits date deprecated "
+    "description doc email license maintainer maintainer_email maintainers revision status summary "
+    "title uri url version"
 )
 # Descriptions: text, types and exceptions.
 _DESCRIPTIONS = _dunders(
