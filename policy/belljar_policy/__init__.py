@@ -28,6 +28,7 @@ import _belljar_guards as guards
 
 from . import library, lookout, namespace, reviewed, tables
 from .findings import Finding, in_characters
+from .library.types import ModuleType
 from .modules import ModuleTable, ProfileError
 from .rules import RULES
 from .transformer import Transformer, keep_result
@@ -35,7 +36,7 @@ from .transformer import Transformer, keep_result
 __all__ = ["MODULE_TYPES", "RESULT_NAME", "Compiled", "Finding", "Policy", "ProfileError"]
 
 RESULT_NAME = tables.RESULT_NAME
-MODULE_TYPES = (type(guards.Proxy("sys", None, {})),)
+MODULE_TYPES = (ModuleType,)
 """The types of the modules that `import` returns to a guest."""
 
 # `await` at the top level of a program makes code that returns a coroutine.

@@ -17,13 +17,14 @@ from typing import Any
 import _belljar_guards as guards
 
 from .objects import dict_of, mro_of
+from .types import ModuleType
 
 _ATOMIC = frozenset({
     type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, bytes, str, type,
     range, property, types.FunctionType, types.BuiltinFunctionType, weakref.ref,
     types.MethodWrapperType, types.WrapperDescriptorType, types.MethodDescriptorType,
     types.ClassMethodDescriptorType,
-    type(guards.Proxy("copy", None, {})),
+    ModuleType,
 })  # fmt: skip
 
 

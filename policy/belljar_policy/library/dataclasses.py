@@ -21,12 +21,11 @@ from .. import tables
 from .copy import deepcopy
 from .objects import dict_of, mro_of, need_guest_class
 from .program import NAME_OF_TEXT
-from .types import new_class
+from .types import ModuleType, new_class
 
 _Field = dataclasses.Field
 _library_get_field = dataclasses._get_field  # type: ignore[attr-defined]
 _library_is_type = dataclasses._is_type  # type: ignore[attr-defined]
-_PROXY = type(guards.Proxy("dataclasses", None, {}))
 _FIELDS = "__dataclass_fields__"
 _field_name = _Field.__dict__["name"].__get__
 _KNOWN_METACLASSES = frozenset({"type", "ABCMeta", "_ProtocolMeta"})
@@ -73,7 +72,9 @@ def _names_type(
     if match is None or match.group(1) is None:
         return False
     named = sys.modules[cls.__module__].__dict__.get(match.group(1))
-    return type(named) is _PROXY and is_kind(guards.getattr(named, match.group(2), None), module)
+    return type(named) is ModuleType and is_kind(
+        guards.getattr(named, match.group(2), None), module
+    )
 
 
 def _checks_fields(original: Callable, index: int) -> Callable:

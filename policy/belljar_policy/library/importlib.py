@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import _belljar_guards as guards
-
 from .program import running
-
-_PROXY = type(guards.Proxy("importlib", None, {}))
+from .types import ModuleType
 
 
 def import_module(name: str, package: str | None = None) -> Any:
@@ -37,7 +34,7 @@ def import_by_name(
 
 def reload(module: Any) -> Any:
     """The module: it cannot have changed."""
-    if type(module) is not _PROXY:
+    if type(module) is not ModuleType:
         raise TypeError("reload() argument must be a module")
     return module
 

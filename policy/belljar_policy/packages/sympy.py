@@ -13,9 +13,8 @@ import _belljar_guards as guards
 
 from .. import lookout
 from ..library.program import running
+from ..library.types import ModuleType
 from . import by_name, judged
-
-_PROXY = type(guards.Proxy("sympy", None, {}))
 
 _EVERYTHING = "from sympy import *"
 _FROM = re.compile(r"from ([\w.]+) import ([\w, *]+)$")
@@ -123,7 +122,7 @@ def _adapt_lambdify() -> None:
     def get_namespace(given: Any) -> Any:
         if issubclass(type(given), types.ModuleType):
             raise TypeError("[BJ301] give the name of a module as text, or a dict of functions")
-        if type(given) is _PROXY:
+        if type(given) is ModuleType:
             return {name: getattr(given, name) for name in guards.export_names(given)}
         return namespace_of(given)
 
