@@ -15,9 +15,9 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import os, sys
-from .objects import check_classes_of, is_a, its_own_only
+from .objects import check_classes_of, is_a, refuses
 
-_OPENS = "opens files; add_argument() takes type=str, and the program reads the data itself"
+_INSTEAD = "add_argument() takes type=str, and the program reads the data itself"
 
 
 class Namespace(SimpleNamespace):
@@ -36,35 +36,6 @@ class Namespace(SimpleNamespace):
         if others:
             named.append(f"**{others!r}")
         return f"{type(self).__name__}({', '.join(named)})"
-
-
-@its_own_only
-class FileType:
-    """argparse.FileType: opens the file that an argument names."""
-
-    __slots__ = ("_bufsize", "_encoding", "_errors", "_mode")
-
-    def __init__(
-        self, mode: Any = "r", bufsize: Any = -1, encoding: Any = None, errors: Any = None
-    ) -> None:
-        if not _has_files:
-            raise PermissionError(f"[BJ502] argparse.FileType() {_OPENS}")
-        self._mode, self._bufsize, self._encoding, self._errors = mode, bufsize, encoding, errors
-
-    def __call__(self, string: Any) -> Any:
-        if type(string) is str and string == "-":
-            stream = sys.stdin() if "r" in self._mode else sys.stdout()
-            return stream.buffer if "b" in self._mode else stream
-        try:
-            return builtins.open(string, self._mode, self._bufsize, self._encoding, self._errors)
-        except OSError as error:
-            raise argparse.ArgumentTypeError(f"can't open {string!r}: {error}") from None
-
-    def __repr__(self) -> str:
-        return f"FileType({self._mode!r})"
-
-
-_has_files = False
 
 
 def _is_parsers(value: Any) -> bool:
@@ -94,15 +65,23 @@ def _vars(value: Any) -> Any:
 
 
 def _open(*_: Any, **__: Any) -> Any:
-    raise PermissionError(f"[BJ502] argparse {_OPENS}")
+    raise PermissionError(f"[BJ502] argparse opens files; {_INSTEAD}")
 
 
 class _Sys:
-    """What argparse uses of sys, with the program's own arguments."""
+    """What argparse uses of sys, with the program's own arguments and streams."""
 
     @property
     def argv(self) -> Any:
         return sys.argv()
+
+    @property
+    def stdin(self) -> Any:
+        return sys.stdin()
+
+    @property
+    def stdout(self) -> Any:
+        return sys.stdout()
 
     def __getattr__(self, name: str) -> Any:
         return builtins.getattr(_real_sys, name)
@@ -135,7 +114,6 @@ def reduce(has_files: bool) -> None:
     library.Namespace = Namespace
     library.getattr, library.hasattr, library.setattr = _getattr, _hasattr, guards.setattr
     library.vars = _vars
-    global _has_files
-    _has_files = has_files
     if not has_files:
         library.open = _open
+        library.FileType = refuses("argparse.FileType", _INSTEAD)
