@@ -92,6 +92,26 @@ ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
                 """,
                 "_continuous_distns",
             ),
+            "numbers of a distribution that no array holds": (
+                """
+                from scipy import stats
+                class Nothing:
+                    def __len__(self): return 0
+                    def __getitem__(self, index): raise IndexError
+                    def __gt__(self, other): return True
+                    def __le__(self, other): return True
+                    def __eq__(self, other): return True
+                    def __abs__(self): return 0.5
+                    def __mul__(self, other): return 1.0
+                    __ge__ = __ne__ = __gt__
+                    __add__ = __radd__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __mul__
+                    __rtruediv__ = __pow__ = __rpow__ = __mul__
+                one = np.empty(1, dtype=object)
+                one[0] = Nothing()
+                return stats.geninvgauss.cdf(np.array([1.0]), one, one).shape == (1,)
+                """,
+                "must be numbers",
+            ),
             "functions of a generator by their addresses": (
                 "return np.random.PCG64().ctypes.next_uint64",
                 "BJ502",

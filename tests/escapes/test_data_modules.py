@@ -175,6 +175,33 @@ ATTACKS = {
         weakref.WeakSet.__init__(o)
         loot = 'escaped' if hasattr(o, 'data') else None
         """,
+    "the clock of another process": """
+        import time
+        loot = 'escaped' if time.clock_gettime((~1 << 3) | 2) > 0 else None
+        """,
+    "a file by the name that a text is given": """
+        names = {}
+        exec(compile('import traceback\\nlines = traceback.extract_stack()', '/etc/passwd', 'exec'), names)
+        loot = 'escaped' if names['lines'][-1].line else None
+        """,
+    "a file by the name that a text is given, with its callers": """
+        names = {}
+        exec(compile('import inspect\\nlines = inspect.stack()', '/etc/passwd', 'exec'), names)
+        loot = 'escaped' if names['lines'][0].code_context else None
+        """,
+    "a frame of the stack": """
+        import inspect
+        loot = 'escaped' if inspect.stack()[0].frame.f_globals else None
+        """,
+    "a private name through a stream of codecs": """
+        import codecs, random
+        loot = 'escaped' if codecs.getwriter('utf-8')(random.Random())._randbelow else None
+        """,
+    "places of the library in a snapshot": """
+        import tracemalloc
+        tracemalloc.start()
+        loot = 'escaped' if tracemalloc.take_snapshot().statistics('filename') is not None else None
+        """,
     "a private name through a weak proxy": """
         import random, weakref
         r = random.Random()

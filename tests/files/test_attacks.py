@@ -225,6 +225,21 @@ LANGUAGE = {
         import pathlib, os
         os.chdir(os.open(".", os.O_RDONLY))
         """,
+    "a file that argparse opens by a number": """
+        import argparse
+        argparse.FileType("r")(0)
+        """,
+    "a document by a descriptor": """
+        import xml.etree.ElementTree as ET
+        file = open("x", "w+")
+        file.write("<a/>")
+        file.seek(0)
+        list(ET.iterparse(file.fileno()))
+        """,
+    "contextlib.chdir by a descriptor": """
+        import contextlib, os
+        with contextlib.chdir(os.open(".", os.O_RDONLY)): pass
+        """,
     "the mode of a descriptor": """
         import shutil
         file = open("x", "w")

@@ -202,6 +202,9 @@ decoder = codecs.getincrementaldecoder("utf-8")()
 print([decoder.decode(bytes([each])) for each in "h\u00e9".encode()], codecs.getincrementalencoder("utf-16")().encode("a"))
 try: codecs.getreader("nothing")
 except LookupError as error: print(error)
+for wrong in (lambda: decoder.decode(5), lambda: decoder.decode("a"), lambda: codecs.getincrementalencoder("utf-8")().encode(b"a")):
+    try: print(wrong())
+    except TypeError as error: print(type(error))
 """,
     "fields with text for annotations": """
 from __future__ import annotations
@@ -265,6 +268,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--out", type=argparse.FileType("w"))
 with parser.parse_args(["--out", "x.txt"]).out as out: out.write("text")
 print(open("x.txt").read(), shutil.which("no-such-program-anywhere"))
+print(argparse.FileType("w")("-").write("to standard output "), argparse.FileType("rb")("-").read(), argparse.FileType("a"))
 try: argparse.FileType("r")("missing.txt")
 except argparse.ArgumentTypeError as error: print(error)
 os.remove("x.txt")

@@ -12,7 +12,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from .objects import its_own_only
+from .objects import is_a, its_own_only
 
 
 @its_own_only
@@ -78,11 +78,13 @@ class _Incremental:
 
     def decode(self, input: Any, final: Any = False) -> str:
         """The text of the bytes so far; `final` after the last of them."""
-        return self._codec.decode(bytes(input), bool(final))
+        return self._codec.decode(bytes(memoryview(input)), bool(final))
 
     def encode(self, input: Any, final: Any = False) -> bytes:
         """The bytes of a text."""
-        return self._codec.encode(str(input), bool(final))
+        if not is_a(input, str):
+            raise TypeError(f"encode() argument must be str, not {type(input).__name__}")
+        return self._codec.encode(str.__str__(input), bool(final))
 
     def reset(self) -> None:
         """Forgets what is incomplete."""

@@ -11,8 +11,6 @@ import ast
 import collections
 import functools
 import inspect
-import itertools
-import linecache
 import sys
 import types
 from typing import Any
@@ -21,11 +19,14 @@ import _belljar_guards as guards
 
 from .. import reviewed
 from .objects import dict_of, is_a, its_own_only, mro_of
-from .program import places_of_callers, running
+from .program import running
+from .traceback import stack_lines
+from .types import ModuleType
 
 Parameter = inspect.Parameter
 Signature = inspect.Signature
 BoundArguments = inspect.BoundArguments
+FrameInfo = inspect.FrameInfo
 cleandoc = inspect.cleandoc
 
 _MAX_WRAPPED = 100
@@ -39,7 +40,6 @@ _BUILTINS = (
     types.ClassMethodDescriptorType,
 )
 _text_signature_of = type.__dict__["__text_signature__"].__get__
-_PROXY = type(guards.Proxy("inspect", None, {}))
 _own_init = object.__dict__["__init__"]
 
 
@@ -283,7 +283,7 @@ def isclass(obj: Any) -> bool:
 
 def ismodule(obj: Any) -> bool:
     """A module, as returned by import."""
-    return type(obj) is _PROXY
+    return type(obj) is ModuleType
 
 
 def isbuiltin(obj: Any) -> bool:
@@ -569,18 +569,10 @@ def getcoroutinestate(coroutine: Any) -> str:
     return inspect.getcoroutinestate(coroutine)
 
 
-FrameInfo = collections.namedtuple(  # noqa: PYI024 (as in the library)
-    "FrameInfo", ["frame", "filename", "lineno", "function", "code_context", "index"]
-)
-_MAX_STACK = 1000  # calls that are shown, the innermost
-
-
-def stack(context: Any = 1) -> list[FrameInfo]:
+def stack(context: Any = 1) -> list[inspect.FrameInfo]:
     """The program's calls, the innermost first; `frame` is None. One line of context, or none."""
     found = []
-    for filename, line, name in itertools.islice(places_of_callers(), _MAX_STACK):
-        text = linecache.getline(filename, line) if context else ""
-        found.append(
-            FrameInfo(None, filename, line, name, [text] if text else None, 0 if text else None)
-        )
+    for filename, line, name, text in stack_lines():
+        shown = ([text], 0) if context and text else (None, None)
+        found.append(FrameInfo(None, filename, line, name, *shown))  # type: ignore[arg-type]
     return found

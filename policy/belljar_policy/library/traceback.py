@@ -6,11 +6,11 @@ Nothing returned contains a frame: what a program sees as a traceback or a stack
 from __future__ import annotations
 
 import itertools
-import linecache
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+from . import linecache
 from .objects import is_a, its_own_only
 from .program import places_of_callers, running
 
@@ -184,16 +184,27 @@ def extract_tb(tb: Any, limit: Any = None) -> StackSummary:
 _MAX_STACK = 1000  # calls that are shown, the innermost
 
 
+def stack_lines() -> list[tuple[str, int, str, str]]:
+    """File, line, function and source of the program's calls now, the innermost first. A text that
+    was compiled while it ran has no source here, whatever file it says it is from.
+    """
+    source = linecache.getlines(running.filename)
+    return [
+        (file, line, name, source[line - 1] if file == running.filename and line else "")
+        for file, line, name in itertools.islice(places_of_callers(), _MAX_STACK)
+    ]
+
+
 def extract_stack(f: Any = None, limit: Any = None) -> StackSummary:
     """The lines of the program that are running now, from the outermost."""
     if f is not None:
         raise TypeError("[BJ502] extract_stack() takes no frame")
-    places = list(itertools.islice(places_of_callers(), _MAX_STACK))[::-1]
+    lines = stack_lines()[::-1]
     if type(limit) is int:
-        places = places[-limit:] if limit > 0 else places[:-limit]
+        lines = lines[-limit:] if limit > 0 else lines[:-limit]
     return StackSummary(
-        FrameSummary(filename, line, name, line=linecache.getline(filename, line).strip())
-        for filename, line, name in places
+        FrameSummary(filename, line, name, line=text.strip())
+        for filename, line, name, text in lines
     )
 
 
