@@ -23,6 +23,10 @@
 #include "engine/core/wire.h"
 #include "engine/seal/namespaces.h"
 
+#ifdef __SANITIZE_THREAD__
+extern "C" void __tsan_ignore_thread_begin();
+#endif
+
 namespace belljar::outside {
 namespace {
 
@@ -62,6 +66,10 @@ void SetStackLimit() {
 
 [[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds,
                              bool namespaces) {
+#ifdef __SANITIZE_THREAD__
+  // Unlike fork(), a raw clone leaves the sanitizer believing that the host's threads go on here.
+  __tsan_ignore_thread_begin();
+#endif
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -85,11 +85,11 @@ async def main():
     async with Connection("db") as db, Connection("cache"):
         print("using", db.name)
         raise KeyError("swallowed by cache")
-    done, pending = await asyncio.wait([asyncio.create_task(say(str(i), i / 100, log)) for i in range(3)], return_when=asyncio.FIRST_COMPLETED)
+    done, pending = await asyncio.wait([asyncio.create_task(say(str(i), i, log)) for i in range(3)], return_when=asyncio.FIRST_COMPLETED)
     print(len(done), len(pending), done.pop().result())
     for p in pending: p.cancel()
     await asyncio.gather(*pending, return_exceptions=True)
-    for next_done in asyncio.as_completed([say("slow", 0.02, log), say("fast", 0.001, log)]):
+    for next_done in asyncio.as_completed([say("slow", 0.5, log), say("fast", 0.001, log)]):
         print("completed", await next_done)
     return len(log)
 
