@@ -88,11 +88,11 @@ void ContainerBackend::ExplainEnd(const PooledContainer& container, host::Outcom
     SetOutOfMemory(outcome);
   } else {
     outcome.error->message += ", with exit code " + std::to_string(exit->exit_code);
-    // Engines can lose the kernel's notice (containerd issue 8893, gVisor issue 9723).
+    // Engines can lose the kernel's OOM notification (containerd issue 8893, gVisor issue 9723).
     if (exit->exit_code == 128 + SIGKILL) {
-      outcome.error->hint = "the kernel kills a container with this code at its memory limit, " +
+      outcome.error->hint = "a container that the kernel kills at its memory limit, " +
                             options_.pool.spec.memory.ToString() +
-                            ", but the engine did not report that it did";
+                            ", exits with this code; the engine reported no such kill";
     }
   }
 }

@@ -40,8 +40,8 @@ uintptr_t EndOf(const iovec& part) {
   return reinterpret_cast<uintptr_t>(part.iov_base) + part.iov_len;
 }
 
-// Larger ones are reservations, of which little is used: the shadow memory of AddressSanitizer has
-// 15 TiB, and reading what its pages are took two thirds of the time of the sanitized tests.
+// Larger mappings are reservations that are mostly unused, such as AddressSanitizer's 15 TiB of
+// shadow memory. Reading their pagemap took two thirds of the time of sanitized tests.
 constexpr uintptr_t kMaxMapping = uintptr_t{1} << 30;
 
 // The private writable mappings, from lines such as "55d0-55d4 rw-p 00000000 00:00 0 [heap]".

@@ -52,7 +52,7 @@ _CLASS_DUNDERS = {
     "copying and pickling by parts": "reduce getstate setstate getnewargs getnewargs_ex",
     "attributes": "getattr setattr delattr get set delete slots match_args annotations",
     "classes": "instancecheck subclasscheck isabstractmethod mro_entries orig_bases",
-    "Python 2, which Python 3 never calls": (
+    "Python 2 (never called by Python 3)": (
         "cmp unicode nonzero div rdiv idiv long getslice setslice delslice coerce"
     ),
 }

@@ -169,17 +169,15 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     return Ran(parsed, code, seconds, stderr, usage.ru_maxrss * 1024, stdout)
 
 
-class LessLayers:
-    """Runs programs with a layer omitted, all those of a layer in one sandbox (runner.cc)."""
+class JailRunner:
+    """Runs programs with one layer omitted, all those of a layer in one sandbox (runner.cc)."""
 
     def __init__(self) -> None:
         self.layer: str | None = None
         self.process: subprocess.Popen | None = None
 
-    def __enter__(self) -> "LessLayers":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Ends the sandbox, if there is one; nothing of it may be left running."""
         if self.process:
             self.process.stdin.close()
             self.process.wait(30)
@@ -188,7 +186,7 @@ class LessLayers:
             assert not left, f"processes are left behind: {left}"
 
     def start(self, layer: str) -> None:
-        self.__exit__()
+        self.close()
         self.layer = layer
         self.process = subprocess.Popen(
             [str(BELLJAR.parent / "bin/jail_runner"), str(PROFILE), layer],
@@ -198,9 +196,9 @@ class LessLayers:
             start_new_session=True,
         )
 
-    def run(self, layer: str, code: str) -> Ran:
-        if layer != self.layer or self.process.poll() is not None:
-            self.start(layer)
+    def run(self, code: str, without: str) -> Ran:
+        if without != self.layer or self.process.poll() is not None:
+            self.start(without)
         started = time.monotonic()
         self.process.stdin.write(json.dumps(code).encode() + b"\n")
         self.process.stdin.flush()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.jail.attacks import ALL_LAYERS, ATTACKS, EVERY_OTHER_CALL
-from tests.jail.conftest import BELLJAR, NUMBERS, LessLayers, belljar, program, run_outside
+from tests.jail.conftest import BELLJAR, NUMBERS, JailRunner, belljar, program, run_outside
 
 
 @pytest.fixture
@@ -85,10 +85,10 @@ def test_succeeds_outside(attack, facts, host, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def less_layers():
-    """The one sandbox for the tests of a layer; closed when those of the next begin."""
-    with LessLayers() as runner:
-        yield runner
+def runner():
+    runner = JailRunner()
+    yield runner
+    runner.close()
 
 
 # Every attack that a second layer claims to stop, with each layer gone in turn.
@@ -101,9 +101,9 @@ LESS = [
 
 
 @pytest.mark.parametrize(("attack", "layer"), LESS)
-def test_fails_with_a_layer_less(attack, layer, facts, host, jail, less_layers, request):
+def test_fails_with_a_layer_less(attack, layer, facts, host, jail, runner, request):
     before = host.state()
-    ran = less_layers.run(layer, program(attack.body, facts))
+    ran = runner.run(program(attack.body, facts), without=layer)
     assert "WON" not in ran.stdout, ran.outcome
     skip_if_no_such_module(ran)
     assert ran.status in ("ok", "killed"), ran.outcome

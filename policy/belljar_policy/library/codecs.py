@@ -69,7 +69,7 @@ def _text_encoding(encoding: Any) -> str:
 
 @its_own_only
 class _Incremental:
-    """An incremental encoder or decoder of the library's, with the methods that programs use."""
+    """An incremental encoder or decoder of the library, without its state."""
 
     __slots__ = ("_codec",)
 

@@ -58,13 +58,12 @@ def _checked_get_field(cls: type, a_name: Any, *rest: Any, **more: Any) -> Any:
     return field
 
 
-def _names_type(
+def _is_type(
     annotation: str, cls: type, module: Any, kind: Any, is_kind: Callable[[Any, Any], bool]
 ) -> bool:
-    """dataclasses._is_type: whether the text of an annotation names ClassVar, InitVar or KW_ONLY.
+    """dataclasses._is_type: whether a string annotation names ClassVar, InitVar or KW_ONLY.
 
-    The library compares the module that the text begins with, which in a program is another object
-    of the same name.
+    The library compares the module in front of the name by identity; a program has a proxy of it.
     """
     if _library_is_type(annotation, cls, module, kind, is_kind):
         return True
@@ -337,7 +336,7 @@ def reduce() -> None:
     """Zygote, before the freeze: adds checks where the library reads fields and writes text."""
     library: Any = dataclasses
     library._get_field = _checked_get_field
-    library._is_type = _names_type
+    library._is_type = _is_type
     if hasattr(library, "_FuncBuilder"):
         library._FuncBuilder = _guarded_builder(library._FuncBuilder)
     else:
