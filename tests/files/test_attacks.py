@@ -222,8 +222,9 @@ LANGUAGE = {
         os.truncate(file.fileno(), 3)
         """,
     "os.chdir by a descriptor": """
-        import pathlib, os
-        os.chdir(os.open(".", os.O_RDONLY))
+        import os
+        try: os.chdir(0)
+        except OSError: pass  # the kernel was asked
         """,
     "a file that argparse opens by a number": """
         import argparse
@@ -237,8 +238,9 @@ LANGUAGE = {
         list(ET.iterparse(file.fileno()))
         """,
     "contextlib.chdir by a descriptor": """
-        import contextlib, os
-        with contextlib.chdir(os.open(".", os.O_RDONLY)): pass
+        import contextlib
+        try: contextlib.chdir(0).__enter__()
+        except OSError: pass  # the kernel was asked
         """,
     "the mode of a descriptor": """
         import shutil
@@ -261,7 +263,11 @@ LANGUAGE = {
         number, path = tempfile.mkstemp()
         os.truncate(number, 3)
         """,
-    "names relative to a descriptor": "import os; os.mkdir('x', dir_fd=os.open('.', 0))",
+    "names relative to a descriptor": """
+        import os
+        try: os.mkdir("x", dir_fd=0)
+        except OSError: pass  # the kernel was asked
+        """,
 }
 
 

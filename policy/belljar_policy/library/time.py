@@ -1,4 +1,4 @@
-"""time, for guests: other threads run during a sleep, and clocks are those that have names."""
+"""time, for guests: other threads run during a sleep, and only named clocks can be read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _CLOCKS = frozenset(value for name, value in vars(time).items() if name.startswi
 
 
 def _of_named(original: Callable[[int], Any]) -> Callable[[Any], Any]:
-    """Other numbers are the clocks of processes and descriptors (clock_getcpuclockid(3)): of any
-    process of this machine where there are no namespaces."""
+    """`original`, for named clocks only.
+
+    Any other number is the CPU-time clock of a process or the clock of a descriptor
+    (clock_getcpuclockid(3), clock_gettime(2)); without a PID namespace, of any process of the host.
+    """
 
     def read(clk_id: Any, /) -> Any:
         if type(clk_id) is not int or clk_id not in _CLOCKS:
