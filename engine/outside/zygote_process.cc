@@ -67,7 +67,8 @@ void SetStackLimit() {
 [[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds,
                              bool namespaces) {
 #ifdef __SANITIZE_THREAD__
-  // Unlike fork(), a raw clone leaves the sanitizer believing that the host's threads go on here.
+  // clone copies descriptors before memory: one that another thread opens in between is free here,
+  // but taken in the sanitizer's records, which would report a race with that thread on its reuse.
   __tsan_ignore_thread_begin();
 #endif
   sigset_t none;
