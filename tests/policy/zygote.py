@@ -21,7 +21,8 @@ import types
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "policy"), os.environ["BELLJAR_GUARDS_DIR"]]
+_POLICY_PATHS = [str(ROOT / "policy"), os.environ["BELLJAR_GUARDS_DIR"]]
+sys.path[:0] = [str(ROOT), *_POLICY_PATHS]
 from tests.policy import verifier  # noqa: E402 (before the freeze)
 from tools.profile_document import read_profile  # noqa: E402
 
@@ -123,7 +124,7 @@ def execute(request: dict, policy) -> dict:
             main = types.ModuleType("__main__")
             sys.modules["__main__"] = main
             scope = vars(main)
-            sys.path[:] = [path for path in sys.path if "belljar" not in path]
+            sys.path[:] = [path for path in sys.path if path not in _POLICY_PATHS]
             exec(compile_plain(source, filename), scope)
         else:
             compiled = policy.compile(

@@ -309,7 +309,7 @@ TEST_P(RealContainers, AMemoryBombIsAMemoryLimit) {
   // Docker can lose the kernel's notice under runsc on a busy machine. The outcome then says what
   // is known, and losing it twice in a row is a failure.
   if (IsGvisor() && outcome.status == host::Status::kKilled) {
-    EXPECT_THAT(outcome.error->hint, HasSubstr("at its memory limit, 320 MiB"));
+    EXPECT_THAT(outcome.error->hint, HasSubstr("at its memory limit, 320m,"));
     outcome = Ran(*sandbox, request);
   }
   EXPECT_EQ(outcome.status, host::Status::kMemoryLimit) << host::OutcomeToJson(outcome, 1);
