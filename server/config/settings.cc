@@ -171,6 +171,14 @@ std::vector<Setting> MakeSettings() {
        "cache folder for installed packages", BELLJAR_FIELD(config.packages.folder), 0, 0,
        PathViolation},
 
+      {"answers.characters", "", "--answer-characters", "N", "", "",
+       "length of stdout, stderr, the value and the error in an answer, each; the middle of what is "
+       "longer is cut out and can be read as a resource",
+       BELLJAR_FIELD(config.answers.characters), 200, 1'000'000},
+      {"answers.detail", "", "--answer-detail", "lean|full", "", "",
+       "form of answers to calls that do not say; full: the complete object, as in 0.1",
+       BELLJAR_FIELD(config.answers.detail)},
+
       {"log.level", "", "--log-level", "debug|info|warning|error|off", "", "",
        "log level; the log goes to standard error", BELLJAR_FIELD(config.log.level)},
       {"log.format", "", "--log-format", "json|text", "", "",

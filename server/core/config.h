@@ -76,6 +76,14 @@ struct PackagesConfig {
   std::string folder;  // for installed packages; empty: this user's cache
 };
 
+// The form of the tools' answers.
+struct AnswersConfig {
+  // Of each part of an answer that a program makes as long as it likes: stdout, stderr, the value,
+  // the error (engine/host/answer.h).
+  size_t characters = 10'000;
+  std::string detail = "lean";  // or "full"; for calls that do not say
+};
+
 struct LogConfig {
   std::string level = "info";   // "debug", "info", "warning", "error", "off"
   std::string format = "json";  // or "text"
@@ -88,6 +96,7 @@ struct ServerConfig {
   ExecutionConfig execution;
   ContainerConfig container;
   PackagesConfig packages;
+  AnswersConfig answers;
   LogConfig log;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
 };

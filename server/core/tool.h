@@ -32,8 +32,8 @@ struct ToolResult {
   // A JSON object as text, as described by the tool's output schema; empty if there is none, for
   // example when the arguments were rejected.
   std::string structured;
-  // For results without `structured`: the text to send instead.
-  std::string message;
+  // What a model reads. Empty: the same as `structured`.
+  std::string text;
   // The call failed: the guest failed, or the arguments were invalid. Belljar's own failures are
   // reported as an Error instead.
   bool is_error = false;

@@ -37,7 +37,6 @@ OrderedJson ToJson(const ToolDescription& tool) {
                          {"destructiveHint", tool.destructive},
                          {"idempotentHint", tool.idempotent},
                          {"openWorldHint", tool.open_world}};
-  json["icons"] = Icons();
   return json;
 }
 
@@ -132,7 +131,7 @@ std::string Results::Initialize(std::string_view requested) const {
 }
 
 std::string Results::Call(const Reader& reader, const ToolResult& result) const {
-  const std::string& said = result.structured.empty() ? result.message : result.structured;
+  const std::string& said = result.text.empty() ? result.structured : result.text;
   std::string text = reader.era == Era::kStateless ? stateless_prefix_ : "{";
   text.reserve(text.size() + 2 * said.size() + result.structured.size() + 128);
   text += R"("content":[)";

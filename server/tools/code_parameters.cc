@@ -189,7 +189,7 @@ std::string SizeText(core::Bytes size) {
 
 ToolResult RefusedArguments(std::string_view tool, const std::vector<std::string>& problems) {
   ToolResult result;
-  result.message = ProblemsText(tool, problems);
+  result.text = ProblemsText(tool, problems);
   result.is_error = true;
   return result;
 }

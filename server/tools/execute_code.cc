@@ -286,7 +286,7 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   for (const std::string& layer : layers) list += (list.empty() ? "" : ", ") + layer;
   ToolResult result;
   result.is_error = true;
-  result.message =
+  result.text =
       "execute_code: use_container is true, but containers are not enabled on this server; an "
       "operator enables them with SANDBOX_ENABLE_CONTAINER_MODE=true. Nothing was run. Call again "
       "without use_container: the run is then sealed by " +
@@ -299,7 +299,7 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
 ToolResult ContainerFailed(const core::Error& error) {
   ToolResult result;
   result.is_error = true;
-  result.message =
+  result.text =
       "execute_code: use_container is true, but the container failed: " + error.ToString() +
       ". The code has no result. An operator can fix this; a call without use_container is sealed "
       "by the kernel layers and does not depend on it.";
@@ -310,7 +310,7 @@ ToolResult ContainerFailed(const core::Error& error) {
 ToolResult PackagesFailed(const core::Error& error) {
   ToolResult result;
   result.is_error = true;
-  result.message = "execute_code: the packages could not be installed, and nothing was run: " +
+  result.text = "execute_code: the packages could not be installed, and nothing was run: " +
                    error.ToString() + ".";
   return result;
 }
@@ -457,8 +457,10 @@ ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
   return result;
 }
 
-ExecuteCode::ExecuteCode(Sandboxes& sandboxes, ResourceStore& resources, CallObserver* observer)
+ExecuteCode::ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers,
+                         ResourceStore& resources, CallObserver* observer)
     : sandboxes_(sandboxes),
+      answers_(answers),
       resources_(resources),
       observer_(observer),
       parameters_(ExecuteParameters(sandboxes)),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/host/request.h"
+#include "server/core/config.h"
 #include "server/core/observer.h"
 #include "server/core/resource_store.h"
 #include "server/core/tool.h"
@@ -17,8 +18,10 @@ namespace belljar::server::tools {
 
 class ExecuteCode final : public Tool {
  public:
-  // All are borrowed; `observer` may be null. Artifacts of runs are stored in `resources`.
-  ExecuteCode(Sandboxes& sandboxes, ResourceStore& resources, CallObserver* observer);
+  // All but `answers` are borrowed; `observer` may be null. Artifacts of runs are stored in
+  // `resources`.
+  ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers, ResourceStore& resources,
+              CallObserver* observer);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
@@ -46,6 +49,7 @@ class ExecuteCode final : public Tool {
   ToolResult ResultOf(host::Outcome& outcome, const Plan& plan, const Caller& caller) const;
 
   Sandboxes& sandboxes_;
+  const AnswersConfig answers_;
   ResourceStore& resources_;
   CallObserver* const observer_;
   const ParameterTable parameters_;

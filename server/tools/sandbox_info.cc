@@ -231,8 +231,12 @@ ToolDescription DescribeInfo(const ParameterTable& parameters) {
 
 }  // namespace
 
-SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue)
-    : sandboxes_(sandboxes), parameters_({}), description_(DescribeInfo(parameters_)) {
+SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue,
+                         const AnswersConfig& answers)
+    : sandboxes_(sandboxes),
+      answers_(answers),
+      parameters_({}),
+      description_(DescribeInfo(parameters_)) {
   std::vector<std::string> listed;
   const core::Profile* basic = nullptr;
   for (const EnabledProfile& each : sandboxes.enabled()) {
@@ -275,7 +279,7 @@ core::Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   (void)parameters_.Check(call.arguments, problems);
   if (!problems.empty()) {
-    result.message = ProblemsText(kInfoName, problems);
+    result.text = ProblemsText(kInfoName, problems);
     result.is_error = true;
     return result;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/core/config.h"
 #include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
@@ -16,7 +17,8 @@ class SandboxInfo final : public Tool {
  public:
   // `catalogue` is borrowed for the call; `sandboxes` must outlive this object. Probes this
   // machine.
-  SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue);
+  SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue,
+              const AnswersConfig& answers);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return false; }
@@ -31,6 +33,7 @@ class SandboxInfo final : public Tool {
   };
 
   Sandboxes& sandboxes_;
+  const AnswersConfig answers_;
   const ParameterTable parameters_;
   const ToolDescription description_;
   std::vector<Entry> entries_;

@@ -8,11 +8,12 @@ namespace belljar::server::tools {
 
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const outside::ProfileCatalogue& catalogue,
+                                             const AnswersConfig& answers,
                                              ResourceStore& resources, CallObserver* observer) {
   std::vector<std::unique_ptr<Tool>> tools;
-  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, resources, observer));
-  tools.push_back(std::make_unique<ValidateCode>(sandboxes, observer));
-  tools.push_back(std::make_unique<SandboxInfo>(sandboxes, catalogue));
+  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, answers, resources, observer));
+  tools.push_back(std::make_unique<ValidateCode>(sandboxes, answers, observer));
+  tools.push_back(std::make_unique<SandboxInfo>(sandboxes, catalogue, answers));
   return tools;
 }
 

@@ -1,13 +1,14 @@
 // The tools of a server, in the order in which clients see them.
 //
 //   auto sandboxes = Sandboxes::Open(config.execution, catalogue);
-//   auto tools = MakeTools(**sandboxes, catalogue, resources, &metrics);
+//   auto tools = MakeTools(**sandboxes, catalogue, config.answers, resources, &metrics);
 #ifndef BELLJAR_SERVER_TOOLS_TOOLS_H_
 #define BELLJAR_SERVER_TOOLS_TOOLS_H_
 
 #include <memory>
 #include <vector>
 
+#include "server/core/config.h"
 #include "server/core/observer.h"
 #include "server/core/resource_store.h"
 #include "server/core/tool.h"
@@ -19,6 +20,7 @@ namespace belljar::server::tools {
 // be null, must outlive them; `catalogue` need not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const outside::ProfileCatalogue& catalogue,
+                                             const AnswersConfig& answers,
                                              ResourceStore& resources, CallObserver* observer);
 
 }  // namespace belljar::server::tools

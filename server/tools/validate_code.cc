@@ -177,8 +177,10 @@ ToolDescription DescribeValidate(const Sandboxes& sandboxes, const ParameterTabl
 
 }  // namespace
 
-ValidateCode::ValidateCode(Sandboxes& sandboxes, CallObserver* observer)
+ValidateCode::ValidateCode(Sandboxes& sandboxes, const AnswersConfig& answers,
+                           CallObserver* observer)
     : sandboxes_(sandboxes),
+      answers_(answers),
       observer_(observer),
       parameters_(ValidateParameters(sandboxes)),
       description_(DescribeValidate(sandboxes, parameters_)) {}

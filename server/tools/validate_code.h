@@ -3,6 +3,7 @@
 #ifndef BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
 #define BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
 
+#include "server/core/config.h"
 #include "server/core/observer.h"
 #include "server/core/tool.h"
 #include "server/tools/arguments.h"
@@ -12,8 +13,8 @@ namespace belljar::server::tools {
 
 class ValidateCode final : public Tool {
  public:
-  // Both are borrowed; `observer` may be null.
-  ValidateCode(Sandboxes& sandboxes, CallObserver* observer);
+  // `sandboxes` and `observer`, which may be null, are borrowed.
+  ValidateCode(Sandboxes& sandboxes, const AnswersConfig& answers, CallObserver* observer);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
@@ -22,6 +23,7 @@ class ValidateCode final : public Tool {
 
  private:
   Sandboxes& sandboxes_;
+  const AnswersConfig answers_;
   CallObserver* const observer_;
   const ParameterTable parameters_;
   const ToolDescription description_;

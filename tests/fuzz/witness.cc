@@ -197,7 +197,7 @@ Witness& ServiceUnderTest() {
     server::ResourceStore resources;
     server::CallQueue queue{{.running = 1, .waiting = 8}};
     server::mcp::McpService mcp{{.version = "0", .instructions = "none"},
-                                server::tools::MakeTools(*sandboxes, catalogue, resources, nullptr),
+                                server::tools::MakeTools(*sandboxes, catalogue, {}, resources, nullptr),
                                 queue,
                                 {},
                                 &resources};

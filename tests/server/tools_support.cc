@@ -24,14 +24,14 @@ std::vector<Books::Entry> Books::Take() {
 }
 
 Tools::Tools(const server::ExecutionConfig& config, const server::ContainerConfig& container,
-             const server::PackagesConfig& packages) {
+             const server::PackagesConfig& packages, const server::AnswersConfig& answers) {
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) throw std::runtime_error(catalogue.error().ToString());
   core::Result<std::unique_ptr<server::tools::Sandboxes>> sandboxes =
       server::tools::Sandboxes::Open(config, *catalogue, container, packages);
   if (!sandboxes) throw std::runtime_error(sandboxes.error().ToString());
   sandboxes_ = std::move(*sandboxes);
-  tools_ = server::tools::MakeTools(*sandboxes_, *catalogue, resources_, &books_);
+  tools_ = server::tools::MakeTools(*sandboxes_, *catalogue, answers, resources_, &books_);
 }
 
 server::Tool& Tools::Get(const std::string& name) {
@@ -53,8 +53,7 @@ Answered Tools::CallWith(const std::string& name, const server::ToolCall& call) 
   const core::Result<server::ToolResult> result = tool.Call(call);
   EXPECT_TRUE(result.ok()) << (result ? "" : result.error().ToString());
   if (!result) return {};
-  Answered answer{nullptr, result->message, result->is_error};
-  EXPECT_NE(result->structured.empty(), result->message.empty()) << "one of the two";
+  Answered answer{nullptr, result->text, result->is_error};
   if (result->structured.empty()) {
     EXPECT_TRUE(result->is_error);
     return answer;

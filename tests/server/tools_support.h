@@ -44,7 +44,8 @@ class Tools {
  public:
   explicit Tools(const server::ExecutionConfig& config,
                  const server::ContainerConfig& container = {},
-                 const server::PackagesConfig& packages = {});
+                 const server::PackagesConfig& packages = {},
+                 const server::AnswersConfig& answers = {});
 
   server::Tool& Get(const std::string& name);
   // Fails the test where the machine fails, or where the answer is not what the schema says.

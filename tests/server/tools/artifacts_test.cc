@@ -256,7 +256,7 @@ TEST(Files, GoInAndComeBack) {
     const core::Result<ToolResult> refused = tools.Get("execute_code").Call(call);
     ASSERT_TRUE(refused) << "the caller's mistake, not ours";
     EXPECT_TRUE(refused->is_error);
-    EXPECT_HOLDS(refused->message, path);
+    EXPECT_HOLDS(refused->text, path);
   }
 }
 
