@@ -114,7 +114,8 @@ class Server {
         queue_({Running(config), config.execution.waiting}),
         service_(
             {.version = host::kBelljarVersion, .instructions = kInstructions},
-            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_), queue_,
+            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_),
+            queue_,
             [this](const Caller& caller, const CallQueue::Refusal& refusal) {
               log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
                                refusal.waiting);

@@ -115,6 +115,17 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = SequenceLength(text);
+    valid += length == 0 ? "\xef\xbf\xbd" : text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return valid;
+}
+
 std::string Quoted(std::string_view text) {
   constexpr size_t kMaxLength = 80;
   constexpr size_t kHead = 28;

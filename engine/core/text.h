@@ -20,6 +20,9 @@ size_t CompletePrefix(std::string_view text);
 
 bool IsUtf8(std::string_view text);
 
+// Each byte that is not part of well-formed UTF-8 becomes U+FFFD.
+std::string ValidUtf8(std::string_view text);
+
 // Whether it has control characters (C0, DEL, C1) or bytes that are not UTF-8.
 bool HasControls(std::string_view text);
 

@@ -172,7 +172,8 @@ std::vector<Setting> MakeSettings() {
        PathViolation},
 
       {"answers.characters", "", "--answer-characters", "N", "", "",
-       "length of stdout, stderr, the value and the error in an answer, each; the middle of what is "
+       "length of stdout, stderr, the value and the error in an answer, each; the middle of what "
+       "is "
        "longer is cut out and can be read as a resource",
        BELLJAR_FIELD(config.answers.characters), 200, 1'000'000},
       {"answers.detail", "", "--answer-detail", "lean|full", "", "",

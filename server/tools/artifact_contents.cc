@@ -66,12 +66,12 @@ void AddNote(host::Artifact& artifact, const char* note) {
 
 }  // namespace
 
-std::vector<Content> TakeContents(host::Outcome& outcome, const std::string& owner,
-                                  ResourceStore& store) {
+std::vector<Content> TakeContents(host::Outcome& outcome, const ContentBounds& bounds,
+                                  const std::string& owner, ResourceStore& store,
+                                  std::set<std::string> taken) {
   ListNoMoreThan(kMaxListed, outcome);
-  Share images(kImages), embedded(kEmbedded), small_texts(kSmallTexts);
+  Share images(bounds.images), embedded(bounds.embedded), small_texts(bounds.small_texts);
   size_t links = 0;
-  std::set<std::string> taken;
   std::vector<Content> contents;
   for (host::Artifact& artifact : outcome.artifacts) {
     if (!artifact.content) continue;
@@ -89,9 +89,12 @@ std::vector<Content> TakeContents(host::Outcome& outcome, const std::string& own
     resource.uri = FreeUri(outcome, artifact.name, taken);
     const bool is_kept = store.Keep(owner, resource);
     if (is_kept) artifact.uri = resource.uri;
+    // What is displayed is an image, or a table whose head and tail are the value's text.
+    const bool may_embed =
+        !bounds.only_text || (resource.is_text && artifact.origin == host::Artifact::Origin::kFile);
     if (IsImage(artifact.media_type, bytes) && images.Take(bytes.size())) {
       content.kind = Content::Kind::kImage;
-    } else if (embedded.Take(bytes.size())) {
+    } else if (may_embed && embedded.Take(bytes.size())) {
       content.kind = Content::Kind::kEmbedded;
     } else if (is_kept) {
       if (++links > kMaxLinks) continue;  // its URI is in the list
@@ -100,9 +103,26 @@ std::vector<Content> TakeContents(host::Outcome& outcome, const std::string& own
       AddNote(artifact, "too large to be sent or kept");
       continue;
     }
+    artifact.is_inline = is_small || content.kind != Content::Kind::kLink;
     contents.push_back(std::move(content));
   }
   return contents;
+}
+
+std::map<host::LongPart, std::string> KeepLongParts(const host::Outcome& outcome, size_t characters,
+                                                    const std::string& owner,
+                                                    ResourceStore& store) {
+  std::map<host::LongPart, std::string> uris;
+  for (host::WholePart& whole : host::LongPartsOf(outcome, characters)) {
+    const std::string uri = ArtifactUri(outcome.execution_id, whole.name);
+    const Resource resource{.uri = uri,
+                            .name = whole.name,
+                            .media_type = whole.media_type,
+                            .is_text = true,
+                            .bytes = std::make_shared<const std::string>(std::move(whole.text))};
+    if (store.Keep(owner, resource)) uris[whole.part] = uri;
+  }
+  return uris;
 }
 
 }  // namespace belljar::server::tools

@@ -4,10 +4,13 @@
 #define BELLJAR_SERVER_TOOLS_ARTIFACT_CONTENTS_H_
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/core/bytes.h"
+#include "engine/host/answer.h"
 #include "engine/host/outcome.h"
 #include "server/core/content.h"
 #include "server/core/resource_store.h"
@@ -21,18 +24,38 @@ struct ContentBound {
   core::Bytes each;
   core::Bytes together;
 };
-inline constexpr ContentBound kImages = {8, core::Bytes::Mebi(1), core::Bytes::Mebi(3)};
-inline constexpr ContentBound kEmbedded = {16, core::Bytes::Kibi(32), core::Bytes::Kibi(128)};
+struct ContentBounds {
+  ContentBound images;
+  ContentBound embedded;
+  // Text that is also included in the object, for programs that read nothing else.
+  ContentBound small_texts;
+  bool only_text;  // is embedded
+};
+// For a model, which pays for each character: what is longer or no text becomes a link.
+inline constexpr ContentBounds kLeanContents = {
+    .images = {8, core::Bytes::Mebi(1), core::Bytes::Mebi(3)},
+    .embedded = {16, core::Bytes::Kibi(4), core::Bytes::Kibi(8)},
+    .small_texts = {0, {0}, {0}},
+    .only_text = true};
+inline constexpr ContentBounds kFullContents = {
+    .images = kLeanContents.images,
+    .embedded = {16, core::Bytes::Kibi(32), core::Bytes::Kibi(128)},
+    .small_texts = {16, core::Bytes::Kibi(4), core::Bytes::Kibi(16)},
+    .only_text = false};
 inline constexpr size_t kMaxLinks = 32;
-// Text that is also included in the object, for programs that read nothing else.
-inline constexpr ContentBound kSmallTexts = {16, core::Bytes::Kibi(4), core::Bytes::Kibi(16)};
 // Maximum number of artifacts listed in the object.
 inline constexpr size_t kMaxListed = 200;
 
-// Moves the artifacts' contents into the store, under `owner`, and gives each artifact its URI.
-// Only kSmallTexts keep their content in `outcome`.
-std::vector<Content> TakeContents(host::Outcome& outcome, const std::string& owner,
-                                  ResourceStore& store);
+// Moves the artifacts' contents into the store, under `owner`, and gives each artifact its URI,
+// which none of `taken` is. Only small texts keep their content in `outcome`. An artifact is inline
+// if its content is in the answer.
+std::vector<Content> TakeContents(host::Outcome& outcome, const ContentBounds& bounds,
+                                  const std::string& owner, ResourceStore& store,
+                                  std::set<std::string> taken = {});
+
+// Stores the parts of which a lean answer has only excerpts. The result says where they are.
+std::map<host::LongPart, std::string> KeepLongParts(const host::Outcome& outcome, size_t characters,
+                                                    const std::string& owner, ResourceStore& store);
 
 }  // namespace belljar::server::tools
 

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "engine/core/text.h"
 #include "engine/egress/egress_rules.h"
+#include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/workspace.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/code_parameters.h"
+#include "server/tools/detail.h"
 #include "server/tools/output_forwarder.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tiers.h"
@@ -128,7 +131,7 @@ std::string PackagesText(const Sandboxes& sandboxes) {
          allowed + ".";
 }
 
-std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes) {
+std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const AnswersConfig& answers) {
   std::vector<Parameter> parameters = {
       CodeParameter(sandboxes, "The Python program. It is run as a whole, like a file.")};
   parameters[0].examples = {"result = 2 + 2\nprint(f'The answer is: {result}')"};
@@ -193,6 +196,8 @@ std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes) {
                         .default_value = false,
                         .choices = {},
                         .examples = {}});
+  parameters.push_back(DetailParameter(
+      answers, "full: the complete object, with isolation, limits, usage and all output."));
   return parameters;
 }
 
@@ -266,7 +271,7 @@ ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable
   description.title = "Run Python code";
   description.description = DescriptionText(sandboxes);
   description.input_schema = parameters.Schema();
-  description.output_schema = OutcomeSchema();
+  description.output_schema = AnswerSchema();
   // All effects of a run are confined to its worker, which is destroyed, unless the profile has a
   // network: remote effects persist. Packages also come from outside and are kept for later calls.
   const bool has_network = HasNetwork(sandboxes);
@@ -311,7 +316,7 @@ ToolResult PackagesFailed(const core::Error& error) {
   ToolResult result;
   result.is_error = true;
   result.text = "execute_code: the packages could not be installed, and nothing was run: " +
-                   error.ToString() + ".";
+                error.ToString() + ".";
   return result;
 }
 
@@ -447,9 +452,19 @@ ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
     unsaid_stderr.swap(outcome.stderr_stream.text);
   }
   ToolResult result;
-  result.contents = TakeContents(outcome, caller.name, resources_);
-  result.structured = host::OutcomeToJson(outcome);
   result.is_error = !outcome.success();
+  if (plan.is_full) {
+    result.contents = TakeContents(outcome, kFullContents, caller.name, resources_);
+    result.structured = host::OutcomeToJson(outcome);
+  } else {
+    host::AnswerOptions options{answers_.characters};
+    options.uris = KeepLongParts(outcome, options.characters, caller.name, resources_);
+    std::set<std::string> taken;
+    for (const auto& [part, uri] : options.uris) taken.insert(uri);
+    result.contents = TakeContents(outcome, kLeanContents, caller.name, resources_, taken);
+    result.structured = host::AnswerJson(outcome, options);
+    result.text = host::AnswerText(outcome, options);
+  }
   if (!capture_output) {
     unsaid_stdout.swap(outcome.stdout_stream.text);
     unsaid_stderr.swap(outcome.stderr_stream.text);
@@ -463,7 +478,7 @@ ExecuteCode::ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers,
       answers_(answers),
       resources_(resources),
       observer_(observer),
-      parameters_(ExecuteParameters(sandboxes)),
+      parameters_(ExecuteParameters(sandboxes, answers)),
       description_(DescribeExecute(sandboxes, parameters_)) {}
 
 ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller& caller,
@@ -496,6 +511,7 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   TakeTiers(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
   if (const std::string* code = arguments.Text("code")) request.source = *code;
   plan.capture_output = arguments.Boolean("capture_output").value_or(true);
+  plan.is_full = WantsFull(answers_, arguments, problems);
   return plan;
 }
 

@@ -33,6 +33,7 @@ class ExecuteCode final : public Tool {
     host::Request request;
     bool capture_output = true;
     bool in_container = false;
+    bool is_full = false;  // the answer
     std::optional<Requirements> packages;
   };
   // Appends to `problems` if the arguments are invalid; the plan must not be used then.

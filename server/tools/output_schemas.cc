@@ -82,7 +82,42 @@ Json SchemaOf(const char* meaning, bool may_be_null, const host::FieldBounds& bo
   }
 }
 
+// For both forms of the answers: clients in Python check it, and the schema itself, with each
+// answer, which takes time for every word of it. docs/mcp.md describes the keys.
+constexpr const char* kAnswer = R"({
+  "type": "object",
+  "properties": {
+    "success": {"type": "boolean"},
+    "status": {},
+    "execution_id": {"type": "string"},
+    "result": {"description": "Value as JSON; null: none, not plain data, or in cut.result"},
+    "stdout": {"type": "string"},
+    "stderr": {"type": "string"},
+    "execution_time": {"type": "number"},
+    "variables": {"type": "array"},
+    "error": {"type": ["object", "null"]},
+    "cut": {"type": "object", "description": "By key: left_out characters, end, uri of the whole"}
+  },
+  "required": ["success", "status", "execution_id", "result", "stdout", "stderr", "execution_time",
+    "variables", "error"]
+})";
+
 constexpr const char* kValidation = R"({
+  "type": "object",
+  "properties": {
+    "success": {"const": true},
+    "validation": {
+      "type": "object",
+      "properties": {"valid": {"type": "boolean"}, "errors": {"type": "array"}},
+      "required": ["valid", "errors", "message"]
+    },
+    "analysis": {"type": "object"},
+    "findings": {"type": "array"}
+  },
+  "required": ["success", "validation", "analysis", "findings"]
+})";
+
+constexpr const char* kFullValidation = R"({
   "type": "object",
   "properties": {
     "success": {"const": true, "description": "The code was checked; validation has the verdict"},
@@ -301,8 +336,16 @@ Json OutcomeSchema() {
   return schema;
 }
 
-Json ValidationSchema() {
-  Json schema = Json::parse(kValidation);
+Json AnswerSchema() {
+  Json schema = Json::parse(kAnswer);
+  schema["properties"]["status"]["enum"] = ListOf(host::kNames<host::Status>);
+  return schema;
+}
+
+Json ValidationSchema() { return Json::parse(kValidation); }
+
+Json FullValidationSchema() {
+  Json schema = Json::parse(kFullValidation);
   schema["properties"]["findings"] = OutcomeSchema()["properties"]["findings"];
   return schema;
 }

@@ -1,5 +1,5 @@
-// The results of the tools as JSON Schema 2020-12: every key with its meaning and unit. Optional
-// values may be missing, and later versions may add keys.
+// The results of the tools as JSON Schema 2020-12. Optional values may be missing, and later
+// versions may add keys.
 #ifndef BELLJAR_SERVER_TOOLS_OUTPUT_SCHEMAS_H_
 #define BELLJAR_SERVER_TOOLS_OUTPUT_SCHEMAS_H_
 
@@ -7,9 +7,14 @@
 
 namespace belljar::server::tools {
 
-nlohmann::ordered_json OutcomeSchema();      // of OutcomeToJson (engine/host/outcome.h)
+// What the tools declare.
+nlohmann::ordered_json AnswerSchema();       // of execute_code
 nlohmann::ordered_json ValidationSchema();   // of validate_code
 nlohmann::ordered_json SandboxInfoSchema();  // of get_sandbox_info
+
+// Every key of the full objects with its meaning and unit.
+nlohmann::ordered_json OutcomeSchema();  // of OutcomeToJson (engine/host/outcome.h)
+nlohmann::ordered_json FullValidationSchema();
 
 }  // namespace belljar::server::tools
 

@@ -8,8 +8,8 @@ namespace belljar::server::tools {
 
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const outside::ProfileCatalogue& catalogue,
-                                             const AnswersConfig& answers,
-                                             ResourceStore& resources, CallObserver* observer) {
+                                             const AnswersConfig& answers, ResourceStore& resources,
+                                             CallObserver* observer) {
   std::vector<std::unique_ptr<Tool>> tools;
   tools.push_back(std::make_unique<ExecuteCode>(sandboxes, answers, resources, observer));
   tools.push_back(std::make_unique<ValidateCode>(sandboxes, answers, observer));

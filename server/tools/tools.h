@@ -20,8 +20,8 @@ namespace belljar::server::tools {
 // be null, must outlive them; `catalogue` need not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const outside::ProfileCatalogue& catalogue,
-                                             const AnswersConfig& answers,
-                                             ResourceStore& resources, CallObserver* observer);
+                                             const AnswersConfig& answers, ResourceStore& resources,
+                                             CallObserver* observer);
 
 }  // namespace belljar::server::tools
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "engine/core/text.h"
+#include "engine/host/answer.h"
 #include "server/tools/code_parameters.h"
+#include "server/tools/detail.h"
 #include "server/tools/output_schemas.h"
 
 namespace belljar::server::tools {
@@ -127,8 +129,42 @@ Json Recommendations(const host::Outcome& outcome) {
   return list;
 }
 
-std::string StructuredText(const host::Outcome& outcome, const host::Request& request,
-                           const EnabledProfile& profile) {
+// What a model reads of it.
+std::string AnswerText(const host::Outcome& outcome, const EnabledProfile& profile) {
+  if (!IsJudged(outcome)) return Message(outcome);
+  if (outcome.findings.empty()) {
+    return "valid: execute_code would run it in profile " + profile.profile.name + ".";
+  }
+  return "not valid:\n" + host::FindingsText(outcome.findings);
+}
+
+std::string Dump(const Json& object) {
+  return core::SafeJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+// Each finding once, and no more of them than a model reads.
+std::string LeanText(const host::Outcome& outcome, const host::Request& request,
+                     const EnabledProfile& profile, size_t characters) {
+  Json validation = Validation(outcome);
+  Json findings = Json::parse(host::FindingsToLeanJson(outcome.findings, characters));
+  const bool is_cut = findings.size() < outcome.findings.size() || !outcome.truncated.empty();
+  if (findings.size() < outcome.findings.size()) {
+    validation["errors"].erase(validation["errors"].begin() + static_cast<int>(findings.size()),
+                               validation["errors"].end());
+  }
+  Json analysis = AnalysisJson(outcome, request.source);
+  for (const char* key : {"branches", "nesting"}) analysis.erase(key);
+  Json object = {{"success", true},
+                 {"validation", std::move(validation)},
+                 {"analysis", std::move(analysis)},
+                 {"findings", std::move(findings)},
+                 {"profile", profile.profile.name}};
+  if (is_cut) object["truncated"] = true;
+  return Dump(object);
+}
+
+std::string FullText(const host::Outcome& outcome, const host::Request& request,
+                     const EnabledProfile& profile) {
   const Json object = {{"success", true},
                        {"validation", Validation(outcome)},
                        {"analysis", AnalysisJson(outcome, request.source)},
@@ -136,13 +172,15 @@ std::string StructuredText(const host::Outcome& outcome, const host::Request& re
                        {"recommendations", Recommendations(outcome)},
                        {"profile", profile.profile.name},
                        {"truncated", !outcome.truncated.empty()}};
-  return core::SafeJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return Dump(object);
 }
 
-std::vector<Parameter> ValidateParameters(const Sandboxes& sandboxes) {
+std::vector<Parameter> ValidateParameters(const Sandboxes& sandboxes,
+                                          const AnswersConfig& answers) {
   std::vector<Parameter> parameters = {
       CodeParameter(sandboxes, "The Python program to check. It is not run."),
-      ProfileParameter(sandboxes)};
+      ProfileParameter(sandboxes),
+      DetailParameter(answers, "full: all findings, with rules and columns.")};
   parameters[0].examples = {"import os\nos.system('ls')"};
   return parameters;
 }
@@ -182,13 +220,21 @@ ValidateCode::ValidateCode(Sandboxes& sandboxes, const AnswersConfig& answers,
     : sandboxes_(sandboxes),
       answers_(answers),
       observer_(observer),
-      parameters_(ValidateParameters(sandboxes)),
+      parameters_(ValidateParameters(sandboxes, answers)),
       description_(DescribeValidate(sandboxes, parameters_)) {}
+
+ToolResult ValidateCode::ResultOf(const host::Outcome& outcome, const host::Request& request,
+                                  const EnabledProfile& profile, bool is_full) const {
+  if (is_full) return {FullText(outcome, request, profile), "", false};
+  return {LeanText(outcome, request, profile, answers_.characters), AnswerText(outcome, profile),
+          false};
+}
 
 core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
   const EnabledProfile* profile = ChooseProfile(sandboxes_, arguments, call.caller, problems);
+  const bool is_full = WantsFull(answers_, arguments, problems);
   if (!problems.empty()) return RefusedArguments(kValidateName, problems);
   host::Request request;
   request.mode = host::Request::Mode::kValidate;
@@ -197,8 +243,7 @@ core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
   request.limits = profile->limits;
   core::Result<host::Outcome> outcome = Run(sandboxes_, *profile, request, nullptr, call);
   core::Result<ToolResult> result =
-      outcome ? core::Result<ToolResult>(
-                    ToolResult{StructuredText(*outcome, request, *profile), "", false})
+      outcome ? core::Result<ToolResult>(ResultOf(*outcome, request, *profile, is_full))
               : core::Result<ToolResult>(outcome.error());
   Record(observer_, kValidateName, call, *profile, std::move(request), std::move(outcome));
   return result;

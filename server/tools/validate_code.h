@@ -22,6 +22,9 @@ class ValidateCode final : public Tool {
   core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
+  ToolResult ResultOf(const host::Outcome& outcome, const host::Request& request,
+                      const EnabledProfile& profile, bool is_full) const;
+
   Sandboxes& sandboxes_;
   const AnswersConfig answers_;
   CallObserver* const observer_;

@@ -196,11 +196,12 @@ Witness& ServiceUnderTest() {
         std::move(*server::tools::Sandboxes::Open({}, catalogue));
     server::ResourceStore resources;
     server::CallQueue queue{{.running = 1, .waiting = 8}};
-    server::mcp::McpService mcp{{.version = "0", .instructions = "none"},
-                                server::tools::MakeTools(*sandboxes, catalogue, {}, resources, nullptr),
-                                queue,
-                                {},
-                                &resources};
+    server::mcp::McpService mcp{
+        {.version = "0", .instructions = "none"},
+        server::tools::MakeTools(*sandboxes, catalogue, {}, resources, nullptr),
+        queue,
+        {},
+        &resources};
     Witness witness{mcp};
   };
   // Never destroyed: the fuzzer leaves by _Exit, and by a signal where it has found something.

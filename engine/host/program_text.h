@@ -1,0 +1,41 @@
+// Text that a program chose, inside text that Belljar writes: bounded, and such that no line of it
+// looks like Belljar's own (answer.h).
+#ifndef BELLJAR_ENGINE_HOST_PROGRAM_TEXT_H_
+#define BELLJAR_ENGINE_HOST_PROGRAM_TEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace belljar::host {
+
+// What is left of a text that is too long: its beginning and its end, views of it.
+struct Excerpt {
+  std::string_view begin;
+  std::string_view end;
+  uint64_t begin_characters = 0;  // code points in `begin`
+  uint64_t left_out = 0;          // code points between the two; 0: nothing, and `end` is empty
+};
+
+// Whether the text costs more than `characters`, counted as AnswerOptions says.
+bool IsLonger(std::string_view text, size_t characters);
+
+// Code points.
+uint64_t CharactersIn(std::string_view text);
+
+// At most `characters` of both together. Cuts at the ends of lines where there are any nearby, and
+// never within a character of UTF-8.
+Excerpt ExcerptOf(std::string_view text, size_t characters);
+
+// Which lines besides headings and notes are Belljar's where the text will stand.
+enum class Place { kOutput, kError };
+
+// With escapes, and a backslash before each line that looks like Belljar's.
+std::string Disarmed(std::string_view text, Place place = Place::kOutput);
+
+std::string_view WithoutTrailingSpace(std::string_view text);
+
+}  // namespace belljar::host
+
+#endif  // BELLJAR_ENGINE_HOST_PROGRAM_TEXT_H_
