@@ -20,6 +20,7 @@
 #include "cli/source_file.h"
 #include "engine/core/text.h"
 #include "engine/egress/egress_rules.h"
+#include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/sandbox.h"
 #include "engine/outside/unnamed_profile.h"
@@ -52,6 +53,10 @@ struct RunArguments {
   std::string language = "restricted";
   bool show_result = false;
   bool json = false;
+  bool lean = false;
+  host::AnswerOptions answer;
+
+  bool is_live() const { return !json && !lean; }
 };
 
 // The resolved arguments.
@@ -310,6 +315,14 @@ host::Outcome Refusal(const Job& job) {
   return outcome;
 }
 
+std::string JsonText(const host::Outcome& outcome, const RunArguments& arguments) {
+  if (!arguments.lean) return host::OutcomeToJson(outcome, JsonIndent()) + "\n";
+  nlohmann::ordered_json object =
+      nlohmann::ordered_json::parse(host::AnswerJson(outcome, arguments.answer));
+  object["text"] = host::AnswerText(outcome, arguments.answer);
+  return core::SafeJson(object.dump(JsonIndent())) + "\n";
+}
+
 int Report(const host::Outcome& outcome, const RunArguments& arguments, const Job& job) {
   int code = ExitOfStatus(outcome.status);
   std::optional<Saved> saved;
@@ -317,7 +330,8 @@ int Report(const host::Outcome& outcome, const RunArguments& arguments, const Jo
     saved = Saved{job.save_artifacts->name, SaveArtifacts(outcome.artifacts, *job.save_artifacts)};
     if (const core::Error* error = saved->first_error()) code = OwnFailure(*error);
   }
-  if (arguments.json) return Answer(host::OutcomeToJson(outcome, JsonIndent()) + "\n", code);
+  if (arguments.json) return Answer(JsonText(outcome, arguments), code);
+  if (arguments.lean) return Answer(host::AnswerText(outcome, arguments.answer) + "\n", code);
   if (arguments.show_result && outcome.result_repr) {
     code = Answer(*outcome.result_repr + "\n", code);
   }
@@ -358,7 +372,7 @@ int RunJob(const RunArguments& arguments, Job job) {
   GuestOutput output(interruption);
   outside::RunOptions options;
   options.cancel_fd = interruption.fd();
-  if (!arguments.json) options.sink = &output.sink();
+  if (arguments.is_live()) options.sink = &output.sink();
   core::Result<host::Outcome> outcome = (*sandbox)->Run(job.request, options);
   if (outcome && outcome->container) outcome->container->packages = job.installed;
   const core::Result<void> written = output.Finish();
@@ -366,7 +380,7 @@ int RunJob(const RunArguments& arguments, Job job) {
     // Ctrl-C goes to the whole process group: a zygote that it ended is not our failure.
     const int code = ExitOfSignal(interruption.signal());
     if (!arguments.json || !outcome) return code;
-    return Answer(host::OutcomeToJson(*outcome, JsonIndent()) + "\n", code);
+    return Answer(JsonText(*outcome, arguments), code);
   }
   if (!outcome) return Fail(outcome.error(), arguments.json);
   NameProfiles(profile, *outcome);
@@ -433,6 +447,15 @@ Command MakeRunCommand(CLI::App& app) {
                    "print the repr of the last expression, or else of the variable \"result\"");
   parser->add_flag("--json", arguments->json,
                    "print one JSON object instead of the program's output");
+  parser->add_flag("--lean", arguments->lean,
+                   "print what a model gets: output, value and error as text, long ones cut in the "
+                   "middle; with --json the object without what is usual, and that text");
+  parser
+      ->add_option("--answer-characters", arguments->answer.characters,
+                   "with --lean: length of stdout, stderr, the value and the error, each")
+      ->type_name("N")
+      ->check(CLI::Range(200, 1'000'000))
+      ->capture_default_str();
   SetExamples(parser,
               {"belljar run program.py  # its output live, tracebacks on stderr",
                "belljar run -c 'print(sum(range(10)))'  # code on the command line",
@@ -446,7 +469,8 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run a.py --profile network --allow-domain a.org  # one host",
                "belljar run program.py --container  # also in a container: gVisor, or Docker",
                "belljar run a.py --container --package six  # from PIP_INDEX_URL",
-               "belljar run program.py --json  # result, output, usage, isolation"});
+               "belljar run program.py --json  # result, output, usage, isolation",
+               "belljar run program.py --lean  # as a model reads it"});
   return {parser, [arguments] { return ExecuteRun(*arguments); }, &arguments->arguments};
 }
 

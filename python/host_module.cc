@@ -22,6 +22,7 @@
 #include "engine/outside/installation.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/unnamed_profile.h"
+#include "python/answer_objects.h"
 #include "python/engine.h"
 #include "python/errors.h"
 #include "python/gil.h"
@@ -264,6 +265,9 @@ void Define(py::module_& module) {
       py::arg("text"), py::arg("tagged"));
   module.def("parse_duration", &ParseMilliseconds, py::arg("text"));
   module.def("parse_size", &ParseBytes, py::arg("text"));
+  module.def("answer_text", &AnswerText, py::arg("result"), py::arg("json"), py::arg("characters"));
+  module.def("failure_text", &FailureText, py::arg("result"), py::arg("characters"));
+  module.def("program_text", &ProgramText, py::arg("text"), py::arg("characters"));
   module.def("look_from", &LookFrom, py::arg("folder"), py::arg("interpreter"));
   module.def("result_fields", &ResultFields);
   module.def("know_package", &KnowPackage, py::arg("results"), py::arg("plain"), py::arg("errors"));

@@ -42,27 +42,32 @@ std::string Count(uint64_t count) {
 
 std::string Note(const std::string& text) { return "[belljar: " + text + "]"; }
 
-std::string CutNote(const Excerpt& excerpt, const std::string* uri) {
-  std::string note = Count(excerpt.left_out) + " characters left out";
-  if (uri) {
-    note +=
-        "; resource " + *uri + "?offset=" + std::to_string(excerpt.begin_characters) + " has them";
-  }
-  return Note(note);
+// Where a text stands, and where the whole of it can be read.
+struct Setting {
+  const std::string* uri = nullptr;  // null: nowhere
+  bool is_same_text = true;          // that of the resource: places in it are those in the text
+  Place place = Place::kOutput;
+};
+
+std::string CutNote(const Excerpt& excerpt, const Setting& setting) {
+  const std::string note = Count(excerpt.left_out) + " characters left out";
+  if (!setting.uri) return Note(note);
+  const std::string offset =
+      setting.is_same_text ? "?offset=" + std::to_string(excerpt.begin_characters) : "";
+  return Note(note + "; resource " + *setting.uri + offset + " has them");
 }
 
 // Empty for a text without anything but white space.
-std::string Shortened(std::string_view text, size_t characters, const std::string* uri,
-                      Place place = Place::kOutput) {
+std::string Shortened(std::string_view text, size_t characters, const Setting& setting = {}) {
   const std::string valid = IsLonger(text, characters) && !core::IsUtf8(text)
                                 ? core::ValidUtf8(text)  // as the resource, whose parts are counted
                                 : std::string();
   if (!valid.empty()) text = valid;
   const Excerpt excerpt = ExcerptOf(WithoutTrailingSpace(text), characters);
-  std::string shown = Disarmed(excerpt.begin, place);
+  std::string shown = Disarmed(excerpt.begin, setting.place);
   if (excerpt.left_out == 0) return shown;
   if (!shown.empty() && !shown.ends_with('\n')) shown += '\n';
-  return shown + CutNote(excerpt, uri) + "\n" + Disarmed(excerpt.end, place);
+  return shown + CutNote(excerpt, setting) + "\n" + Disarmed(excerpt.end, setting.place);
 }
 
 class Sections {
@@ -82,7 +87,7 @@ class Sections {
 };
 
 std::string StreamText(const Stream& stream, LongPart part, const AnswerOptions& options) {
-  std::string text = Shortened(stream.text, options.characters, UriOf(options, part));
+  std::string text = Shortened(stream.text, options.characters, {.uri = UriOf(options, part)});
   if (stream.dropped_bytes == 0) return text;
   if (!text.empty()) text += '\n';
   return text + Note(Count(stream.dropped_bytes) + " bytes more were over the limit of output");
@@ -94,14 +99,14 @@ void AddValue(const Outcome& outcome, const AnswerOptions& options, Sections& se
   const std::string* const uri = UriOf(options, LongPart::kResult);
   if (!outcome.result_json) {
     return sections.Add("value (its repr: it is not plain data)",
-                        Shortened(*outcome.result_repr, options.characters, nullptr));
+                        Shortened(*outcome.result_repr, options.characters));
   }
-  if (Contains(outcome.truncated, "result_repr") ||
-      IsLonger(*outcome.result_repr, options.characters)) {
+  if (Contains(outcome.truncated, "result_repr")) {
     return sections.Add("value (as JSON)",
-                        Shortened(*outcome.result_json, options.characters, uri));
+                        Shortened(*outcome.result_json, options.characters, {.uri = uri}));
   }
-  sections.Add("value", Disarmed(*outcome.result_repr));
+  sections.Add("value", Shortened(*outcome.result_repr, options.characters,
+                                  {.uri = uri, .is_same_text = false}));
 }
 
 std::string SizeOf(const Artifact& artifact) { return Count(artifact.size) + " bytes"; }
@@ -159,13 +164,13 @@ std::string ErrorText(const GuestError& error, const AnswerOptions& options) {
   std::string text;
   if (error.traceback.empty()) {
     text = Disarmed(error.type, Place::kError) + ": " +
-           Shortened(error.message, options.characters, nullptr, Place::kError);
+           Shortened(error.message, options.characters, {.place = Place::kError});
   } else {
-    text = Shortened(error.traceback, options.characters, UriOf(options, LongPart::kTraceback),
-                     Place::kError);
+    text = Shortened(error.traceback, options.characters,
+                     {.uri = UriOf(options, LongPart::kTraceback), .place = Place::kError});
   }
   if (error.hint.empty()) return text;
-  return text + "\nhint: " + Shortened(error.hint, options.characters, nullptr, Place::kError);
+  return text + "\nhint: " + Shortened(error.hint, options.characters, {.place = Place::kError});
 }
 
 // --- object -------------------------------------------------------------------------------------
@@ -415,7 +420,7 @@ std::string FindingsToLeanJson(const std::vector<Finding>& findings, size_t char
 }
 
 std::string ProgramText(std::string_view text, const AnswerOptions& options) {
-  return Shortened(text, options.characters, nullptr);
+  return Shortened(text, options.characters);
 }
 
 }  // namespace belljar::host

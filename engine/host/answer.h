@@ -33,8 +33,8 @@ enum class LongPart { kStdout, kStderr, kResult, kTraceback };
 struct AnswerOptions {
   // The length from which a part is cut in the text. Letters and spaces count as one, digits and
   // punctuation as two, line ends as four, and other characters as their bytes of UTF-8, since
-  // models pay about that for them: 10,000 are some 2,500 tokens. The object has what is longer than two
-  // fifths of it only in excerpts, so that no long text is sent twice.
+  // models pay about that for them: 10,000 are some 2,500 tokens. The object has what is longer
+  // than two fifths of it only in excerpts, so that no long text is sent twice.
   size_t characters = 10'000;
   // Where the whole of a part can be read. Parts that are not here can be read nowhere.
   std::map<LongPart, std::string> uris = {};

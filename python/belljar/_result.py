@@ -268,6 +268,26 @@ class Result:
     execution_id: str
     """A UUID."""
 
+    def for_model(self, characters: int = 10_000) -> str:
+        """Output, value, error with its hint, and files, as a language model should read them: the
+        text that the MCP server answers with.
+
+            >>> import belljar
+            >>> print(belljar.run("print('hi')\\n6 * 7").for_model())
+            stdout:
+            hi
+            <BLANKLINE>
+            value:
+            42
+
+        Args:
+            characters: The length of each part; the middle of what is longer is cut out. Digits and
+                punctuation count as two, line ends as four.
+        """
+        from belljar._result_text import result_text
+
+        return result_text(self, characters)
+
     def raise_for_status(self) -> None:
         """Raises `GuestFailed` unless the program ran to its end."""
         if not self.ok:

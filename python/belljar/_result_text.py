@@ -1,68 +1,43 @@
 """A result as text, for a language model or a test log.
 
-Everything but the headings comes from the program: a model that acts on it acts on untrusted input.
+It is the text that the MCP server gives to models (engine/host/answer.h). Everything but the headings,
+the hints and the notes in brackets comes from the program: a model that acts on it acts on untrusted
+input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from belljar import _host, _plain
 
 if TYPE_CHECKING:
     from belljar._info import Info
     from belljar._result import Result
 
-MAX_CHARACTERS = 20_000  # characters
-_MAX_FINDINGS = 10
+MAX_CHARACTERS = 10_000
+"""Letters and spaces count as one, digits and punctuation as two, line ends as four, and other
+characters as their bytes of UTF-8."""
 _MAX_NAMES = 1500  # characters
-
-
-def cut(text: str, most: int) -> str:
-    """Cuts out the middle and says how much is missing."""
-    if len(text) <= most:
-        return text
-    half = most // 2
-    left_out = len(text) - 2 * half
-    return f"{text[:half]}\n[… {left_out:,} characters left out …]\n{text[-half:]}"
 
 
 def result_text(result: Result, most: int = MAX_CHARACTERS) -> str:
     """Output, value, error with hint, and files, each cut to `most` characters."""
-    parts = [f"{name}:\n{cut(text.rstrip(), most)}" for name, text in _parts(result) if text]
-    return "\n\n".join(parts) or "The program ended well. It printed nothing and left no value."
+    # A repr that was cut does not show the end of the value.
+    is_cut = result.has_value and "value_repr" in result.truncated
+    json = _plain.encode(result.value, "value") if is_cut else None
+    return _host.answer_text(result, json, most)
 
 
-def _parts(result: Result) -> Iterator[tuple[str, str]]:
-    for name in ("stdout", "stderr"):
-        text = getattr(result, name)
-        if dropped := getattr(result, f"{name}_dropped"):
-            text += f"\n[{dropped:,} bytes more were over the limit of output]"
-        yield name, text
-    # The worker's repr: ours may be slow or raise, for instance for an int with 5,000 digits.
-    if result.value_repr:
-        plain = "" if result.has_value else " (its repr: it is not plain data)"
-        yield f"value{plain}", result.value_repr
-    if not result.ok:
-        yield f"error ({result.status})", failure(result)
-    yield "files", "\n".join(f"{each.name}, {each.size:,} bytes" for each in result.artifacts)
-
-
-def failure(result: Result) -> str:
+def failure(result: Result, most: int = MAX_CHARACTERS) -> str:
     """Why a program did not run to its end, with hints."""
-    if result.findings:
-        lines = []
-        for each in result.findings[:_MAX_FINDINGS]:
-            lines.append(f"line {each.line}: {each.rule} {each.reason}")
-            if each.hint:
-                lines.append(f"  hint: {each.hint}")
-        if more := len(result.findings) - _MAX_FINDINGS:
-            lines += [f"and {more} more"] * (more > 0)
-        return "Nothing was run.\n" + "\n".join(lines)
-    error = result.error
-    if error is None:
-        return result.status
-    said = (error.traceback or f"{error.type}: {error.message}").rstrip()
-    return said if error.hint is None else f"{said}\nhint: {error.hint}"
+    return _host.failure_text(result, most)
+
+
+def cut(text: str, most: int) -> str:
+    """Text of a program, with its middle cut out if it is long. Lines that look like Belljar's own
+    begin with a backslash, and control characters are escaped."""
+    return _host.program_text(text, most)
 
 
 def surroundings(info: Info, timeout: float | None = None) -> str:

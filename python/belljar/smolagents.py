@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
 
 from belljar import _functions, _options, _plain
+from belljar._notebook import spelled_out
 from belljar._result import Result
 from belljar._result_text import MAX_CHARACTERS, cut, failure, surroundings
 from belljar._sandbox import Sandbox
@@ -108,6 +109,7 @@ class BelljarExecutor(PythonExecutor):
     def __call__(self, code_action: str) -> CodeOutput:
         self.last_result = None
         said: list[str] = []
+        notes: list[str] = []
         left = _Left()
         run_request = self._sandbox._program(
             code_action,
@@ -121,7 +123,7 @@ class BelljarExecutor(PythonExecutor):
         try:
             result = self._sandbox._run(run_request, None, raise_on_error=False)
         except _FinalAnswer as answer:
-            return CodeOutput(answer.value, self._logs(said), is_final_answer=True)
+            return CodeOutput(answer.value, self._logs(said, []), is_final_answer=True)
         self.last_result = result
         if left.is_all:
             self.variables = left.variables
@@ -129,11 +131,11 @@ class BelljarExecutor(PythonExecutor):
             self.lost = (before | left.lost) - left.variables.keys()
             if left.lost:
                 names = ", ".join(sorted(left.lost))
-                said.append(
-                    f"\n[not kept for the next action, too large or not plain data: {names}]"
+                notes.append(
+                    f"[belljar: not kept for the next action, too large or not plain data: {names}]"
                 )
-        said += [f"\n[file: {each.name}, {each.size:,} bytes]" for each in result.artifacts]
-        logs = self._logs(said)
+        notes += [f"[belljar: file {each.name}, {each.size:,} bytes]" for each in result.artifacts]
+        logs = self._logs(said, notes)
         if not result.ok:
             self._fail(result)
         value = result.value if _is_printable(result.value) else None
@@ -141,12 +143,13 @@ class BelljarExecutor(PythonExecutor):
             result.value_repr if value is None else value, logs, is_final_answer=False
         )
 
-    def _logs(self, said: list[str]) -> str:
-        logs = self.state["_print_outputs"] = cut("".join(said), self._most)
+    def _logs(self, said: list[str], notes: list[str]) -> str:
+        parts = [cut("".join(said), self._most), *(spelled_out(each) for each in notes)]
+        logs = self.state["_print_outputs"] = "\n".join(part for part in parts if part)
         return logs
 
     def _fail(self, result: Result) -> NoReturn:
-        text = cut(failure(result), self._most)
+        text = failure(result, self._most)
         missing = re.match(
             r"name '(\w+)' is not defined", result.error.message if result.error else ""
         )

@@ -39,10 +39,9 @@ const Tier* FindTier(std::string_view name) {
 std::string HowToEnable(std::string_view name) {
   const Tier* tier = FindTier(name);
   if (!tier || tier->environment.empty()) {
-    return "BELLJAR_EXECUTION_PROFILES, or profiles in [execution] of the configuration file";
+    return "BELLJAR_EXECUTION_PROFILES";
   }
-  return tier->environment + "=true, or enable_" + ProfileKey(name) +
-         " = true in [execution] of the configuration file";
+  return tier->environment + "=true";
 }
 
 std::string ProfileKey(std::string_view name) {

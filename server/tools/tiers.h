@@ -23,7 +23,7 @@ const std::vector<Tier>& Tiers();
 // Null if there is none.
 const Tier* FindTier(std::string_view name);
 
-// What an operator sets to enable the profile: the variable and the key of the file.
+// The variable that an operator sets to enable the profile.
 std::string HowToEnable(std::string_view name);
 
 using profiles::PartsOf;

@@ -44,7 +44,7 @@ from .tracebacks import (
     traceback_of,
 )
 
-MAX_REPR = 4096
+MAX_REPR = 16_384
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 _MAX_NAME = 256  # of a variable that is handed over
 # Of threads in the full language. libc's default of 8 MiB would use up the address space of a few;
