@@ -159,6 +159,10 @@ std::string LeanText(const host::Outcome& outcome, const host::Request& request,
                  {"analysis", std::move(analysis)},
                  {"findings", std::move(findings)},
                  {"profile", profile.profile.name}};
+  // The others are the hints of the findings.
+  if (const Json all = Recommendations(outcome); !all.empty()) {
+    object["recommendations"] = {all.front()};
+  }
   if (is_cut) object["truncated"] = true;
   return Dump(object);
 }

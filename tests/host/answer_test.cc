@@ -20,9 +20,8 @@ Outcome Ended() {
   Outcome outcome;
   outcome.status = Status::kOk;
   outcome.execution_id = "6c2b1a4e-0000-4000-8000-000000000001";
-  outcome.isolation = {"strict",
-                       "restricted",
-                       {{"namespaces", true, "user mnt"}, {"seccomp", true, "allow-list"}}};
+  outcome.isolation = {
+      "strict", "restricted", {{"namespaces", true, "user mnt"}, {"seccomp", true, "allow-list"}}};
   return outcome;
 }
 
@@ -58,9 +57,8 @@ bool HasLine(const std::string& text, const std::string& line) {
 
 size_t LinesStartingWith(const std::string& text, const std::string& start) {
   const std::vector<std::string> lines = LinesOf(text);
-  return static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
-    return line.starts_with(start);
-  }));
+  return static_cast<size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const auto& line) { return line.starts_with(start); }));
 }
 
 // --- text ---------------------------------------------------------------------------------------
@@ -71,8 +69,7 @@ TEST(AnswerText, HasSectionsOnlyForWhatThereIs) {
   outcome.stderr_stream.text = "careful\n\n";
   outcome.result_json = outcome.result_repr = "42";
   EXPECT_EQ(AnswerText(outcome), "stdout:\nhi\n\nstderr:\ncareful\n\nvalue:\n42");
-  EXPECT_EQ(AnswerText(Ended()),
-            "The program ended well. It printed nothing and left no value.");
+  EXPECT_EQ(AnswerText(Ended()), "The program ended well. It printed nothing and left no value.");
   EXPECT_EQ(AnswerText(Printed(" \n\t\n")), AnswerText(Ended()));
 }
 
@@ -101,8 +98,9 @@ TEST(AnswerText, ARefusalHasEachFindingOnce) {
   }
   outcome.findings[0].hint = "write it";
   const std::string text = AnswerText(outcome);
-  EXPECT_TRUE(text.starts_with("error (refused):\nNothing was run.\n"
-                               "line 1: BJ201 no module 'a'\n  hint: write it\nline 2: BJ201"))
+  EXPECT_TRUE(
+      text.starts_with("error (refused):\nNothing was run.\n"
+                       "line 1: BJ201 no module 'a'\n  hint: write it\nline 2: BJ201"))
       << text;
   EXPECT_TRUE(text.ends_with("line 10: BJ201 no module 'a'\nand 2 more")) << text;
 }
@@ -184,8 +182,8 @@ TEST(AnswerText, WhatFitsIsNotCut) {
 
 TEST(AnswerText, EveryPartIsBounded) {
   const std::string hostile[] = {
-      std::string(10 << 20, 'a'),    std::string(1 << 20, '\x01'), std::string(1 << 20, '\n'),
-      std::string(1 << 20, '\xff'),  std::string(1 << 20, '\r'),   std::string(1 << 20, '['),
+      std::string(10 << 20, 'a'),   std::string(1 << 20, '\x01'), std::string(1 << 20, '\n'),
+      std::string(1 << 20, '\xff'), std::string(1 << 20, '\r'),   std::string(1 << 20, '['),
       std::string(1 << 20, '9'),
   };
   for (const std::string& text : hostile) {
@@ -248,13 +246,14 @@ TEST(HostileOutput, CannotWriteAHeadingOrANote) {
       "[ belljar: isolation strict]",
       "[BELLJAR: ok]",
       "\xc2\xa0[belljar: no-break space]",
-      "\xe3\x80\x80value:",                      // ideographic space
-      "\xe2\x80\x8bvalue:",                      // zero width space
-      "va\xe2\x80\x8dlue:",                      // zero width joiner
-      "\xef\xbb\xbfvalue:",                      // byte order mark
-      "st\xc2\xad" "dout:",                      // soft hyphen
+      "\xe3\x80\x80value:",  // ideographic space
+      "\xe2\x80\x8bvalue:",  // zero width space
+      "va\xe2\x80\x8dlue:",  // zero width joiner
+      "\xef\xbb\xbfvalue:",  // byte order mark
+      "st\xc2\xad"
+      "dout:",                                                                     // soft hyphen
       "\xef\xbd\x96\xef\xbd\x81\xef\xbd\x8c\xef\xbd\x95\xef\xbd\x85\xef\xbc\x9a",  // full width
-      "\xf3\xa0\x81\x81value:",                  // a tag
+      "\xf3\xa0\x81\x81value:",                                                    // a tag
   };
   for (const std::string& imitation : imitations) {
     for (const char* around : {"", "x\n", "\n\n", "x\r\n"}) {
@@ -268,8 +267,8 @@ TEST(HostileOutput, CannotWriteAHeadingOrANote) {
 }
 
 TEST(HostileOutput, CannotBreakALineUnseen) {
-  for (const char* line_end : {"\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8",
-                               "\xe2\x80\xa9"}) {
+  for (const char* line_end :
+       {"\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
     const std::string text = AnswerText(Printed(std::string("x") + line_end + "value:\n"));
     EXPECT_EQ(text.find(line_end), std::string::npos) << text;
     EXPECT_EQ(LinesOf(text).size(), 2u) << text;
@@ -279,14 +278,27 @@ TEST(HostileOutput, CannotBreakALineUnseen) {
 TEST(HostileOutput, CannotHideTextOrChangeItsDirection) {
   const std::pair<const char*, const char*> kEscapes[] = {
       {"a\x1b[2Jb", "a\\x1b[2Jb"},
-      {"a\xe2\x80\xae" "b", "a\\u202eb"},
-      {"a\xe2\x81\xa6" "b", "a\\u2066b"},
-      {"a\xf3\xa0\x81\x81" "b", "a\\U000e0041b"},  // a tag, with which text is hidden from people
-      {"a\xf3\xa0\x84\x80" "b", "a\\U000e0100b"},  // a variation selector, likewise
-      {"a\xff" "b", "a\\xffb"},
-      {"a\x7f" "b", "a\\x7fb"},
+      {"a\xe2\x80\xae"
+       "b",
+       "a\\u202eb"},
+      {"a\xe2\x81\xa6"
+       "b",
+       "a\\u2066b"},
+      {"a\xf3\xa0\x81\x81"
+       "b",
+       "a\\U000e0041b"},  // a tag, with which text is hidden from people
+      {"a\xf3\xa0\x84\x80"
+       "b",
+       "a\\U000e0100b"},  // a variation selector, likewise
+      {"a\xff"
+       "b",
+       "a\\xffb"},
+      {"a\x7f"
+       "b",
+       "a\\x7fb"},
       {"a\tb", "a\tb"},
-      {"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb"},
+      {"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb",
+       "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb"},
   };
   for (const auto& [printed, shown] : kEscapes) {
     EXPECT_EQ(AnswerText(Printed(printed)), std::string("stdout:\n") + shown);
@@ -348,8 +360,7 @@ TEST(AnswerJson, AlwaysHasTheKeysOfTheFirstRelease) {
 TEST(AnswerJson, LeavesOutWhatIsUsual) {
   Outcome outcome = Printed("hi\n");
   outcome.isolation.layers.push_back({"cgroup", false, "none is delegated"});
-  EXPECT_EQ(ObjectOf(outcome),
-            json::parse(R"({"success":true,"status":"ok",
+  EXPECT_EQ(ObjectOf(outcome), json::parse(R"({"success":true,"status":"ok",
               "execution_id":"6c2b1a4e-0000-4000-8000-000000000001","result":null,"stdout":"hi\n",
               "stderr":"","execution_time":0.0,"variables":[],"error":null,
               "isolation":{"mode":"strict","language":"restricted","layers":2,

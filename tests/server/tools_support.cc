@@ -53,8 +53,9 @@ Answered Tools::CallWith(const std::string& name, const server::ToolCall& call) 
   const core::Result<server::ToolResult> result = tool.Call(call);
   EXPECT_TRUE(result.ok()) << (result ? "" : result.error().ToString());
   if (!result) return {};
-  Answered answer{nullptr, result->text, result->is_error};
+  Answered answer{nullptr, "", result->is_error, result->text};
   if (result->structured.empty()) {
+    answer.message = result->text;
     EXPECT_TRUE(result->is_error);
     return answer;
   }

@@ -36,8 +36,9 @@ class Books : public server::CallObserver {
 
 struct Answered {
   nlohmann::json object;  // null: there was none
-  std::string message;
+  std::string message;    // of an answer without an object
   bool is_error = false;
+  std::string text;  // what a model reads
 };
 
 class Tools {

@@ -47,7 +47,10 @@ Sample SampleOf(const Setting& setting) {
   switch (setting.form()) {
     case Form::kText: return {"word", "\"word\"", "word"};
     case Form::kSwitch: return {"yes", "true", "true"};
-    case Form::kCount: return {"7", "7", "7"};
+    case Form::kCount: {
+      const std::string count = std::to_string(std::max<uint64_t>(7, setting.least));
+      return {count, count, count};
+    }
     case Form::kTime: return {"2.5", "2.5", "2500ms"};
     case Form::kSize: return {"512k", "\"512k\"", "512k"};
     case Form::kList: return {"a,b", "[\"a\", \"b\"]", "a, b"};

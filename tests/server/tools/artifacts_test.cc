@@ -30,7 +30,9 @@ Resource ResourceOf(const std::string& uri, size_t bytes = 4) {
 
 class Contents : public testing::Test {
  protected:
-  std::vector<Content> Take() { return TakeContents(outcome_, "ada", store_); }
+  std::vector<Content> Take(const ContentBounds& bounds = kFullContents) {
+    return TakeContents(outcome_, bounds, "ada", store_);
+  }
   void Add(std::string name, std::string media_type, std::string content) {
     outcome_.artifacts.push_back(
         FileOf(std::move(name), std::move(media_type), std::move(content)));
@@ -61,6 +63,39 @@ TEST_F(Contents, EachKindGoesItsWay) {
     EXPECT_EQ(kept->bytes, content.resource.bytes) << "one copy of it";
     EXPECT_FALSE(store_.Find("bob", content.resource.uri));
   }
+}
+
+TEST_F(Contents, ALeanAnswerEmbedsShortTextAlone) {
+  Add("figure-1.png", "image/png", kPng);
+  Add("short.csv", "text/csv", "a,b\n1,2\n");
+  Add("long.csv", "text/csv", std::string(5'000, 'x'));
+  Add("data.bin", "application/octet-stream", std::string("\0\xff", 2));
+  Add("result.csv", "text/csv", "a table\n");  // whose head and tail are the value's text
+  outcome_.artifacts.back().origin = host::Artifact::Origin::kDisplay;
+  const std::vector<Content> contents = Take(kLeanContents);
+  ASSERT_EQ(contents.size(), 5u);
+  EXPECT_EQ(contents[0].kind, Content::Kind::kImage);
+  EXPECT_EQ(contents[1].kind, Content::Kind::kEmbedded);
+  for (size_t i = 2; i < 5; ++i) EXPECT_EQ(contents[i].kind, Content::Kind::kLink) << i;
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(outcome_.artifacts[i].is_inline, i < 2) << i;
+    EXPECT_TRUE(store_.Find("ada", outcome_.artifacts[i].uri)) << i;
+  }
+}
+
+TEST_F(Contents, LongPartsAreKeptUnderNamesThatNoFileTakes) {
+  outcome_.stdout_stream.text = std::string(50'000, 'x');
+  Add("stdout.txt", "text/plain", "a file");
+  const auto uris = KeepLongParts(outcome_, 10'000, "ada", store_);
+  ASSERT_EQ(uris.size(), 1u);
+  const std::string& uri = uris.at(host::LongPart::kStdout);
+  const std::vector<Content> contents = TakeContents(outcome_, kLeanContents, "ada", store_, {uri});
+  EXPECT_NE(contents[0].resource.uri, uri);
+  EXPECT_EQ(store_.Find("ada", uri)->bytes->size(), 50'000u);
+  EXPECT_EQ(*store_.Find("ada", contents[0].resource.uri)->bytes, "a file");
+  EXPECT_FALSE(store_.Find("bob", uri));
+  outcome_.stdout_stream.text = std::string(17 << 20, 'x');
+  EXPECT_TRUE(KeepLongParts(outcome_, 10'000, "ada", store_).empty()) << "too large to keep";
 }
 
 TEST_F(Contents, OnlyShortTextStandsInTheObjectToo) {
@@ -95,7 +130,7 @@ TEST_F(Contents, AnImageIsOneByItsBytes) {
 }
 
 TEST_F(Contents, EverythingIsBounded) {
-  const size_t most = kImages.count + kEmbedded.count + kMaxLinks;
+  const size_t most = kFullContents.images.count + kFullContents.embedded.count + kMaxLinks;
   for (size_t i = 0; i < kMaxListed + 50; ++i) {
     Add("f" + std::to_string(i) + ".png", "image/png", kPng + std::string(300'000, 'x'));
   }
@@ -108,8 +143,8 @@ TEST_F(Contents, EverythingIsBounded) {
     images += content.kind == Content::Kind::kImage ? 1 : 0;
     shown += content.kind == Content::Kind::kLink ? 0 : content.resource.bytes->size();
   }
-  EXPECT_EQ(images, kImages.count);
-  EXPECT_LE(shown, kImages.together.count + kEmbedded.together.count);
+  EXPECT_EQ(images, kFullContents.images.count);
+  EXPECT_LE(shown, kFullContents.images.together.count + kFullContents.embedded.together.count);
   EXPECT_EQ(outcome_.artifacts.size(), kMaxListed);
   EXPECT_EQ(outcome_.artifacts_left_out, 57u);
   EXPECT_EQ(outcome_.artifacts[0].name, "f249.png") << "a figure is not left out for a file";
@@ -248,7 +283,7 @@ TEST(Files, GoInAndComeBack) {
   EXPECT_EQ(*result->contents[0].resource.bytes, "A,B\n");
   const json artifacts = json::parse(result->structured)["artifacts"];
   ASSERT_EQ(artifacts.size(), 1u);
-  EXPECT_EQ(artifacts[0]["content"], "A,B\n");
+  EXPECT_FALSE(artifacts[0].contains("content")) << "it is in a block of its own";
   EXPECT_TRUE(tools.resources().Find("ada", artifacts[0]["uri"]));
   EXPECT_FALSE(tools.resources().Find("bob", artifacts[0]["uri"]));
   for (const char* path : {"../a", "/etc/passwd", "a//b", "."}) {

@@ -180,7 +180,8 @@ TEST(ToolArguments, NullIsNotGiven) {
                                                  {"allowed_imports", nullptr},
                                                  {"use_container", nullptr},
                                                  {"profile", nullptr},
-                                                 {"stdin", nullptr}});
+                                                 {"stdin", nullptr},
+                                                 {"detail", "full"}});
   EXPECT_EQ(answer.object["error"]["type"], "EOFError");
   EXPECT_EQ(answer.object["limits"]["timeout"], 30.0);
 }
