@@ -14,6 +14,7 @@
 #include "engine/outside/machine.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/profile_facts.h"
+#include "server/tools/output_schemas.h"
 
 namespace belljar::cli {
 namespace {
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 struct InfoArguments {
   bool names = false;
   bool json = false;
+  bool schemas = false;
 };
 
 // One row per limit: its name and its formatted values.
@@ -160,7 +162,15 @@ int PrintJson(const outside::ProfileCatalogue& catalogue) {
   return Answer(object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n", kExitOk);
 }
 
+int PrintSchemas() {
+  const Json object = {{"execute_code", server::tools::OutcomeSchema()},
+                       {"validate_code", server::tools::FullValidationSchema()},
+                       {"get_sandbox_info", server::tools::FullSandboxInfoSchema()}};
+  return Answer(object.dump(isatty(STDOUT_FILENO) ? 2 : -1) + "\n", kExitOk);
+}
+
 int ExecuteInfo(const InfoArguments& arguments) {
+  if (arguments.schemas) return PrintSchemas();
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   return arguments.json ? PrintJson(*catalogue) : PrintText(*catalogue, arguments.names);
@@ -173,6 +183,9 @@ Command MakeInfoCommand(CLI::App& app) {
   CLI::App* parser = AddCommand(app, "info", "Show the profiles, what each provides, and versions");
   AddFlag(parser, "--names", arguments->names, "also list the names of each module");
   AddFlag(parser, "--json", arguments->json, "print one JSON object, with all names");
+  AddFlag(parser, "--schemas", arguments->schemas,
+          "print the JSON Schemas of the full answers of the MCP tools, by tool; that of execute_code "
+          "is also that of run --json");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",
                        "belljar info --names  # every name of every module",
                        "belljar info --json  # the same for a program"});

@@ -28,7 +28,9 @@ REQUESTS = (
 
 
 def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
-    """The tools listed by `belljar serve`, by name."""
+    """The tools listed by `belljar serve`, by name, each with the schema of its full answers."""
+    printed = subprocess.run([belljar, "info", "--schemas"], capture_output=True, check=True)
+    schemas = json.loads(printed.stdout)
     done = subprocess.run(
         [belljar, "serve"],
         input="".join(json.dumps(request) + "\n" for request in REQUESTS),
@@ -40,7 +42,7 @@ def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
         env={"HOME": "/nonexistent"},
     )
     tools = json.loads(done.stdout.splitlines()[-1])["result"]["tools"]
-    return {tool["name"]: tool for tool in tools}
+    return {tool["name"]: tool | {"fullSchema": schemas[tool["name"]]} for tool in tools}
 
 
 def type_text(schema: dict[str, Any]) -> str:
@@ -130,7 +132,7 @@ def with_tables(page: str, tools: dict[str, dict[str, Any]]) -> str:
         tool = tools[block[2]]
         if block[3] == "arguments":
             return block[1] + argument_table(tool["inputSchema"]) + block[4]
-        return block[1] + result_table(tool["outputSchema"]) + block[4]
+        return block[1] + result_table(tool["fullSchema"]) + block[4]
 
     return BLOCK.sub(made, page)
 

@@ -272,8 +272,9 @@ class Result:
         """Output, value, error with its hint, and files, as a language model should read them: the
         text that the MCP server answers with.
 
-            >>> import belljar
-            >>> print(belljar.run("print('hi')\\n6 * 7").for_model())
+            >>> from belljar import Sandbox
+            >>> with Sandbox() as box:
+            ...     print(box.run("print('hi')\\n6 * 7").for_model())
             stdout:
             hi
             <BLANKLINE>

@@ -161,6 +161,17 @@ constexpr const char* kSandboxInfo = R"({
   "type": "object",
   "properties": {
     "success": {"const": true},
+    "default_profile": {"type": ["string", "null"]},
+    "security_profiles": {"type": "object", "additionalProperties": {"type": "object"}},
+    "resource_limits": {"type": "object"}
+  },
+  "required": ["success"]
+})";
+
+constexpr const char* kFullSandboxInfo = R"({
+  "type": "object",
+  "properties": {
+    "success": {"const": true},
     "version": {
       "type": "object",
       "properties": {
@@ -351,5 +362,7 @@ Json FullValidationSchema() {
 }
 
 Json SandboxInfoSchema() { return Json::parse(kSandboxInfo); }
+
+Json FullSandboxInfoSchema() { return Json::parse(kFullSandboxInfo); }
 
 }  // namespace belljar::server::tools

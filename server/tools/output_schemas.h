@@ -15,6 +15,7 @@ nlohmann::ordered_json SandboxInfoSchema();  // of get_sandbox_info
 // Every key of the full objects with its meaning and unit.
 nlohmann::ordered_json OutcomeSchema();  // of OutcomeToJson (engine/host/outcome.h)
 nlohmann::ordered_json FullValidationSchema();
+nlohmann::ordered_json FullSandboxInfoSchema();
 
 }  // namespace belljar::server::tools
 

@@ -67,7 +67,7 @@ def test_a_changed_schema_is_noticed(tools):
     changed["execute_code"]["inputSchema"]["properties"]["timeout"]["maximum"] = 301
     assert tool_tables.with_tables(PAGE, changed) != PAGE
     changed = json.loads(json.dumps(tools))
-    del changed["execute_code"]["outputSchema"]["properties"]["error"]["properties"]["hint"]
+    del changed["execute_code"]["fullSchema"]["properties"]["error"]["properties"]["hint"]
     assert tool_tables.with_tables(PAGE, changed) != PAGE
 
 
@@ -90,12 +90,22 @@ def test_hints(tools):
         ("execute_code", {"code": "while True: pass", "timeout": 0.1}),
         ("validate_code", {"code": "import glob"}),
         ("validate_code", {"code": "def"}),
-        ("get_sandbox_info", {}),
     ],
 )
-def test_every_key_of_the_first_level_is_in_every_answer(server, tools, tool, arguments):
-    answer = call(server, tool, **arguments)["structuredContent"]
-    assert set(answer) == set(tools[tool]["outputSchema"]["properties"])
+def test_every_key_of_the_first_level_is_in_every_full_answer(server, tools, tool, arguments):
+    result = call(server, tool, **arguments, detail="full")
+    answer = result["structuredContent"]
+    assert set(answer) == set(tools[tool]["fullSchema"]["properties"])
+    assert json.loads(result["content"][0]["text"]) == answer
+
+
+def test_the_page_names_every_key_of_a_lean_answer(server):
+    lean = section(PAGE, "The lean object")
+    code = "import sys\nprint('x' * 50_000)\nopen"
+    for arguments in ({"code": code}, {"code": "1 / 0"}, {"code": "import a, b"}):
+        answer = call(server, "execute_code", **arguments)["structuredContent"]
+        for key in [*answer, *answer.get("isolation", {}), *answer.get("cut", {}).get("stdout", {})]:
+            assert f"`{key}`" in lean, key
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_what_cannot_be_kept_is_said(executor):
     done = executor(
         "import math as m\ndef f(): pass\nclass C: pass\ngröße = 1\nc = C()\nn = [f]\nk = 1"
     )
-    assert "[not kept for the next action, too large or not plain data: C, c, f, größe, m, n]" in (
+    assert "[belljar: not kept for the next action, too large or not plain data: C, c, f, größe, m, n]" in (
         done.logs
     )
     assert executor.variables == {"k": 1}
@@ -165,7 +165,7 @@ def test_a_final_answer_ends_the_action_and_cannot_be_caught(executor):
         "finally:\n    print('after')\nlookup('Rome')"
     )
     assert (done.output, done.is_final_answer) == ([1], True)
-    assert done.logs == "before\n"
+    assert done.logs == "before"
     assert executor.last_result is None
 
 
@@ -218,7 +218,7 @@ def test_wrong_options_are_named(box):
 def test_output_before_a_failure_is_where_agents_look_for_it(executor):
     with pytest.raises(InterpreterError):
         executor("print('so far')\n1 / 0")
-    assert executor.state["_print_outputs"].startswith("so far\n")
+    assert executor.state["_print_outputs"].startswith("so far")
 
 
 def test_long_output_is_cut(box):
@@ -234,7 +234,7 @@ def test_state_is_bounded(box):
     assert "not kept" in done.logs
     executor("v0")  # and what was kept can be given
     done = executor("large = 'a' * 2_000_000\nf = print")
-    assert "[not kept for the next action, too large or not plain data: f, large]" in done.logs
+    assert "[belljar: not kept for the next action, too large or not plain data: f, large]" in done.logs
     with pytest.raises(InterpreterError, match="'large' of an earlier action was too large or not"):
         executor("len(large)")
 
