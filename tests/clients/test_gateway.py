@@ -1,7 +1,5 @@
 """Belljar behind the real ContextForge."""
 
-import json
-
 import pytest
 
 from tests.clients.gateway import Gateway
@@ -34,7 +32,7 @@ def registered(gateway, server) -> Gateway:
 def structured(result: dict) -> dict:
     content = result["structuredContent"]
     (text,) = (part["text"] for part in result["content"] if part["type"] == "text")
-    assert json.loads(text) == content
+    assert text
     return content
 
 
@@ -68,8 +66,9 @@ def test_code_runs_through_it(registered):
 def test_a_failing_guest_stays_a_failure_with_its_output(registered):
     result = registered.call("belljar-execute-code", {"code": 'print("before")\n1 / 0'})
     assert result["isError"] is True
-    text = json.loads(result["content"][0]["text"])
-    assert (text["stdout"], text["error"]["type"]) == ("before\n", "ZeroDivisionError")
+    text = result["content"][0]["text"]
+    assert text.startswith("stdout:\nbefore\n\nerror (exception):\nTraceback")
+    assert "ZeroDivisionError" in text
 
 
 def test_code_is_validated_through_it(registered):

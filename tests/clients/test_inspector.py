@@ -64,4 +64,4 @@ def test_a_tool_is_called(inspect):
     )
     assert not result.get("isError")
     assert result["structuredContent"]["result"] == 4
-    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    assert result["content"] == [{"type": "text", "text": "stdout:\nhello\n\nvalue:\n4"}]

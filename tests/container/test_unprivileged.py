@@ -290,7 +290,7 @@ def conversation(
         b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
         request(2, "tools/call", **call),
     ]
-    with container.start("serve", *options) as server:
+    with container.start("serve", "--answer-detail", "full", *options) as server:
         server.stdin.write(b"".join(asked))
         server.stdin.flush()
         answer: dict = {}

@@ -15,7 +15,7 @@ class Session:
         self, program: Path, *options: str, environment: dict[str, str] | None = None
     ) -> None:
         self._process = subprocess.Popen(
-            [str(program), "serve", *options],
+            [str(program), "serve", "--answer-detail", "full", *options],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
