@@ -183,9 +183,10 @@ Command MakeInfoCommand(CLI::App& app) {
   CLI::App* parser = AddCommand(app, "info", "Show the profiles, what each provides, and versions");
   AddFlag(parser, "--names", arguments->names, "also list the names of each module");
   AddFlag(parser, "--json", arguments->json, "print one JSON object, with all names");
-  AddFlag(parser, "--schemas", arguments->schemas,
-          "print the JSON Schemas of the full answers of the MCP tools, by tool; that of execute_code "
-          "is also that of run --json");
+  AddFlag(
+      parser, "--schemas", arguments->schemas,
+      "print the JSON Schemas of the full answers of the MCP tools, by tool; that of execute_code "
+      "is also that of run --json");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",
                        "belljar info --names  # every name of every module",
                        "belljar info --json  # the same for a program"});

@@ -69,7 +69,6 @@ Json ParameterSchema(const Parameter& parameter) {
   Json schema = TypeSchema(parameter);
   schema["description"] = parameter.description;
   if (!parameter.default_value.is_null()) schema["default"] = parameter.default_value;
-  if (!parameter.examples.empty()) schema["examples"] = parameter.examples;
   return schema;
 }
 
@@ -265,6 +264,7 @@ Json ParameterTable::Schema() const {
   Json properties = Json::object();
   Json required = Json::array();
   for (const Parameter& parameter : parameters_) {
+    if (parameter.is_unlisted) continue;
     properties[parameter.name] = ParameterSchema(parameter);
     if (parameter.required) required.push_back(parameter.name);
   }

@@ -83,7 +83,7 @@ Parameter CodeParameter(const Sandboxes& sandboxes, std::string description) {
   Parameter parameter;
   parameter.name = "code";
   parameter.type = Parameter::Type::kText;
-  parameter.description = std::move(description) + " Up to " + SizeText({longest}) + " in UTF-8.";
+  parameter.description = std::move(description);
   parameter.required = true;
   parameter.max_bytes = longest;
   return parameter;
@@ -93,15 +93,7 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
   Parameter parameter;
   parameter.name = "profile";
   parameter.type = Parameter::Type::kText;
-  parameter.description =
-      "The security profile, which determines what the code may use: the name of an enabled "
-      "profile" +
-      std::string(sandboxes.combinations().empty() ? "" : ", or several joined with +") +
-      ". get_sandbox_info lists the modules of each. Default: " +
-      sandboxes.default_profile().profile.name +
-      (sandboxes.enabled().size() > 1
-           ? ", with those enabled profiles that the code imports from, except for a network."
-           : ".");
+  parameter.description = "What the code may use.";
   parameter.default_value = sandboxes.default_profile().profile.name;
   parameter.max_bytes = 256;
   parameter.choices = Names(sandboxes);

@@ -59,210 +59,178 @@ std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
   return {
       {.name = "timeout",
        .type = Type::kNumber,
-       .description = "Limit for wall-clock time and for CPU time, in seconds; the code is killed "
-                      "at the limit.",
+       .description = "Seconds, of wall clock and of CPU time.",
        .default_value = SecondsJson(defaults.timeout),
        .minimum = kMinTimeout,
        .maximum = Seconds(maximum.timeout),
-       .choices = {},
-       .examples = {10, 0.5}},
+       .choices = {}},
       {.name = "memory_limit",
        .type = Type::kSize,
-       .description = "Memory limit for the code, without the interpreter: a number with k, m or "
-                      "g, or a number of bytes. Up to " +
+       .description = "Memory for the code: bytes, or with k, m or g, up to " +
                       maximum.memory.ToString() + ".",
        .default_value = defaults.memory.ToString(),
        .minimum = static_cast<double>(kMinMemory.count),
        .maximum = static_cast<double>(maximum.memory.count),
-       .choices = {},
-       .examples = {"256m", 268435456}},
+       .choices = {}},
   };
 }
 
+bool Has(const Sandboxes& sandboxes, bool (*has)(const core::Profile&)) {
+  const std::vector<EnabledProfile>& enabled = sandboxes.enabled();
+  return std::any_of(enabled.begin(), enabled.end(),
+                     [&](const EnabledProfile& each) { return has(each.profile); });
+}
+
+bool HasNetwork(const core::Profile& profile) { return profile.egress.has_value(); }
+bool HasWorkspace(const core::Profile& profile) { return profile.workspace.has_value(); }
+
 // Parameters that apply only to profiles of certain tiers.
-std::vector<Parameter> TierParameters() {
+std::vector<Parameter> TierParameters(const Sandboxes& sandboxes) {
   return {
       {.name = "files",
        .type = Type::kFiles,
-       .description = "Files to create in the workspace, which is the working directory, before "
-                      "the code starts. Up to " +
-                      SizeText(kMaxFileContent) +
-                      " in total. Only with a profile that includes filesystem.",
+       .description = "Files to create in the working directory, with profile filesystem. Up to " +
+                      SizeText(kMaxFileContent) + " in all.",
        .default_value = {},
        .max_bytes = kMaxFileContent.count,
        .max_items = kMaxFiles,
-       .choices = {},
-       .examples = {nlohmann::ordered_json::array(
-           {{{"path", "data/input.csv"}, {"text", "name,age\nAda,36\n"}}})}},
+       .is_unlisted = !Has(sandboxes, HasWorkspace),
+       .choices = {}},
       {.name = "allowed_domains",
        .type = Type::kTextList,
-       .description =
-           "Restricts access to these hosts, among those that the operator allows; an empty array "
-           "allows none. Default: all of those. Only with a profile that includes network.",
+       .description = "Chooses profile network, with only these of the hosts that it allows.",
        .default_value = {},
        .max_bytes = kMaxDomain,
        .max_items = 100,
-       .choices = {},
-       .examples = {nlohmann::ordered_json::array({"api.example.com", "*.example.org"})}},
+       .is_unlisted = !Has(sandboxes, HasNetwork),
+       .choices = {}},
   };
 }
 
-std::string ContainerText(const Sandboxes& sandboxes) {
-  if (sandboxes.containers().state().enabled) {
-    return "Whether to also run the code in a separate container, for stronger isolation. Adds "
-           "some milliseconds; everything else is the same.";
-  }
-  return "Not enabled on this server: true is answered with an error. Omit it; the kernel layers "
-         "seal every run.";
-}
-
 std::string PackagesText(const Sandboxes& sandboxes) {
-  if (!sandboxes.gives_packages()) {
-    return "Not enabled on this server: any value is answered with an error. Omit it; "
-           "get_sandbox_info lists the available modules.";
-  }
   std::string allowed;
   for (const std::string& pattern : sandboxes.packages().allowed()) {
     allowed += (allowed.empty() ? "" : ", ") + pattern;
   }
-  return "Packages to install before the code runs, dependencies included: names, with versions "
-         "where they matter. Only with use_container. The first call with a set takes as long as "
-         "its installation; later calls do not. The operator allows: " +
+  return "Packages to install before the run, with use_container; the first call with a set waits "
+         "for it. Allowed: " +
          allowed + ".";
 }
 
-std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const AnswersConfig& answers) {
-  std::vector<Parameter> parameters = {
-      CodeParameter(sandboxes, "The Python program. It is run as a whole, like a file.")};
-  parameters[0].examples = {"result = 2 + 2\nprint(f'The answer is: {result}')"};
-  for (Parameter& limit : LimitParameters(sandboxes)) parameters.push_back(std::move(limit));
-  parameters.push_back(
-      {.name = "capture_output",
-       .type = Type::kBoolean,
-       .description = "Whether to return stdout and stderr. If false, both are empty strings in "
-                      "the answer; the output limit still applies.",
-       .default_value = true,
-       .choices = {},
-       .examples = {}});
-  parameters.push_back({.name = "allowed_imports",
-                        .type = Type::kTextList,
-                        .description = "Restricts imports to these modules of the profile; an "
-                                       "empty array allows none. Default: all of them.",
-                        .default_value = {},
-                        .max_bytes = 200,
-                        .max_items = 500,
-                        .choices = {},
-                        .examples = {nlohmann::ordered_json::array({"math", "json"})}});
-  parameters.push_back(
+// What the program reads when it starts.
+std::vector<Parameter> InputParameters() {
+  return {
       {.name = "stdin",
        .type = Type::kText,
-       .description = "Standard input of the code, read with input() or sys.stdin. Default: none.",
+       .description = "What input() and sys.stdin read.",
        .default_value = {},
        .max_bytes = kMaxStdin.count,
        .may_hold_nul = true,
-       .choices = {},
-       .examples = {"Ada\n36\n"}});
-  parameters.push_back({.name = "args",
-                        .type = Type::kTextList,
-                        .description = "Arguments of the program: sys.argv without its first item. "
-                                       "Default: none.",
-                        .default_value = {},
-                        .max_bytes = host::kMaxArgument,
-                        .max_items = host::kMaxArguments,
-                        .choices = {},
-                        .examples = {nlohmann::ordered_json::array({"--count", "3"})}});
-  parameters.push_back({.name = "env",
-                        .type = Type::kTextMap,
-                        .description = "Environment variables of the program, in os.environ. It "
-                                       "gets none of the server's. Default: none.",
-                        .default_value = {},
-                        .max_bytes = host::kMaxArgument,
-                        .max_items = host::kMaxArguments,
-                        .choices = {},
-                        .examples = {{{"MODE", "test"}}}});
-  for (Parameter& parameter : TierParameters()) parameters.push_back(std::move(parameter));
-  parameters.push_back(ProfileParameter(sandboxes));
-  parameters.push_back({.name = "packages",
-                        .type = Type::kTextList,
-                        .description = PackagesText(sandboxes),
-                        .default_value = {},
-                        .max_bytes = container::packages::kMaxRequirement,
-                        .max_items = container::packages::kMaxRequirements,
-                        .choices = {},
-                        .examples = {nlohmann::ordered_json::array({"python-slugify>=8"})}});
-  parameters.push_back({.name = "use_container",
-                        .type = Type::kBoolean,
-                        .description = ContainerText(sandboxes),
-                        .default_value = false,
-                        .choices = {},
-                        .examples = {}});
-  parameters.push_back(DetailParameter(
-      answers, "full: the complete object, with isolation, limits, usage and all output."));
+       .choices = {}},
+      {.name = "args",
+       .type = Type::kTextList,
+       .description = "sys.argv[1:].",
+       .default_value = {},
+       .max_bytes = host::kMaxArgument,
+       .max_items = host::kMaxArguments,
+       .choices = {}},
+      {.name = "env",
+       .type = Type::kTextMap,
+       .description = "os.environ, which has nothing else.",
+       .default_value = {},
+       .max_bytes = host::kMaxArgument,
+       .max_items = host::kMaxArguments,
+       .choices = {}},
+  };
+}
+
+std::vector<Parameter> ContainerParameters(const Sandboxes& sandboxes) {
+  return {
+      {.name = "packages",
+       .type = Type::kTextList,
+       .description = PackagesText(sandboxes),
+       .default_value = {},
+       .max_bytes = container::packages::kMaxRequirement,
+       .max_items = container::packages::kMaxRequirements,
+       .is_unlisted = !sandboxes.gives_packages(),
+       .choices = {}},
+      {.name = "use_container",
+       .type = Type::kBoolean,
+       .description = "Also isolates the run in a container.",
+       .default_value = false,
+       .is_unlisted = !sandboxes.containers().state().enabled,
+       .choices = {}},
+  };
+}
+
+std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const AnswersConfig& answers) {
+  std::vector<Parameter> parameters = {CodeParameter(sandboxes, "A whole Python program.")};
+  const auto add = [&](std::vector<Parameter> more) {
+    for (Parameter& parameter : more) parameters.push_back(std::move(parameter));
+  };
+  add(LimitParameters(sandboxes));
+  add({{.name = "capture_output",
+        .type = Type::kBoolean,
+        .description = "false: only the value is returned.",
+        .default_value = true,
+        .choices = {}},
+       {.name = "allowed_imports",
+        .type = Type::kTextList,
+        .description = "The only modules that the code may import.",
+        .default_value = {},
+        .max_bytes = 200,
+        .max_items = 500,
+        .choices = {}}});
+  add(InputParameters());
+  add(TierParameters(sandboxes));
+  add({ProfileParameter(sandboxes)});
+  add(ContainerParameters(sandboxes));
+  add({DetailParameter(
+      answers, "full: the complete object, with isolation, limits, usage and all output.")});
   return parameters;
 }
 
-// "math, json, …", so that a model knows them without asking; bounded in length.
-std::string ModulesText(const EnabledProfile& enabled) {
-  constexpr size_t kMaxLength = 600;
-  const ModuleList modules = enabled.modules ? GivenModules(enabled.profile, *enabled.modules)
-                                             : outside::ModuleNames(enabled.profile);
-  std::string text;
-  for (const std::string& module : modules) {
-    if (text.size() + module.size() > kMaxLength) return text + " and more";
-    text += (text.empty() ? "" : ", ") + module;
-  }
-  return text;
-}
-
-bool HasNetwork(const Sandboxes& sandboxes) {
-  const std::vector<EnabledProfile>& enabled = sandboxes.enabled();
-  return std::any_of(enabled.begin(), enabled.end(),
-                     [](const EnabledProfile& each) { return each.profile.egress.has_value(); });
-}
-
-// The profiles that a call may name besides the default one.
-std::string OtherProfilesText(const Sandboxes& sandboxes) {
-  std::string names;
-  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
-  for (const EnabledProfile& each : sandboxes.enabled()) {
-    if (&each != &sandboxes.default_profile()) add(each.profile.name);
-  }
-  for (const std::string& name : sandboxes.combinations()) add(name);
-  return names.empty() ? "" : " Other profiles that a call may name: " + names + ".";
-}
-
 std::string LanguageText(const Sandboxes& sandboxes) {
-  if (sandboxes.LanguageOf(sandboxes.default_profile()) == outside::Language::kFull) {
-    return "All of Python is available, with the standard library and installed packages.\n\n";
-  }
   const EnabledProfile& defaults = sandboxes.default_profile();
-  return "Ordinary Python is supported: classes, recursion, comprehensions, match, async, "
-         "dataclasses, threads. Not available: attributes such as __globals__ that reach into the "
-         "interpreter, " +
-         std::string(defaults.profile.workspace ? "files outside the workspace, "
-                                                : "open, files, ") +
-         (defaults.profile.egress ? "" : "the network, ") + "other processes. Modules of profile " +
-         defaults.profile.name + ": " + ModulesText(defaults) + "." + OtherProfilesText(sandboxes) +
-         "\n\n";
+  if (sandboxes.LanguageOf(defaults) == outside::Language::kFull) {
+    return "All of Python is available, with installed packages. ";
+  }
+  const std::string lacks = std::string(HasWorkspace(defaults.profile) ? "" : "files, ") +
+                            (HasNetwork(defaults.profile) ? "" : "network, ");
+  return "Profile " + defaults.profile.name + ": the standard library without " + lacks +
+         "processes and pip. ";
+}
+
+// What a call may use besides the default profile, and what it has to name for that.
+std::string OtherProfilesText(const Sandboxes& sandboxes) {
+  std::string text;
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    const core::Profile& profile = each.profile;
+    if (&each == &sandboxes.default_profile()) continue;
+    const bool is_chosen = !HasNetwork(profile) && !profile.full_language;
+    text += "- " + profile.name + (is_chosen ? "" : " (only if named)") + ": " + profile.summary;
+    if (HasWorkspace(profile)) text += " Files that the code writes come back.";
+    if (profile.name == "data-science") text += " Figures come back as images.";
+    text += '\n';
+  }
+  if (text.empty()) return "";
+  return " Others that are enabled, chosen by what the code imports or by profile:\n" + text;
 }
 
 std::string DescriptionText(const Sandboxes& sandboxes) {
   const core::Limits& defaults = sandboxes.default_profile().limits;
-  return "Runs a Python program in a fresh, sealed process and returns the outcome. No state is "
-         "kept between calls.\n\n"
-         "The value of the last expression is returned as \"result\"; without one, that of the "
-         "variable named result. Printed output is in \"stdout\" and \"stderr\".\n\n" +
-         LanguageText(sandboxes) + "Limits: " + core::FormatDuration(defaults.timeout) +
-         " of time (timeout), " + SizeText(defaults.memory) + " of memory (memory_limit), " +
+  return "Runs a Python program in a fresh process: nothing is left of earlier calls. Answers with "
+         "what it printed and the value of its last expression (or of the variable named result), "
+         "or with its error, the line and a hint.\n\n" +
+         LanguageText(sandboxes) + "get_sandbox_info lists the modules." +
+         OtherProfilesText(sandboxes) +
+         "\n\nLimits: at timeout or memory_limit the program is stopped, with its output so far; "
+         "output after " +
          SizeText(defaults.output) +
-         " each for stdout and stderr. At a time or memory limit the code is killed, and the "
-         "output up to then is still returned; output beyond its limit is discarded and "
-         "counted.\n\n"
-         "On failure, success is false and status is exception, refused (nothing was run; findings "
-         "has the lines and what to do instead), timeout, cpu_limit, memory_limit or killed. error "
-         "has type, message, line, traceback and often a hint.\n\n"
-         "Example: {\"code\": \"import math\\nprint('area')\\nmath.pi * 2 ** 2\", \"timeout\": 10} "
-         "gives result 12.566370614359172 and stdout \"area\\n\".";
+         " is lost. The middle of a long part is left out, and a note says where it can be "
+         "read.\n\n"
+         "Example: {\"code\": \"import math\\nprint('area')\\nmath.pi * 2 ** 2\"} answers\n"
+         "stdout:\narea\n\nvalue:\n12.566370614359172";
 }
 
 ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable& parameters) {
@@ -274,7 +242,7 @@ ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable
   description.output_schema = AnswerSchema();
   // All effects of a run are confined to its worker, which is destroyed, unless the profile has a
   // network: remote effects persist. Packages also come from outside and are kept for later calls.
-  const bool has_network = HasNetwork(sandboxes);
+  const bool has_network = Has(sandboxes, HasNetwork);
   const bool installs = sandboxes.gives_packages();
   description.read_only = !has_network && !installs;
   description.destructive = has_network;
@@ -420,8 +388,7 @@ void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
   };
   if (auto files = arguments.Files("files")) {
     if (!profile.workspace && !files->empty()) {
-      refuse("files", "workspace",
-             [](const core::Profile& each) { return each.workspace.has_value(); });
+      refuse("files", "workspace", HasWorkspace);
     }
     request.files = std::move(*files);
     const core::Result<void> checked = outside::CheckFiles(request.files, profile);
@@ -429,8 +396,7 @@ void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
   }
   if (auto domains = arguments.Texts("allowed_domains")) {
     if (!profile.egress && !domains->empty()) {
-      refuse("allowed_domains", "network",
-             [](const core::Profile& each) { return each.egress.has_value(); });
+      refuse("allowed_domains", "network", HasNetwork);
     }
     if (std::string problem = profile.egress ? DomainsProblem(sandboxes, *domains) : "";
         !problem.empty()) {

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/core/text.h"
 #include "engine/host/outcome.h"
+#include "engine/host/suggest.h"
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "engine/outside/profile_facts.h"
+#include "server/tools/code_parameters.h"
+#include "server/tools/detail.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tiers.h"
 
@@ -197,6 +201,127 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
   return notes;
 }
 
+// --- lean ---------------------------------------------------------------------------------------
+
+// Those without a dot: of a package with hundreds of modules, the package.
+std::vector<std::string> Roots(const Json& modules, const Json& known) {
+  std::vector<std::string> roots;
+  for (const Json& module : modules) {
+    const std::string name = module.get<std::string>();
+    const std::string root = name.substr(0, name.find('.'));
+    const bool is_known = std::find(known.begin(), known.end(), root) != known.end() ||
+                          std::find(known.begin(), known.end(), name) != known.end();
+    if (!is_known && !core::Contains(roots, root)) roots.push_back(root);
+  }
+  return roots;
+}
+
+Json Without(const Json& modules, const Json& known) {
+  Json others = Json::array();
+  for (const Json& module : modules) {
+    if (std::find(known.begin(), known.end(), module) == known.end()) others.push_back(module);
+  }
+  return others;
+}
+
+// `basic`: the modules of basic if it has an entry of its own, which stands for them.
+Json LeanEntry(const Json& facts, const Json& basic) {
+  Json entry = {{"enabled", facts["enabled"]}, {"available", facts["available"]}};
+  if (facts["enabled"] == true) {
+    const bool is_basic = facts["modules"] == basic;
+    entry["modules"] = is_basic ? basic : Json(Roots(facts["modules"], basic));
+  } else {
+    entry["how_to_enable"] = facts["how_to_enable"];
+  }
+  return entry;
+}
+
+Json LeanIsolation(const Json& isolation) {
+  Json lean = {{"mode", isolation["mode"]}, {"language", isolation["language"]}};
+  Json missing = Json::array();
+  for (const Json& layer : isolation["layers"]) {
+    if (layer["available"] == false) missing.push_back(layer["name"]);
+  }
+  lean["layers"] = isolation["layers"].size() - missing.size();
+  if (!missing.empty()) lean["missing"] = missing;
+  return lean;
+}
+
+std::string ListText(const Json& list) {
+  std::string text;
+  for (const Json& item : list) text += (text.empty() ? "" : ", ") + item.get<std::string>();
+  return text;
+}
+
+// A fact of a profile, on one line.
+std::string PlainText(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object() && value.contains("version")) {
+    return value["name"].get<std::string>() + " " + value["version"].get<std::string>();
+  }
+  if (!value.is_structured()) return value.dump();
+  std::string text;
+  for (const auto& [key, item] : value.items()) {
+    text += (text.empty() ? "" : ", ") + (value.is_object() ? key + " " : "") + PlainText(item);
+  }
+  return value.is_object() ? "(" + text + ")" : text;
+}
+
+std::string ProfileLine(const std::string& name, const Json& facts, const Json& lean) {
+  std::string text = "- " + name;
+  if (facts["enabled"] != true) {
+    return text + ": not enabled; " + facts["how_to_enable"].get<std::string>() + "\n";
+  }
+  text += ": " + facts["summary"].get<std::string>();
+  const std::string modules = ListText(lean["modules"]);
+  if (!modules.empty()) text += (name == "basic" ? " Modules: " : " Adds: ") + modules + ".";
+  for (const Json& missing : facts.value("missing", Json::array())) {
+    text += " Not installed: " + ListText(missing["modules"]) + ".";
+  }
+  if (const Json& network = facts.value("network", Json()); network.is_object()) {
+    const std::string hosts = ListText(network.value("allowed_domains", Json::array()));
+    text += " Allowed hosts: " + (hosts.empty() ? "none" : hosts) + ".";
+  }
+  return text + "\n";
+}
+
+std::string LimitsLine(const Json& limits) {
+  const Json& maximum = limits["max"];
+  return "Limits: timeout " + limits["timeout"].dump() + " s (at most " +
+         maximum["timeout"].dump() + "), memory_limit " +
+         limits["memory_limit"].get<std::string>() + " (at most " +
+         maximum["memory_limit"].get<std::string>() + "), output " +
+         core::Bytes{limits["max_output_size"].get<uint64_t>()}.ToString() +
+         " for stdout and stderr each.\n";
+}
+
+std::string ContainerLine(const Json& mode, const Json& packages) {
+  std::string text = "Containers (use_container): ";
+  if (mode["enabled"] != true) {
+    text += "not enabled.";
+  } else if (mode["available"] != true) {
+    text += mode["message"].get<std::string>() + ".";
+  } else {
+    text += mode["engine"].get<std::string>() + ", " + mode["runtime"].get<std::string>() + ".";
+  }
+  if (packages["enabled"] == true) {
+    text += " Packages that calls may request: " + ListText(packages["allowed"]) + ".";
+  }
+  return text + "\n";
+}
+
+std::string IsolationLine(const Json& isolation) {
+  std::string text = "Isolation: " + isolation["mode"].get<std::string>() + ", language " +
+                     isolation["language"].get<std::string>() + ", " + isolation["layers"].dump() +
+                     " kernel layers";
+  if (isolation.contains("missing")) text += ", without " + ListText(isolation["missing"]);
+  return text + ".\n";
+}
+
+constexpr const char* kLanguageLine =
+    "No pip, no other modules, and of a module only the names that get_sandbox_info lists for it. "
+    "Attributes that reach into the interpreter, such as __globals__ or gi_frame, are refused.\n";
+
 Json PermittedCombinations(const Sandboxes& sandboxes, const Caller& caller) {
   Json names = Json::array();
   for (const std::string& name : sandboxes.combinations()) {
@@ -205,21 +330,34 @@ Json PermittedCombinations(const Sandboxes& sandboxes, const Caller& caller) {
   return names;
 }
 
+ToolResult AnswerOf(Json object, std::string text) {
+  return {Dump(object), std::move(text), false};
+}
+
+ToolResult Refused(std::string problem) {
+  return RefusedArguments(kInfoName, {std::move(problem)});
+}
+
+std::vector<Parameter> InfoParameters(const AnswersConfig& answers) {
+  std::vector<Parameter> parameters(2);
+  parameters[0].name = "profile";
+  parameters[0].description = "Only the details of this profile.";
+  parameters[0].max_bytes = 256;
+  parameters[1].name = "module";
+  parameters[1].description = "Only the names that code may use of this module.";
+  parameters[1].max_bytes = 256;
+  parameters.push_back(
+      DetailParameter(answers, "full: everything at once, with each kernel layer."));
+  return parameters;
+}
+
 ToolDescription DescribeInfo(const ParameterTable& parameters) {
   ToolDescription description;
   description.name = kInfoName;
   description.title = "Show what the sandbox offers";
   description.description =
-      "Lists what code may use here: the security profiles with their modules, packages, "
-      "workspaces and the names of each module; the default and maximum limits; unavailable Python "
-      "features; the kernel layers that contain the code; and the versions. Call it once before "
-      "writing code that imports anything.\n\n"
-      "security_profiles.basic.modules is what a call without a profile may import, unless "
-      "default_profile names another one. enabled false means that a call may not name that "
-      "profile; how_to_enable says why. combinations lists the profiles that may be combined in "
-      "one call.\n\n"
-      "Takes no arguments. Limits: none of its own; it is answered at once, even while code runs. "
-      "Example: {} gives default_profile \"basic\" and resource_limits.timeout 30.";
+      "Lists the profiles with their modules, the limits and what isolates the code. Worth a call "
+      "before code that needs files, a network or a package.";
   description.input_schema = parameters.Schema();
   description.output_schema = SandboxInfoSchema();
   description.read_only = true;
@@ -235,69 +373,167 @@ SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& 
                          const AnswersConfig& answers)
     : sandboxes_(sandboxes),
       answers_(answers),
-      parameters_({}),
+      parameters_(InfoParameters(answers)),
       description_(DescribeInfo(parameters_)) {
   std::vector<std::string> listed;
   const core::Profile* basic = nullptr;
   for (const EnabledProfile& each : sandboxes.enabled()) {
     if (each.profile.name == "basic" && !each.modules) basic = &each.profile;
   }
-  for (const EnabledProfile& each : sandboxes.enabled()) {
-    const std::string& name = each.profile.name;
+  const auto add = [&](const std::string& name, const EnabledProfile* enabled, Json facts,
+                       Json withheld) {
     listed.push_back(name);
-    entries_.push_back(
-        {&each, Member(name, EnabledEntry(each, basic, sandboxes, catalogue.installation())),
-         Member(name, WithheldEntry(each, catalogue.installation()))});
-  }
-  const auto is_listed = [&](const std::string& name) {
-    return std::find(listed.begin(), listed.end(), name) != listed.end();
+    entries_.push_back({name, enabled, facts, withheld, Member(name, facts),
+                        enabled ? Member(name, withheld) : ""});
   };
+  for (const EnabledProfile& each : sandboxes.enabled()) {
+    add(each.profile.name, &each, EnabledEntry(each, basic, sandboxes, catalogue.installation()),
+        WithheldEntry(each, catalogue.installation()));
+  }
+  const auto is_listed = [&](const std::string& name) { return core::Contains(listed, name); };
   for (const core::Profile& profile : sandboxes.installed()) {
     if (is_listed(profile.name)) continue;
-    listed.push_back(profile.name);
-    entries_.push_back(
-        {nullptr, Member(profile.name, InstalledEntry(profile, catalogue.installation())), ""});
+    add(profile.name, nullptr, InstalledEntry(profile, catalogue.installation()), Json());
   }
   for (const Tier& tier : Tiers()) {
-    if (!is_listed(tier.name))
-      entries_.push_back({nullptr, Member(tier.name, MissingEntry(tier)), ""});
+    if (!is_listed(tier.name)) add(tier.name, nullptr, MissingEntry(tier), Json());
   }
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
-  const Json rest = {{"resource_limits", ResourceLimits(sandboxes.default_profile())},
-                     {"packages", PackagesJson(sandboxes)},
-                     {"isolation", IsolationJson(sandboxes)},
-                     {"language_notes", LanguageNotes(sandboxes)},
-                     {"version",
-                      {{"belljar", host::kBelljarVersion},
-                       {"python", host::kPythonVersion},
-                       {"restricted_python", restricted.empty() ? Json() : Json(restricted)}}}};
-  ending_ = "," + Dump(rest).substr(1);
+  rest_ = {{"resource_limits", ResourceLimits(sandboxes.default_profile())},
+           {"packages", PackagesJson(sandboxes)},
+           {"isolation", IsolationJson(sandboxes)},
+           {"language_notes", LanguageNotes(sandboxes)},
+           {"version",
+            {{"belljar", host::kBelljarVersion},
+             {"python", host::kPythonVersion},
+             {"restricted_python", restricted.empty() ? Json() : Json(restricted)}}}};
+  rest_text_ = "," + Dump(rest_).substr(1);
 }
 
-core::Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
+bool SandboxInfo::IsWithheld(const Entry& entry, const Caller& caller) const {
+  return entry.enabled && !Sandboxes::Permits(caller, entry.enabled->profile.name);
+}
+
+const Json& SandboxInfo::FactsFor(const Entry& entry, const Caller& caller) const {
+  return IsWithheld(entry, caller) ? entry.withheld : entry.facts;
+}
+
+ToolResult SandboxInfo::Full(const Caller& caller) const {
   ToolResult result;
-  std::vector<std::string> problems;
-  (void)parameters_.Check(call.arguments, problems);
-  if (!problems.empty()) {
-    result.text = ProblemsText(kInfoName, problems);
-    result.is_error = true;
-    return result;
-  }
-  const core::Result<const EnabledProfile*> defaults = sandboxes_.Choose(nullptr, call.caller);
+  const core::Result<const EnabledProfile*> defaults = sandboxes_.Choose(nullptr, caller);
   result.structured = "{\"success\":true,\"default_profile\":" +
                       Dump(defaults ? Json((*defaults)->profile.name) : Json()) +
-                      ",\"combinations\":" + Dump(PermittedCombinations(sandboxes_, call.caller)) +
+                      ",\"combinations\":" + Dump(PermittedCombinations(sandboxes_, caller)) +
                       ",\"security_profiles\":{";
   for (const Entry& entry : entries_) {
     if (&entry != &entries_.front()) result.structured += ',';
-    const bool is_withheld =
-        entry.enabled && !Sandboxes::Permits(call.caller, entry.enabled->profile.name);
-    result.structured += is_withheld ? entry.withheld_text : entry.text;
+    result.structured += IsWithheld(entry, caller) ? entry.withheld_text : entry.full_text;
   }
   result.structured +=
       "},\"container_mode\":" + Dump(ContainerMode(sandboxes_.containers().state()));
-  result.structured += ending_;
+  result.structured += rest_text_;
   return result;
+}
+
+Json SandboxInfo::ModulesOfBasic(const Caller& caller) const {
+  for (const Entry& entry : entries_) {
+    const Json& facts = FactsFor(entry, caller);
+    if (entry.name == "basic" && facts["enabled"] == true) return facts["modules"];
+  }
+  return Json::array();
+}
+
+ToolResult SandboxInfo::Lean(const Caller& caller) const {
+  const core::Result<const EnabledProfile*> defaults = sandboxes_.Choose(nullptr, caller);
+  const std::string default_name = defaults ? (*defaults)->profile.name : "none";
+  const Json basic = ModulesOfBasic(caller);
+  std::string text = std::string("Belljar ") + host::kBelljarVersion + ", CPython " +
+                     host::kPythonVersion + ". Default profile: " + default_name + ".\n";
+  Json profiles = Json::object();
+  for (const Entry& entry : entries_) {
+    const Json& facts = FactsFor(entry, caller);
+    const Json& lean = profiles[ProfileKey(entry.name)] = LeanEntry(facts, basic);
+    text += ProfileLine(entry.name, facts, lean);
+  }
+  const Json combinations = PermittedCombinations(sandboxes_, caller);
+  if (!combinations.empty()) text += "Combinations: " + ListText(combinations) + ".\n";
+  const Json containers = ContainerMode(sandboxes_.containers().state());
+  const Json isolation = LeanIsolation(rest_["isolation"]);
+  text += LimitsLine(rest_["resource_limits"]) + ContainerLine(containers, rest_["packages"]) +
+          IsolationLine(isolation) + (isolation["language"] == "full" ? "" : kLanguageLine);
+  text.pop_back();
+  Json object = {
+      {"success", true},
+      {"version", {{"belljar", host::kBelljarVersion}, {"python", host::kPythonVersion}}},
+      {"default_profile", defaults ? Json(default_name) : Json()},
+      {"security_profiles", std::move(profiles)},
+      {"resource_limits", rest_["resource_limits"]},
+      {"container_mode",
+       {{"available", containers["available"]}, {"enabled", containers["enabled"]}}},
+      {"packages", rest_["packages"]},
+      {"isolation", isolation}};
+  if (!combinations.empty()) object["combinations"] = combinations;
+  return AnswerOf(std::move(object), std::move(text));
+}
+
+// A combination has what its parts have.
+ToolResult SandboxInfo::OfProfiles(const std::string& name, const Caller& caller) const {
+  if (const core::Result<const EnabledProfile*> chosen = sandboxes_.Choose(&name, caller);
+      !chosen) {
+    return Refused(chosen.error().ToString());
+  }
+  const Json basic = ModulesOfBasic(caller);
+  std::string text;
+  Json profiles = Json::object();
+  for (const std::string& part : PartsOf(ProfileName(name))) {
+    for (const Entry& entry : entries_) {
+      if (ProfileName(entry.name) != part) continue;
+      Json facts = FactsFor(entry, caller);
+      facts.erase("names");
+      if (entry.name != "basic") facts["modules"] = Without(facts["modules"], basic);
+      for (const char* key : {"tiers", "packages", "missing", "workspace", "network", "modules"}) {
+        if (facts.contains(key) && facts[key].empty()) facts.erase(key);
+      }
+      text += (text.empty() ? "" : "\n") + entry.name + ":";
+      for (const auto& [key, value] : facts.items()) text += "\n" + key + ": " + PlainText(value);
+      profiles[ProfileKey(entry.name)] = std::move(facts);
+    }
+  }
+  return AnswerOf({{"success", true}, {"security_profiles", std::move(profiles)}}, std::move(text));
+}
+
+ToolResult SandboxInfo::OfModule(const std::string& name, const Caller& caller) const {
+  std::vector<std::string> known;
+  for (const Entry& entry : entries_) {
+    const Json& facts = FactsFor(entry, caller);
+    if (facts["enabled"] != true) continue;
+    for (const Json& module : facts["modules"]) {
+      known.push_back(module.get<std::string>());
+      if (known.back() != name) continue;
+      // Those of packages are thousands.
+      const Json names = facts.value("names", Json::object()).value(name, Json());
+      const std::string text =
+          names.is_null() ? "those that its documentation calls public" : ListText(names);
+      return AnswerOf({{"success", true},
+                       {"module", {{"name", name}, {"profile", entry.name}, {"names", names}}}},
+                      name + " (profile " + entry.name + "): " + text);
+    }
+  }
+  return Refused("no profile of this caller has a module " + core::Quoted(name) +
+                 host::Suggestion(name, known));
+}
+
+core::Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
+  std::vector<std::string> problems;
+  const Arguments arguments = parameters_.Check(call.arguments, problems);
+  const bool is_full = WantsFull(answers_, arguments, problems);
+  const std::string* const profile = arguments.Text("profile");
+  const std::string* const module = arguments.Text("module");
+  if (profile && module) problems.push_back("profile and module exclude each other; send one");
+  if (!problems.empty()) return RefusedArguments(kInfoName, problems);
+  if (module) return OfModule(*module, call.caller);
+  if (profile) return OfProfiles(*profile, call.caller);
+  return is_full ? Full(call.caller) : Lean(call.caller);
 }
 
 }  // namespace belljar::server::tools

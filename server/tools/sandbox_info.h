@@ -3,6 +3,7 @@
 #ifndef BELLJAR_SERVER_TOOLS_SANDBOX_INFO_H_
 #define BELLJAR_SERVER_TOOLS_SANDBOX_INFO_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -25,19 +26,35 @@ class SandboxInfo final : public Tool {
   core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
-  // One member of security_profiles as JSON text, for permitted and for other callers.
+  // One profile as in security_profiles.
   struct Entry {
+    std::string name;
     const EnabledProfile* enabled = nullptr;  // null: not enabled
-    std::string text;
-    std::string withheld_text;  // for callers who may not use it
+    nlohmann::ordered_json facts;             // in full
+    nlohmann::ordered_json withheld;          // for callers who may not use it
+    std::string full_text;                    // the same as members of a JSON object
+    std::string withheld_text;
   };
+
+  bool IsWithheld(const Entry& entry, const Caller& caller) const;
+  const nlohmann::ordered_json& FactsFor(const Entry& entry, const Caller& caller) const;
+
+  // Empty if the caller may not use it.
+  nlohmann::ordered_json ModulesOfBasic(const Caller& caller) const;
+
+  // The forms of the answer.
+  ToolResult Full(const Caller& caller) const;
+  ToolResult Lean(const Caller& caller) const;
+  ToolResult OfProfiles(const std::string& name, const Caller& caller) const;
+  ToolResult OfModule(const std::string& name, const Caller& caller) const;
 
   Sandboxes& sandboxes_;
   const AnswersConfig answers_;
   const ParameterTable parameters_;
   const ToolDescription description_;
   std::vector<Entry> entries_;
-  std::string ending_;  // members that are the same for all callers
+  nlohmann::ordered_json rest_;  // members that are the same for all callers
+  std::string rest_text_;
 };
 
 }  // namespace belljar::server::tools

@@ -182,32 +182,19 @@ std::string FullText(const host::Outcome& outcome, const host::Request& request,
 std::vector<Parameter> ValidateParameters(const Sandboxes& sandboxes,
                                           const AnswersConfig& answers) {
   std::vector<Parameter> parameters = {
-      CodeParameter(sandboxes, "The Python program to check. It is not run."),
-      ProfileParameter(sandboxes),
+      CodeParameter(sandboxes, "A whole Python program."), ProfileParameter(sandboxes),
       DetailParameter(answers, "full: all findings, with rules and columns.")};
-  parameters[0].examples = {"import os\nos.system('ls')"};
   return parameters;
 }
 
-ToolDescription DescribeValidate(const Sandboxes& sandboxes, const ParameterTable& parameters) {
-  const EnabledProfile& default_profile = sandboxes.default_profile();
+ToolDescription DescribeValidate(const ParameterTable& parameters) {
   ToolDescription description;
   description.name = kValidateName;
   description.title = "Check Python code without running it";
   description.description =
-      "Checks whether execute_code would run a Python program, without running it.\n\n"
-      "validation.valid is the verdict. validation.errors has one text per violation; findings has "
-      "the same with line, column, rule, reason and what to do instead. A syntax error is a "
-      "finding too. analysis has the number of lines and characters, an estimate of the complexity "
-      "and the imported modules.\n\n"
-      "Limits: code up to " +
-      SizeText(default_profile.limits.source) +
-      "; at most 1000 findings are listed. Some errors appear only at run time, so a valid program "
-      "may still fail. Checking first is not necessary for safety: execute_code performs the same "
-      "check.\n\n"
-      "Example: {\"code\": \"import glob\"} gives valid false and the error \"Line 1: Import "
-      "'glob' is "
-      "not allowed\".";
+      "Says whether execute_code would run a Python program, and what to write instead of what it "
+      "would refuse; nothing is run. Not needed before execute_code, which checks the same. Errors "
+      "that only appear at run time are not found.";
   description.input_schema = parameters.Schema();
   description.output_schema = ValidationSchema();
   description.read_only = true;
@@ -225,7 +212,7 @@ ValidateCode::ValidateCode(Sandboxes& sandboxes, const AnswersConfig& answers,
       answers_(answers),
       observer_(observer),
       parameters_(ValidateParameters(sandboxes, answers)),
-      description_(DescribeValidate(sandboxes, parameters_)) {}
+      description_(DescribeValidate(parameters_)) {}
 
 ToolResult ValidateCode::ResultOf(const host::Outcome& outcome, const host::Request& request,
                                   const EnabledProfile& profile, bool is_full) const {

@@ -104,7 +104,11 @@ def test_the_page_names_every_key_of_a_lean_answer(server):
     code = "import sys\nprint('x' * 50_000)\nopen"
     for arguments in ({"code": code}, {"code": "1 / 0"}, {"code": "import a, b"}):
         answer = call(server, "execute_code", **arguments)["structuredContent"]
-        for key in [*answer, *answer.get("isolation", {}), *answer.get("cut", {}).get("stdout", {})]:
+        for key in [
+            *answer,
+            *answer.get("isolation", {}),
+            *answer.get("cut", {}).get("stdout", {}),
+        ]:
             assert f"`{key}`" in lean, key
 
 

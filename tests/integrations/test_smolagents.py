@@ -141,8 +141,9 @@ def test_what_cannot_be_kept_is_said(executor):
     done = executor(
         "import math as m\ndef f(): pass\nclass C: pass\ngröße = 1\nc = C()\nn = [f]\nk = 1"
     )
-    assert "[belljar: not kept for the next action, too large or not plain data: C, c, f, größe, m, n]" in (
-        done.logs
+    assert (
+        "[belljar: not kept for the next action, too large or not plain data: C, c, f, größe, m, n]"
+        in (done.logs)
     )
     assert executor.variables == {"k": 1}
     with pytest.raises(InterpreterError, match="hint: 'f' of an earlier action was too large"):
@@ -234,7 +235,10 @@ def test_state_is_bounded(box):
     assert "not kept" in done.logs
     executor("v0")  # and what was kept can be given
     done = executor("large = 'a' * 2_000_000\nf = print")
-    assert "[belljar: not kept for the next action, too large or not plain data: f, large]" in done.logs
+    assert (
+        "[belljar: not kept for the next action, too large or not plain data: f, large]"
+        in done.logs
+    )
     with pytest.raises(InterpreterError, match="'large' of an earlier action was too large or not"):
         executor("len(large)")
 

@@ -17,7 +17,16 @@ class Session:
     def __init__(self, program: Path, *options: str, wrapper: tuple[str, ...] = (),
                  **environment: str) -> None:  # fmt: skip
         self._process = subprocess.Popen(
-            [*wrapper, str(program), "serve", "--config", "/dev/null", "--answer-detail", "full", *options],
+            [
+                *wrapper,
+                str(program),
+                "serve",
+                "--config",
+                "/dev/null",
+                "--answer-detail",
+                "full",
+                *options,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -19,7 +19,9 @@ MIB = 1 << 20
 
 
 @contextmanager
-def serving(descriptors: int | None = None) -> Iterator[tuple[subprocess.Popen, int]]:
+def serving(
+    descriptors: int | None = None, *options: str
+) -> Iterator[tuple[subprocess.Popen, int]]:
     """The server and its port."""
 
     def limit() -> None:
@@ -27,7 +29,7 @@ def serving(descriptors: int | None = None) -> Iterator[tuple[subprocess.Popen, 
             resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
     server = subprocess.Popen(
-        [BELLJAR, "serve", "--config", "/dev/null", "--http", "127.0.0.1:0"],
+        [BELLJAR, "serve", "--config", "/dev/null", "--http", "127.0.0.1:0", *options],
         stderr=subprocess.PIPE,
         preexec_fn=limit,
     )
@@ -97,7 +99,7 @@ def test_calls_have_descriptors_left_whoever_connects() -> None:
 
 
 def test_the_memory_of_long_answers_goes_back() -> None:
-    with serving() as (server, port):
+    with serving(None, "--answer-detail", "full") as (server, port):
         # Each answer has some 13 MB: a NUL is six bytes in JSON, and seven in JSON as a text. What
         # the first round gives back is what the later ones could keep.
         for _ in range(3):

@@ -92,7 +92,7 @@ TEST(PublishedExamples, Programs) {
 }
 
 TEST(PublishedExamples, Capabilities) {
-  const json info = tests::Info().object;
+  const json info = tests::Info({{"detail", "full"}}).object;
   const auto has = [&](const char* profile, std::vector<std::string> wanted) {
     const json& modules = info["security_profiles"][profile]["modules"];
     for (const std::string& module : wanted) {

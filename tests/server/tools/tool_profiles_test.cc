@@ -81,8 +81,7 @@ TEST(Combinations, ACallMayNameWhatIsEnabled) {
       tools.Get("execute_code").description().input_schema["properties"]["profile"]["enum"];
   EXPECT_EQ(choices, json::array({"basic", "filesystem", "network", "filesystem+network"}));
   const ToolDescription& description = tools.Get("execute_code").description();
-  EXPECT_HOLDS(description.description,
-               "Other profiles that a call may name: filesystem, network, filesystem+network.");
+  EXPECT_HOLDS(description.description, "\n- network (only if named): Network: ");
   EXPECT_FALSE(description.read_only) << "what is sent to others is theirs";
   EXPECT_TRUE(description.destructive);
   EXPECT_TRUE(description.open_world);
@@ -94,7 +93,7 @@ TEST(Combinations, ACallMayNameWhatIsEnabled) {
 
 TEST(Combinations, WhatThereIsIsListedForEachCaller) {
   tests::Tools tools(WithTiers());
-  json info = tools.Call("get_sandbox_info", nullptr).object;
+  json info = tools.Call("get_sandbox_info", {{"detail", "full"}}).object;
   EXPECT_EQ(info["combinations"], json::array({"filesystem+network"}));
   const json& profiles = info["security_profiles"];
   EXPECT_EQ(profiles["basic"]["tiers"], json::array());
@@ -108,7 +107,9 @@ TEST(Combinations, WhatThereIsIsListedForEachCaller) {
   EXPECT_TRUE(profiles["basic"]["names"].contains("math"));
   EXPECT_FALSE(profiles["filesystem"]["names"].contains("math")) << "it stands at basic";
   EXPECT_GT(profiles["filesystem"]["modules"].size(), 50u);
-  info = tools.Call("get_sandbox_info", nullptr, tests::CallerOf({"basic", "filesystem"})).object;
+  info =
+      tools.Call("get_sandbox_info", {{"detail", "full"}}, tests::CallerOf({"basic", "filesystem"}))
+          .object;
   EXPECT_EQ(info["combinations"], json::array());
 }
 
@@ -208,7 +209,7 @@ TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {
   ExecutionConfig config = WithTiers();
   config.network.allowed_domains = {"*.example.org", "example.com:8443"};
   tests::Tools tools(config);
-  const json info = tools.Call("get_sandbox_info", nullptr).object;
+  const json info = tools.Call("get_sandbox_info", {{"detail", "full"}}).object;
   EXPECT_EQ(info["security_profiles"]["network"]["network"]["allowed_domains"],
             json::array({"*.example.org", "example.com:8443"}));
   const auto answer = [&](json domains) {
@@ -328,7 +329,7 @@ TEST(Sandboxes, AnOperatorsSettingsHoldForEveryCall) {
   EXPECT_EQ(status_of("import html.parser", json::array({"html"})), "ok");
   EXPECT_EQ(tools.Call("validate_code", {{"code", "import json"}}).object["validation"]["valid"],
             false);
-  const json info = tools.Call("get_sandbox_info", nullptr).object;
+  const json info = tools.Call("get_sandbox_info", {{"detail", "full"}}).object;
   EXPECT_EQ(info["security_profiles"]["basic"]["modules"],
             json::array({"html", "html.parser", "math"}));
   EXPECT_EQ(info["resource_limits"]["timeout"], 7);
@@ -362,7 +363,7 @@ TEST(Sandboxes, AnotherProfileStartsWhenItIsFirstUsed) {
   config.profiles = {"basic", WriteOwnProfile(testing::TempDir())};
   tests::Tools tools(config);
   EXPECT_EQ(tools.sandboxes().counters().size(), 1u);
-  const json info = tools.Call("get_sandbox_info", nullptr).object;
+  const json info = tools.Call("get_sandbox_info", {{"detail", "full"}}).object;
   EXPECT_EQ(info["security_profiles"]["own"]["enabled"], true);
   EXPECT_EQ(info["security_profiles"]["own"]["limits"]["maximum"]["timeout"], 5.0);
 
@@ -425,9 +426,10 @@ TEST(SandboxInfo, WhatIsEnabledIsTheOperatorsAndWhatIsAvailableTheInstallations)
   config.spares = 1;
   config.profiles = {"basic", "filesystem", WriteProfileWithoutItsPackages(testing::TempDir())};
   tests::Tools tools(config);
-  const json profiles =
-      tools.Call("get_sandbox_info", nullptr, tests::CallerOf({"filesystem", "lacking"}))
-          .object["security_profiles"];
+  const json profiles = tools
+                            .Call("get_sandbox_info", {{"detail", "full"}},
+                                  tests::CallerOf({"filesystem", "lacking"}))
+                            .object["security_profiles"];
   EXPECT_EQ(profiles["filesystem"]["enabled"], true);
   EXPECT_EQ(profiles["filesystem"]["available"], true) << "it needs no packages";
   EXPECT_EQ(profiles["basic"]["enabled"], false) << "not for this caller";

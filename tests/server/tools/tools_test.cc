@@ -207,7 +207,7 @@ TEST(ExecuteCode, WithoutAnEngineOnlyContainersFail) {
     EXPECT_FALSE(local.object.contains("container"));
   }
   ASSERT_EQ(tools.books().Take().size(), 4u) << "what failed is in the books as well";
-  const json mode = tools.Call("get_sandbox_info", json::object()).object["container_mode"];
+  const json mode = tools.Call("get_sandbox_info", {{"detail", "full"}}).object["container_mode"];
   EXPECT_EQ(mode["enabled"], true);
   EXPECT_EQ(mode["available"], false);
   EXPECT_HOLDS(mode["message"].get<std::string>(), "/nonexistent/docker.sock");
@@ -228,7 +228,7 @@ TEST(ExecuteCode, AllowedPackagesAreReported) {
   packages.folder = folder;
   tests::Tools tools(ExecutionConfig{}, container, packages);
 
-  const json info = tools.Call("get_sandbox_info", json::object()).object;
+  const json info = tools.Call("get_sandbox_info", {{"detail", "full"}}).object;
   EXPECT_EQ(info["packages"],
             json({{"enabled", true}, {"allowed", json::array({"requests", "google-*"})}}));
   EXPECT_HOLDS(info["language_notes"].dump(), "Packages passed to execute_code");
@@ -260,12 +260,12 @@ TEST(ExecuteCode, PackagesWithoutContainersAreNone) {
   packages.enabled = true;
   packages.allowed = {"*"};
   tests::Tools tools(ExecutionConfig{}, {}, packages);
-  EXPECT_EQ(tools.Call("get_sandbox_info", json::object()).object["packages"]["enabled"], false);
+  EXPECT_EQ(tools.Call("get_sandbox_info", {{"detail", "full"}}).object["packages"]["enabled"],
+            false);
   const ToolDescription& description = tools.Get("execute_code").description();
   EXPECT_TRUE(description.read_only);
   EXPECT_FALSE(description.open_world);
-  const json& requested = description.input_schema["properties"]["packages"];
-  EXPECT_HOLDS(requested["description"].get<std::string>(), "Not enabled on this server");
+  EXPECT_FALSE(description.input_schema["properties"].contains("packages"));
 }
 
 TEST(ExecuteCode, TheBooksAreKept) {
@@ -381,7 +381,7 @@ TEST(ValidateCode, WhatCouldNotBeJudgedIsNotValid) {
 // --- get_sandbox_info --------------------------------------------------------------------------
 
 TEST(SandboxInfo, TellsWhatMayBeUsed) {
-  const json info = tests::Info().object;
+  const json info = tests::Info({{"detail", "full"}}).object;
   EXPECT_EQ(info["success"], true);
   EXPECT_EQ(info["default_profile"], "basic");
   const json& basic = info["security_profiles"]["basic"];
@@ -407,6 +407,52 @@ TEST(SandboxInfo, TellsWhatMayBeUsed) {
   EXPECT_EQ(info["packages"], json({{"enabled", false}, {"allowed", json::array()}}));
   EXPECT_EQ(info["isolation"]["layers"].size(), 6u);
   EXPECT_EQ(info["version"]["python"].get<std::string>().substr(0, 2), "3.");
+}
+
+TEST(SandboxInfo, LeanlyEachThingOnce) {
+  const tests::Answered lean = tests::Info();
+  EXPECT_TRUE(lean.text.starts_with("Belljar ")) << lean.text;
+  for (const char* part :
+       {"Default profile: basic.", "\n- basic: ", " Modules: abc, ",
+        "\n- data-science: not enabled; ",
+        "Limits: timeout 30 s (at most 300), memory_limit 256m (at most 4g), output 1m",
+        "Containers (use_container): not enabled.", "Isolation: strict, language restricted, "}) {
+    EXPECT_HOLDS(lean.text, part);
+  }
+  const json& profiles = lean.object["security_profiles"];
+  EXPECT_EQ(profiles["basic"]["enabled"], true);
+  EXPECT_GT(profiles["basic"]["modules"].size(), 50u);
+  EXPECT_FALSE(profiles["basic"].contains("names"));
+  EXPECT_EQ(profiles["network"]["enabled"], false);
+  EXPECT_HOLDS(profiles["network"]["how_to_enable"].get<std::string>(),
+               "SANDBOX_ENABLE_NETWORK=true");
+  const json full = tests::Info({{"detail", "full"}}).object;
+  EXPECT_EQ(lean.object["resource_limits"], full["resource_limits"]);
+  EXPECT_EQ(lean.object["isolation"]["mode"], full["isolation"]["mode"]);
+  EXPECT_EQ(lean.object["isolation"]["layers"].get<size_t>() +
+                lean.object["isolation"].value("missing", json::array()).size(),
+            full["isolation"]["layers"].size());
+}
+
+TEST(SandboxInfo, DetailsOfAProfileAndOfAModule) {
+  tests::Answered answer = tests::Info({{"profile", "basic"}});
+  EXPECT_HOLDS(answer.text, "basic:\nenabled: true");
+  EXPECT_TRUE(answer.object["security_profiles"]["basic"].contains("limits"));
+  answer = tests::Info({{"module", "textwrap"}});
+  EXPECT_HOLDS(answer.text, "textwrap (profile basic): TextWrapper, dedent, ");
+  EXPECT_EQ(answer.object["module"]["names"][1], "dedent");
+  EXPECT_HOLDS(tests::Info({{"module", "texwrap"}}).message, "did you mean \"textwrap\"?");
+  EXPECT_HOLDS(tests::Info({{"profile", "filesystem"}}).message, "is not enabled on this server");
+  EXPECT_HOLDS(tests::Info({{"profile", "basic"}, {"module", "math"}}).message, "send one");
+  EXPECT_HOLDS(tests::Info({{"detail", "some"}}).message, "send \"lean\" or \"full\"");
+  EXPECT_HOLDS(tests::Info({{"modul", "math"}}).message, "did you mean \"module\"?");
+  // For a caller who may use nothing there is nothing.
+  const Caller nobody = tests::CallerOf({});
+  EXPECT_TRUE(tests::Info({{"module", "math"}}, nobody).is_error);
+  EXPECT_TRUE(tests::Info({{"profile", "basic"}}, nobody).is_error);
+  const tests::Answered lean = tests::Info({}, nobody);
+  EXPECT_TRUE(lean.object["default_profile"].is_null());
+  EXPECT_FALSE(lean.object["security_profiles"]["basic"].contains("modules"));
 }
 
 TEST(SandboxInfo, IsAnsweredAtOnce) {

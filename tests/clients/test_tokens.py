@@ -1,0 +1,170 @@
+"""What a model pays for each answer: tokens of o200k, which must not grow."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.clients.server import BELLJAR
+from tests.clients.tokens import count
+
+TRACEBACK = """\
+def average(values):
+    return sum(values) / len(values)
+
+print(average([]))
+"""
+FRAME = """\
+import pandas as pd
+pd.DataFrame({
+    "id": range(1000),
+    "name": [f"item {n}" for n in range(1000)],
+    "price": [n * 1.5 for n in range(1000)],
+})
+"""
+ALL = {f"SANDBOX_ENABLE_{name}": "true" for name in ("DATA_SCIENCE", "FILESYSTEM", "NETWORK")}
+# Of one validation by the Python SDK 1.x, which checks the schema itself as well; ours of 0.1 took
+# 43 ms. Machines that stall are given the best of some.
+VALIDATED_WITHIN = 0.005
+
+
+class Server:
+    """One over stdio."""
+
+    def __init__(self, **environment: str) -> None:
+        self._process = subprocess.Popen(
+            [BELLJAR, "serve", "--config", "/dev/null", "--log-level", "off"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | environment,
+        )
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
+        self.ask("initialize", **params)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+        result: dict[str, Any] = json.loads(self._process.stdout.readline())["result"]
+        return result
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(30)
+
+
+@pytest.fixture(scope="module", params=[{}, ALL], ids=["default", "all-profiles"])
+def server(request, sealed) -> Iterator[Server]:
+    server = Server(**request.param)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def plain(sealed) -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def parts(result: dict[str, Any]) -> tuple[str, str, str]:
+    """The text for the model, everything in `content`, and the structured content."""
+    blocks = [
+        block["text"] if block["type"] == "text" else compact(block) for block in result["content"]
+    ]
+    return blocks[0], "\n".join(blocks), compact(result["structuredContent"])
+
+
+def test_a_line_that_was_printed(build, plain):
+    text, _, structured = parts(plain.call("execute_code", code="print('hi')"))
+    in_text, in_object = count(build, [text, structured])
+    assert in_text <= 40
+    assert in_object <= 120
+
+
+def test_a_refused_import(build, plain):
+    for code in ("import socket", "import flask", "import ctypes"):
+        text, _, structured = parts(plain.call("execute_code", code=code))
+        assert max(count(build, [text, structured])) <= 120, code
+
+
+def test_an_exception(build, plain):
+    text, _, structured = parts(plain.call("execute_code", code=TRACEBACK))
+    in_text, in_object = count(build, [text, structured])
+    assert in_text <= 150
+    assert in_object <= 200  # with the traceback, escaped
+
+
+@pytest.mark.parametrize(
+    "row", ["i", "i, i * i", "'row', i", "f'row {i}: value {i * i}'", "'some words of a row'"]
+)
+def test_thirty_thousand_rows(build, plain, row):
+    result = plain.call("execute_code", code=f"for i in range(30_000): print({row})")
+    _, content, structured = parts(result)
+    assert sum(count(build, [content, structured])) <= 3500
+
+
+def test_a_table_of_a_thousand_rows(build):
+    server = Server(**ALL)
+    try:
+        result = server.call("execute_code", code=FRAME, timeout=60)
+    finally:
+        server.close()
+    if not result["structuredContent"]["success"]:
+        pytest.skip("the packages of data-science are not installed")
+    _, content, structured = parts(result)
+    assert sum(count(build, [content, structured])) <= 700
+
+
+def test_the_list_of_tools(build, server):
+    (tokens,) = count(build, [compact(server.ask("tools/list"))])
+    assert tokens <= 2500
+
+
+def test_what_the_sandbox_offers(build, server):
+    text, _, structured = parts(server.call("get_sandbox_info"))
+    assert max(count(build, [text, structured])) <= 1200
+
+
+def test_more_is_there_for_those_who_ask(plain):
+    info = plain.call("get_sandbox_info", detail="full")["structuredContent"]
+    assert len(info["isolation"]["layers"]) == 6
+    assert "sqrt" in info["security_profiles"]["basic"]["names"]["math"]
+    run = plain.call("execute_code", code="1", detail="full")["structuredContent"]
+    assert len(run["isolation"]["layers"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("execute_code", {"code": "print('hi')\n6 * 7"}),
+        ("execute_code", {"code": "for i in range(30_000): print(i)"}),
+        ("validate_code", {"code": "import glob"}),
+        ("get_sandbox_info", {}),
+    ],
+)
+def test_a_client_in_python_validates_it_quickly(plain, tool, arguments):
+    schemas = {each["name"]: each["outputSchema"] for each in plain.ask("tools/list")["tools"]}
+    answer = plain.call(tool, **arguments)["structuredContent"]
+    jsonschema.validate(answer, schemas[tool])  # imports what it needs
+    seconds = []
+    for _ in range(9):
+        begun = time.perf_counter()
+        jsonschema.validate(answer, schemas[tool])
+        seconds.append(time.perf_counter() - begun)
+    assert min(seconds) <= VALIDATED_WITHIN
