@@ -15,7 +15,7 @@ from tests.data_science.session import Session
 ROOT = Path(__file__).parents[2]
 SHOWN = {
     "lesson": ["figure-1.png"],
-    "clean_csv": ["result.html", "result.json"],
+    "clean_csv": ["result.csv"],
 }
 
 
@@ -58,4 +58,4 @@ def test_the_call_that_the_readme_shows(build: Path, packages: Path, monkeypatch
         server.close()
     assert outcome["success"], outcome["error"]
     assert "60.5" in outcome["result_repr"], "the mean of the two ages"
-    assert [each["name"] for each in outcome["artifacts"]] == ["result.html", "result.json"]
+    assert [each["name"] for each in outcome["artifacts"]] == ["result.csv"]

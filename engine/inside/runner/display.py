@@ -1,4 +1,4 @@
-"""What a program shows beside its result: figures as PNG, tables as HTML and JSON, formulas.
+"""What a program shows beside its result: figures as PNG, tables as CSV, formulas.
 
 Artifacts are bytes in memory that the host copies; the report only says where each one is. What is
 shown is the guest's: its artists draw, its objects are asked for their texts. So all of this may
@@ -13,10 +13,16 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .tracebacks import type_name
+
 MAX_FIGURES = 20
 MAX_PIXELS = 4_000_000
-MAX_ROWS = 500
-MAX_COLUMNS = 50
+MAX_CELLS = 100_000  # of a table; they take some 0.15 s
+MAX_COLUMNS = 1000
+_CELLS_AT_A_TIME = 20_000  # that become text before the length is looked at
+_NAMED_COLUMNS = 12  # in the note
+_MAX_NAME = 40  # characters of a column's name there
+_MAX_NOTE = 220  # characters: within the host's limit in bytes of UTF-8
 _MAX_TEXT = 4 << 20  # bytes of one artifact that is text
 
 _WORKSPACE = "/workspace/"  # whose files are a part of the result
@@ -154,27 +160,15 @@ class Display:
         self._show_frame(_known.pandas.Series.to_frame(value))
 
     def _show_frame(self, value: Any) -> None:
-        self._add_table("result.html", "text/html", value, _html_of)
-        self._add_table("result.json", "application/json", value, _records_of)
-
-    def _add_table(
-        self, name: str, media_type: str, value: Any, write: Callable[[Any], str]
-    ) -> None:
-        """The first rows: MAX_ROWS, or fewer where their texts are long."""
+        """The whole table, or its first rows: MAX_CELLS, or as many as fit in _MAX_TEXT."""
         frame = _known.pandas.DataFrame
         rows, columns = frame.shape.fget(value)
-        shown = min(rows, MAX_ROWS)
-        text = write(frame.iloc.fget(value)[:shown, :MAX_COLUMNS])
-        while len(text) > _MAX_TEXT and shown > 1:
-            shown = max(shown // 4, 1)
-            text = write(frame.iloc.fget(value)[:shown, :MAX_COLUMNS])
-        note = ""
+        text, shown = _csv_of(value, rows, columns)
+        note = f"{rows} rows x {columns} columns: {_columns_of(value, columns)}"
         if shown < rows or columns > MAX_COLUMNS:
-            note = (
-                f"the first {shown} of {rows} rows and "
-                f"{min(columns, MAX_COLUMNS)} of {columns} columns"
-            )
-        self._add_text(name, media_type, text, note)
+            kept = f"the first {shown} rows and {min(columns, MAX_COLUMNS)} columns of "
+            note = kept + note
+        self._add_text("result.csv", "text/csv", text, note[:_MAX_NOTE])
 
     def show_plotly(self) -> None:
         """Figures of plotly's that the program showed."""
@@ -210,25 +204,58 @@ def _is_in_a_file(figure: Any) -> bool:
     return figure._stale is False and os.path.isfile(path)
 
 
-def _html_of(part: Any) -> str:
-    frame = _known.pandas.DataFrame
-    return frame.to_html(part, max_rows=None, max_cols=None, border=0, escape=True)
-
-
-def _records_of(part: Any) -> str:
+def _csv_of(value: Any, rows: int, columns: int) -> tuple[str, int]:
+    """The table as CSV, and how many of its rows are in it. In pieces, since the length of a cell
+    is known only when it is text."""
     pandas = _known.pandas
     frame = pandas.DataFrame
     # Rows that are only numbered need no column of numbers.
-    numbered = type(frame.index.__get__(part, frame)) is pandas.RangeIndex
-    try:
-        return frame.to_json(
-            part if numbered else frame.reset_index(part),
-            orient="records",
-            date_format="iso",
-            default_handler=str,
-        )
-    except ValueError:  # two columns of one name
-        return frame.to_json(part, orient="split", date_format="iso", default_handler=str)
+    numbered = type(frame.index.__get__(value, frame)) is pandas.RangeIndex
+    width = max(min(columns, MAX_COLUMNS), 1)
+    most = min(rows, max(MAX_CELLS // width, 1))
+    at_a_time = max(_CELLS_AT_A_TIME // width, 1)
+    pieces: list[str] = []
+    size = shown = 0
+    while True:
+        end = min(shown + at_a_time, most)
+        part = frame.iloc.fget(value)[shown:end, :MAX_COLUMNS]
+        piece = frame.to_csv(part, index=not numbered, header=shown == 0)
+        if type(piece) is not str:
+            raise _Unfit
+        size += len(piece)
+        if size > _MAX_TEXT:
+            if not pieces and end > 1:  # fewer rows may fit
+                at_a_time, size = max(end // 8, 1), 0
+                continue
+            break
+        pieces.append(piece)
+        shown = end
+        if shown >= most:
+            break
+    if not pieces:
+        raise _Unfit
+    return "".join(pieces), shown
+
+
+def _columns_of(value: Any, columns: int) -> str:
+    """ "id int64, name object and 3 more": names and types of the first columns."""
+    frame = _known.pandas.DataFrame
+    part = frame.iloc.fget(value)[:0, :_NAMED_COLUMNS]
+    named = ", ".join(
+        f"{_name_of(name)} {_name_of(str(dtype))}"
+        for name, dtype in zip(part.columns, part.dtypes, strict=True)
+    )
+    more = columns - _NAMED_COLUMNS
+    return named + (f" and {more} more" if more > 0 else "")
+
+
+def _name_of(name: object) -> str:
+    """On one line, whatever it is. Names are the program's: only plain ones are asked."""
+    if type(name) not in (str, int, float, bool):
+        return f"({type_name(type(name))})"
+    text = str(name)[: _MAX_NAME + 1]
+    text = "".join(each if each.isprintable() else "?" for each in text)
+    return text if len(text) <= _MAX_NAME else text[:_MAX_NAME] + "…"
 
 
 def _dpi_of(figure: Any) -> tuple[float, str]:
