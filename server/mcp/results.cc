@@ -15,6 +15,11 @@ using OrderedJson = nlohmann::ordered_json;
 // How long clients may cache what does not change while the server runs, in milliseconds.
 constexpr int kLifetime = 300'000;
 
+// RFC 6570: + keeps the slashes of a path. ContextForge (1.0.7) knows only simple expressions,
+// reads only text, and takes no template after one that it does not know.
+constexpr const char* kTextOfCall = "belljar://executions/{id}/{name}";
+constexpr const char* kLeftByCall = "belljar://executions/{id}/{+path}";
+
 OrderedJson Icons() {
   return OrderedJson::array(
       {{{"src", kIconUri}, {"mimeType", kIconMediaType}, {"sizes", {"any"}}}});
@@ -149,8 +154,27 @@ std::string Results::Call(const Reader& reader, const ToolResult& result) const 
   return text;
 }
 
-std::string Results::CachedList(Era era, std::string_view name) const {
-  return (era == Era::kStateless ? cached_prefix_ : "{") + "\"" + std::string(name) + "\":[]}";
+std::string Results::ResourceList(Era era) const { return CachedList(era, "resources", "[]"); }
+
+std::string Results::ResourceTemplateList(Era era) const {
+  const OrderedJson list = OrderedJson::array(
+      {{{"uriTemplate", kTextOfCall},
+        {"name", "text-of-a-call"},
+        {"title", "Text that a call left"},
+        {"description", "Long output (stdout.txt), a long value (result.json) or a text file."},
+        {"mimeType", "text/plain"}},
+       {{"uriTemplate", kLeftByCall},
+        {"name", "left-by-a-call"},
+        {"title", "What a call left"},
+        {"description",
+         "The same and files of any kind, for 15 minutes. ?offset=N&length=N reads a part: "
+         "characters of text, bytes of anything else."}}});
+  return CachedList(era, "resourceTemplates", Dump(list));
+}
+
+std::string Results::CachedList(Era era, std::string_view name, std::string_view list) const {
+  return (era == Era::kStateless ? cached_prefix_ : "{") + "\"" + std::string(name) +
+         "\":" + std::string(list) + "}";
 }
 
 std::string Results::ResourceContents(Era era, const Resource& resource) const {

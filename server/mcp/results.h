@@ -39,13 +39,15 @@ class Results {
     return era == Era::kHandshake ? tool_list_ : stateless_tool_list_;
   }
   std::string Call(const Reader& reader, const ToolResult& result) const;
-  // Resources are reachable only through their links, so these lists are always empty.
-  std::string ResourceList(Era era) const { return CachedList(era, "resources"); }
-  std::string ResourceTemplateList(Era era) const { return CachedList(era, "resourceTemplates"); }
+  // What calls left is reached by its links alone, so that nobody learns of others'; the template
+  // says what such links look like, for gateways that pass on only what they know.
+  std::string ResourceList(Era era) const;
+  std::string ResourceTemplateList(Era era) const;
   std::string ResourceContents(Era era, const Resource& resource) const;
 
  private:
-  std::string CachedList(Era era, std::string_view name) const;
+  // `list`: a JSON array.
+  std::string CachedList(Era era, std::string_view name, std::string_view list) const;
 
   std::string info_;  // JSON: name, title, version, icons
   std::string instructions_;

@@ -6,6 +6,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "server/core/resource_piece.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 
@@ -231,17 +232,25 @@ void McpService::ReadResource(Request& request) {
                 {json_rpc::kInvalidParams, "params.uri must be the URI of a resource", {}}));
   }
   const auto& text = uri.get_ref<const std::string&>();
-  const std::optional<Resource> found = resources_->Find(request.caller.name, text);
+  const core::Result<std::optional<ResourcePiece>> piece = ParsePiece(text);
+  if (!piece) {
+    return request.reply->Finish(
+        Failure(request.rpc.id, {json_rpc::kInvalidParams, piece.error().ToString(), {}}));
+  }
+  std::optional<Resource> found =
+      resources_->Find(request.caller.name, *piece ? (*piece)->whole_uri : text);
+  if (found && *piece) found = PieceOf(*found, **piece, text);
   if (found) {
     return request.reply->Finish(
         ResultOf(request.rpc.id, results_.ResourceContents(request.era, *found)));
   }
   const int code = request.era == Era::kStateless ? json_rpc::kInvalidParams : kResourceNotFound;
-  request.reply->Finish(Failure(
-      request.rpc.id, {code,
-                       "unknown resource " + core::Quoted(text) +
-                           ": artifacts can be read by their caller for a limited time. Call again",
-                       {{"uri", uri}}}));
+  request.reply->Finish(
+      Failure(request.rpc.id,
+              {code,
+               "unknown resource " + core::Quoted(text) +
+                   ": what a call left can be read by its caller for a limited time. Call again",
+               {{"uri", uri}}}));
 }
 
 Tool* McpService::FindTool(const std::string& name) const {

@@ -44,7 +44,7 @@ std::string FreeUri(const host::Outcome& outcome, const std::string& name,
                     std::set<std::string>& taken) {
   std::string uri = ArtifactUri(outcome.execution_id, name);
   for (int number = 2; !taken.insert(uri).second; ++number) {
-    uri = ArtifactUri(outcome.execution_id, name) + "?" + std::to_string(number);
+    uri = ArtifactUri(outcome.execution_id, name) + "~" + std::to_string(number);
   }
   return uri;
 }
@@ -89,14 +89,16 @@ std::vector<Content> TakeContents(host::Outcome& outcome, const ContentBounds& b
     resource.uri = FreeUri(outcome, artifact.name, taken);
     const bool is_kept = store.Keep(owner, resource);
     if (is_kept) artifact.uri = resource.uri;
-    // What is displayed is an image, or a table whose head and tail are the value's text.
-    const bool may_embed =
-        !bounds.only_text || (resource.is_text && artifact.origin == host::Artifact::Origin::kFile);
+    // Of which the value's text has the head and the tail, and says where it can be read.
+    const bool is_table = artifact.origin == host::Artifact::Origin::kDisplay && resource.is_text;
+    const bool may_embed = !bounds.only_text || (resource.is_text && !is_table);
     if (IsImage(artifact.media_type, bytes) && images.Take(bytes.size())) {
       content.kind = Content::Kind::kImage;
     } else if (may_embed && embedded.Take(bytes.size())) {
       content.kind = Content::Kind::kEmbedded;
     } else if (is_kept) {
+      artifact.is_inline = false;
+      if (bounds.only_text && is_table) continue;
       if (++links > kMaxLinks) continue;  // its URI is in the list
       content.kind = Content::Kind::kLink;
     } else {

@@ -85,3 +85,30 @@ def test_a_restarted_server_serves_the_same_registration(registered, server):
     server.start()
     again = structured(registered.call("belljar-execute-code", {"code": "result = 3"}))
     assert (first["result"], again["result"]) == (1, 3)
+
+
+def read(registered, uri: str) -> str:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
+    answer = registered.ask("/mcp", body)
+    assert "result" in answer, answer
+    (contents,) = answer["result"]["contents"]
+    return contents["text"]
+
+
+def test_what_was_cut_is_read_through_it(registered):
+    result = registered.call("belljar-execute-code", {"code": "for i in range(9000): print(i)"})
+    uri = structured(result)["cut"]["stdout"]["uri"]
+    assert read(registered, uri) == "".join(f"{number}\n" for number in range(9000))
+    assert read(registered, f"{uri}?offset=10&length=6") == "5\n6\n7\n"
+
+
+def test_it_passes_no_progress_on(registered):
+    """Known of it: should this fail, docs/mcp.md has to say that progress arrives."""
+    params = {
+        "name": "belljar-execute-code",
+        "arguments": {"code": "import time\nprint(1, flush=True)\ntime.sleep(0.3)"},
+        "_meta": {"progressToken": "p"},
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    # One JSON object, though the client takes a stream as well.
+    assert structured(registered.ask("/mcp", body)["result"])["stdout"] == "1\n"

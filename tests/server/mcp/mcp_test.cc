@@ -525,8 +525,11 @@ TEST_F(Mcp, WhatIsKeptIsReadByItsOwnerOnly) {
 TEST_F(Mcp, ResourcesAreFoundByTheirLinkAlone) {
   resources_.Keep(caller_.name, Left("b.csv", "text/csv", "a,b", true));
   EXPECT_EQ(Send(Request("resources/list")).Body()["result"], Json({{"resources", Json::array()}}));
-  EXPECT_EQ(Send(Request("resources/templates/list")).Body()["result"],
-            Json({{"resourceTemplates", Json::array()}}));
+  const Json templates =
+      Send(Request("resources/templates/list")).Body()["result"]["resourceTemplates"];
+  ASSERT_EQ(templates.size(), 2u);
+  EXPECT_EQ(templates[0]["uriTemplate"], "belljar://executions/{id}/{name}");
+  EXPECT_EQ(templates[1]["uriTemplate"], "belljar://executions/{id}/{+path}");
   const Json list = Send(Stateless("resources/list"), For("resources/list"), "").Body()["result"];
   EXPECT_EQ(list["resources"], Json::array());
   EXPECT_EQ(list["resultType"], "complete");
@@ -535,6 +538,46 @@ TEST_F(Mcp, ResourcesAreFoundByTheirLinkAlone) {
     EXPECT_EQ(Send(Request(method, {{"cursor", "2"}})).Body()["error"]["code"],
               json_rpc::kInvalidParams);
   }
+}
+
+TEST_F(Mcp, AResourceIsReadInPieces) {
+  const std::string text = "a\u00e9\u20ac\U0001F600z";
+  resources_.Keep(caller_.name, Left("t.txt", "text/plain", text, true));
+  resources_.Keep(caller_.name, Left("b.bin", "application/zip", "\x01\x02\x03\x04", false));
+  const auto read = [&](const std::string& uri) {
+    return Send(Request("resources/read", {{"uri", "belljar://executions/1/" + uri}})).Body();
+  };
+  const std::pair<const char*, const char*> kPieces[] = {
+      {"t.txt?offset=1&length=2", "\u00e9\u20ac"},
+      {"t.txt?length=1", "a"},
+      {"t.txt?offset=3", "\U0001F600z"},
+      {"t.txt?length=2&offset=4", "z"},
+      {"t.txt?offset=99", ""},
+      {"t.txt?offset=0&length=0", ""},
+      {"t.txt?offset=18446744073709551615&length=18446744073709551615", ""},
+      {"t.txt?length=18446744073709551615", "a\u00e9\u20ac\U0001F600z"},
+  };
+  for (const auto& [uri, piece] : kPieces) {
+    const Json contents = read(uri)["result"]["contents"][0];
+    EXPECT_EQ(contents["text"], piece) << uri;
+    EXPECT_EQ(contents["uri"], std::string("belljar://executions/1/") + uri);
+  }
+  EXPECT_EQ(read("b.bin?offset=1&length=2")["result"]["contents"][0]["blob"], "AgM=");
+  EXPECT_EQ(read("b.bin?offset=9")["result"]["contents"][0]["blob"], "");
+  for (const char* uri :
+       {"t.txt?", "t.txt?offset", "t.txt?offset=", "t.txt?offset=-1", "t.txt?offset=+1",
+        "t.txt?offset=1.5", "t.txt?offset=0x1", "t.txt?offset=1&offset=2", "t.txt?offset=1&",
+        "t.txt?offset=18446744073709551616", "t.txt?page=2", "t.txt?offset=%31", "t.txt?2"}) {
+    const Json error = read(uri)["error"];
+    EXPECT_EQ(error["code"], json_rpc::kInvalidParams) << uri;
+    EXPECT_NE(error["message"].get<std::string>().find("send ?offset=N&length=N"),
+              std::string::npos)
+        << error;
+  }
+  // To others it is as unknown as what never was.
+  caller_.name = "bob";
+  EXPECT_EQ(read("t.txt?offset=1")["error"]["code"], kResourceNotFound);
+  EXPECT_EQ(read("none.txt?offset=1")["error"]["code"], kResourceNotFound);
 }
 
 TEST_F(Mcp, ReadingWantsAUri) {
