@@ -54,8 +54,9 @@ struct RunOptions {
   // program has ended and everything it could reach is closed, but an attacker that has taken over
   // the worker may still use CPU time.
   host::DeferredTasks* deferred = nullptr;
-  // Maximum time to wait for a free worker, before the request's own timeout starts.
-  std::chrono::milliseconds queue_timeout{30'000};
+  // Maximum time to wait for a free worker, before the request's own timeout starts. Longer than a
+  // zygote may take to start (SparePoolOptions).
+  std::chrono::milliseconds queue_timeout{90'000};
 };
 
 // The outcome of a run that was cancelled before it had a worker.

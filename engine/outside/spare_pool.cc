@@ -84,7 +84,10 @@ core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& 
   wake_.Raise();  // more takers than spares: the keeper starts more
   InterruptCheck interrupts(run.interrupted);
   const Wait wait{deadline, run.cancel_fd, run.interrupted ? &interrupts : nullptr};
-  return takers_.Take(lock, wait, kTake, [] { return "none became free in time"; });
+  return takers_.Take(lock, wait, kTake, [] {
+    return "none became free in time: the machine is busy, or the profile takes long to start; try "
+           "again";
+  });
 }
 
 // Requires mutex_, and a ready worker.

@@ -22,6 +22,9 @@ struct ToolCall {
   // Receives the guest's output while it runs, in whole UTF-8 characters, on the thread of the
   // call; may be empty. Must not block.
   std::function<void(std::string_view)> on_output;
+  // Receives what the call waits for before it runs, on the thread of the call; may be empty. Must
+  // not block.
+  std::function<void(std::string_view)> on_status;
   const Cancellation* cancellation = nullptr;  // borrowed for the call; null: cannot be cancelled
   // Borrowed for the call: runs work after the client has been answered; null: all work is done
   // before Call returns.
@@ -62,7 +65,8 @@ class Tool {
   // Whether a call runs in a worker and may take long; other calls are answered at once, even when
   // the server is busy.
   virtual bool uses_worker() const = 0;
-  // Blocks; any thread, concurrently. An error means a failure on the server's side.
+  // Blocks; any thread, concurrently. What the caller can retry is a result; an error is left for
+  // what no caller can do anything about.
   virtual core::Result<ToolResult> Call(const ToolCall& call) = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "server/mcp/service.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -83,15 +84,26 @@ struct McpService::PendingCall {
   Json progress_token;  // null: the client did not request progress
   std::string key;      // the request's id, as text
   std::shared_ptr<Cancellation> cancellation;
-  // Bytes announced so far: the value of `progress`.
+  // Bytes announced so far: the value of `progress`. Before them it is below 1: what the call waits
+  // for.
   uint64_t announced = 0;
+  int statuses = 0;
 
   void Announce(std::string_view output) {
     announced += output.size();
+    Notify(std::to_string(announced), output);
+  }
+
+  void AnnounceStatus(std::string_view status) {
+    const std::string thousandths = std::to_string(1000 + std::min(++statuses, 999));
+    Notify("0." + thousandths.substr(1), status);
+  }
+
+  void Notify(const std::string& progress, std::string_view message) {
     request->reply->Notify(json_rpc::NotificationText(
         "notifications/progress", R"({"progressToken":)" + progress_token.dump() +
-                                      R"(,"progress":)" + std::to_string(announced) +
-                                      R"(,"message":)" + json_rpc::JsonString(output) + "}"));
+                                      R"(,"progress":)" + progress + R"(,"message":)" +
+                                      json_rpc::JsonString(message) + "}"));
   }
 };
 
@@ -323,6 +335,7 @@ void McpService::Run(PendingCall& call) {
   tool_call.cancellation = call.cancellation.get();
   if (!call.progress_token.is_null()) {
     tool_call.on_output = [&](std::string_view output) { call.Announce(output); };
+    tool_call.on_status = [&](std::string_view status) { call.AnnounceStatus(status); };
   }
   try {
     if (!call.cancellation || !call.cancellation->cancelled()) {

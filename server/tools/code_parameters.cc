@@ -1,6 +1,7 @@
 #include "server/tools/code_parameters.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -59,6 +60,21 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfi
       sandboxes.isolation() == outside::IsolationMode::kStrict ? "strict" : "standard";
   outcome.isolation.language = outside::LanguageName(sandboxes.LanguageOf(profile));
   return outcome;
+}
+
+// Tells the caller about a profile that starts with this call, until it has, until the call is
+// cancelled, or until Run would no longer wait. Whether it failed is Run's to say.
+void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call) {
+  constexpr std::chrono::milliseconds kLook{250};
+  constexpr int kLooksBetween = 12;  // each notification: 3 s
+  if (sandbox.counters().workers_spawned > 0) return;
+  const core::Deadline deadline = core::Clock::now() + outside::RunOptions().queue_timeout;
+  for (int looks = 1; core::Clock::now() < deadline; ++looks) {
+    const core::Result<void> ready = sandbox.WaitForSpare(core::Clock::now() + kLook);
+    if (ready || ready.error().error_number != ETIMEDOUT) return;
+    if (call.cancellation && call.cancellation->cancelled()) return;
+    if (looks % kLooksBetween == 4) call.on_status("starting profile " + profile.profile.name);
+  }
 }
 
 // The policy names the profile that would allow what was refused, but does not know which profiles
@@ -126,6 +142,7 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
   core::Result<std::shared_ptr<outside::Sandbox>> sandbox =
       in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
+  if (call.on_status && !in_container) TellStart(**sandbox, profile, call);
   outside::RunOptions options;
   options.sink = sink;
   // The answer contains the rest and follows at once. Clients that read a notification together

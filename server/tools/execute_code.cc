@@ -12,6 +12,7 @@
 #include "server/tools/artifact_contents.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/detail.h"
+#include "server/tools/failures.h"
 #include "server/tools/output_forwarder.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tiers.h"
@@ -268,26 +269,6 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   return result;
 }
 
-// The caller cannot fix this, and its other calls are not affected.
-ToolResult ContainerFailed(const core::Error& error) {
-  ToolResult result;
-  result.is_error = true;
-  result.text =
-      "execute_code: use_container is true, but the container failed: " + error.ToString() +
-      ". The code has no result. An operator can fix this; a call without use_container is sealed "
-      "by the kernel layers and does not depend on it.";
-  return result;
-}
-
-// The error says what to do: use another name or version, or retry later.
-ToolResult PackagesFailed(const core::Error& error) {
-  ToolResult result;
-  result.is_error = true;
-  result.text = "execute_code: the packages could not be installed, and nothing was run: " +
-                error.ToString() + ".";
-  return result;
-}
-
 core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profile,
                         std::vector<std::string>& problems) {
   const core::Limits& maximum = profile.profile.maximum_limits;
@@ -515,10 +496,10 @@ core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const outside::Outp
   return outcome;
 }
 
-core::Result<ToolResult> ExecuteCode::Failure(const Plan& plan, const core::Error& error) const {
-  if (plan.packages) return PackagesFailed(error);
-  if (plan.in_container) return ContainerFailed(error);
-  return error;
+ToolResult ExecuteCode::Failure(const Plan& plan, const core::Error& error) const {
+  if (plan.packages) return PackagesFailed(kExecuteName, error);
+  if (plan.in_container) return ContainerFailed(kExecuteName, error);
+  return SandboxFailed(kExecuteName, plan.profile->profile.name, error);
 }
 
 core::Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
@@ -533,9 +514,8 @@ core::Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
   const bool streams = call.on_output && plan.capture_output;
   OutputForwarder forwarder(call.on_output);
   core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
-  core::Result<ToolResult> result =
-      outcome ? core::Result<ToolResult>(ResultOf(*outcome, plan, call.caller))
-              : Failure(plan, outcome.error());
+  ToolResult result =
+      outcome ? ResultOf(*outcome, plan, call.caller) : Failure(plan, outcome.error());
   Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request), std::move(outcome));
   return result;
 }

@@ -45,7 +45,7 @@ class ExecuteCode final : public Tool {
                                                               const ToolCall& call) const;
   core::Result<host::Outcome> RunPlan(Plan& plan, const outside::OutputSink* sink,
                                       const ToolCall& call) const;
-  core::Result<ToolResult> Failure(const Plan& plan, const core::Error& error) const;
+  ToolResult Failure(const Plan& plan, const core::Error& error) const;
 
   ToolResult ResultOf(host::Outcome& outcome, const Plan& plan, const Caller& caller) const;
 

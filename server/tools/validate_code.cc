@@ -6,6 +6,7 @@
 #include "engine/host/answer.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/detail.h"
+#include "server/tools/failures.h"
 #include "server/tools/output_schemas.h"
 
 namespace belljar::server::tools {
@@ -233,9 +234,9 @@ core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
   request.allowed_imports = profile->modules;
   request.limits = profile->limits;
   core::Result<host::Outcome> outcome = Run(sandboxes_, *profile, request, nullptr, call);
-  core::Result<ToolResult> result =
-      outcome ? core::Result<ToolResult>(ResultOf(*outcome, request, *profile, is_full))
-              : core::Result<ToolResult>(outcome.error());
+  ToolResult result = outcome
+                          ? ResultOf(*outcome, request, *profile, is_full)
+                          : SandboxFailed(kValidateName, profile->profile.name, outcome.error());
   Record(observer_, kValidateName, call, *profile, std::move(request), std::move(outcome));
   return result;
 }

@@ -40,7 +40,11 @@ class EchoTool final : public Tool {
       result.contents = contents;
       return result;
     }
-    if (what == "talk") {
+    if (what == "start") {
+      call.on_status("starting");
+      call.on_status("still starting");
+    }
+    if (what == "talk" || what == "start") {
       call.on_output("one\n");
       call.on_output("two\n");
     }
@@ -267,6 +271,22 @@ TEST_F(Mcp, ProgressOnlyIfRequested) {
   EXPECT_EQ(Send(call).Body()["error"]["code"], json_rpc::kInvalidParams);
   call["params"]["_meta"]["progressToken"] = Json::array();
   EXPECT_EQ(Send(call).Body()["error"]["code"], json_rpc::kInvalidParams);
+}
+
+TEST_F(Mcp, WhatACallWaitsForIsProgressBelowOne) {
+  Json call = Call("start");
+  call["params"]["_meta"]["progressToken"] = 1;
+  Sent sent = Send(call);
+  sent.Wait();
+  ASSERT_EQ(sent.reply->notified.size(), 4u);
+  EXPECT_EQ(sent.reply->notified[0]["params"],
+            Json({{"progressToken", 1}, {"progress", 0.001}, {"message", "starting"}}));
+  double before = 0;
+  for (const Json& notified : sent.reply->notified) {
+    EXPECT_GT(notified["params"]["progress"], before);
+    before = notified["params"]["progress"];
+  }
+  EXPECT_EQ(before, 8);
 }
 
 TEST_F(Mcp, WhatACallLeavesIsDoneAfterItsAnswer) {

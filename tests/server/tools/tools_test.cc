@@ -1,13 +1,19 @@
 // The three tools as their callers meet them: what comes back for every way in which code can end.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "engine/core/text.h"
+#include "server/tools/failures.h"
 #include "server/tools/output_forwarder.h"
 #include "tests/server/tools_support.h"
 #include "tests/support/support.h"
@@ -173,6 +179,87 @@ TEST(ExecuteCode, CancelledBeforeAndDuringTheRun) {
   const auto entries = tests::Shared().books().Take();
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_EQ(entries[0].status, host::Status::kKilled);
+}
+
+// Children of this process, among all threads.
+std::set<pid_t> Children() {
+  std::set<pid_t> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "stat");
+    std::string stat;
+    if (!std::getline(file, stat) || stat.rfind(')') == std::string::npos) continue;
+    std::istringstream rest(stat.substr(stat.rfind(')') + 2));
+    char state = 0;
+    pid_t parent = 0;
+    if (rest >> state >> parent && parent == getpid()) children.insert(std::stoi(stat));
+  }
+  return children;
+}
+
+TEST(ExecuteCode, AProfileThatStartsSlowlyIsWaitedForAndTheCallerTold) {
+  ExecutionConfig config;
+  config.profiles = {"basic", "filesystem"};
+  tests::Tools tools(config);
+  (void)tools.Call("execute_code", {{"code", "1"}});
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // until the spares of basic are complete
+  // Stops whatever starts next for some seconds: the profile's zygote.
+  const std::set<pid_t> before = Children();
+  std::thread slows([&before] {
+    pid_t started = 0;
+    for (int looks = 0; looks < 10'000 && started == 0; ++looks) {
+      for (const pid_t child : Children()) {
+        if (!before.contains(child)) started = child;
+      }
+    }
+    ASSERT_NE(started, 0);
+    kill(started, SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    kill(started, SIGCONT);
+  });
+  std::vector<std::string> statuses;
+  std::string streamed;
+  ToolCall call;
+  call.arguments = {{"code", "print('on')\nimport time\ntime.sleep(0.1)\n6 * 7"},
+                    {"profile", "filesystem"},
+                    {"timeout", 3}};
+  call.on_status = [&](std::string_view status) { statuses.emplace_back(status); };
+  call.on_output = [&](std::string_view text) { streamed += text; };
+  tests::Answered answer = tools.CallWith("execute_code", call);
+  slows.join();
+  EXPECT_EQ(answer.object["result"], 42) << "it does not count against the timeout";
+  ASSERT_GE(statuses.size(), 1u);
+  EXPECT_LE(statuses.size(), 3u);
+  EXPECT_EQ(statuses[0], "starting profile filesystem");
+  EXPECT_EQ(streamed, "on\n");
+  // Once it has started nobody is told.
+  statuses.clear();
+  answer = tools.CallWith("execute_code", call);
+  EXPECT_TRUE(statuses.empty());
+}
+
+TEST(Failures, SayWhatToDoAndNotWhatTheMachineCallsIt) {
+  const core::Error errors[] = {
+      core::SystemErrorOf(ETIMEDOUT, "take a worker", "none became free in time"),
+      core::SystemErrorOf(EMFILE, "create an event to cancel a call"),
+      core::MakeError("seal a worker", "it died while it was being sealed"),
+      core::SystemErrorOf(EPIPE, "clone a worker", "the zygote has ended"),
+  };
+  for (const core::Error& error : errors) {
+    for (const ToolResult& result : {SandboxFailed("execute_code", "data-science", error),
+                                     SandboxFailed("validate_code", "basic", error)}) {
+      EXPECT_TRUE(result.is_error);
+      EXPECT_TRUE(result.structured.empty());
+      EXPECT_TRUE(result.text.find("all again") != std::string::npos) << result.text;
+      for (const char* internal : {"worker", "zygote", "ETIMEDOUT", "EMFILE", "seal", "clone"}) {
+        EXPECT_EQ(result.text.find(internal), std::string::npos) << result.text;
+      }
+    }
+  }
+  EXPECT_HOLDS(SandboxFailed("execute_code", "data-science", errors[0]).text,
+               "profile data-science was not ready in time");
+  const ToolResult late = ContainerFailed(
+      "execute_code", core::SystemErrorOf(ETIMEDOUT, "take a container", "none in time"));
+  EXPECT_EQ(late.text.find("ETIMEDOUT"), std::string::npos) << late.text;
 }
 
 TEST(ExecuteCode, AContainerIsRefusedWithWhatToDo) {
