@@ -14,7 +14,7 @@
 #include "engine/outside/machine.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/profile_facts.h"
-#include "server/tools/output_schemas.h"
+#include "server/serve.h"
 
 namespace belljar::cli {
 namespace {
@@ -163,9 +163,7 @@ int PrintJson(const outside::ProfileCatalogue& catalogue) {
 }
 
 int PrintSchemas() {
-  const Json object = {{"execute_code", server::tools::OutcomeSchema()},
-                       {"validate_code", server::tools::FullValidationSchema()},
-                       {"get_sandbox_info", server::tools::FullSandboxInfoSchema()}};
+  const Json object = Json::parse(server::FullAnswerSchemas());
   return Answer(object.dump(isatty(STDOUT_FILENO) ? 2 : -1) + "\n", kExitOk);
 }
 

@@ -21,6 +21,7 @@
 #include "server/operations/log.h"
 #include "server/operations/metrics.h"
 #include "server/stdio/stdio_transport.h"
+#include "server/tools/output_schemas.h"
 #include "server/tools/tools.h"
 
 namespace belljar::server {
@@ -304,6 +305,13 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   boost::asio::io_context io(1);
   Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
+}
+
+std::string FullAnswerSchemas() {
+  const nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
+                                          {"validate_code", tools::FullValidationSchema()},
+                                          {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
+  return schemas.dump();
 }
 
 }  // namespace belljar::server

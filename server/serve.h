@@ -3,6 +3,8 @@
 #ifndef BELLJAR_SERVER_SERVE_H_
 #define BELLJAR_SERVER_SERVE_H_
 
+#include <string>
+
 #include "engine/core/result.h"
 #include "engine/outside/profile_catalogue.h"
 #include "server/core/config.h"
@@ -14,6 +16,9 @@ namespace belljar::server {
 // means that the server did not start.
 core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatalogue& catalogue,
                          int stop_fd);
+
+// The JSON Schemas of the tools' full answers, as one object: by tool.
+std::string FullAnswerSchemas();
 
 }  // namespace belljar::server
 
