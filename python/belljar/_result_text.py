@@ -1,8 +1,8 @@
 """A result as text, for a language model or a test log.
 
 It is the text that the MCP server gives to models (engine/host/answer.h). Everything but the
-headings, the hints and the notes in brackets comes from the program: a model that acts on it acts on
-untrusted input.
+headings, the hints and the notes in brackets comes from the program: a model that acts on it acts
+on untrusted input.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def said_twice(texts: Texts) -> list[str]:
 
 def long_lists(texts: Texts) -> list[str]:
     """Lists of more than MAX_LIST items, in prose or as the choices of an argument."""
-    found = [text for text in texts.prose() if re.search(r"(?:[\w.+-]+, ){%d}" % MAX_LIST, text)]
+    found = [text for text in texts.prose() if re.search(rf"(?:[\w.+-]+, ){{{MAX_LIST}}}", text)]
     for tool in texts.tools.values():
         found += [
             name for name, each in arguments(tool).items() if len(each.get("enum", ())) > MAX_LIST
