@@ -86,9 +86,13 @@ make_venv() {
   # time stamps.
   local imported=()
   if [[ "$2" == runtime ]] || grep -qx -- "$2" <(package_sets); then imported=(--no-compile); fi
-  quietly "pip-$2" "$venv/bin/python" -I -m pip install --quiet --no-input \
+  # The pins are complete, so that pip need not resolve anything: Debian 12's pip (23.0) looks at the
+  # newest release of a package that is required with an extra, and refuses it for not being pinned.
+  # `pip check` finds a pin that is missing.
+  { quietly "pip-$2" "$venv/bin/python" -I -m pip install --quiet --no-input --no-deps \
     --disable-pip-version-check --require-hashes --only-binary :all: "${imported[@]}" \
-    -r "$requirements" || {
+    -r "$requirements" &&
+    quietly "check-$2" "$venv/bin/python" -I -m pip check --disable-pip-version-check; } || {
     rm -rf -- "$venv" # an incomplete set would be taken for complete
     die "$EXIT_USAGE" "pip could not install requirements/$2.txt"
   }
