@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,9 +28,9 @@ pd.DataFrame({
 })
 """
 ALL = {f"SANDBOX_ENABLE_{name}": "true" for name in ("DATA_SCIENCE", "FILESYSTEM", "NETWORK")}
-# Of one validation by the Python SDK 1.x, which checks the schema itself as well; ours of 0.1 took
-# 43 ms. Machines that stall are given the best of some.
-VALIDATED_WITHIN = 0.005
+# The Python SDK 1.x checks the schema itself with each answer, at about 0.4 ms for each schema in
+# it: within 5 ms with this many, where 0.1 took 43 ms.
+MOST_SCHEMAS = 8
 
 
 class Server:
@@ -160,6 +159,10 @@ def test_more_is_there_for_those_who_ask(plain):
     assert len(run["isolation"]["layers"]) == 6
 
 
+def schemas_in(schema: dict[str, Any]) -> int:
+    return 1 + sum(schemas_in(each) for each in schema.get("properties", {}).values())
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -171,11 +174,7 @@ def test_more_is_there_for_those_who_ask(plain):
 )
 def test_a_client_in_python_validates_it_quickly(plain, tool, arguments):
     schemas = {each["name"]: each["outputSchema"] for each in plain.ask("tools/list")["tools"]}
-    answer = plain.call(tool, **arguments)["structuredContent"]
-    jsonschema.validate(answer, schemas[tool])  # imports what it needs
-    seconds = []
-    for _ in range(9):
-        begun = time.perf_counter()
-        jsonschema.validate(answer, schemas[tool])
-        seconds.append(time.perf_counter() - begun)
-    assert min(seconds) <= VALIDATED_WITHIN
+    schema = schemas[tool]
+    jsonschema.validate(plain.call(tool, **arguments)["structuredContent"], schema)
+    assert set(schema) <= {"type", "properties", "required"}, "schemas_in() counts no others"
+    assert schemas_in(schema) <= MOST_SCHEMAS
