@@ -328,11 +328,15 @@ def test_the_server_tells_its_clients_what_is_here(container: Container) -> None
 
 def test_a_strict_server_runs_nothing_and_says_why(container: Container) -> None:
     answer, log, code = conversation(container)
-    assert "result" not in answer
-    assert "namespaces" in answer["error"]["message"]
-    assert "--isolation standard" in answer["error"]["message"]
+    assert answer["result"]["isError"] is True
+    assert "structuredContent" not in answer["result"]
+    (content,) = answer["result"]["content"]
+    assert "could not run the code" in content["text"]
+    assert "server's log" in content["text"], "where the cause is"
     (failure,) = [entry for entry in log if entry["event"] == "execution"]
-    assert (failure["level"], failure["failure"]) == ("error", answer["error"]["message"])
+    assert failure["level"] == "error"
+    assert "namespaces" in failure["failure"]
+    assert "--isolation standard" in failure["failure"]
     # Said before anybody has called.
     events = [entry["event"] for entry in log]
     assert events.index("cannot_run") < events.index("execution")
