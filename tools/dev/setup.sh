@@ -72,6 +72,17 @@ package_sets() {
   sed -n 's/^\[packages\.\([a-z-]*\)\]$/\1/p' "$ROOT"/profiles/*.toml | sort -u
 }
 
+# install_pins PYTHON FILE [OPTIONS...]: without resolving, since the file names every dependency: the
+# pip of Debian 12 (23.0) would choose the newest release of a package that is required with an extra,
+# and refuse it for not being pinned. `pip check` finds a dependency that the file lacks.
+install_pins() {
+  local python=$1 file=$2
+  shift 2
+  "$python" -I -m pip install --quiet --no-input --disable-pip-version-check --no-deps \
+    --require-hashes --only-binary :all: "$@" -r "$file" &&
+    "$python" -I -m pip check --disable-pip-version-check
+}
+
 # make_venv FOLDER REQUIREMENTS: recreates the environment if the pins or the interpreter change
 make_venv() {
   local venv=$1 requirements="$ROOT/requirements/$2.txt" key
@@ -86,13 +97,7 @@ make_venv() {
   # time stamps.
   local imported=()
   if [[ "$2" == runtime ]] || grep -qx -- "$2" <(package_sets); then imported=(--no-compile); fi
-  # The pins are complete, so that pip need not resolve anything: Debian 12's pip (23.0) looks at the
-  # newest release of a package that is required with an extra, and refuses it for not being pinned.
-  # `pip check` finds a pin that is missing.
-  { quietly "pip-$2" "$venv/bin/python" -I -m pip install --quiet --no-input --no-deps \
-    --disable-pip-version-check --require-hashes --only-binary :all: "${imported[@]}" \
-    -r "$requirements" &&
-    quietly "check-$2" "$venv/bin/python" -I -m pip check --disable-pip-version-check; } || {
+  quietly "pip-$2" install_pins "$venv/bin/python" "$requirements" "${imported[@]}" || {
     rm -rf -- "$venv" # an incomplete set would be taken for complete
     die "$EXIT_USAGE" "pip could not install requirements/$2.txt"
   }
