@@ -243,7 +243,7 @@ BOMBS = {
     "a page of each two megabytes": "import numpy as np\n"
     "kept = [np.zeros(1 << 21, np.uint8) for _ in range(240)]\n"
     "for each in kept: each[0] = 1",
-    # Thin factors: the size of the product is what counts, and its time depends on the processor.
+    # Thin factors: as much memory as square ones, in a thirtieth of the time.
     "a product": "import numpy as np\na = np.ones((3000, 100)); b = [a @ a.T for _ in range(6)]",
     "a join": "import pandas as pd\na = pd.DataFrame({'k': [1] * 4000})\n"
     "b = a.head(3000).merge(a, on='k')",
