@@ -160,9 +160,12 @@ def test_more_is_there_for_those_who_ask(plain):
 
 
 def count_subschemas(schema: dict[str, Any]) -> int:
-    keywords = {"type", "properties", "required", "enum", "const", "description"}
-    assert set(schema) <= keywords, "other keywords may have subschemas, which would not be counted"
-    return 1 + sum(count_subschemas(each) for each in schema.get("properties", {}).values())
+    known = {"additionalProperties", "const", "description", "enum", "properties", "required", "type"}
+    assert set(schema) <= known, "other keywords may have subschemas, which would not be counted"
+    inner = list(schema.get("properties", {}).values())
+    if isinstance(schema.get("additionalProperties"), dict):
+        inner.append(schema["additionalProperties"])
+    return 1 + sum(map(count_subschemas, inner))
 
 
 @pytest.mark.parametrize(
