@@ -29,6 +29,10 @@ namespace belljar::inside {
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together);
 
+// In a worker of a session that has just been cloned: takes the page faults of the pages that were
+// pinned, before a cell has to.
+void WriteToHotPages();
+
 }  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_HOT_PAGES_H_

@@ -43,6 +43,12 @@ void AfterCloneInZygote();
 // namespace. A single run, whose worker is not a clone, calls none of the three.
 core::Result<void> AfterCloneInWorker();
 
+// Worker of a session, before its first cell.
+core::Result<void> BeginSession();
+// Around its clone, after BeforeClone(). A copy calls its half when it is woken.
+void AfterCopyInOriginal();
+core::Result<void> AfterCopyInWorker(bool reseeds);
+
 // In a clone that is then discarded: does everything that a request does (hot_pages.h).
 core::Result<void> RehearseRequest();
 
@@ -60,6 +66,9 @@ struct RequestParts {
 // Worker: runs one request and returns the report (UTF-8 JSON). An empty report means that the
 // Python half itself failed.
 std::string ExecuteRequest(const RequestParts& parts);
+
+// The same for a cell of a session, whose variables stay.
+std::string ExecuteCell(const RequestParts& parts);
 
 }  // namespace belljar::inside
 

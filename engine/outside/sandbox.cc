@@ -39,12 +39,21 @@ constexpr uint64_t kThreadsPerProcess = 16;
 
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
+// What a session's init may call: receive, wait, answer, end.
+std::vector<core::SyscallRule> InitCalls() {
+  std::vector<core::SyscallRule> calls;
+  for (const char* name : {"recvmsg", "sendmsg", "waitid", "close", "exit_group"}) {
+    calls.push_back({name, {}});
+  }
+  return calls;
+}
+
 // The zygote gets the allow-list plus what spawning needs; a worker's filter removes spawning
 // again. The zygote of a single run spawns nothing and has only one filter, once it is the worker.
 core::Result<void> CompileFilters(const core::Profile& profile, Language language, bool single_run,
                                   seal::SealPlan& plan) {
   const bool threads = language == Language::kFull;
-  const seal::Clones clones = threads ? seal::Clones::kThreads : seal::Clones::kNone;
+  const seal::Clones clones{.threads = threads};
   std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
   if (threads) {
     allowed.insert(allowed.end(), profile.thread_syscalls.begin(), profile.thread_syscalls.end());
@@ -56,11 +65,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, Language languag
     plan.filter = std::move(*filter);
     return {};
   }
-  std::vector<std::string> spawning = profile.spawning_syscalls;
-  if (threads) {
-    spawning.insert(spawning.end(), profile.thread_spawning_syscalls.begin(),
-                    profile.thread_spawning_syscalls.end());
-  }
+  const std::vector<std::string>& spawning = profile.spawning_syscalls;
   std::vector<std::string> hostile;
   for (const std::string& name : spawning) allowed.push_back({name, {}});
   for (const std::string& name : profile.hostile_syscalls) {
@@ -72,6 +77,13 @@ core::Result<void> CompileFilters(const core::Profile& profile, Language languag
   filter = seal::CompileRefusal(spawning, profile.hostile_syscalls, clones);
   if (!filter) return filter.error();
   plan.filter = std::move(*filter);
+  filter = seal::CompileRefusal(spawning, profile.hostile_syscalls,
+                                {.threads = threads, .copies = true}, true);
+  if (!filter) return filter.error();
+  plan.session_filter = std::move(*filter);
+  filter = seal::CompileFilter(InitCalls(), profile.hostile_syscalls);
+  if (!filter) return filter.error();
+  plan.init_filter = std::move(*filter);
   return {};
 }
 
