@@ -285,11 +285,11 @@ pid_t ChildReaper::Clone(const clone_args& arguments, const std::function<void()
   return -1;
 }
 
-bool ChildReaper::Reap(idtype_t type, int id, siginfo_t* info, rusage* usage) {
+bool ChildReaper::Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) {
   siginfo_t ignored;
   Order order;
-  order.type = type;
-  order.id = id;
+  order.type = pidfd >= 0 ? P_PIDFD : P_PID;
+  order.id = pidfd >= 0 ? pidfd : pid;
   order.info = info ? info : &ignored;
   order.usage = usage;
   const long result = Submit(order);

@@ -25,9 +25,7 @@
 #ifndef BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
 #define BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
 
-#include <sys/resource.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <functional>
@@ -36,32 +34,31 @@
 #include <string>
 
 #include "engine/core/fd.h"
+#include "engine/core/reaper.h"
 #include "engine/core/result.h"
 
 struct clone_args;  // <linux/sched.h>
 
 namespace belljar::core {
 
-class ChildReaper {
+class ChildReaper : public Reaper {
  public:
   // Ends with the calling thread or this process. Its children then end too, by their parent-death
   // signals.
   static Result<std::shared_ptr<ChildReaper>> Start();
   ChildReaper(const ChildReaper&) = delete;
-  ~ChildReaper();
+  ~ChildReaper() override;
 
-  pid_t pid() const { return pid_; }
-  // False from the moment it is asked to end: it accepts no further requests.
-  bool IsAlive() const;
-  // Asks it to end. Needs no permission to signal it. Any thread.
-  void End() const;
+  pid_t pid() const override { return pid_; }
+  bool IsAlive() const override;
+  // Needs no permission to signal it.
+  void End() const override;
 
   // Like CloneProcess; the copy calls `child`, which does not return. Otherwise returns the pid, or
   // -1 with errno: ECHILD means that the reaper itself has ended; the system call never returns it.
   pid_t Clone(const clone_args& arguments, const std::function<void()>& child);
 
-  // waitid with __WALL, for a child that has ended or is about to. False sets errno. Any thread.
-  bool Reap(idtype_t type, int id, siginfo_t* info, rusage* usage);
+  bool Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) override;
 
  private:
   struct Order;

@@ -12,7 +12,8 @@
 //                                               request's functions
 //   host ──SessionOrder──▶ worker of a session ──WorkerSignal──▶ host       until it is killed; after
 //                                               kCell comes a request as above
-//   host ──InitOrder + {pidfd}──▶ init of a session ──InitReply──▶ host     likewise
+//   host ──InitOrder + {pidfd}──▶ init of a session ──InitReply──▶ host     likewise; a first
+//                                               InitReply says that it is sealed
 //
 // Host and zygote talk over SOCK_SEQPACKET, host and worker over SOCK_STREAM. All structures have
 // the same binary layout on both sides (one build, one machine); the host checks every field it

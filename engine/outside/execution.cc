@@ -78,14 +78,19 @@ void Execution::StartClock() {
   next_stream_ = start_ + kStreamInterval;
 }
 
-void Execution::ServeEgress(egress::EgressService& service,
+void Execution::ServeEgress(egress::EgressService& service, core::UniqueFd listener,
                             std::optional<egress::AllowList> narrower) {
-  egress_.emplace(service, std::move(worker_.resources.egress), std::move(narrower));
+  egress_.emplace(service, std::move(listener), std::move(narrower));
 }
 
 core::Result<host::Outcome> Execution::Run() {
-  core::Result<void> put = PutFiles(worker_.resources.workspace.get(), request_.files);
-  if (!put) return put.error();
+  if (is_cell()) {
+    worker_.capture.Clear();
+  } else if (core::Result<void> put =
+                 PutFiles(worker_.resources.workspace.get(), request_.files);
+             !put) {
+    return put.error();
+  }
   StartClock();
   if (core::Result<void> sent = SendRequest(); !sent) return sent.error();
   core::Result<End> end = Watch();
@@ -106,7 +111,9 @@ core::Result<void> Execution::SendRequest() {
   header.file_size_limit = request_.limits.file_size.count;
   header.cpu_limit_seconds =
       static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
+  const core::SessionOrder order;
   const std::string_view parts[] = {
+      is_cell() ? core::AsBytes(order) : std::string_view(),
       core::AsBytes(header), metadata, inputs, request_.source,
       request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
   core::Result<void> sent = core::SendAll(worker_.socket.get(), parts, deadline_);
@@ -115,7 +122,7 @@ core::Result<void> Execution::SendRequest() {
 }
 
 core::Deadline Execution::NextCheck() const {
-  const core::Deadline next = std::min({deadline_, cpu_check_, interrupts_.next()});
+  const core::Deadline next = std::min({deadline_, cpu_check_, kill_at_, interrupts_.next()});
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 
@@ -132,32 +139,52 @@ std::optional<Execution::End> Execution::Hear() {
   // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
   // the clock and the CPU time are not checked.
   worker_.process.Pause();
+  const core::Deadline asked = core::Clock::now();
   channel_.Answer();
+  if (is_cell()) {
+    const auto waited = core::Clock::now() - asked;
+    for (core::Deadline* each : {&start_, &deadline_, &cpu_check_}) *each += waited;
+  }
   worker_.process.Resume();
   // It may have taken any time, and may have been interrupted itself.
   interrupts_.CheckSoon();
   return std::nullopt;
 }
 
+// True: it is to be killed now.
+bool Execution::Cancel() {
+  if (!is_cell()) return true;
+  if (kill_at_ == core::Deadline::max()) {
+    worker_.process.Interrupt();
+    kill_at_ = core::Clock::now() + options_.interrupt_grace;
+  }
+  return false;
+}
+
 core::Result<Execution::End> Execution::Watch() {
   pollfd watched[] = {{worker_.socket.get(), POLLIN, 0},
                       {worker_.process.ended_fd(), POLLIN, 0},
-                      {options_.cancel_fd, POLLIN, 0}};
+                      {options_.cancel_fd, POLLIN, 0},
+                      {options_.interrupt_fd, POLLIN, 0}};
   for (;;) {
     watched[0].events = channel_.events();
-    const int ready = poll(watched, 3, core::PollTimeout(NextCheck()));
+    const int ready = poll(watched, std::size(watched), core::PollTimeout(NextCheck()));
     if (ready < 0 && errno != EINTR) return core::SystemError("watch a worker");
     if (ready < 0) interrupts_.CheckSoon();
     if (ready > 0) {
       if (watched[0].revents) {
         if (const std::optional<End> end = Hear()) return *end;
       }
-      if (watched[2].revents) return End::kCancelled;
+      for (pollfd* const cancelled : {&watched[2], &watched[3]}) {
+        if (!cancelled->revents) continue;
+        if (Cancel()) return End::kCancelled;
+        cancelled->fd = -1;
+      }
       if (watched[1].revents) return End::kDied;
     }
     const core::Deadline now = core::Clock::now();
     if (now >= deadline_) return End::kTimeout;
-    if (interrupts_.Interrupted()) return End::kCancelled;
+    if (now >= kill_at_ || (interrupts_.Interrupted() && Cancel())) return End::kCancelled;
     if (now >= cpu_check_) {
       const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
       if (left <= left.zero()) return End::kCpuLimit;
@@ -192,11 +219,12 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   host::Outcome outcome;
   CloseEgress(outcome);
   outcome.limits = request_.limits;
-  outcome.isolation.layers = std::move(worker_.layers);
+  outcome.isolation.layers = is_cell() ? worker_.layers : std::move(worker_.layers);
   const bool reported =
       end == End::kReported &&
       ReadReport(worker_.capture.Report(MaxReport(request_)), outcome, worker_.capture.Artifacts());
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
+  reported_ = reported;
   if (reported) {
     // The guest no longer runs: what the kernel has counted so far is final.
     outcome.usage.cpu_time = OfRun(worker_.process.CpuTime());
@@ -237,7 +265,7 @@ void Execution::CollectOutput(host::Outcome& outcome) {
 }
 
 void Execution::CollectFiles(host::Outcome& outcome) {
-  const int workspace = worker_.resources.workspace.get();
+  const int workspace = is_cell() ? -1 : worker_.resources.workspace.get();
   // Refused and validate-only code did not run.
   const bool ran =
       request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;

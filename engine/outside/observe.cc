@@ -31,7 +31,7 @@ std::string_view Field(std::string_view text, std::string_view key) {
   return value;
 }
 
-bool IsZero(std::string_view digits) {
+bool IsZeroNumber(std::string_view digits) {
   return !digits.empty() && digits.find_first_not_of('0') == std::string_view::npos;
 }
 
@@ -73,7 +73,7 @@ host::LayerState PrivilegeLayer(std::string_view status, seal::SelfReport self_r
   };
   require(Field(status, "NoNewPrivs:") == "1", "NoNewPrivs:", "no_new_privs");
   for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"}) {
-    require(IsZero(Field(status, set)), set, set);
+    require(IsZeroNumber(Field(status, set)), set, set);
   }
   // Columns: real, effective, saved, filesystem. Root in any of them is root.
   const std::string uids = "\t" + std::string(Field(status, "Uid:")) + "\t";
@@ -157,6 +157,31 @@ core::Result<core::UniqueFd> OpenStatus(pid_t pid) {
   core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return core::SystemError("open " + path);
   return fd;
+}
+
+uint64_t ResidentMemory(pid_t pid) {
+  const core::Result<std::string> text =
+      core::ReadFile("/proc/" + std::to_string(pid) + "/statm", kMaxProcFile);
+  if (!text) return 0;
+  const size_t second = text->find(' ');
+  if (second == std::string::npos) return 0;
+  uint64_t pages = 0;
+  std::from_chars(text->data() + second + 1, text->data() + text->size(), pages);
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t ProportionalMemory(pid_t pid) {
+  const core::Result<std::string> text =
+      core::ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup", kMaxProcFile);
+  if (!text) return 0;
+  uint64_t total = 0;
+  for (const char* name : {"Pss:", "SwapPss:"}) {
+    const std::string_view field = Field(*text, name);
+    uint64_t kibibytes = 0;
+    std::from_chars(field.data(), field.data() + field.size(), kibibytes);
+    total += kibibytes * 1024;
+  }
+  return total;
 }
 
 uint64_t MaxRss(int status_fd) {

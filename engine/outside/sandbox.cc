@@ -281,10 +281,10 @@ Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
 
 Sandbox::~Sandbox() = default;
 
-core::Result<void> Sandbox::Check(const host::Request& request) const {
+core::Result<void> Sandbox::CheckLimits(const core::Limits& limits) const {
   core::Result<void> checked;
   host::ForEachField<core::Limits>([&](auto row) {
-    const auto& requested = row.Of(request.limits);
+    const auto& requested = row.Of(limits);
     const auto& max = row.Of(options_.profile.maximum_limits);
     // Counts are fixed by the profile.
     if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked || requested <= max)
@@ -294,23 +294,43 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
                                             " is over the maximum of " + host::LimitText(max) +
                                             " of profile " + options_.profile.name);
   });
-  if (!checked) return checked;
+  return checked;
+}
+
+core::Result<void> Sandbox::Check(const host::Request& request, const RunOptions& options) const {
+  if (core::Result<void> limited = CheckLimits(request.limits); !limited) return limited;
   if (core::Result<void> named = CheckNames(request); !named) return named;
   if (core::Result<void> given = host::CheckArguments(request); !given) return given;
-  return CheckFiles(request.files, options_.profile);
+  if (core::Result<void> files = CheckFiles(request.files, options_.profile); !files) return files;
+  if (request.functions.empty() || options.call) return {};
+  return core::MakeError("take functions", "nothing handles their calls");
+}
+
+void Sandbox::Finish(host::Outcome& outcome) const {
+  outcome.execution_id = NewExecutionId();
+  if (LanguageOf(options_) == Language::kFull) {
+    outcome.limits.processes = std::max(outcome.limits.processes, core::kMaxThreads);
+  }
 }
 
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
-  if (core::Result<void> checked = Check(request); !checked) return checked.error();
-  if (!request.functions.empty() && !options.call) {
-    return core::MakeError("take functions", "nothing handles their calls");
-  }
+  if (core::Result<void> checked = Check(request, options); !checked) return checked.error();
   core::Result<host::Outcome> outcome = backend_->Run(request, options);
-  if (!outcome) return outcome;
-  outcome->execution_id = NewExecutionId();
-  if (LanguageOf(options_) == Language::kFull) {
-    outcome->limits.processes = std::max(outcome->limits.processes, core::kMaxThreads);
-  }
+  if (outcome) Finish(*outcome);
+  return outcome;
+}
+
+core::Result<std::shared_ptr<Session>> Sandbox::OpenSession(const SessionOptions& options,
+                                                            const RunOptions& run) {
+  if (core::Result<void> limited = CheckLimits(options.limits); !limited) return limited.error();
+  return backend_->OpenSession(options, run);
+}
+
+core::Result<host::Outcome> Sandbox::RunCell(Session& session, const host::Request& request,
+                                             const RunOptions& options, Patience patience) {
+  if (core::Result<void> checked = Check(request, options); !checked) return checked.error();
+  core::Result<host::Outcome> outcome = session.Run(request, options, patience);
+  if (outcome) Finish(*outcome);
   return outcome;
 }
 

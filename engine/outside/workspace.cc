@@ -2,9 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/fsuid.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +10,6 @@
 #include <cstring>
 #include <exception>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,47 +19,13 @@
 #include "engine/host/beneath.h"
 #include "engine/host/digest.h"
 #include "engine/outside/media_type.h"
-#include "engine/seal/seal.h"
+#include "engine/outside/workspace_access.h"
 
 namespace belljar::outside {
 namespace {
 
-constexpr mode_t kFileMode = 0600;
-constexpr mode_t kDirectoryMode = 0700;
 // tmpfs accounts whole pages.
 constexpr uint64_t kPage = 4096;
-
-// While it exists, this thread acts as the guest's user on file systems. Root is not mapped in the
-// workspace's user namespace and could not create files there, and a hostile tree must not be read
-// with root's rights. An ordinary user is the guest's user already.
-class GuestIdentity {
- public:
-  GuestIdentity() : taken_(geteuid() == 0) {
-    if (!taken_) return;
-    prctl(PR_GET_PDEATHSIG, &death_signal_);
-    supervisor_ = getppid();
-    group_ = static_cast<gid_t>(setfsgid(seal::kSandboxUid));
-    user_ = static_cast<uid_t>(setfsuid(seal::kSandboxUid));
-  }
-  GuestIdentity(const GuestIdentity&) = delete;
-  ~GuestIdentity() {
-    if (!taken_) return;
-    setfsuid(user_);
-    setfsgid(group_);
-    if (death_signal_ == 0) return;
-    // Changing identity has cleared it, and it may be what ends an application together with its
-    // supervisor.
-    prctl(PR_SET_PDEATHSIG, death_signal_);
-    if (getppid() != supervisor_) kill(getpid(), death_signal_);  // it has ended in the meantime
-  }
-
- private:
-  const bool taken_;
-  int death_signal_ = 0;
-  pid_t supervisor_ = 0;
-  uid_t user_ = 0;
-  gid_t group_ = 0;
-};
 
 // --- input files --------------------------------------------------------------------------------
 
@@ -106,50 +68,6 @@ core::Result<void> PutFile(int workspace, const host::InputFile& file) {
 }
 
 // --- output files -------------------------------------------------------------------------------
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
-
-// `fd` must have its own file description: another user of a shared one would move its offset.
-Directory ReadDirectory(core::UniqueFd fd) {
-  if (!fd) return nullptr;
-  Directory directory(fdopendir(fd.get()));
-  if (directory) (void)fd.Release();
-  return directory;
-}
-
-bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
-
-// Makes a file or directory accessible, without following a symbolic link. Only the owner may
-// change permissions, which is us (GuestIdentity).
-bool Unlock(int workspace, const char* path) {
-  const core::UniqueFd found = host::OpenBeneath(workspace, path, O_PATH);
-  struct stat status;
-  if (!found || fstat(found.get(), &status) != 0) return false;
-  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return false;
-  // fchmod refuses an O_PATH descriptor, and fchmodat2 needs Linux 6.6.
-  const std::string self = "/proc/self/fd/" + std::to_string(found.get());
-  return chmod(self.c_str(), S_ISDIR(status.st_mode) ? kDirectoryMode : kFileMode) == 0;
-}
-
-// Nothing can be looked up in a directory without search permission, not even ".".
-void MakeSearchable(int directory) {
-  struct stat status;
-  if (fstat(directory, &status) == 0 && (status.st_mode & kDirectoryMode) != kDirectoryMode) {
-    (void)fchmod(directory, kDirectoryMode);
-  }
-}
-
-core::UniqueFd OpenToRead(int workspace, const char* path, int flags) {
-  // O_NONBLOCK: a FIFO without a writer, or a lease, would block us.
-  flags |= O_RDONLY | O_NONBLOCK | O_NOCTTY;
-  core::UniqueFd fd = host::OpenBeneath(workspace, path, flags);
-  if (!fd && errno == EACCES && Unlock(workspace, path))
-    fd = host::OpenBeneath(workspace, path, flags);
-  return fd;
-}
 
 // At most `size` bytes from the start, whatever size the file claims to have.
 std::string ReadUpTo(int fd, size_t size) {
@@ -231,7 +149,7 @@ class Collection {
 
   void ListDirectory(const std::string& path) {
     const char* name = path.empty() ? "." : path.c_str();
-    core::UniqueFd fd = OpenToRead(workspace_, name, O_DIRECTORY);
+    core::UniqueFd fd = OpenUnlocked(workspace_, name, O_RDONLY | O_DIRECTORY);
     if (fd) MakeSearchable(fd.get());
     const Directory directory = ReadDirectory(std::move(fd));
     if (!directory) {
@@ -264,7 +182,7 @@ class Collection {
   }
 
   void Take(const std::string& path) {
-    const core::UniqueFd fd = OpenToRead(workspace_, path.c_str(), 0);
+    const core::UniqueFd fd = OpenUnlocked(workspace_, path.c_str(), O_RDONLY);
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0) {
       ++unreadable_;
@@ -381,7 +299,7 @@ core::Result<void> PutFiles(int workspace, const std::vector<host::InputFile>& f
 bool IsEmptyWorkspace(int workspace) {
   const GuestIdentity identity;
   MakeSearchable(workspace);
-  const Directory directory = ReadDirectory(OpenToRead(workspace, ".", O_DIRECTORY));
+  const Directory directory = ReadDirectory(OpenUnlocked(workspace, ".", O_RDONLY | O_DIRECTORY));
   if (!directory) return false;  // CollectArtifacts reports it
   const dirent* entry = readdir(directory.get());
   while (entry && IsDots(entry->d_name)) entry = readdir(directory.get());

@@ -290,6 +290,13 @@ core::Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) 
   return core::SendMessage(control_.get(), core::AsBytes(core::SpawnMessage{}), descriptors);
 }
 
+core::Result<void> ZygoteProcess::RequestSession(int socket, int capture_memory, int control) {
+  core::SpawnMessage message;
+  message.kind = core::SpawnMessage::kSession;
+  const int descriptors[] = {socket, capture_memory, control};
+  return core::SendMessage(control_.get(), core::AsBytes(message), descriptors);
+}
+
 core::Result<core::Process> ZygoteProcess::BecomeWorker(int socket, int capture_memory) {
   if (core::Result<void> requested = RequestWorker(socket, capture_memory); !requested)
     return requested.error();

@@ -58,6 +58,8 @@ class ZygoteProcess {
   // Requests a clone, which then seals itself. `socket` and `capture_memory` are borrowed, and not
   // needed afterwards. Several requests may be sent before the first reply is read.
   core::Result<void> RequestWorker(int socket, int capture_memory);
+  // The same for a session. `control` is the init's socket, and the reply is about the init.
+  core::Result<void> RequestSession(int socket, int capture_memory, int control);
 
   // The reply to the oldest pending request; blocks until control_fd() is readable.
   core::Result<core::Process> ReceiveWorker();

@@ -18,8 +18,9 @@ C++ (`engine/inside/interpreter.cc`) calls these functions, for a run in this or
                                                   │               tracebacks, hints
                                                   └──────▶ report ◀────┘
 
-A session's worker calls begin_session() after reseed(), then execute_cell() for each cell, and
-after_copy() in each copy of it that goes on (session_worker.h).
+A session's worker calls begin_session() after reseed(), then execute_cell() for each cell,
+answer_question() for what its host asks between cells (questions.py), and after_copy() in each copy
+of it that goes on (session_worker.h). A SIGINT interrupts the cell that runs (interrupts.py).
 
 A run's worker is used once and then killed. So nothing here is undone after a request, nothing that
 the guest made is released (its finalizers would run among our frames), and no atexit handler or
@@ -78,11 +79,13 @@ from .execute import (  # noqa: E402
     specialise,
 )
 from .package_folders import add_package_folders  # noqa: E402
+from .questions import answer_question  # noqa: E402
 from .randomness import reseed  # noqa: E402
 
 __all__ = [
     "add_package_folders",
     "after_copy",
+    "answer_question",
     "begin_session",
     "execute",
     "execute_cell",

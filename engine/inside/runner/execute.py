@@ -14,8 +14,19 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import forking, host_functions, locality, sendfile, tracebacks
+from . import (
+    attributes,
+    digests,
+    forking,
+    host_functions,
+    interrupts,
+    locality,
+    quiet_repr,
+    sendfile,
+    tracebacks,
+)
 from . import report as reports
+from . import variables as variables_of_session
 from .analysis import analyse
 from .bounded_repr import bounded_repr
 from .comments import addressed_comments
@@ -31,8 +42,10 @@ from .source import (
     compile_full,
     complete_location,
     decode,
+    hides_its_value,
     nested_too_deeply,
 )
+from .sources import Sources
 from .tracebacks import (
     NOWHERE,
     describe,
@@ -111,6 +124,7 @@ class _Prepared:
     """What the zygote hands down to its workers."""
 
     policy: Any = None
+    modules: frozenset[str] = frozenset()  # of the profile
     modules_elsewhere: Mapping[str, str] = {}
     missing_modules: Mapping[str, str] = {}
     module_types: tuple[type, ...] = (ModuleType,)
@@ -130,7 +144,11 @@ class _Session:
 
     namespace: dict[str, Any] | None = None  # made by the first cell, whose language it is of
     given: frozenset[str] = frozenset()  # names that are not the program's
+    beginning: Mapping[str, Any] = {}  # the namespace before the first cell
     recursion_limit = 1000
+
+    def __init__(self) -> None:
+        self.sources = Sources()
 
 
 _session = _Session()
@@ -154,6 +172,7 @@ def prepare(
     if policy.RESULT_NAME != RESULT_NAME:
         raise RuntimeError(f"belljar_policy stores the result in {policy.RESULT_NAME!r}")
     _prepared.policy = policy
+    _prepared.modules = frozenset(profile.get("modules", ()))
     _prepared.modules_elsewhere = {
         module: name for name, modules in reversed(other_profiles.items()) for module in modules
     }
@@ -165,11 +184,14 @@ def prepare(
     ]
     prepare_display()
     know_packages()
+    for part in (attributes, digests, quiet_repr, variables_of_session):
+        part.know_packages()
     if profile.get("packages"):
         find_generators()
     # What `import` hands to restricted code is not a real module.
     proxies = getattr(policy_package, "MODULE_TYPES", ())
     _prepared.module_types = (ModuleType, *proxies)
+    attributes.know_proxies(proxies)
     _prepared.no_input = _NoInput()
     _prepared.recursion_limit = sys.getrecursionlimit()
     forking.restore()
@@ -259,6 +281,19 @@ def execute_cell(
 def begin_session() -> None:
     """Worker of a session, before its first cell."""
     _session.recursion_limit = sys.getrecursionlimit()
+    interrupts.install()
+
+
+def namespace_of_session() -> tuple[dict[str, Any], frozenset[str]]:
+    """For questions.py: the session's variables, and the names among them that are not the
+    program's."""
+    return _session.namespace or {}, _session.given
+
+
+def prepared_for_questions() -> tuple[Any, frozenset[str], tuple[type, ...]]:
+    """For questions.py: the policy, the profile's modules, and the types that stand for modules in
+    the restricted language."""
+    return _prepared.policy, _prepared.modules, _prepared.module_types[1:]
 
 
 def after_copy(reseeds: bool) -> None:
@@ -347,15 +382,19 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
 
 def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
     """As a cell of a notebook: in the session's namespace, `_` is its value, and only the value of
-    its last expression is its result. Threads are not waited for: they go on with the next cell."""
+    its last expression is its result, unless a semicolon follows. Threads are not waited for: they
+    go on with the next cell."""
     variables = _given_variables(request)
+    is_quiet = hides_its_value(text)
     _connect_stdin(request["stdin"])
     if _session.namespace is None:
         _session.namespace = _new_namespace(request["language"], filename)
         _session.given = frozenset(_session.namespace)
+        _session.beginning = dict(_session.namespace)
     namespace = _session.namespace
     namespace.pop(RESULT_NAME, None)
     namespace.update(variables)
+    _session.sources.remember(filename, text)
     _session.given |= variables.keys()
     _arrange_surroundings(filename, request)
     _enter_guest()
@@ -364,11 +403,12 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     _leave_guest()
     _session.recursion_limit = _prepared.recursion_limit_of_guest
     report = _ended(failure, text, filename, namespace, request)
-    if report.status == "memory_limit":
+    if report.status == "memory_limit":  # the namespace was emptied, of its __builtins__ too
+        namespace.update(_session.beginning)
         return report
     report.variables = _variables(namespace, _session.given)
     value = None
-    if failure is None:
+    if failure is None and not is_quiet:
         value = namespace.get(RESULT_NAME)
         if value is not None:
             namespace["_"] = value
@@ -382,15 +422,21 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
 def _run_code(
     code: CodeType | None, namespace: dict[str, Any], language: str
 ) -> BaseException | None:
-    """How it failed, if it did."""
+    """How it failed, if it did. Only what runs in here can be interrupted."""
     try:
+        interrupts.begin(None if language == "full" else namespace.get("__builtins__", {}))
         if code is not None and code.co_flags & _CO_COROUTINE:
             _run_coroutine(code, namespace, language)
         else:
             exec(code, namespace)
     except BaseException as error:
         return error
+    finally:
+        interrupts.end()
     return None
+
+
+interrupts.never_in(_run_code)
 
 
 def _ended(
@@ -586,6 +632,7 @@ def _failed(
     )
     try:
         # Again: the guest may have emptied the cache.
+        _session.sources.restore()
         linecache.cache[filename] = (len(text), None, [line + "\n" for line in lines], filename)
         described = describe(failure, filename, lines)
     except Exception:

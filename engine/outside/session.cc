@@ -1,0 +1,570 @@
+#include "engine/outside/session.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "engine/host/random.h"
+#include "engine/outside/execution.h"
+#include "engine/outside/interrupt_check.h"
+#include "engine/outside/observe.h"
+#include "engine/outside/wait.h"
+#include "engine/outside/workspace.h"
+
+namespace belljar::outside {
+namespace {
+
+constexpr char kUse[] = "use a session";
+constexpr char kFind[] = "find a checkpoint";
+constexpr size_t kMaxLabel = 200;  // bytes
+constexpr size_t kMaxBranchesAtOnce = 256;
+
+}  // namespace
+
+struct Session::Held {
+  std::string id;
+  uint64_t number = 0;  // in its family
+  uint64_t cell = 0;
+  std::string label;
+  std::string parent;
+  std::chrono::system_clock::time_point made;
+  uint64_t resident = 0;  // bytes, when it was made
+  WorkspaceSnapshot files;
+  Worker process;  // used by the family, under its own mutex
+};
+
+struct Session::Shared {
+  std::shared_ptr<SessionFamily> family;
+  core::UniqueFd workspace;
+  core::UniqueFd egress;
+  uint64_t first_resident = 0;  // bytes, of the worker before its first cell
+
+  std::atomic<uint64_t> checkpoints = 0;  // made so far
+  std::atomic<size_t> sessions = 0;       // open
+
+  // Held during a cell if there is a workspace or an egress proxy: a family has one of them.
+  std::mutex resources;
+  const Session* files_of = nullptr;  // the session whose files the workspace has
+
+  bool has_resources() const { return workspace || egress; }
+};
+
+class Session::Turn {
+ public:
+  explicit Turn(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  Turn(Turn&&) = default;
+  Turn& operator=(Turn&&) = delete;
+  ~Turn() {
+    if (session_) session_->EndTurn();
+  }
+
+ private:
+  std::shared_ptr<Session> session_;
+};
+
+core::Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const SessionHost> host,
+                                                     Worker worker,
+                                                     const SessionOptions& options) {
+  auto shared = std::make_shared<Shared>();
+  shared->family = worker.family;
+  shared->workspace = std::move(worker.resources.workspace);
+  shared->egress = std::move(worker.resources.egress);
+  if (core::Result<void> limited =
+          shared->family->Limit(worker, host->ceiling, options.limits, host->threads);
+      !limited) {
+    return limited.error();
+  }
+  shared->first_resident = ResidentMemory(worker.process.pid());
+  std::shared_ptr<Session> session(new Session(std::move(host), std::move(shared), options));
+  session->worker_.emplace(std::move(worker));
+  // Its first checkpoint: off the caller's path, and before the first cell.
+  core::Result<Turn> turn = session->TakeTurn({.waits = false});
+  if (!turn) return turn.error();
+  session->After(std::move(*turn), nullptr);
+  return session;
+}
+
+Session::Session(std::shared_ptr<const SessionHost> host, std::shared_ptr<Shared> shared,
+                 const SessionOptions& options)
+    : host_(std::move(host)),
+      shared_(std::move(shared)),
+      options_(options),
+      id_(core::Hex(host::RandomBytes())),
+      opened_(std::chrono::system_clock::now()),
+      last_used_(std::chrono::steady_clock::now()) {
+  ++shared_->sessions;
+}
+
+Session::~Session() {
+  if (closed_.empty()) Release();
+}
+
+// ---- Turns and the end
+
+// Requires mutex_.
+core::Error Session::ClosedError() const {
+  return core::SystemErrorOf(ENOENT, kUse, "it is closed: " + closed_);
+}
+
+core::Result<Session::Turn> Session::TakeTurn(Patience patience, const RunOptions& run) {
+  std::unique_lock lock(mutex_);
+  if (!closed_.empty()) return ClosedError();
+  if (is_taken_) {
+    if (!patience.waits) return core::SystemErrorOf(EBUSY, kUse, "it is busy with another call");
+    InterruptCheck interrupts(run.interrupted);
+    const Wait wait{core::Clock::now() + patience.at_most, run.cancel_fd,
+                    run.interrupted ? &interrupts : nullptr};
+    core::Result<Token> token = takers_.Take(
+        lock, wait, kUse, [] { return "it was busy with other calls all the time"; });
+    if (!token) return token.error();
+  }
+  is_taken_ = true;
+  return Turn(shared_from_this());
+}
+
+void Session::EndTurn() {
+  std::unique_lock lock(mutex_);
+  last_used_ = std::chrono::steady_clock::now();
+  if (!takers_.empty()) return takers_.Give({});
+  if (closed_.empty()) {
+    is_taken_ = false;
+    return;
+  }
+  lock.unlock();
+  Release();
+}
+
+// What is left to do after a call, and before the next one.
+void Session::After(Turn turn, host::DeferredTasks* deferred) {
+  auto kept = std::make_shared<std::optional<Turn>>(std::move(turn));
+  std::function<void()> step = [this, kept] {
+    if (closed().empty()) {
+      (void)Hold().ok();
+      DropSome();
+    }
+    kept->reset();
+  };
+  if (deferred) {
+    deferred->Add(std::move(step));
+  } else {
+    host_->later(std::move(step));
+  }
+}
+
+std::string Session::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+void Session::Close(std::string why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_.empty()) return;
+    closed_ = std::move(why);
+    takers_.FailAll(ClosedError());
+    if (interrupt_) interrupt_->Raise();
+    // Whoever has the turn releases it.
+    if (std::exchange(is_taken_, true)) {
+      if (shared_->sessions == 1) shared_->family->End();
+      return;
+    }
+  }
+  Release();
+}
+
+// Of the turn; once.
+void Session::Release() {
+  if (--shared_->sessions == 0) shared_->family->End();
+  worker_.reset();
+  std::deque<std::shared_ptr<Held>> held;
+  std::shared_ptr<Held> base;
+  {
+    const std::lock_guard lock(mutex_);
+    held.swap(held_);
+    base.swap(base_);
+  }
+}
+
+Session::Info Session::info() const {
+  std::vector<pid_t> processes;
+  Info info;
+  {
+    const std::lock_guard lock(mutex_);
+    info = {cells_, is_taken_, held_.size(), last_used_, opened_, 0};
+    for (const auto& held : held_) processes.push_back(held->process.process.pid());
+  }
+  for (const pid_t pid : processes) info.memory_bytes += ProportionalMemory(pid);
+  return info;
+}
+
+// ---- Cells
+
+core::Result<host::Outcome> Session::Run(const host::Request& request, const RunOptions& options,
+                                         Patience patience) {
+  core::Result<Turn> turn = TakeTurn(patience, options);
+  if (!turn) return turn.error();
+  core::Result<host::Outcome> outcome = RunCell(request, options);
+  After(std::move(*turn), options.deferred);
+  return outcome;
+}
+
+core::Result<host::Outcome> Session::RunCell(const host::Request& request,
+                                             const RunOptions& options) {
+  host::SessionReport report;
+  report.id = id_;
+  // Killed while it waited, by an operator or the kernel.
+  if (!worker_ || worker_->process.HasEnded()) {
+    if (core::Result<void> restored = Restore(report.note); !restored) return restored.error();
+  }
+  std::optional<egress::AllowList> narrower;
+  if (host_->egress) {
+    core::Result<std::optional<egress::AllowList>> judged =
+        egress::Narrower(host_->egress, request);
+    if (!judged) return judged.error();
+    narrower = std::move(*judged);
+  }
+  core::UniqueFd listener;
+  if (host_->egress) {
+    listener.Reset(fcntl(shared_->egress.get(), F_DUPFD_CLOEXEC, 0));
+    if (!listener) return core::SystemError("serve a session's egress proxy");
+  }
+  std::unique_lock<std::mutex> resources(shared_->resources, std::defer_lock);
+  if (shared_->has_resources()) resources.lock();
+  if (core::Result<void> placed = PlaceFiles(request); !placed) return placed.error();
+  core::Result<int> interrupt_fd = BeginCell(request, report);
+  if (!interrupt_fd) return interrupt_fd.error();
+  RunOptions own = options;
+  own.interrupt_fd = *interrupt_fd;
+  Execution execution(std::move(*worker_), request, own, host_->language);
+  if (host_->egress) {
+    execution.ServeEgress(*host_->egress, std::move(listener), std::move(narrower));
+  }
+  core::Result<host::Outcome> outcome = execution.Run();
+  worker_.emplace(execution.TakeWorker());
+  const size_t strangers = shared_->family->EndCell(*worker_);
+  std::string closed;
+  {
+    const std::lock_guard lock(mutex_);
+    interrupt_.reset();
+    if (!closed_.empty()) return ClosedError();
+  }
+  if (outcome && strangers > 0) {
+    outcome->security_events.push_back(
+        {"rlimits", "killed", "processes that the cell had cloned", strangers});
+  }
+  if (outcome && execution.reported()) {
+    // Refused code did not run.
+    if (outcome->status != host::Status::kRefused) is_held_ = false;
+    TakeFiles(request, *outcome);
+  } else {
+    const core::Result<void> restored = Restore(report.note);
+    report.restored = restored.ok();
+    if (!restored) Close(restored.error().ToString());
+  }
+  if (!outcome) return outcome;
+  outcome->isolation.mode = host_->mode;
+  outcome->isolation.language = host_->language;
+  outcome->session = std::move(report);
+  return outcome;
+}
+
+// Returns the descriptor that interrupts it.
+core::Result<int> Session::BeginCell(const host::Request& request, host::SessionReport& report) {
+  // Of a state that could not be held before.
+  if (const core::Result<void> held = Hold(); !held) {
+    report.note += "there is no checkpoint of the state before this cell: " + held.error().ToString();
+  }
+  core::Result<Event> interrupt = Event::Create("run a cell");
+  if (!interrupt) return interrupt.error();
+  if (core::Result<void> begun = shared_->family->BeginCell(*worker_, request.limits.cpu); !begun) {
+    return begun.error();
+  }
+  const int fd = interrupt->fd();
+  const std::lock_guard lock(mutex_);
+  interrupt_.emplace(std::move(*interrupt));
+  report.cell = ++cells_;
+  if (base_) report.checkpoint = base_->id;
+  return fd;
+}
+
+bool Session::Interrupt() {
+  const std::lock_guard lock(mutex_);
+  if (!interrupt_) return false;
+  interrupt_->Raise();
+  return true;
+}
+
+// ---- Files
+
+// The workspace gets this session's files, and those of the request. Requires shared_->resources.
+core::Result<void> Session::PlaceFiles(const host::Request& request) {
+  if (!host_->workspace) return {};
+  const int workspace = shared_->workspace.get();
+  if (std::exchange(shared_->files_of, this) != this) {
+    if (core::Result<void> restored = files_.Restore(workspace, *host_->workspace); !restored) {
+      shared_->files_of = nullptr;
+      return restored;
+    }
+  }
+  return PutFiles(workspace, request.files);
+}
+
+void Session::TakeFiles(const host::Request& request, host::Outcome& outcome) {
+  if (!host_->workspace) return;
+  core::Result<WorkspaceSnapshot> taken =
+      WorkspaceSnapshot::Take(shared_->workspace.get(), files_, *host_->workspace);
+  if (!taken) {
+    outcome.artifacts_note = taken.error().ToString();
+    return;
+  }
+  CollectArtifacts(shared_->workspace.get(), request, outcome);
+  files_ = std::move(*taken);
+}
+
+// ---- Checkpoints
+
+// Makes sure that there is a checkpoint of the present state.
+core::Result<void> Session::Hold() {
+  if (is_held_) return {};
+  if (!worker_) return core::MakeError(kFind, "the session's process has died");
+  core::Result<Worker> copy = shared_->family->Copy(*worker_);
+  if (!copy) return copy.error();
+  auto held = std::make_shared<Held>();
+  held->number = shared_->checkpoints++;
+  held->id = "c" + std::to_string(held->number);
+  held->made = std::chrono::system_clock::now();
+  held->resident = ResidentMemory(copy->process.pid());
+  held->files = files_;
+  held->process = std::move(*copy);
+  is_held_ = true;
+  const std::lock_guard lock(mutex_);
+  held->cell = cells_;
+  if (base_) held->parent = base_->id;
+  base_ = held;
+  held_.push_back(std::move(held));
+  return {};
+}
+
+// An upper bound: what no worker shares with the zygote.
+uint64_t Session::MostMemory() const {
+  uint64_t most = 0;
+  const auto own = [&](uint64_t resident) {
+    return resident - std::min(resident, shared_->first_resident) + (uint64_t{4} << 20);
+  };
+  if (worker_) most += own(ResidentMemory(worker_->process.pid()));
+  const std::lock_guard lock(mutex_);
+  for (const auto& held : held_) most += own(held->resident);
+  return most;
+}
+
+// Checkpoints beyond the session's limits: the oldest first, those without a label before others,
+// never that of the present state.
+void Session::DropSome() {
+  const core::Bytes budget = options_.total_memory.count > 0
+                                 ? options_.total_memory
+                                 : core::Bytes{2 * options_.limits.memory.count};
+  std::vector<std::shared_ptr<Held>> dropped;
+  const auto drop_oldest = [&] {
+    const std::lock_guard lock(mutex_);
+    for (const bool labelled : {false, true}) {
+      const auto oldest = std::ranges::find_if(held_, [&](const auto& held) {
+        return held != base_ && held->label.empty() != labelled;
+      });
+      if (oldest == held_.end()) continue;
+      dropped.push_back(std::move(*oldest));
+      held_.erase(oldest);
+      return true;
+    }
+    return false;
+  };
+  const auto count = [&] {
+    const std::lock_guard lock(mutex_);
+    return held_.size();
+  };
+  while (count() > std::max<size_t>(options_.checkpoints, 1) && drop_oldest()) {
+  }
+  while (MostMemory() > budget.count) {
+    uint64_t used = worker_ ? ProportionalMemory(worker_->process.pid()) : 0;
+    std::vector<pid_t> pids;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& held : held_) pids.push_back(held->process.process.pid());
+    }
+    for (const pid_t pid : pids) used += ProportionalMemory(pid);
+    if (used <= budget.count || !drop_oldest()) break;
+    dropped.clear();  // now, so that what it held is counted no more
+  }
+}
+
+core::Result<Worker> Session::WakeCopy(Held& held, bool reseeds) {
+  core::Result<Worker> copy = shared_->family->Copy(held.process);
+  if (!copy) return copy;
+  if (core::Result<void> awake = shared_->family->Wake(*copy, host_->layout, reseeds); !awake) {
+    return awake.error();
+  }
+  if (core::Result<void> observed = host_->observe(*copy); !observed) return observed.error();
+  return copy;
+}
+
+// The present state is lost.
+core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
+  core::Result<Worker> awake = WakeCopy(*held, false);
+  if (!awake) return awake.error();
+  worker_ = std::move(*awake);
+  files_ = held->files;
+  is_held_ = true;
+  if (shared_->files_of == this) shared_->files_of = nullptr;
+  const std::lock_guard lock(mutex_);
+  // Used last, and so dropped last.
+  if (const auto place = std::ranges::find(held_, held); place != held_.end()) {
+    std::rotate(place, place + 1, held_.end());
+  }
+  base_ = std::move(held);
+  return {};
+}
+
+// After the worker's death: to the newest checkpoint that its state came from and that still lives.
+core::Result<void> Session::Restore(std::string& note) {
+  worker_.reset();
+  std::shared_ptr<Held> from;
+  std::deque<std::shared_ptr<Held>> others;
+  {
+    const std::lock_guard lock(mutex_);
+    from = base_;
+    others = held_;
+  }
+  const bool was_held = is_held_;
+  core::Result<void> done = core::MakeError(kFind, "there is none");
+  for (bool is_first = true; from; is_first = false) {
+    done = GoBack(from);
+    if (done) {
+      if (!is_first || !was_held) {
+        note += "the session goes on from checkpoint " + from->id + ", after cell " +
+                std::to_string(from->cell);
+      }
+      return done;
+    }
+    const auto parent =
+        std::ranges::find_if(others, [&](const auto& each) { return each->id == from->parent; });
+    from = parent == others.end() ? nullptr : *parent;
+  }
+  const core::Error lost = core::MakeError(
+      "restore a session", "it is lost, since no checkpoint of it lives: " + done.error().ToString());
+  return lost;
+}
+
+core::Result<std::shared_ptr<Session::Held>> Session::Find(std::string_view checkpoint) const {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find_if(held_, [&](const auto& held) { return held->id == checkpoint; });
+  if (found != held_.end()) return *found;
+  uint64_t number = 0;
+  const bool is_name =
+      checkpoint.size() > 1 && checkpoint.size() < 20 && checkpoint[0] == 'c' &&
+      std::from_chars(checkpoint.data() + 1, checkpoint.data() + checkpoint.size(), number).ptr ==
+          checkpoint.data() + checkpoint.size();
+  std::string known;
+  for (const auto& held : held_) known += (known.empty() ? "" : ", ") + held->id;
+  if (is_name && number < shared_->checkpoints) {
+    return core::SystemErrorOf(ENOENT, kFind,
+                               std::string(checkpoint) +
+                                   " is no longer held: the oldest go first when there are too many "
+                                   "or their memory is needed; held are " + known);
+  }
+  return core::SystemErrorOf(
+      ENOENT, kFind,
+      "there is no " + core::Quoted(checkpoint) + " in this session; held are " + known);
+}
+
+core::Result<std::string> Session::Checkpoint(std::string label, Patience patience) {
+  if (label.size() > kMaxLabel) {
+    return core::MakeError("label a checkpoint",
+                           "a label has at most " + std::to_string(kMaxLabel) + " bytes");
+  }
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  if (core::Result<void> held = Hold(); !held) return held.error();
+  const std::lock_guard lock(mutex_);
+  if (!label.empty()) base_->label = std::move(label);
+  return base_->id;
+}
+
+std::vector<CheckpointInfo> Session::Checkpoints() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<CheckpointInfo> all;
+  for (const auto& held : held_) {
+    all.push_back({held->id, held->cell, held->label, held->parent, held->made, held == base_});
+  }
+  return all;
+}
+
+core::Result<void> Session::RollBack(std::string_view checkpoint, Patience patience) {
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  core::Result<std::shared_ptr<Held>> held = Find(checkpoint);
+  if (!held) return held.error();
+  return GoBack(std::move(*held));
+}
+
+core::Result<void> Session::Undo(size_t cells, Patience patience) {
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  std::shared_ptr<Held> held;
+  {
+    const std::lock_guard lock(mutex_);
+    held = base_;
+  }
+  // A state that is not held is a step of its own.
+  for (size_t step = is_held_ ? 0 : 1; held && step < cells; ++step) {
+    if (held->parent.empty()) {
+      return core::MakeError("undo cells", "only " + std::to_string(step) + " have run");
+    }
+    core::Result<std::shared_ptr<Held>> parent = Find(held->parent);
+    if (!parent) return parent.error();
+    held = std::move(*parent);
+  }
+  if (!held) return core::MakeError("undo cells", "there is no checkpoint");
+  return GoBack(std::move(held));
+}
+
+core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count,
+                                                                    const BranchOptions& options,
+                                                                    Patience patience) {
+  if (count == 0 || count > kMaxBranchesAtOnce) {
+    return core::MakeError("branch a session", "the number of branches is from 1 to " +
+                                                   std::to_string(kMaxBranchesAtOnce));
+  }
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  std::shared_ptr<Held> from;
+  if (options.checkpoint.empty()) {
+    if (core::Result<void> held = Hold(); !held) return held.error();
+    const std::lock_guard lock(mutex_);
+    from = base_;
+  } else {
+    core::Result<std::shared_ptr<Held>> found = Find(options.checkpoint);
+    if (!found) return found.error();
+    from = std::move(*found);
+  }
+  std::vector<std::shared_ptr<Session>> branches;
+  for (size_t i = 0; i < count; ++i) {
+    core::Result<Worker> worker = WakeCopy(*from, options.reseeds);
+    if (!worker) return worker.error();
+    std::shared_ptr<Session> branch(new Session(host_, shared_, options_));
+    branch->worker_.emplace(std::move(*worker));
+    branch->files_ = from->files;
+    branch->is_held_ = !options.reseeds;
+    branch->base_ = from;
+    branch->held_.push_back(from);
+    branch->cells_ = from->cell;
+    branches.push_back(std::move(branch));
+  }
+  return branches;
+}
+
+}  // namespace belljar::outside
