@@ -11,7 +11,7 @@
 //                                               during the run, for each call of one of the
 //                                               request's functions
 //   host ──SessionOrder──▶ worker of a session ──WorkerSignal──▶ host       until it is killed; after
-//                                               kCell comes a request as above
+//                                               kCell or kAsk comes a request as above
 //   host ──InitOrder + {pidfd}──▶ init of a session ──InitReply──▶ host     likewise; a first
 //                                               InitReply says that it is sealed
 //
@@ -85,6 +85,7 @@ struct WorkerSignal {
 struct SessionOrder {
   enum Kind : uint32_t {
     kCell = 0x4345,  // run a request; a worker that is awake
+    kAsk = 0x4153,   // the same, of a question (runner/questions.py)
     kCopy = 0x4350,  // clone itself. Attached: the copy's socket
     kWake = 0x5741,  // a copy that waits becomes ready for cells. Attached: its capture memory
   };

@@ -20,7 +20,7 @@ namespace py = pybind11;
 // Looked up once in the zygote and never released: a worker ends by being killed.
 struct Runner {
   py::object rehearse, reseed, execute;
-  py::object begin_session, execute_cell, after_copy;
+  py::object begin_session, execute_cell, answer_question, after_copy;
   py::object loads;
   py::object keep_artifact;  // None: artifacts are not kept
 };
@@ -129,7 +129,7 @@ void Prepare(const InterpreterOptions& options) {
                          loads(options.missing_modules));
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"),
-                 runner.attr("begin_session"), runner.attr("execute_cell"),
+                 runner.attr("begin_session"), runner.attr("execute_cell"), runner.attr("answer_question"),
                  runner.attr("after_copy"), loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   // What nearly every worker writes to is created from here on, so that it lies close together.
@@ -252,6 +252,9 @@ core::Result<void> AfterCopyInWorker(bool reseeds) {
 std::string ExecuteRequest(const RequestParts& parts) { return Execute(g_runner->execute, parts); }
 std::string ExecuteCell(const RequestParts& parts) {
   return Execute(g_runner->execute_cell, parts);
+}
+std::string AnswerQuestion(const RequestParts& parts) {
+  return Execute(g_runner->answer_question, parts);
 }
 
 }  // namespace belljar::inside

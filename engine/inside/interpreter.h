@@ -70,6 +70,9 @@ std::string ExecuteRequest(const RequestParts& parts);
 // The same for a cell of a session, whose variables stay.
 std::string ExecuteCell(const RequestParts& parts);
 
+// What the session's host asks between cells (runner/questions.py), which changes nothing.
+std::string AnswerQuestion(const RequestParts& parts);
+
 }  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_INTERPRETER_H_

@@ -45,18 +45,20 @@ void Replace(int number, core::UniqueFd socket) {
   if (fcntl(socket.get(), F_DUPFD, number) != number) _exit(kUnused);
 }
 
-// Returns in the copy.
-bool CopySelf(int socket, core::UniqueFd copys_socket) {
+// Returns twice: true in the copy, which then has told the host. `afterwards` is done by the
+// original before it tells the host, which stops it then.
+template <typename Afterwards>
+bool CopySelf(int socket, core::UniqueFd copys_socket, Afterwards afterwards) {
   const long pid = syscall(SYS_clone, seal::kCopyFlags, 0, 0, 0, 0);
+  const int error_number = pid < 0 ? errno : 0;
   if (pid != 0) {
-    const int error_number = pid < 0 ? errno : 0;
     copys_socket.Reset();
-    Signal(socket, {core::WorkerSignal::kCopied, 0, static_cast<uint32_t>(error_number)});
-    return false;
+    afterwards();
+  } else {
+    Replace(socket, std::move(copys_socket));
   }
-  Replace(socket, std::move(copys_socket));
-  Signal(socket, {core::WorkerSignal::kCopied, 0, 0});
-  return true;
+  Signal(socket, {core::WorkerSignal::kCopied, 0, static_cast<uint32_t>(error_number)});
+  return pid == 0;
 }
 
 void Wake(int socket, core::CaptureLayout layout, core::UniqueFd memory, bool reseeds) {
@@ -75,7 +77,7 @@ void Wait(int socket, core::CaptureLayout layout) {
     Order received = ReceiveOrder(socket);
     switch (received.order.kind) {
       case core::SessionOrder::kCopy:
-        CopySelf(socket, std::move(received.descriptor));
+        (void)CopySelf(socket, std::move(received.descriptor), [] {});
         break;
       case core::SessionOrder::kWake:
         return Wake(socket, layout, std::move(received.descriptor), received.order.reseeds != 0);
@@ -84,10 +86,10 @@ void Wait(int socket, core::CaptureLayout layout) {
   }
 }
 
-void RunCell(int socket) {
+void Answer(int socket, std::string (*execute)(const RequestParts&)) {
   const ReceivedRequest request = ReceiveRequest(socket);
   SetOutputLimit(request.header.output_limit);
-  Report(socket, ExecuteCell(request.Parts(socket)));
+  Report(socket, execute(request.Parts(socket)));
 }
 
 }  // namespace
@@ -96,13 +98,12 @@ void ServeSession(int socket, core::CaptureLayout layout) {
   for (;;) {
     Order received = ReceiveOrder(socket);
     switch (received.order.kind) {
-      case core::SessionOrder::kCell: RunCell(socket); break;
+      case core::SessionOrder::kCell: Answer(socket, ExecuteCell); break;
+      case core::SessionOrder::kAsk: Answer(socket, AnswerQuestion); break;
       case core::SessionOrder::kCopy:
         BeforeClone();
-        if (CopySelf(socket, std::move(received.descriptor))) {
+        if (CopySelf(socket, std::move(received.descriptor), AfterCopyInOriginal)) {
           Wait(socket, layout);
-        } else {
-          AfterCopyInOriginal();
         }
         break;
       default: _exit(kUnused);

@@ -16,6 +16,7 @@ namespace belljar::outside {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
+constexpr std::chrono::milliseconds kInterruptInterval{100};
 // In addition to the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
@@ -23,9 +24,20 @@ uint64_t MaxReport(const host::Request& request) {
   return request.limits.result.count + kReportOverhead;
 }
 
-std::string Metadata(const host::Request& request, std::string_view language) {
+const char* ModeName(const host::Request& request, const Question* question) {
+  if (!question) return request.mode == host::Request::Mode::kRun ? "run" : "validate";
+  switch (question->kind) {
+    case Question::Kind::kComplete: return "complete";
+    case Question::Kind::kInspect: return "inspect";
+    case Question::Kind::kVariables: break;
+  }
+  return "variables";
+}
+
+std::string Metadata(const host::Request& request, const Question* question,
+                     std::string_view language) {
   nlohmann::json json = {
-      {"mode", request.mode == host::Request::Mode::kRun ? "run" : "validate"},
+      {"mode", ModeName(request, question)},
       {"language", language},
       {"filename", request.filename},
       {"allowed_imports", nullptr},
@@ -36,6 +48,7 @@ std::string Metadata(const host::Request& request, std::string_view language) {
       {"comments", request.wants_comments},
       {"exact_types", request.exact_types},
   };
+  if (question && question->cursor) json["cursor"] = *question->cursor;
   if (request.allowed_imports) json["allowed_imports"] = *request.allowed_imports;
   if (!request.arguments.empty()) json["arguments"] = request.arguments;
   if (!request.environment.empty()) json["environment"] = request.environment;
@@ -99,7 +112,7 @@ core::Result<host::Outcome> Execution::Run() {
 }
 
 core::Result<void> Execution::SendRequest() {
-  const std::string metadata = Metadata(request_, language_);
+  const std::string metadata = Metadata(request_, question_, language_);
   const std::string inputs = InputsText(request_);
   core::RequestHeader header;
   header.metadata_size = static_cast<uint32_t>(metadata.size());
@@ -111,7 +124,8 @@ core::Result<void> Execution::SendRequest() {
   header.file_size_limit = request_.limits.file_size.count;
   header.cpu_limit_seconds =
       static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
-  const core::SessionOrder order;
+  core::SessionOrder order;
+  if (question_) order.kind = core::SessionOrder::kAsk;
   const std::string_view parts[] = {
       is_cell() ? core::AsBytes(order) : std::string_view(),
       core::AsBytes(header), metadata, inputs, request_.source,
@@ -122,7 +136,7 @@ core::Result<void> Execution::SendRequest() {
 }
 
 core::Deadline Execution::NextCheck() const {
-  const core::Deadline next = std::min({deadline_, cpu_check_, kill_at_, interrupts_.next()});
+  const core::Deadline next = std::min({deadline_, cpu_check_, kill_at_, interrupt_at_, interrupts_.next()});
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 
@@ -155,8 +169,8 @@ std::optional<Execution::End> Execution::Hear() {
 bool Execution::Cancel() {
   if (!is_cell()) return true;
   if (kill_at_ == core::Deadline::max()) {
-    worker_.process.Interrupt();
-    kill_at_ = core::Clock::now() + options_.interrupt_grace;
+    interrupt_at_ = core::Clock::now();
+    kill_at_ = interrupt_at_ + options_.interrupt_grace;
   }
   return false;
 }
@@ -183,6 +197,11 @@ core::Result<Execution::End> Execution::Watch() {
       if (watched[1].revents) return End::kDied;
     }
     const core::Deadline now = core::Clock::now();
+    // Repeated: one that comes before the program's own code has begun is ignored.
+    if (now >= interrupt_at_) {
+      worker_.process.Interrupt();
+      interrupt_at_ = now + kInterruptInterval;
+    }
     if (now >= deadline_) return End::kTimeout;
     if (now >= kill_at_ || (interrupts_.Interrupted() && Cancel())) return End::kCancelled;
     if (now >= cpu_check_) {
@@ -220,9 +239,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   CloseEgress(outcome);
   outcome.limits = request_.limits;
   outcome.isolation.layers = is_cell() ? worker_.layers : std::move(worker_.layers);
-  const bool reported =
-      end == End::kReported &&
-      ReadReport(worker_.capture.Report(MaxReport(request_)), outcome, worker_.capture.Artifacts());
+  const bool reported = end == End::kReported && ReadReported(outcome);
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
   reported_ = reported;
   if (reported) {
@@ -246,6 +263,12 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   CollectFiles(outcome);
   Explain(end, exit, outcome);
   return outcome;
+}
+
+bool Execution::ReadReported(host::Outcome& outcome) const {
+  const std::string report = worker_.capture.Report(MaxReport(request_));
+  if (question_ && ReadAnswer(report, outcome)) return true;
+  return ReadReport(report, outcome, worker_.capture.Artifacts());
 }
 
 // Stops all traffic, whatever the worker still does.

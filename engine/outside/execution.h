@@ -26,6 +26,7 @@
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/question.h"
 #include "engine/outside/interrupt_check.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/worker_channel.h"
@@ -41,6 +42,10 @@ class Execution {
   void ServeEgress(egress::EgressService& service, core::UniqueFd listener,
                    std::optional<egress::AllowList> narrower);
   core::UniqueFd TakeListener() { return std::move(worker_.resources.egress); }
+
+  // Before Run, in a session: instead of a cell. The outcome's result is then the answer, if its
+  // status is ok; else it says why there is none.
+  void Ask(const Question& question) { question_ = &question; }
 
   core::Result<host::Outcome> Run();
 
@@ -63,6 +68,7 @@ class Execution {
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
   core::Result<host::Outcome> Collect(End end);
+  bool ReadReported(host::Outcome& outcome) const;
   void CloseEgress(host::Outcome& outcome);
   void CollectOutput(host::Outcome& outcome);
   void CollectFiles(host::Outcome& outcome);
@@ -79,8 +85,10 @@ class Execution {
   core::Deadline start_;
   core::Deadline deadline_;
   core::Deadline cpu_check_;
-  core::Deadline kill_at_ = core::Deadline::max();  // of a cell that has been interrupted
+  core::Deadline kill_at_ = core::Deadline::max();       // of a cell that has been interrupted
+  core::Deadline interrupt_at_ = core::Deadline::max();  // likewise, once more
   bool reported_ = false;
+  const Question* question_ = nullptr;  // borrowed
   core::Deadline next_stream_;
   uint64_t streamed_stdout_ = 0;
   uint64_t streamed_stderr_ = 0;

@@ -179,7 +179,7 @@ bool FileContent::Write(int fd) const { return Update(fd, false); }
 
 void FileContent::AddTo(SharedMemory& memory) const {
   if (!data_ ||
-      !memory.Add(data_.get(), sizeof *data_ + data_->pieces.capacity() * sizeof(SharedPiece))) {
+      !memory.Add(data_.get(), sizeof(Data) + data_->pieces.capacity() * sizeof(SharedPiece))) {
     return;
   }
   for (const SharedPiece& piece : data_->pieces) {

@@ -36,7 +36,7 @@ struct SharedMemory {
 
 class FileContent {
  public:
-  static constexpr size_t kPieceSize = 64 * 1024;
+  static constexpr size_t kPieceSize = size_t{64} * 1024;
 
   FileContent() = default;  // an empty file
 

@@ -6,9 +6,12 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/beneath.h"
 #include "engine/host/random.h"
 #include "engine/outside/execution.h"
 #include "engine/outside/interrupt_check.h"
@@ -23,6 +26,61 @@ constexpr char kUse[] = "use a session";
 constexpr char kFind[] = "find a checkpoint";
 constexpr size_t kMaxLabel = 200;  // bytes
 constexpr size_t kMaxBranchesAtOnce = 256;
+constexpr std::chrono::milliseconds kMaxQuestion{5'000};
+
+// The answer of a worker to a question for its variables; hostile, and of bounded size.
+std::map<std::string, nlohmann::json> ByName(const std::string& answer) {
+  std::map<std::string, nlohmann::json> variables;
+  nlohmann::json object = nlohmann::json::parse(answer, nullptr, false);
+  if (!object.is_object() || !object.contains("variables")) return variables;
+  for (nlohmann::json& each : object["variables"]) {
+    if (!each.is_object() || !each.contains("name") || !each["name"].is_string()) continue;
+    std::string name = each["name"];
+    variables.emplace(std::move(name), std::move(each));
+  }
+  return variables;
+}
+
+std::string TextOf(const nlohmann::json& variable, const char* key) {
+  const auto value = variable.find(key);
+  if (value == variable.end() || value->is_null()) return "";
+  return value->is_string() ? value->get<std::string>() : value->dump();
+}
+
+std::string TypeOf(const nlohmann::json& variable) {
+  const std::string shape = TextOf(variable, "shape");
+  return TextOf(variable, "type") + (shape.empty() ? "" : " " + shape);
+}
+
+std::vector<VariableChange> CompareVariables(const std::string& before, const std::string& after) {
+  const std::map<std::string, nlohmann::json> old_ones = ByName(before);
+  const std::map<std::string, nlohmann::json> new_ones = ByName(after);
+  std::vector<VariableChange> changes;
+  for (const auto& [name, variable] : old_ones) {
+    VariableChange change{VariableChange::Kind::kRemoved, name, TypeOf(variable), "",
+                          TextOf(variable, "repr"), ""};
+    const auto found = new_ones.find(name);
+    if (found != new_ones.end()) {
+      change.type_after = TypeOf(found->second);
+      change.repr_after = TextOf(found->second, "repr");
+      const std::string digest = TextOf(variable, "digest");
+      const std::string other = TextOf(found->second, "digest");
+      const bool looks_same = change.type_before == change.type_after &&
+                              change.repr_before == change.repr_after;
+      if (!digest.empty() && digest == other && looks_same) continue;
+      change.kind = looks_same && (digest.empty() || other.empty()) ? VariableChange::Kind::kUnknown
+                                                                    : VariableChange::Kind::kChanged;
+    }
+    changes.push_back(std::move(change));
+  }
+  for (const auto& [name, variable] : new_ones) {
+    if (old_ones.contains(name)) continue;
+    changes.push_back({VariableChange::Kind::kAdded, name, "", TypeOf(variable), "",
+                       TextOf(variable, "repr")});
+  }
+  std::ranges::sort(changes, {}, &VariableChange::name);
+  return changes;
+}
 
 }  // namespace
 
@@ -217,10 +275,7 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
                                              const RunOptions& options) {
   host::SessionReport report;
   report.id = id_;
-  // Killed while it waited, by an operator or the kernel.
-  if (!worker_ || worker_->process.HasEnded()) {
-    if (core::Result<void> restored = Restore(report.note); !restored) return restored.error();
-  }
+  if (core::Result<void> revived = Revive(report.note); !revived) return revived.error();
   std::optional<egress::AllowList> narrower;
   if (host_->egress) {
     core::Result<std::optional<egress::AllowList>> judged =
@@ -235,7 +290,7 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   }
   std::unique_lock<std::mutex> resources(shared_->resources, std::defer_lock);
   if (shared_->has_resources()) resources.lock();
-  if (core::Result<void> placed = PlaceFiles(request); !placed) return placed.error();
+  if (core::Result<void> placed = PlaceFiles(request.files); !placed) return placed.error();
   core::Result<int> interrupt_fd = BeginCell(request, report);
   if (!interrupt_fd) return interrupt_fd.error();
   RunOptions own = options;
@@ -260,7 +315,13 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   if (outcome && execution.reported()) {
     // Refused code did not run.
     if (outcome->status != host::Status::kRefused) is_held_ = false;
-    TakeFiles(request, *outcome);
+    if (host_->workspace) {
+      CollectArtifacts(shared_->workspace.get(), files_, *outcome);
+      host::MarkInline(*outcome);
+      if (core::Result<void> taken = TakeFiles(); !taken) {
+        report.note += "its files could not be kept for a roll-back: " + taken.error().ToString();
+      }
+    }
   } else {
     const core::Result<void> restored = Restore(report.note);
     report.restored = restored.ok();
@@ -271,6 +332,12 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   outcome->isolation.language = host_->language;
   outcome->session = std::move(report);
   return outcome;
+}
+
+// A worker that was killed while it waited, by an operator or the kernel.
+core::Result<void> Session::Revive(std::string& note) {
+  if (worker_ && !worker_->process.HasEnded()) return {};
+  return Restore(note);
 }
 
 // Returns the descriptor that interrupts it.
@@ -299,10 +366,96 @@ bool Session::Interrupt() {
   return true;
 }
 
+// ---- Questions
+
+core::Result<std::string> Session::AskWorker(Worker& worker, const Question& question) {
+  host::Request request;
+  request.source = question.source;
+  request.limits = options_.limits;
+  request.limits.timeout = std::min(request.limits.timeout, kMaxQuestion);
+  request.limits.cpu = std::min(request.limits.cpu, kMaxQuestion);
+  SessionFamily& family = *shared_->family;
+  if (core::Result<void> begun = family.BeginCell(worker, request.limits.cpu); !begun) {
+    return begun.error();
+  }
+  const RunOptions options;
+  Execution execution(std::move(worker), request, options, host_->language);
+  execution.Ask(question);
+  core::Result<host::Outcome> outcome = execution.Run();
+  worker = execution.TakeWorker();
+  (void)family.EndCell(worker);
+  if (!execution.reported()) worker.process.Kill();
+  if (!outcome) return outcome.error();
+  if (execution.reported() && outcome->status == host::Status::kOk && outcome->result_json) {
+    return std::move(*outcome->result_json);
+  }
+  return core::MakeError("ask a session", outcome->error ? outcome->error->message
+                                                         : "it could not answer");
+}
+
+core::Result<std::string> Session::AskOwn(const Question& question) {
+  std::string note;
+  if (core::Result<void> revived = Revive(note); !revived) return revived.error();
+  core::Result<std::string> answer = AskWorker(*worker_, question);
+  // What it was to tell does not cost the state either.
+  if (worker_->process.HasEnded() || !answer) {
+    if (core::Result<void> restored = Restore(note); !restored) return restored.error();
+  }
+  return answer;
+}
+
+core::Result<std::string> Session::Ask(const Question& question, Patience patience) {
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  if (core::Result<void> held = Hold(); !held) return held.error();
+  return AskOwn(question);
+}
+
+core::Result<SessionDifference> Session::Compare(Session& other, Patience patience) {
+  if (&other == this) return core::MakeError("compare sessions", "they are the same one");
+  // In the same order by whoever compares them, so that two callers do not wait for each other.
+  Session* const first = id_ < other.id_ ? this : &other;
+  core::Result<Turn> turn = first->TakeTurn(patience);
+  if (!turn) return turn.error();
+  core::Result<Turn> second = (first == this ? &other : this)->TakeTurn(patience);
+  if (!second) return second.error();
+  const Question variables;
+  core::Result<std::string> before = AskOwn(variables);
+  if (!before) return before.error();
+  core::Result<std::string> after = other.AskOwn(variables);
+  if (!after) return after.error();
+  SessionDifference difference;
+  difference.variables = CompareVariables(*before, *after);
+  difference.files = other.files_.ChangesSince(files_);
+  difference.cells_before = info().cells;
+  difference.cells_after = other.info().cells;
+  return difference;
+}
+
+core::Result<SessionDifference> Session::Compare(std::string_view checkpoint, Patience patience) {
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  core::Result<std::shared_ptr<Held>> held = Find(checkpoint);
+  if (!held) return held.error();
+  core::Result<Worker> woken = WakeCopy(**held, false);
+  if (!woken) return woken.error();
+  const Question variables;
+  core::Result<std::string> before = AskOwn(variables);
+  if (!before) return before.error();
+  core::Result<std::string> after = AskWorker(*woken, variables);
+  if (!after) return after.error();
+  SessionDifference difference;
+  difference.variables = CompareVariables(*before, *after);
+  difference.files = (*held)->files.ChangesSince(files_);
+  difference.cells_before = info().cells;
+  difference.cells_after = (*held)->cell;
+  return difference;
+}
+
 // ---- Files
 
-// The workspace gets this session's files, and those of the request. Requires shared_->resources.
-core::Result<void> Session::PlaceFiles(const host::Request& request) {
+// The workspace gets this session's files, and `files`. Requires shared_->resources.
+core::Result<void> Session::PlaceFiles(const std::vector<host::InputFile>& files) {
   if (!host_->workspace) return {};
   const int workspace = shared_->workspace.get();
   if (std::exchange(shared_->files_of, this) != this) {
@@ -311,19 +464,87 @@ core::Result<void> Session::PlaceFiles(const host::Request& request) {
       return restored;
     }
   }
-  return PutFiles(workspace, request.files);
+  if (files.empty()) return {};
+  if (core::Result<void> put = ReplaceFiles(workspace, files); !put) return put;
+  return TakeFiles();
 }
 
-void Session::TakeFiles(const host::Request& request, host::Outcome& outcome) {
-  if (!host_->workspace) return;
+// Requires shared_->resources.
+core::Result<void> Session::TakeFiles() {
   core::Result<WorkspaceSnapshot> taken =
       WorkspaceSnapshot::Take(shared_->workspace.get(), files_, *host_->workspace);
-  if (!taken) {
-    outcome.artifacts_note = taken.error().ToString();
-    return;
-  }
-  CollectArtifacts(shared_->workspace.get(), request, outcome);
+  if (!taken) return taken.error();
   files_ = std::move(*taken);
+  return {};
+}
+
+core::Result<void> Session::NeedWorkspace() const {
+  if (host_->workspace) return {};
+  return core::MakeError("use the files of a session",
+                         "its profile has no workspace for them; the profile filesystem has");
+}
+
+core::Result<std::vector<SessionFile>> Session::Files(Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  std::vector<SessionFile> files;
+  for (const auto& entry : files_.entries()) {
+    if (entry->kind != SnapshotEntry::Kind::kFile) continue;
+    files.push_back({core::Printable(entry->path), entry->size()});
+  }
+  return files;
+}
+
+core::Result<std::string> Session::ReadFile(std::string_view path, Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  const SnapshotEntry* const entry = files_.Find(path);
+  if (!entry || entry->kind != SnapshotEntry::Kind::kFile) {
+    return core::SystemErrorOf(ENOENT, "read file " + core::Quoted(path),
+                               "the session has no such file");
+  }
+  std::string content;
+  content.reserve(entry->size());
+  for (size_t i = 0; i < entry->content.pieces(); ++i) content += entry->content.Piece(i);
+  return content;
+}
+
+core::Result<void> Session::ChangeFiles(Turn turn,
+                                        const std::function<core::Result<void>(int)>& change) {
+  {
+    const std::lock_guard resources(shared_->resources);
+    if (core::Result<void> placed = PlaceFiles({}); !placed) return placed;
+    core::Result<void> changed = change(shared_->workspace.get());
+    core::Result<void> taken = TakeFiles();
+    is_held_ = false;
+    if (!changed) return changed;
+    if (!taken) return taken;
+  }
+  After(std::move(turn), nullptr);
+  return {};
+}
+
+core::Result<void> Session::WriteFiles(const std::vector<host::InputFile>& files,
+                                       Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  return ChangeFiles(std::move(*turn),
+                     [&](int workspace) { return ReplaceFiles(workspace, files); });
+}
+
+core::Result<void> Session::RemoveFile(std::string_view path, Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
+  if (const char* fault = host::PathFault(path)) {
+    return core::MakeError("remove file " + core::Quoted(path), fault);
+  }
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  return ChangeFiles(std::move(*turn), [&](int workspace) {
+    return outside::RemoveFile(workspace, std::string(path));
+  });
 }
 
 // ---- Checkpoints

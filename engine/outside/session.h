@@ -38,6 +38,7 @@
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/event.h"
+#include "engine/outside/question.h"
 #include "engine/outside/taker_queue.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/workspace_snapshot.h"
@@ -66,6 +67,27 @@ struct BranchOptions {
   std::string checkpoint;  // from which; empty: the present state
   // New seeds for their generators of random numbers. Without, branches draw the same numbers.
   bool reseeds = true;
+};
+
+// What differs between two sessions, or a session and one of its checkpoints.
+struct VariableChange {
+  enum class Kind { kAdded, kChanged, kRemoved, kUnknown };  // kUnknown: too large or not comparable
+  Kind kind = Kind::kChanged;
+  std::string name;
+  // Of each side; empty where there is none. From the guest.
+  std::string type_before, type_after;
+  std::string repr_before, repr_after;
+};
+struct SessionDifference {
+  std::vector<VariableChange> variables;  // by name
+  SnapshotChanges files;
+  uint64_t cells_before = 0;
+  uint64_t cells_after = 0;
+};
+
+struct SessionFile {
+  std::string path;
+  uint64_t size = 0;
 };
 
 // How long to wait for a turn.
@@ -121,6 +143,20 @@ class Session : public std::enable_shared_from_this<Session> {
                                                              const BranchOptions& options = {},
                                                              Patience patience = {});
 
+  // A JSON object that the guest may have written, of bounded size and depth (runner/questions.py).
+  core::Result<std::string> Ask(const Question& question, Patience patience = {});
+
+  // From this session's state to that of `other`, or of a checkpoint of this one.
+  core::Result<SessionDifference> Compare(Session& other, Patience patience = {});
+  core::Result<SessionDifference> Compare(std::string_view checkpoint, Patience patience = {});
+
+  // The files of the workspace, in a profile that has one. Each change is one of the state, which a
+  // roll-back undoes. Paths are below the workspace, '/' between their parts.
+  core::Result<std::vector<SessionFile>> Files(Patience patience = {});
+  core::Result<std::string> ReadFile(std::string_view path, Patience patience = {});
+  core::Result<void> WriteFiles(const std::vector<host::InputFile>& files, Patience patience = {});
+  core::Result<void> RemoveFile(std::string_view path, Patience patience = {});
+
   // Ends it. What runs is cancelled. Later calls fail with `why`.
   void Close(std::string why);
   // Why it is closed; empty: it is open.
@@ -156,8 +192,13 @@ class Session : public std::enable_shared_from_this<Session> {
 
   core::Result<host::Outcome> RunCell(const host::Request& request, const RunOptions& options);
   core::Result<int> BeginCell(const host::Request& request, host::SessionReport& report);
-  core::Result<void> PlaceFiles(const host::Request& request);
-  void TakeFiles(const host::Request& request, host::Outcome& outcome);
+  core::Result<void> Revive(std::string& note);
+  core::Result<void> PlaceFiles(const std::vector<host::InputFile>& files);
+  core::Result<void> TakeFiles();
+  core::Result<std::string> AskWorker(Worker& worker, const Question& question);
+  core::Result<std::string> AskOwn(const Question& question);
+  core::Result<void> NeedWorkspace() const;
+  core::Result<void> ChangeFiles(Turn turn, const std::function<core::Result<void>(int)>& change);
 
   core::Result<void> Hold();
   void DropSome();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -102,10 +103,11 @@ bool Holds(int fd, std::string_view content) {
 
 class Collection {
  public:
-  Collection(int workspace, const host::Request& request, host::Outcome& outcome)
-      : workspace_(workspace), outcome_(outcome) {
-    for (const host::InputFile& file : request.files) given_.emplace(file.path, &file);
-  }
+  // Whether a file is none of the run's: it was there before, and is as it was.
+  using IsAsBefore = std::function<bool(const std::string& path, int fd, uint64_t size)>;
+
+  Collection(int workspace, IsAsBefore is_as_before, host::Outcome& outcome)
+      : workspace_(workspace), is_as_before_(std::move(is_as_before)), outcome_(outcome) {}
 
   void Run() {
     List();
@@ -193,18 +195,12 @@ class Collection {
       return;
     }
     const auto size = static_cast<uint64_t>(status.st_size);
-    if (IsAsGiven(path, fd.get(), size)) return;
+    if (is_as_before_(path, fd.get(), size)) return;
     if (outcome_.artifacts.size() >= kMaxArtifactFiles) {
       ++over_;
       return;
     }
     outcome_.artifacts.push_back(Describe(path, fd.get(), size));
-  }
-
-  bool IsAsGiven(const std::string& path, int fd, uint64_t size) const {
-    const auto given = given_.find(path);
-    return given != given_.end() && given->second->content.size() == size &&
-           Holds(fd, given->second->content);
   }
 
   host::Artifact Describe(const std::string& path, int fd, uint64_t size) {
@@ -229,8 +225,8 @@ class Collection {
   }
 
   const int workspace_;
+  const IsAsBefore is_as_before_;
   host::Outcome& outcome_;
-  std::map<std::string_view, const host::InputFile*> given_;
   std::vector<std::string> directories_;
   std::vector<std::string> files_;
   uint64_t left_ = kMaxKept.count;  // bytes that may still be read
@@ -255,6 +251,31 @@ void NameDisplaysApart(host::Outcome& outcome) {
     if (artifact.origin == host::Artifact::Origin::kFile) continue;
     while (!taken.insert(artifact.name).second) artifact.name = "displayed-" + artifact.name;
   }
+}
+
+void Collect(int workspace, host::Outcome& outcome,
+             const Collection::IsAsBefore& is_as_before) noexcept try {
+  const GuestIdentity identity;
+  MakeSearchable(workspace);
+  Collection collection(workspace, is_as_before, outcome);
+  collection.Run();
+  NameDisplaysApart(outcome);
+  outcome.artifacts_left_out += collection.LeftOut();
+  outcome.artifacts_note = collection.Note();
+} catch (const std::exception&) {
+  outcome.artifacts_note = "no memory";  // short enough not to allocate
+}
+
+// Requires the guest's identity.
+core::Result<void> Remove(int workspace, const std::string& path) {
+  const std::string parent = path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  const std::string name = path.substr(parent.empty() ? 0 : parent.size() + 1);
+  const core::UniqueFd directory =
+      OpenUnlocked(workspace, parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!directory || unlinkat(directory.get(), name.c_str(), 0) != 0) {
+    return core::SystemError("remove file " + core::Quoted(path));
+  }
+  return {};
 }
 
 }  // namespace
@@ -306,17 +327,40 @@ bool IsEmptyWorkspace(int workspace) {
   return !entry;
 }
 
-void CollectArtifacts(int workspace, const host::Request& request, host::Outcome& outcome) noexcept
-    try {
+core::Result<void> RemoveFile(int workspace, const std::string& path) {
   const GuestIdentity identity;
-  MakeSearchable(workspace);
-  Collection collection(workspace, request, outcome);
-  collection.Run();
-  NameDisplaysApart(outcome);
-  outcome.artifacts_left_out += collection.LeftOut();
-  outcome.artifacts_note = collection.Note();
-} catch (const std::exception&) {
-  outcome.artifacts_note = "no memory";  // short enough not to allocate
+  return Remove(workspace, path);
+}
+
+core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile>& files) {
+  if (files.empty()) return {};
+  const GuestIdentity identity;
+  for (const host::InputFile& file : files) {
+    const core::Result<void> removed = Remove(workspace, file.path);
+    if (!removed && removed.error().error_number != ENOENT) return removed;
+    if (core::Result<void> put = PutFile(workspace, file); !put) return put;
+  }
+  return {};
+}
+
+void CollectArtifacts(int workspace, const host::Request& request,
+                      host::Outcome& outcome) noexcept {
+  std::map<std::string_view, const host::InputFile*> given;
+  for (const host::InputFile& file : request.files) given.emplace(file.path, &file);
+  Collect(workspace, outcome, [&](const std::string& path, int fd, uint64_t size) {
+    const auto file = given.find(path);
+    return file != given.end() && file->second->content.size() == size &&
+           Holds(fd, file->second->content);
+  });
+}
+
+void CollectArtifacts(int workspace, const WorkspaceSnapshot& before,
+                      host::Outcome& outcome) noexcept {
+  Collect(workspace, outcome, [&](const std::string& path, int fd, uint64_t size) {
+    const SnapshotEntry* const entry = before.Find(path);
+    return entry && entry->kind == SnapshotEntry::Kind::kFile && entry->content.size() == size &&
+           entry->content.IsIn(fd);
+  });
 }
 
 }  // namespace belljar::outside

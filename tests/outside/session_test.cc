@@ -2,6 +2,7 @@
 #include "engine/outside/session.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <algorithm>
@@ -18,6 +19,18 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+size_t Descendants() {
+  const std::vector<tests::ProcessEntry> all = tests::Processes();
+  std::set<pid_t> ours{getpid()};
+  for (bool found = true; found;) {
+    found = false;
+    for (const tests::ProcessEntry& each : all) {
+      if (ours.contains(each.parent)) found |= ours.insert(each.pid).second;
+    }
+  }
+  return ours.size() - 1;
+}
 
 class SessionTest : public testing::Test {
  protected:
@@ -105,7 +118,7 @@ TEST_F(SessionTest, RollsBack) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().ToString(),
             "find a checkpoint: No such file or directory (ENOENT): there is no \"c99\" in this "
-            "session; held are c0, c2, c3, c4, c5, c1");
+            "session; held are c0, c3, c2, c4, c1, c5");
 }
 
 TEST_F(SessionTest, Branches) {
@@ -125,32 +138,106 @@ TEST_F(SessionTest, Branches) {
   EXPECT_EQ(Value(*session, "x"), "[1]");
 }
 
-TEST_F(SessionTest, ManyCells) {
+TEST_F(SessionTest, AnInterruptedCellKeepsTheSession) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
-  EXPECT_EQ(Value(*session, "x = 0\nx"), "0");
-  const auto start = core::Clock::now();
-  for (int i = 1; i <= 200; ++i) EXPECT_EQ(Value(*session, "x += 1\nx"), std::to_string(i));
-  printf("%.3f ms a cell\n", std::chrono::duration<double, std::milli>(core::Clock::now() - start).count() / 200);
-  std::vector<double> times;
-  for (int i = 1; i <= 200; ++i) {
-    std::this_thread::sleep_for(milliseconds(3));
-    const auto begin = core::Clock::now();
-    Run(*session, "x += 1");
-    times.push_back(std::chrono::duration<double, std::milli>(core::Clock::now() - begin).count());
+  EXPECT_EQ(Value(*session, "x = 1\nx"), "1");
+  std::thread interrupter([&] {
+    while (!session->Interrupt()) std::this_thread::sleep_for(milliseconds(1));
+  });
+  const host::Outcome interrupted = Run(*session, "x = 2\nwhile True: pass");
+  interrupter.join();
+  EXPECT_EQ(interrupted.status, host::Status::kException);
+  ASSERT_TRUE(interrupted.error);
+  EXPECT_EQ(interrupted.error->type, "KeyboardInterrupt");
+  EXPECT_FALSE(interrupted.session->restored);
+  EXPECT_EQ(Value(*session, "x"), "2");
+}
+
+TEST_F(SessionTest, ACellThatIgnoresTheInterruptIsKilled) {
+  SandboxOptions options = tests::FullPython();
+  options.spares = 1;
+  sandbox_ = tests::Open(std::move(options));
+  ASSERT_TRUE(sandbox_);
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  EXPECT_EQ(Value(*session, "x = 1\nx"), "1");
+  std::thread interrupter([&] {
+    std::this_thread::sleep_for(milliseconds(300));  // so that it ignores the first one, too
+    EXPECT_TRUE(session->Interrupt());
+  });
+  const host::Outcome killed =
+      Run(*session,
+          "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nx = 2\nwhile True: pass");
+  interrupter.join();
+  EXPECT_EQ(killed.status, host::Status::kKilled);
+  EXPECT_EQ(killed.kill_cause, host::KillCause::kCancelled);
+  EXPECT_TRUE(killed.session->restored);
+  EXPECT_EQ(Value(*session, "x"), "1");
+}
+
+TEST_F(SessionTest, AnswersQuestions) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  Run(*session, "import math\nnumbers = [1, 2]");
+  const auto completed = session->Ask({Question::Kind::kComplete, "math.sq", std::nullopt});
+  ASSERT_TRUE(completed) << completed.error().ToString();
+  EXPECT_NE(completed->find("\"sqrt\""), std::string::npos) << *completed;
+  const auto variables = session->Ask({});
+  ASSERT_TRUE(variables) << variables.error().ToString();
+  EXPECT_NE(variables->find("numbers"), std::string::npos) << *variables;
+  EXPECT_EQ(Run(*session, "1").session->cell, 2u);
+}
+
+TEST_F(SessionTest, Compares) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  Run(*session, "a, b, c = 1, [2], 'gone'");
+  const auto branches = session->Branch(1);
+  ASSERT_TRUE(branches) << branches.error().ToString();
+  Run(*(*branches)[0], "b.append(3)\nd = None\ndel c");
+  const auto difference = session->Compare(*(*branches)[0]);
+  ASSERT_TRUE(difference) << difference.error().ToString();
+  std::string changes;
+  for (const VariableChange& each : difference->variables) {
+    changes += each.name + " " + std::to_string(static_cast<int>(each.kind)) + " " +
+               each.repr_before + " " + each.repr_after + "\n";
   }
-  std::sort(times.begin(), times.end());
-  printf("p50 %.3f ms, min %.3f\n", times[100], times[0]);
-  times.clear();
-  for (int i = 1; i <= 200; ++i) {
-    std::this_thread::sleep_for(milliseconds(3));
-    const auto begin = core::Clock::now();
+  EXPECT_EQ(changes, "b 1 [2] [2, 3]\nc 2 'gone' \nd 0  None\n");
+}
+
+TEST_F(SessionTest, ClosedOnesSaySo) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  session->Close("you asked for it");
+  const auto outcome = session->Run(tests::MakeRequest("1"));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().ToString(), "use a session: No such file or directory (ENOENT): it is "
+                                        "closed: you asked for it");
+  const auto other = OpenSession();
+  sandbox_.reset();
+  EXPECT_EQ(other->closed(), "its sandbox was closed");
+}
+
+TEST_F(SessionTest, NothingIsLeft) {
+  // From here on there is a spare for the next session.
+  ASSERT_TRUE(OpenSession());
+  ASSERT_TRUE(tests::WaitForSpares(*sandbox_, 1));
+  // The zygote, a worker, and a session's two.
+  ASSERT_TRUE(tests::Eventually([] { return Descendants() == 4; })) << Descendants();
+  const size_t open = tests::OpenDescriptors();
+  {
+    const auto session = OpenSession();
+    ASSERT_TRUE(session);
+    Run(*session, "x = 1");
+    const auto branches = session->Branch(4);
+    ASSERT_TRUE(branches) << branches.error().ToString();
+    for (const auto& branch : *branches) Run(*branch, "x += 1");
     ASSERT_TRUE(session->Undo());
-    times.push_back(std::chrono::duration<double, std::milli>(core::Clock::now() - begin).count());
-    Run(*session, "x += 1");
   }
-  std::sort(times.begin(), times.end());
-  printf("undo p50 %.3f ms, min %.3f\n", times[100], times[0]);
+  EXPECT_TRUE(tests::Eventually([] { return Descendants() == 4; })) << Descendants();
+  EXPECT_TRUE(tests::Eventually([&] { return tests::OpenDescriptors() == open; }))
+      << tests::OpenDescriptors() << " instead of " << open;
 }
 
 }  // namespace

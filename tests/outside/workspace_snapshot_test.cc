@@ -25,6 +25,7 @@
 #include <functional>
 
 #include "engine/core/fd.h"
+#include "engine/core/result.h"
 #include "engine/host/digest.h"
 #include "engine/outside/workspace.h"
 #include "engine/outside/workspace_access.h"
@@ -78,26 +79,26 @@ class Snapshots : public ::testing::Test {
   void Write(const std::string& name, const std::string& content) const {
     const GuestIdentity guest;
     const core::UniqueFd fd(open(Path(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
-    ASSERT_TRUE(fd) << name << ": " << strerror(errno);
+    ASSERT_TRUE(fd) << core::SystemError(name).ToString();
     ASSERT_TRUE(core::WriteBytes(fd.get(), content));
     ASSERT_EQ(fchmod(fd.get(), 0644), 0);
   }
   void MakeDirectory(const std::string& name) const {
     const GuestIdentity guest;
-    ASSERT_EQ(mkdir(Path(name).c_str(), 0755), 0) << name << ": " << strerror(errno);
+    ASSERT_EQ(mkdir(Path(name).c_str(), 0755), 0) << core::SystemError(name).ToString();
   }
   void Link(const std::string& name, const std::string& target) const {
     const GuestIdentity guest;
-    ASSERT_EQ(symlink(target.c_str(), Path(name).c_str()), 0) << name << ": " << strerror(errno);
+    ASSERT_EQ(symlink(target.c_str(), Path(name).c_str()), 0) << core::SystemError(name).ToString();
   }
   void Mode(const std::string& name, mode_t mode) const {
     const GuestIdentity guest;
-    ASSERT_EQ(chmod(Path(name).c_str(), mode), 0) << name << ": " << strerror(errno);
+    ASSERT_EQ(chmod(Path(name).c_str(), mode), 0) << core::SystemError(name).ToString();
   }
   void Remove(const std::string& name) const { fs::remove_all(Path(name)); }
   struct stat Status(const std::string& name) const {
     struct stat status {};
-    EXPECT_EQ(lstat(Path(name).c_str(), &status), 0) << name << ": " << strerror(errno);
+    EXPECT_EQ(lstat(Path(name).c_str(), &status), 0) << core::SystemError(name).ToString();
     return status;
   }
 
@@ -662,8 +663,9 @@ core::UniqueFd SmallFileSystem() {
 void Fill(int root, const char* name, size_t size, char byte) {
   const GuestIdentity guest;
   const core::UniqueFd fd(openat(root, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  ASSERT_TRUE(fd) << strerror(errno);
-  ASSERT_TRUE(core::WriteBytes(fd.get(), std::string(size, byte))) << strerror(errno);
+  ASSERT_TRUE(fd) << core::SystemError(name).ToString();
+  ASSERT_TRUE(core::WriteBytes(fd.get(), std::string(size, byte)))
+      << core::SystemError(name).ToString();
 }
 
 TEST(FullWorkspace, SpaceIsFreedBeforeAnyIsUsed) {
