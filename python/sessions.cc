@@ -43,8 +43,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
   CheckUsable(live);
   const Engine::PendingCall call(*live.engine(), nullptr);
   if (!call) ThrowSandboxClosed();
-  const core::Deadline deadline =
-      core::Clock::now() + std::chrono::milliseconds(turn.milliseconds);
+  const core::Deadline deadline = core::Clock::now() + std::chrono::milliseconds(turn.milliseconds);
   for (;;) {
     outside::Patience patience = turn.patience();
     if (turn.watches_signals) patience.at_most = std::min(patience.at_most, kSignalLook);
@@ -58,7 +57,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
     }
     const core::Error& error = result.error();
     const bool is_over = core::Clock::now() >= deadline;
-    if (!HadNoTurn(error) || !patience.waits || is_over) ThrowSessionError(live, error);
+    if (!HadNoTurn(error) || is_over) ThrowSessionError(live, error);
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 }
@@ -119,9 +118,8 @@ std::vector<Live> Branch(const LiveSession& live, size_t count, const std::strin
 
 py::str Ask(const LiveSession& live, const std::string& kind, const std::string& source,
             std::optional<size_t> cursor, TurnRequest turn) {
-  outside::Question question{.kind = outside::Question::Kind::kVariables,
-                             .source = source,
-                             .cursor = cursor};
+  outside::Question question{
+      .kind = outside::Question::Kind::kVariables, .source = source, .cursor = cursor};
   if (kind == "complete") question.kind = outside::Question::Kind::kComplete;
   if (kind == "inspect") question.kind = outside::Question::Kind::kInspect;
   return TextObject(InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
@@ -179,10 +177,11 @@ py::tuple CompareWithCheckpoint(const LiveSession& live, const std::string& chec
 }
 
 void CheckWorkspace(const LiveSession& live) {
+  CheckUsable(live);
   const core::Profile& profile = live.engine()->profile();
   if (profile.workspace) return;
-  throw BadArgument{core::MakeError("files", "profile " + profile.name +
-                                                 " has no workspace; the profile filesystem has")};
+  throw BadArgument{core::MakeError(
+      "files", "profile " + profile.name + " has no workspace; the profile filesystem has")};
 }
 
 // Pairs of a path and a size.
@@ -283,7 +282,7 @@ std::shared_ptr<LiveSession> HoldSession(std::shared_ptr<Engine> engine,
                                          core::RequestedLimits limits) {
   // Ending processes takes a while, in which others run; dropping the engine needs the GIL.
   return {new LiveSession(std::move(engine), std::move(session), limits), [](LiveSession* live) {
-            WithoutGil([&] { live->Close("it was dropped"); });
+            WithoutGil([&] { live->Close("nothing refers to it any more"); });
             delete live;
           }};
 }

@@ -18,11 +18,11 @@ namespace belljar::python {
 // How long a call waits for the session's turn, and whether it looks after signals meanwhile, as
 // the thread must that their handlers run in.
 struct TurnRequest {
-  int64_t milliseconds = 0;  // 0: not at all
+  int64_t milliseconds = 0;
   bool watches_signals = false;
 
   outside::Patience patience() const {
-    return {milliseconds > 0, std::chrono::milliseconds(milliseconds)};
+    return {.waits = true, .at_most = std::chrono::milliseconds(milliseconds)};
   }
 };
 

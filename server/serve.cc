@@ -14,6 +14,7 @@
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "server/core/resource_store.h"
+#include "server/core/session_registry.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
 #include "server/mcp/service.h"
@@ -21,6 +22,7 @@
 #include "server/operations/log.h"
 #include "server/operations/metrics.h"
 #include "server/stdio/stdio_transport.h"
+#include "server/tools/opened_session.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tools.h"
 
@@ -112,16 +114,26 @@ class Server {
         metrics_({host::kBelljarVersion, host::kPythonVersion}),
         observers_({&metrics_, log_.get()}),
         sandboxes_(std::move(sandboxes)),
+        sessions_(config.sessions),
         queue_({Running(config), config.execution.waiting}),
         service_(
             {.version = host::kBelljarVersion, .instructions = kInstructions},
-            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_),
+            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
+                             config_.sessions.enabled ? &sessions_ : nullptr),
             queue_,
             [this](const Caller& caller, const CallQueue::Refusal& refusal) {
               log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
                                refusal.waiting);
             },
-            &resources_) {}
+            &resources_) {
+    sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
+                                const std::string& why) {
+      observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
+    });
+  }
+
+  // Sessions are closed in time from now on.
+  core::Result<void> WatchSessions() { return sessions_.Start(); }
 
   ~Server() {
     service_.CancelAll();
@@ -135,7 +147,7 @@ class Server {
 
   void ReadMetricsFrom(std::function<size_t()> http_connections) {
     metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
-                       std::move(http_connections)});
+                       std::move(http_connections), SessionCount()});
   }
 
   // Calls are answered without delay once the first worker exists.
@@ -178,6 +190,11 @@ class Server {
   }
 
  private:
+  std::function<size_t()> SessionCount() const {
+    if (!config_.sessions.enabled) return {};
+    return [this] { return sessions_.open(); };
+  }
+
   std::vector<operations::SpareGauge> Spares() const {
     std::vector<operations::SpareGauge> gauges;
     for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
@@ -192,6 +209,7 @@ class Server {
   operations::CallObservers observers_;
   const std::unique_ptr<tools::Sandboxes> sandboxes_;
   ResourceStore resources_;
+  SessionRegistry sessions_;
   CallQueue queue_;
   mcp::McpService service_;
 };
@@ -304,13 +322,15 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
   Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
+  if (core::Result<void> watched = server.WatchSessions(); !watched) return watched.error();
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
 }
 
 std::string FullAnswerSchemas() {
-  const nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
-                                          {"validate_code", tools::FullValidationSchema()},
-                                          {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
+  nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
+                                    {"validate_code", tools::FullValidationSchema()},
+                                    {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
+  schemas.update(tools::SessionSchemas());
   return schemas.dump();
 }
 

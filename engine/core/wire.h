@@ -92,7 +92,16 @@ struct SessionOrder {
   uint32_t magic = 0x424a534f;  // "BJSO"
   uint32_t kind = kCell;
   uint32_t reseeds = 0;  // kWake: whether its generators of random numbers get new seeds
+  // kCopy: pages that the original then writes to, so that the next cell need not. That many
+  // PageRanges follow; none: those that the zygote knows.
+  uint32_t hot_ranges = 0;
 };
+
+struct PageRange {
+  uint64_t begin = 0;  // address
+  uint64_t size = 0;   // bytes; both are multiples of the page size
+};
+inline constexpr size_t kMaxHotRanges = 1024;
 
 // To a session's init, about the child whose pidfd is attached.
 struct InitOrder {

@@ -16,6 +16,7 @@
 #include <functional>
 
 #include "engine/core/fd.h"
+#include "engine/core/wire.h"
 #include "engine/core/result.h"
 
 namespace belljar::inside {
@@ -29,9 +30,9 @@ namespace belljar::inside {
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together);
 
-// In a worker of a session that has just been cloned: takes the page faults of the pages that were
-// pinned, before a cell has to.
-void WriteToHotPages();
+// In a worker of a session that has just been cloned: takes the page faults of `ranges`, or without
+// any, of the pages that were pinned, before a cell has to.
+void WriteToHotPages(const std::vector<core::PageRange>& ranges);
 
 }  // namespace belljar::inside
 

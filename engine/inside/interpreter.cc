@@ -239,9 +239,9 @@ core::Result<void> BeginSession() {
   return Translate("begin a session", [] { g_runner->begin_session(); });
 }
 
-void AfterCopyInOriginal() {
+void AfterCopyInOriginal(const std::vector<core::PageRange>& hot) {
   PyOS_AfterFork_Parent();
-  WriteToHotPages();
+  WriteToHotPages(hot);
 }
 
 core::Result<void> AfterCopyInWorker(bool reseeds) {

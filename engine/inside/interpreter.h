@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/core/wire.h"
 
 namespace belljar::inside {
 
@@ -46,7 +47,7 @@ core::Result<void> AfterCloneInWorker();
 // Worker of a session, before its first cell.
 core::Result<void> BeginSession();
 // Around its clone, after BeforeClone(). A copy calls its half when it is woken.
-void AfterCopyInOriginal();
+void AfterCopyInOriginal(const std::vector<core::PageRange>& hot);
 core::Result<void> AfterCopyInWorker(bool reseeds);
 
 // In a clone that is then discarded: does everything that a request does (hot_pages.h).

@@ -1,12 +1,16 @@
 #include "engine/inside/session_worker.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "engine/core/fd.h"
 #include "engine/core/mapping.h"
@@ -37,6 +41,12 @@ Order ReceiveOrder(int socket) {
   if (received.order.magic != core::SessionOrder{}.magic) _exit(kUnused);
   if (!message->descriptors.empty()) received.descriptor = std::move(message->descriptors[0]);
   return received;
+}
+
+std::vector<core::PageRange> ReceiveRanges(int socket, size_t count) {
+  std::vector<core::PageRange> ranges(std::min(count, core::kMaxHotRanges));
+  if (!core::ReceiveExactly(socket, ranges.data(), ranges.size() * sizeof ranges[0])) _exit(kUnused);
+  return ranges;
 }
 
 // Gives `socket` its number: no filter allows dup2 without a workspace.
@@ -86,23 +96,56 @@ void Wait(int socket, core::CaptureLayout layout) {
   }
 }
 
+// Where the process is in each file that it has open. Copies share that with it (open(2): an open
+// file description), so that each has to go back to its own before it goes on.
+class FilePositions {
+ public:
+  void Save() {
+    rlimit limit{};
+    const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+    const auto count = static_cast<int>(known ? std::min<rlim_t>(limit.rlim_cur, kMax) : kMax);
+    positions_.fill(-1);
+    // Others, such as sockets, have none (ESPIPE).
+    for (int fd = STDERR_FILENO + 1; fd < count; ++fd) Position(fd) = lseek(fd, 0, SEEK_CUR);
+  }
+
+  void Restore() {
+    for (int fd = STDERR_FILENO + 1; fd < kMax; ++fd) {
+      if (Position(fd) >= 0) (void)lseek(fd, Position(fd), SEEK_SET);
+    }
+  }
+
+ private:
+  static constexpr int kMax = 1024;
+  off_t& Position(int fd) { return positions_[static_cast<size_t>(fd)]; }
+
+  std::array<off_t, kMax> positions_;
+};
+FilePositions g_positions;
+
 void Answer(int socket, std::string (*execute)(const RequestParts&)) {
   const ReceivedRequest request = ReceiveRequest(socket);
   SetOutputLimit(request.header.output_limit);
-  Report(socket, execute(request.Parts(socket)));
+  g_positions.Restore();
+  const std::string report = execute(request.Parts(socket));
+  g_positions.Save();
+  Report(socket, report);
 }
 
 }  // namespace
 
 void ServeSession(int socket, core::CaptureLayout layout) {
+  g_positions.Save();
+  std::vector<core::PageRange> hot;
   for (;;) {
     Order received = ReceiveOrder(socket);
     switch (received.order.kind) {
       case core::SessionOrder::kCell: Answer(socket, ExecuteCell); break;
       case core::SessionOrder::kAsk: Answer(socket, AnswerQuestion); break;
       case core::SessionOrder::kCopy:
+        hot = ReceiveRanges(socket, received.order.hot_ranges);
         BeforeClone();
-        if (CopySelf(socket, std::move(received.descriptor), AfterCopyInOriginal)) {
+        if (CopySelf(socket, std::move(received.descriptor), [&] { AfterCopyInOriginal(hot); })) {
           Wait(socket, layout);
         }
         break;

@@ -20,7 +20,7 @@ LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, st
 LocalBackend::~LocalBackend() {
   for (const std::weak_ptr<Session>& each : sessions_) {
     if (const std::shared_ptr<Session> session = each.lock()) {
-      session->Close("its sandbox was closed");
+      session->CloseWithHost("its sandbox was closed");
     }
   }
 }

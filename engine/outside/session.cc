@@ -93,7 +93,11 @@ struct Session::Held {
   std::chrono::system_clock::time_point made;
   uint64_t resident = 0;  // bytes, when it was made
   WorkspaceSnapshot files;
-  Worker process;  // used by the family, under its own mutex
+  // Several sessions may go back to it.
+  bool is_shared = false;
+  // Used by the family, under its own mutex. Empty while the session that went back to it is in
+  // its state, and so will make another copy.
+  Worker process;
 };
 
 struct Session::Shared {
@@ -110,6 +114,12 @@ struct Session::Shared {
   const Session* files_of = nullptr;  // the session whose files the workspace has
 
   bool has_resources() const { return workspace || egress; }
+};
+
+struct Session::Spent {
+  std::optional<Worker> worker;
+  std::deque<std::shared_ptr<Held>> held;
+  std::shared_ptr<Held> base;
 };
 
 class Session::Turn {
@@ -219,6 +229,14 @@ std::string Session::closed() const {
   return closed_;
 }
 
+void Session::CloseWithHost(std::string why) {
+  {
+    const std::lock_guard lock(mutex_);
+    is_host_closed_ = true;
+  }
+  Close(std::move(why));
+}
+
 void Session::Close(std::string why) {
   {
     const std::lock_guard lock(mutex_);
@@ -238,14 +256,17 @@ void Session::Close(std::string why) {
 // Of the turn; once.
 void Session::Release() {
   if (--shared_->sessions == 0) shared_->family->End();
-  worker_.reset();
-  std::deque<std::shared_ptr<Held>> held;
-  std::shared_ptr<Held> base;
+  auto spent = std::make_shared<Spent>();
+  spent->worker = std::exchange(worker_, std::nullopt);
+  bool host_lives;
   {
     const std::lock_guard lock(mutex_);
-    held.swap(held_);
-    base.swap(base_);
+    spent->held.swap(held_);
+    spent->base.swap(base_);
+    host_lives = !is_host_closed_;
   }
+  // Ending processes takes the kernel a while.
+  if (host_lives) host_->later([spent = std::move(spent)]() mutable { spent.reset(); });
 }
 
 Session::Info Session::info() const {
@@ -314,7 +335,10 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   }
   if (outcome && execution.reported()) {
     // Refused code did not run.
-    if (outcome->status != host::Status::kRefused) is_held_ = false;
+    if (outcome->status != host::Status::kRefused) {
+      is_held_ = false;
+      ForgetBase();
+    }
     if (host_->workspace) {
       CollectArtifacts(shared_->workspace.get(), files_, *outcome);
       host::MarkInline(*outcome);
@@ -553,8 +577,14 @@ core::Result<void> Session::RemoveFile(std::string_view path, Patience patience)
 core::Result<void> Session::Hold() {
   if (is_held_) return {};
   if (!worker_) return core::MakeError(kFind, "the session's process has died");
-  core::Result<Worker> copy = shared_->family->Copy(*worker_);
+  pages_.Learn(worker_->process.pid());
+  core::Result<Worker> copy = shared_->family->Copy(*worker_, pages_.hot());
   if (!copy) return copy.error();
+  if (base_ && !base_->process.process) {
+    base_->process = std::move(*copy);
+    is_held_ = true;
+    return {};
+  }
   auto held = std::make_shared<Held>();
   held->number = shared_->checkpoints++;
   held->id = "c" + std::to_string(held->number);
@@ -622,23 +652,59 @@ void Session::DropSome() {
   }
 }
 
+core::Result<void> Session::Wake(Worker& copy, bool reseeds) {
+  if (core::Result<void> awake = shared_->family->Wake(copy, host_->layout, reseeds); !awake) {
+    return awake;
+  }
+  return host_->observe(copy);
+}
+
 core::Result<Worker> Session::WakeCopy(Held& held, bool reseeds) {
+  if (held.process.process.HasEnded()) return core::MakeError(kFind, held.id + " has died");
   core::Result<Worker> copy = shared_->family->Copy(held.process);
   if (!copy) return copy;
-  if (core::Result<void> awake = shared_->family->Wake(*copy, host_->layout, reseeds); !awake) {
-    return awake.error();
-  }
-  if (core::Result<void> observed = host_->observe(*copy); !observed) return observed.error();
+  if (core::Result<void> awake = Wake(*copy, reseeds); !awake) return awake.error();
   return copy;
+}
+
+// Ending a process takes the kernel a while.
+void Session::Discard(std::optional<Worker> worker) {
+  if (!worker) return;
+  worker->process.Kill();
+  host_->later([spent = std::make_shared<Worker>(std::move(*worker))]() mutable { spent.reset(); });
+}
+
+// Its state no longer exists: the worker that went back to it has gone on without a copy.
+void Session::ForgetBase() {
+  const std::lock_guard lock(mutex_);
+  if (!base_ || base_->process.process) return;
+  std::erase(held_, base_);
+  base_ = nullptr;
 }
 
 // The present state is lost.
 core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
-  core::Result<Worker> awake = WakeCopy(*held, false);
-  if (!awake) return awake.error();
-  worker_ = std::move(*awake);
+  if (is_held_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
+  std::optional<Worker> awake;
+  if (held->is_shared) {
+    core::Result<Worker> copy = WakeCopy(*held, held.get() == reseeded_);
+    if (!copy) return copy.error();
+    awake = std::move(*copy);
+  } else {
+    // Without a copy, it is there at once; the next one is made off the caller's path.
+    if (held->process.process.HasEnded()) return core::MakeError(kFind, held->id + " has died");
+    awake = std::move(held->process);
+    held->process = {};
+    if (core::Result<void> woken = Wake(*awake, false); !woken) {
+      const std::lock_guard lock(mutex_);
+      std::erase(held_, held);
+      return woken;
+    }
+  }
+  Discard(std::exchange(worker_, std::move(awake)));
+  pages_ = {};
   files_ = held->files;
-  is_held_ = true;
+  is_held_ = held->is_shared;
   if (shared_->files_of == this) shared_->files_of = nullptr;
   const std::lock_guard lock(mutex_);
   // Used last, and so dropped last.
@@ -651,7 +717,8 @@ core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
 
 // After the worker's death: to the newest checkpoint that its state came from and that still lives.
 core::Result<void> Session::Restore(std::string& note) {
-  worker_.reset();
+  Discard(std::exchange(worker_, std::nullopt));
+  ForgetBase();
   std::shared_ptr<Held> from;
   std::deque<std::shared_ptr<Held>> others;
   {
@@ -729,7 +796,9 @@ core::Result<void> Session::RollBack(std::string_view checkpoint, Patience patie
   if (!turn) return turn.error();
   core::Result<std::shared_ptr<Held>> held = Find(checkpoint);
   if (!held) return held.error();
-  return GoBack(std::move(*held));
+  core::Result<void> done = GoBack(std::move(*held));
+  After(std::move(*turn), nullptr);
+  return done;
 }
 
 core::Result<void> Session::Undo(size_t cells, Patience patience) {
@@ -750,7 +819,9 @@ core::Result<void> Session::Undo(size_t cells, Patience patience) {
     held = std::move(*parent);
   }
   if (!held) return core::MakeError("undo cells", "there is no checkpoint");
-  return GoBack(std::move(held));
+  core::Result<void> done = GoBack(std::move(held));
+  After(std::move(*turn), nullptr);
+  return done;
 }
 
 core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count,
@@ -772,6 +843,7 @@ core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count
     if (!found) return found.error();
     from = std::move(*found);
   }
+  from->is_shared = true;
   std::vector<std::shared_ptr<Session>> branches;
   for (size_t i = 0; i < count; ++i) {
     core::Result<Worker> worker = WakeCopy(*from, options.reseeds);
@@ -779,8 +851,9 @@ core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count
     std::shared_ptr<Session> branch(new Session(host_, shared_, options_));
     branch->worker_.emplace(std::move(*worker));
     branch->files_ = from->files;
-    branch->is_held_ = !options.reseeds;
+    branch->is_held_ = true;
     branch->base_ = from;
+    if (options.reseeds) branch->reseeded_ = from.get();
     branch->held_.push_back(from);
     branch->cells_ = from->cell;
     branches.push_back(std::move(branch));

@@ -39,6 +39,7 @@
 #include "engine/outside/backend.h"
 #include "engine/outside/event.h"
 #include "engine/outside/question.h"
+#include "engine/outside/session_pages.h"
 #include "engine/outside/taker_queue.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/workspace_snapshot.h"
@@ -159,6 +160,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Ends it. What runs is cancelled. Later calls fail with `why`.
   void Close(std::string why);
+  // The same, by the backend, before it ends.
+  void CloseWithHost(std::string why);
   // Why it is closed; empty: it is open.
   std::string closed() const;
 
@@ -180,6 +183,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // While it exists, nobody else uses what is commented so.
   class Turn;
   struct Token {};
+  struct Spent;
 
   Session(std::shared_ptr<const SessionHost> host, std::shared_ptr<Shared> shared,
           const SessionOptions& options);
@@ -203,7 +207,10 @@ class Session : public std::enable_shared_from_this<Session> {
   core::Result<void> Hold();
   void DropSome();
   uint64_t MostMemory() const;
+  core::Result<void> Wake(Worker& copy, bool reseeds);
   core::Result<Worker> WakeCopy(Held& held, bool reseeds);
+  void Discard(std::optional<Worker> worker);
+  void ForgetBase();
   core::Result<void> GoBack(std::shared_ptr<Held> held);
   core::Result<void> Restore(std::string& note);
   core::Result<std::shared_ptr<Held>> Find(std::string_view checkpoint) const;
@@ -216,8 +223,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Of the turn.
   std::optional<Worker> worker_;  // none: it has died
-  bool is_held_ = false;          // worker_ is in the state of base_
+  bool is_held_ = false;          // worker_ is in the state of base_, which has a process of its own
   WorkspaceSnapshot files_;       // of worker_'s state
+  SessionPages pages_;            // of worker_
+  // The checkpoint that this branch began from with new seeds, and gets again after going back to it.
+  const Held* reseeded_ = nullptr;
 
   mutable std::mutex mutex_;
   std::shared_ptr<Held> base_;  // the newest checkpoint that worker_'s state comes from
@@ -226,6 +236,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool is_taken_ = false;
   TakerQueue<Token> takers_;
   std::string closed_;
+  bool is_host_closed_ = false;
   std::optional<Event> interrupt_;  // of the cell that runs
   std::chrono::steady_clock::time_point last_used_;
 };

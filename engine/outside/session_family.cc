@@ -91,11 +91,7 @@ pid_t ParentOf(const std::filesystem::path& folder) {
 }
 
 // `descriptor` is borrowed.
-core::Result<void> Order(Worker& worker, core::SessionOrder::Kind kind, int descriptor,
-                         bool reseeds = false) {
-  core::SessionOrder order;
-  order.kind = kind;
-  order.reseeds = reseeds ? 1 : 0;
+core::Result<void> Order(Worker& worker, const core::SessionOrder& order, int descriptor) {
   const int descriptors[] = {descriptor};
   worker.process.Resume();
   return core::SendMessage(worker.socket.get(), core::AsBytes(order), descriptors);
@@ -153,7 +149,8 @@ core::Result<void> SessionFamily::LimitProcesses(pid_t pid, size_t more) const {
   return SetSoft(pid, RLIMIT_NPROC, known_.size() + more);
 }
 
-core::Result<Worker> SessionFamily::Copy(Worker& from) {
+core::Result<Worker> SessionFamily::Copy(Worker& from,
+                                         const std::vector<core::PageRange>& hot) {
   auto pair = core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted.error();
@@ -162,7 +159,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from) {
   copy.self_report = from.self_report;
   copy.family = from.family;
   const std::lock_guard lock(mutex_);
-  const core::Result<void> copied = ObeyCopy(from, copy, std::move(pair->second));
+  const core::Result<void> copied = ObeyCopy(from, hot, copy, std::move(pair->second));
   from.process.Pause();
   if (copied) {
     copy.process.Pause();
@@ -176,11 +173,17 @@ core::Result<Worker> SessionFamily::Copy(Worker& from) {
 }
 
 // Requires mutex_. Of kCopy with an error number: the kernel refused it.
-core::Result<void> SessionFamily::ObeyCopy(Worker& from, Worker& copy,
-                                           core::UniqueFd copys_socket) {
+core::Result<void> SessionFamily::ObeyCopy(Worker& from, const std::vector<core::PageRange>& hot,
+                                           Worker& copy, core::UniqueFd copys_socket) {
   const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
   if (core::Result<void> allowed = LimitProcesses(from.process.pid(), 1); !allowed) return allowed;
-  if (core::Result<void> sent = Order(from, core::SessionOrder::kCopy, copys_socket.get()); !sent) {
+  core::SessionOrder order;
+  order.kind = core::SessionOrder::kCopy;
+  order.hot_ranges = static_cast<uint32_t>(hot.size());
+  if (core::Result<void> sent = Order(from, order, copys_socket.get()); !sent) return sent;
+  const std::string_view ranges[] = {
+      {reinterpret_cast<const char*>(hot.data()), hot.size() * sizeof(core::PageRange)}};
+  if (core::Result<void> sent = core::SendAll(from.socket.get(), ranges, deadline); !sent) {
     return sent;
   }
   copys_socket.Reset();
@@ -208,11 +211,10 @@ core::Result<void> SessionFamily::ObeyCopy(Worker& from, Worker& copy,
 core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout, bool reseeds) {
   core::Result<CaptureReader> capture = CaptureReader::Create(layout);
   if (!capture) return capture.error();
-  if (core::Result<void> sent =
-          Order(copy, core::SessionOrder::kWake, capture->memory_fd(), reseeds);
-      !sent) {
-    return sent;
-  }
+  core::SessionOrder order;
+  order.kind = core::SessionOrder::kWake;
+  order.reseeds = reseeds ? 1 : 0;
+  if (core::Result<void> sent = Order(copy, order, capture->memory_fd()); !sent) return sent;
   capture->CloseMemory();
   core::Result<core::WorkerSignal> word =
       ReceiveSignal(copy.socket.get(), core::Clock::now() + kObeyTimeout, kWake);

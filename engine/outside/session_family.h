@@ -27,6 +27,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
@@ -58,7 +59,8 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
 
   // Clones a process that waits: `from` must be stopped and have no other threads. If it does not
   // obey, it is killed, and the error says so.
-  core::Result<Worker> Copy(Worker& from);
+  // `hot`: pages that `from` then writes to, if it is awake (SessionPages).
+  core::Result<Worker> Copy(Worker& from, const std::vector<core::PageRange>& hot = {});
 
   // Makes a copy ready for cells. With `reseeds`, its generators of random numbers get new seeds.
   core::Result<void> Wake(Worker& copy, core::CaptureLayout layout, bool reseeds);
@@ -81,7 +83,8 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::Result<core::Process> Adopt(int socket, core::Deadline deadline);
   core::Result<core::InitReply> Ask(core::InitOrder::Kind kind, int pidfd);
   core::Result<void> LimitProcesses(pid_t pid, size_t more) const;
-  core::Result<void> ObeyCopy(Worker& from, Worker& copy, core::UniqueFd copys_socket);
+  core::Result<void> ObeyCopy(Worker& from, const std::vector<core::PageRange>& hot, Worker& copy,
+                              core::UniqueFd copys_socket);
   size_t KillStrangers();
 
   core::Process init_;

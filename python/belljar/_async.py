@@ -210,7 +210,7 @@ class AsyncSandbox:
         output: Size | None = None,
         checkpoints: int = 16,
         total_memory: Size | None = None,
-        wait: Seconds | Literal[0] = 60,
+        wait: Seconds = 60,
     ) -> AsyncSession:
         """Like `Sandbox.session`; it opens by `async with`, by `await`, or on first use.
 
@@ -298,6 +298,11 @@ class AsyncSandbox:
     async def _in_thread(self, step: Callable[[], T]) -> T:
         # Within a run, whose thread waits for this one: an extra thread avoids a deadlock.
         return await _done_in(Threads(1) if _is_within_run.get() else self._threads, step)
+
+    async def _in_own_thread(self, step: Callable[[], T]) -> T:
+        """What must not wait for runs, with which all of self._threads may be busy. A cancellation
+        does not prevent it."""
+        return await _done_in(Threads(1), step, always=True)
 
 
 async def _each(

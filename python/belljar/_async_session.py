@@ -58,7 +58,9 @@ class AsyncSession:
         if self._session is not None:
             return self._session
         if self._is_closed:
-            raise SessionClosed("use a session", "use a session: it is closed: by its caller")
+            raise SessionClosed(
+                "use a session", "use a session: it is closed: its caller closed it"
+            )
         if self._opening is None:
             assert self._open_session is not None
             self._opening = asyncio.ensure_future(self._box._in_thread(self._open_session))
@@ -113,7 +115,7 @@ class AsyncSession:
     def closed(self) -> str | None:
         """Why it is closed. None: it is open."""
         if self._session is None:
-            return "it was closed by its caller" if self._is_closed else None
+            return "its caller closed it" if self._is_closed else None
         return self._session.closed
 
     @property

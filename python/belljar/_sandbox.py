@@ -493,7 +493,7 @@ class Sandbox:
         output: Size | None = None,
         checkpoints: int = 16,
         total_memory: Size | None = None,
-        wait: Seconds | Literal[0] = 60,
+        wait: Seconds = 60,
     ) -> Session:
         """Opens a session: a live Python whose variables stay from cell to cell.
 
@@ -511,7 +511,8 @@ class Sandbox:
             total_memory: Of the session, its checkpoints and its branches together, in bytes or as
                 "1g": older checkpoints are dropped until the rest fits. None: twice `memory`.
             wait: How long a call waits for its turn, in seconds or as "500ms", before it raises
-                `SessionBusy`. 0: not at all.
+                `SessionBusy`. A session is also busy for some milliseconds after each cell, while
+                the checkpoint is made.
 
         Raises:
             ValueError, TypeError: An argument is invalid; the message names it.
@@ -532,7 +533,7 @@ class Sandbox:
         output: Size | None,
         checkpoints: int,
         total_memory: Size | None,
-        wait: Seconds | Literal[0],
+        wait: Seconds,
     ) -> tuple[SessionRequest, int]:
         asked: SessionRequest = {}
         _ask_limits(asked, timeout, memory, cpu, output)
@@ -540,9 +541,7 @@ class Sandbox:
             asked["checkpoints"] = number
         if total_memory is not None:
             asked["total_memory"] = _options.size("total_memory", total_memory)
-        # 0 is no duration elsewhere.
-        is_none = isinstance(wait, int) and not isinstance(wait, bool) and wait == 0
-        return asked, 0 if is_none else _options.seconds("wait", wait)
+        return asked, _options.seconds("wait", wait)
 
     def _open_session(self, asked: SessionRequest) -> _host.Session:
         engine = self._open()

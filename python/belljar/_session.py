@@ -49,8 +49,8 @@ class Session:
         (False, True, 1)
 
     A session is thread-safe and does one thing at a time: a call waits for its turn, at most as
-    long as `wait` of `Sandbox.session` says. It is closed by `close`, by the end of `with`, with its
-    sandbox, and when nothing refers to it any more. A forked child cannot use it.
+    long as `wait` of `Sandbox.session` says. It is closed by `close`, by the end of `with`, with
+    its sandbox, and when nothing refers to it any more. A forked child cannot use it.
 
     All methods raise `SessionClosed` once it is closed, and those that need its turn `SessionBusy`.
     """
@@ -300,10 +300,10 @@ class Session:
     def info(self) -> SessionInfo:
         """What the session has used, and whether it is in use.
 
-            >>> with Sandbox() as box, box.session() as session:
-            ...     _ = session.run("1")
-            ...     session.info().cells
-            1
+        >>> with Sandbox() as box, box.session() as session:
+        ...     _ = session.run("1")
+        ...     session.info().cells
+        1
         """
         cells, busy, checkpoints, opened, idle, memory = self._live.info()
         return SessionInfo(
@@ -324,7 +324,7 @@ class Session:
 
     def close(self) -> None:
         """Ends it, with the cell that runs. Calling it again does nothing."""
-        self._live.close("it was closed by its caller")
+        self._live.close("its caller closed it")
 
     def __enter__(self) -> Self:
         return self

@@ -166,7 +166,7 @@ def difference(told: Comparison) -> Difference:
     )
 
 
-# --- answers of a session's worker, which may be hostile --------------------------------------------
+# --- answers of a session's worker, which may be hostile ------------------------------------------
 
 
 def completions(text: str) -> tuple[Completion, ...]:

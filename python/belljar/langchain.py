@@ -4,6 +4,7 @@
     agent = create_agent(model, tools=[tool])
     tool.invoke({"code": "6 * 7"})             # 'value:\\n42'
 
+With `session=True` all calls are cells of one session (`Sandbox.session`), whose variables stay.
 The model gets output, value and error as text; the message's `artifact` is the `Result`. A failing
 program is a normal answer, so that the model can correct it; a BelljarError is raised.
 """
@@ -16,15 +17,22 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from belljar._async import AsyncSandbox, around
+from belljar._async_session import AsyncSession
 from belljar._options import seconds
 from belljar._result import Result
 from belljar._result_text import MAX_CHARACTERS, result_text, surroundings
 from belljar._sandbox import Sandbox
+from belljar._session import Session
 
 _DESCRIPTION = (
     "Runs a Python program and returns what it printed, the value of its last expression, and its "
     "error with a hint. Each call is a fresh process: variables and imports of earlier calls are "
     "gone. "
+)
+_SESSION_DESCRIPTION = (
+    "Runs Python code and returns what it printed, the value of its last expression, and its error "
+    "with a hint. All calls run in one live Python: variables, imports, functions and classes of "
+    "earlier calls are there. A call that a limit stops is undone. "
 )
 
 
@@ -38,9 +46,10 @@ class Program(BaseModel):
 
 
 class BelljarTool(BaseTool):
-    """Runs each program in its own process.
+    """Runs each program in its own process or, with `session`, all of them in one live Python.
 
-    Opens a sandbox unless one is given. `close()`, or the end of `with`, closes only that one.
+    Opens a sandbox unless one is given. `close()`, or the end of `with`, closes the session and
+    only that sandbox.
     """
 
     name: str = "python"
@@ -54,12 +63,15 @@ class BelljarTool(BaseTool):
     """Profile of the tool's own sandbox. None: "basic"."""
     timeout: float | str | None = None
     """Timeout of a run, in seconds or as "500ms". None: the sandbox's."""
+    session: bool = False
+    """Whether all calls are cells of one session. The calls of all who use the tool share it."""
     most_characters: int = Field(default=MAX_CHARACTERS, ge=100)
     """Maximum length of each part that the model gets; the middle is cut out. The artifact is
     complete."""
 
     _is_ours: bool = PrivateAttr(default=False)
     _async: AsyncSandbox | None = PrivateAttr(default=None)
+    _session: Session | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _open(self) -> Self:
@@ -70,23 +82,33 @@ class BelljarTool(BaseTool):
         if self.sandbox is None:
             self.sandbox = Sandbox(self.profile)
         self._async = around(self.sandbox)
+        if self.session:
+            self._session = self.sandbox.session(timeout=self.timeout)
         if not self.description:
-            self.description = _DESCRIPTION + surroundings(self.sandbox.info(), limit)
+            said = _SESSION_DESCRIPTION if self.session else _DESCRIPTION
+            self.description = said + surroundings(self.sandbox.info(), limit)
         return self
 
     def _run(self, code: str, **_: Any) -> tuple[str, Result]:
         assert self.sandbox is not None
+        if self._session is not None:
+            return self._answer(self._session.run(code))
         return self._answer(self.sandbox.run(code, timeout=self.timeout))
 
     async def _arun(self, code: str, **_: Any) -> tuple[str, Result]:
         assert self._async is not None
+        if self._session is not None:
+            session = AsyncSession(self._async, self._session)
+            return self._answer(await session.run(code))
         return self._answer(await self._async.run(code, timeout=self.timeout))
 
     def _answer(self, result: Result) -> tuple[str, Result]:
         return result_text(result, self.most_characters), result
 
     def close(self) -> None:
-        """Closes the sandbox if it is the tool's own."""
+        """Closes the session, and the sandbox if it is the tool's own."""
+        if self._session is not None:
+            self._session.close()
         if self._is_ours and self.sandbox is not None and self._async is not None:
             self.sandbox.close()
             self._async._threads.close()

@@ -30,8 +30,10 @@ std::string TimeText(std::chrono::system_clock::time_point when) {
   return text.data();
 }
 
+// In whole seconds, if it is more than one.
 std::string DurationText(std::chrono::steady_clock::duration time) {
-  return core::FormatDuration(duration_cast<seconds>(time));
+  const auto exact = duration_cast<milliseconds>(time);
+  return core::FormatDuration(exact < seconds(1) ? exact : duration_cast<seconds>(time));
 }
 
 std::string SessionsText(size_t count) {

@@ -19,6 +19,7 @@ constexpr double kMinTimeout = 0.1;
 constexpr core::Bytes kMinMemory = core::Bytes::Mebi(8);
 // A DNS name with a "*." prefix and a port.
 constexpr size_t kMaxDomain = 270;
+constexpr size_t kMaxFiles = 100;
 
 double Seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -72,6 +73,16 @@ bool Has(const Sandboxes& sandboxes, HasFeature has) {
   const std::vector<EnabledProfile>& enabled = sandboxes.enabled();
   return std::any_of(enabled.begin(), enabled.end(),
                      [&](const EnabledProfile& each) { return has(each.profile); });
+}
+
+Parameter FilesParameter(std::string description) {
+  return {.name = "files",
+          .type = Parameter::Type::kFiles,
+          .description = std::move(description),
+          .default_value = {},
+          .max_bytes = kMaxFileContent.count,
+          .max_items = kMaxFiles,
+          .choices = {}};
 }
 
 Parameter TimeoutParameter(const Sandboxes& sandboxes) {

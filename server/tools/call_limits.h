@@ -19,6 +19,10 @@ bool HasWorkspace(const core::Profile& profile);
 // Whether an enabled profile has it.
 bool Has(const Sandboxes& sandboxes, HasFeature has);
 
+// Base64 adds a third, and the message also contains the code.
+inline constexpr core::Bytes kMaxFileContent = core::Bytes::Mebi(12);
+
+Parameter FilesParameter(std::string description);
 Parameter TimeoutParameter(const Sandboxes& sandboxes);
 Parameter MemoryParameter(const Sandboxes& sandboxes);
 Parameter ImportsParameter();

@@ -25,21 +25,13 @@ constexpr const char* kExecuteName = "execute_code";
 
 // Larger messages are refused by the transports anyway.
 constexpr core::Bytes kMaxStdin = core::Bytes::Mebi(16);
-// Base64 adds a third, and the message also contains the code.
-constexpr core::Bytes kMaxFileContent = core::Bytes::Mebi(12);
-constexpr size_t kMaxFiles = 100;
 
-Parameter FilesParameter(const Sandboxes& sandboxes) {
-  return {
-      .name = "files",
-      .type = Type::kFiles,
-      .description = "Files to create in the working directory, with profile filesystem. Up to " +
-                     SizeText(kMaxFileContent) + " in all.",
-      .default_value = {},
-      .max_bytes = kMaxFileContent.count,
-      .max_items = kMaxFiles,
-      .is_unlisted = !Has(sandboxes, HasWorkspace),
-      .choices = {}};
+Parameter WorkspaceParameter(const Sandboxes& sandboxes) {
+  Parameter files =
+      FilesParameter("Files to create in the working directory, with profile filesystem. Up to " +
+                     SizeText(kMaxFileContent) + " in all.");
+  files.is_unlisted = !Has(sandboxes, HasWorkspace);
+  return files;
 }
 
 std::string PackagesText(const Sandboxes& sandboxes) {
@@ -124,7 +116,7 @@ std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const Answe
         .choices = {}},
        ImportsParameter()});
   add(InputParameters());
-  add({FilesParameter(sandboxes), DomainsParameter(sandboxes), ProfileParameter(sandboxes)});
+  add({WorkspaceParameter(sandboxes), DomainsParameter(sandboxes), ProfileParameter(sandboxes)});
   add(CellParameters(has_sessions));
   add(ContainerParameters(sandboxes));
   add({DetailParameter(
@@ -424,8 +416,7 @@ ToolResult ExecuteCode::Failure(const Plan& plan, const core::Error& error,
   if (plan.packages) return PackagesFailed(kExecuteName, error);
   if (plan.in_container) return ContainerFailed(kExecuteName, error);
   if (plan.session) {
-    return RefusedCall(kExecuteName,
-                       SessionFault(error, **plan.session, *sessions_, caller, plan.patience));
+    return SessionFailed(kExecuteName, error, **plan.session, *sessions_, caller, plan.patience);
   }
   return SandboxFailed(kExecuteName, plan.profile->profile.name, error);
 }
@@ -444,8 +435,7 @@ core::Result<ToolResult> ExecuteCode::CallSession(Plan& plan, const ToolCall& ca
   // Nobody knows its id.
   const bool is_lost = call.cancellation && call.cancellation->cancelled();
   if (plan.opens_session && is_lost) {
-    (void)sessions_->Close(call.caller.name, (*plan.session)->id(),
-                           "the call that opened it was cancelled");
+    (void)sessions_->Close(call.caller.name, (*plan.session)->id(), kCancelledOpening);
   }
   return result;
 }
@@ -456,6 +446,8 @@ core::Result<ToolResult> ExecuteCode::RunAndAnswer(Plan& plan, const ToolCall& c
   core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
   ToolResult result =
       outcome ? ResultOf(*outcome, plan, call.caller) : Failure(plan, outcome.error(), call.caller);
+  const bool has_run = outcome || !plan.session || !IsCallersFault(outcome.error(), **plan.session);
+  if (!has_run) return result;
   Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request), std::move(outcome));
   return result;
 }

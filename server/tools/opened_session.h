@@ -51,6 +51,11 @@ class OpenedSession final : public RegisteredSession {
   const std::shared_ptr<outside::Session> session_;
 };
 
+// Of one that the tools have opened.
+inline const std::string& ProfileOf(const RegisteredSession& session) {
+  return static_cast<const OpenedSession&>(session).profile().profile.name;
+}
+
 }  // namespace belljar::server::tools
 
 #endif  // BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_

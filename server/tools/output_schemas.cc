@@ -331,6 +331,79 @@ constexpr const char* kFullSandboxInfo = R"({
     "container_mode", "packages", "isolation"]
 })";
 
+constexpr const char* kSuccess = R"({
+  "type": "object",
+  "properties": {"success": {"const": true}},
+  "required": ["success"]
+})";
+
+constexpr const char* kSessions = R"({
+  "open_session": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string", "description": "Its id, for the argument session"},
+      "profile": {"type": "string"},
+      "memory_limit": {"type": "string"},
+      "idle_timeout": {"type": "integer", "description": "Seconds without a call after which it is closed"},
+      "lifetime": {"type": "integer", "description": "Seconds after which it is closed in any case"}
+    },
+    "required": ["success", "session", "profile", "memory_limit", "idle_timeout", "lifetime"]
+  },
+  "list_sessions": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "sessions": {
+        "type": "array",
+        "description": "Those of this caller, the oldest first: session (its id), profile, cells (so far), checkpoints (held), busy, idle (seconds), closes_in (seconds, without a call), memory_bytes (of its checkpoints, as the kernel counts it) and, of a branch, branch_of"
+      }
+    },
+    "required": ["success", "sessions"]
+  },
+  "close_session": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string"},
+      "closed": {"type": "boolean"},
+      "interrupted": {"type": "boolean", "description": "With interrupt: whether a cell was running"}
+    },
+    "required": ["success", "session"]
+  },
+  "checkpoint": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string"},
+      "checkpoint": {"type": ["string", "null"], "description": "keep: the one of the present state; roll_back: the one whose state the session now has"},
+      "checkpoints": {"type": "array", "description": "list: those that are held: checkpoint (its id), cell (after which it was made), made (UTC) and, if there are any, label, parent, current"},
+      "branches": {"type": "array", "items": {"type": "string"}, "description": "branch: ids of the new sessions"},
+      "variables": {"type": "array", "description": "compare: name, change (added, changed, removed, unknown), and before and after: type and repr. From the code"},
+      "files": {"type": "object", "description": "compare: paths that were added, changed, removed"},
+      "cells": {"type": "array", "items": {"type": "integer"}, "description": "compare: after how many cells each of the two is"},
+      "left_out": {"type": "integer", "description": "compare: differences that are not listed"}
+    },
+    "required": ["success", "session"]
+  },
+  "session_files": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string"},
+      "files": {"type": "array", "description": "list, write, copy: path and size"},
+      "left_out": {"type": "integer", "description": "list: files that are not listed"},
+      "path": {"type": "string"},
+      "size": {"type": "integer", "description": "read, export: bytes"},
+      "media_type": {"type": "string"},
+      "text": {"type": "string", "description": "read: the whole content, if it is text and not too long"},
+      "uri": {"type": "string", "description": "read, export: resource with the content, for resources/read; kept for a limited time"},
+      "deleted": {"type": "boolean"}
+    },
+    "required": ["success", "session"]
+  }
+})";
+
 }  // namespace
 
 Json OutcomeSchema() {
@@ -360,6 +433,10 @@ Json FullValidationSchema() {
 }
 
 Json SandboxInfoSchema() { return Json::parse(kSandboxInfo); }
+
+Json SuccessSchema() { return Json::parse(kSuccess); }
+
+Json SessionSchemas() { return Json::parse(kSessions); }
 
 Json FullSandboxInfoSchema() { return Json::parse(kFullSandboxInfo); }
 

@@ -101,23 +101,36 @@ void RecordSession(CallObserver* observer, std::string_view action, const Caller
       {action, caller.name, session.id(), session.profile().profile.name, detail});
 }
 
-std::string SessionFault(const core::Error& error, const OpenedSession& session,
-                         SessionRegistry& registry, const Caller& caller,
-                         const outside::Patience& patience) {
+bool IsCallersFault(const core::Error& error, const OpenedSession& session) {
+  const int number = error.error_number;
+  return number == 0 || number == EBUSY || number == ETIMEDOUT || number == ENOENT ||
+         !session.ended().empty();
+}
+
+ToolResult SessionFailed(std::string_view tool, const core::Error& error,
+                         const OpenedSession& session, SessionRegistry& registry,
+                         const Caller& caller, const outside::Patience& patience) {
   const std::string name = "session " + core::Quoted(session.id());
   if (error.error_number == EBUSY) {
-    return name + " is busy with another call; send a \"wait\" of more than 0, or call again later";
+    return RefusedCall(tool, name +
+                                 " is busy with another call; send a \"wait\" of more than 0, "
+                                 "or call again later");
   }
   if (error.error_number == ETIMEDOUT) {
-    return name + " was busy with other calls for the " + core::FormatDuration(patience.at_most) +
-           " that this one could wait; call again later, or interrupt it with close_session";
+    return RefusedCall(tool, name + " was busy with other calls for the " +
+                                 core::FormatDuration(patience.at_most) +
+                                 " that this one could wait; call again later, or end what runs "
+                                 "with close_session and interrupt");
   }
   if (const std::string why = session.ended(); !why.empty()) {
     // It knows since when.
     const core::Result<SessionRegistry::Use> found = registry.Find(caller.name, session.id());
-    return found ? name + " was closed: " + why : found.error().ToString();
+    return RefusedCall(tool, found ? name + " was closed: " + why : found.error().ToString());
   }
-  return error.detail.empty() ? error.ToString() : error.detail;
+  if (!IsCallersFault(error, session)) {
+    return SandboxFailed(tool, session.profile().profile.name, error);
+  }
+  return RefusedCall(tool, error.detail.empty() ? error.ToString() : error.detail);
 }
 
 ToolResult NotOpened(std::string_view tool, const EnabledProfile& profile,

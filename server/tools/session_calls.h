@@ -18,6 +18,8 @@
 
 namespace belljar::server::tools {
 
+inline constexpr char kCancelledOpening[] = "the call that opened it was cancelled";
+
 // `session` of the tools other than execute_code.
 Parameter SessionParameter();
 // `wait`: how long a call waits for its turn.
@@ -54,11 +56,15 @@ class SessionUse {
 void RecordSession(CallObserver* observer, std::string_view action, const Caller& caller,
                    const OpenedSession& session, std::string_view detail = "");
 
-// A sentence on an error of the engine's about a session: busy, closed meanwhile, unknown
-// checkpoint, … `registry` knows more about one that has closed.
-std::string SessionFault(const core::Error& error, const OpenedSession& session,
-                         SessionRegistry& registry, const Caller& caller,
-                         const outside::Patience& patience);
+// Whether an error of the engine's about a session is its caller's: it is busy, it has closed
+// meanwhile, or has no such checkpoint or file. Any other is this machine's.
+bool IsCallersFault(const core::Error& error, const OpenedSession& session);
+
+// What the caller is told about such an error. `registry` knows more about a session that has
+// closed.
+ToolResult SessionFailed(std::string_view tool, const core::Error& error,
+                         const OpenedSession& session, SessionRegistry& registry,
+                         const Caller& caller, const outside::Patience& patience);
 
 // The session could not be opened.
 ToolResult NotOpened(std::string_view tool, const EnabledProfile& profile,

@@ -138,6 +138,29 @@ TEST_F(SessionTest, Branches) {
   EXPECT_EQ(Value(*session, "x"), "[1]");
 }
 
+TEST_F(SessionTest, ZTimes) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  Run(*session, "x = 0");
+  const auto measure = [&](const char* what, auto&& act, int count = 200) {
+  std::vector<double> times;
+  for (int i = 1; i <= count; ++i) {
+    std::this_thread::sleep_for(milliseconds(6));
+    const auto begin = core::Clock::now();
+    act();
+    times.push_back(std::chrono::duration<double, std::milli>(core::Clock::now() - begin).count());
+  }
+  std::sort(times.begin(), times.end());
+  printf("%s p50 %.3f ms, min %.3f\n", what, times[times.size()/2], times[0]);
+  };
+  measure("cell", [&] { Run(*session, "x += 1"); });
+  measure("one-shot", [&] { (void)sandbox_->Run(tests::MakeRequest("x = 1")).ok(); });
+  measure("undo", [&] { ASSERT_TRUE(session->Undo()); Run(*session, "x += 1"); });
+  measure("branch", [&] { ASSERT_TRUE(session->Branch(1)); });
+  measure("branch 100", [&] { auto b = session->Branch(100); ASSERT_TRUE(b) << b.error().ToString(); for (auto& each : *b) Run(*each, "x"); }, 3);
+  measure("open", [&] { ASSERT_TRUE(OpenSession()); });
+}
+
 TEST_F(SessionTest, AnInterruptedCellKeepsTheSession) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
@@ -238,6 +261,94 @@ TEST_F(SessionTest, NothingIsLeft) {
   EXPECT_TRUE(tests::Eventually([] { return Descendants() == 4; })) << Descendants();
   EXPECT_TRUE(tests::Eventually([&] { return tests::OpenDescriptors() == open; }))
       << tests::OpenDescriptors() << " instead of " << open;
+}
+
+class SessionFilesTest : public SessionTest {
+ protected:
+  void SetUp() override {
+    SessionTest::SetUp();
+    if (!sandbox_) return;
+    SandboxOptions options;
+    options.profile = tests::ShippedProfile("filesystem");
+    options.spares = 1;
+    sandbox_ = tests::Open(std::move(options));
+    ASSERT_TRUE(sandbox_);
+  }
+
+  static constexpr char kRead[] = "open('a.txt').read()";
+  static std::string Write(const std::string& text) {
+    return "with open('a.txt', 'w') as f: f.write('" + text + "')";
+  }
+};
+
+TEST_F(SessionFilesTest, FilesBelongToTheState) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  const host::Outcome first = Run(*session, Write("one"));
+  ASSERT_EQ(first.status, host::Status::kOk) << (first.error ? first.error->message : "");
+  ASSERT_EQ(first.artifacts.size(), 1u);
+  EXPECT_EQ(first.artifacts[0].name, "a.txt");
+  EXPECT_EQ(first.artifacts[0].content, "one");
+  const host::Outcome second = Run(*session, "with open('b.txt', 'w') as f: f.write('b')");
+  ASSERT_EQ(second.artifacts.size(), 1u);
+  EXPECT_EQ(second.artifacts[0].name, "b.txt");
+  EXPECT_EQ(second.session->note, "");
+  Run(*session, Write("two"));
+  EXPECT_EQ(Value(*session, kRead), "\"two\"");
+  ASSERT_TRUE(session->Undo(2));
+  EXPECT_EQ(Value(*session, kRead), "\"one\"");
+  const host::Outcome stopped =
+      Run(*session, Write("three") + "\nwhile True: pass", milliseconds(300));
+  EXPECT_TRUE(stopped.session->restored);
+  EXPECT_EQ(Value(*session, kRead), "\"one\"");
+}
+
+TEST_F(SessionFilesTest, BranchesHaveTheirOwn) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  Run(*session, Write("one"));
+  const auto branches = session->Branch(2);
+  ASSERT_TRUE(branches) << branches.error().ToString();
+  Run(*(*branches)[0], Write("left"));
+  Run(*(*branches)[1], Write("right"));
+  EXPECT_EQ(Value(*session, kRead), "\"one\"");
+  EXPECT_EQ(Value(*(*branches)[0], kRead), "\"left\"");
+  EXPECT_EQ(Value(*(*branches)[1], kRead), "\"right\"");
+  const auto difference = session->Compare(*(*branches)[0]);
+  ASSERT_TRUE(difference) << difference.error().ToString();
+  EXPECT_EQ(difference->files.changed, std::vector<std::string>{"a.txt"});
+}
+
+TEST_F(SessionFilesTest, TheCallerReadsAndWritesThem) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->WriteFiles({{"a.txt", "mine"}, {"data/b.txt", "b"}}));
+  EXPECT_EQ(Value(*session, kRead), "\"mine\"");
+  Run(*session, Write("theirs"));
+  const auto read = session->ReadFile("a.txt");
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(*read, "theirs");
+  const auto removed = session->RemoveFile("a.txt");
+  ASSERT_TRUE(removed) << removed.error().ToString();
+  EXPECT_EQ(Run(*session, kRead).error->type, "FileNotFoundError");
+  ASSERT_TRUE(session->Undo(3));
+  EXPECT_EQ(Value(*session, kRead), "\"mine\"");
+  const auto files = session->Files();
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 2u);
+  EXPECT_EQ((*files)[1].path, "data/b.txt");
+  EXPECT_EQ(session->ReadFile("none").error().ToString(),
+            "read file \"none\": No such file or directory (ENOENT): the session has no such file");
+}
+
+TEST_F(SessionFilesTest, AnOpenFileGoesOn) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  EXPECT_EQ(Value(*session, "f = open('a.txt', 'w')\nf.write('one')\nf.flush()\n1"), "1");
+  EXPECT_EQ(Value(*session, "f.write(' two')\nf.flush()\n1"), "1");
+  ASSERT_TRUE(session->Undo());
+  EXPECT_EQ(Value(*session, "f.write(' three')\nf.flush()\nopen('a.txt').read()"),
+            "\"one three\"");
 }
 
 }  // namespace
