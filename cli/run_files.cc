@@ -125,7 +125,7 @@ core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std:
 }
 
 core::Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force,
-                                                 const std::string& option) {
+                                                const std::string& option) {
   const std::string what = option + " " + core::Quoted(name);
   std::error_code error;
   fs::create_directories(name, error);

@@ -53,9 +53,10 @@ void RaiseDescriptorLimit() {
 
 // Clients can connect without a token, so the descriptors that calls need are reserved: per call
 // the worker's socket, pipes and capture, and two events. A container's channels to the guest and
-// to the engine need no more.
+// to the engine need no more. Sessions may need many, of which few servers have all: they get at
+// most half of what is left.
 size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
-  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kMin = 16;
+  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kOfCheckpoint = 3, kMin = 16;
   const ExecutionConfig& execution = config.execution;
   const size_t containers = config.container.enabled ? config.container.max_containers : 0;
   const size_t workers = running + (execution.spares + containers) *
@@ -64,7 +65,10 @@ size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.http->max_connections;
   const size_t left = std::max<size_t>(limit.rlim_cur, kept + kMin) - kept;
-  return std::min(config.http->max_connections, left);
+  const SessionsConfig& sessions = config.sessions;
+  const size_t of_sessions =
+      sessions.enabled ? sessions.total * (kOfWorker + kOfCheckpoint * sessions.checkpoints) : 0;
+  return std::min(config.http->max_connections, left - std::min(of_sessions, left / 2));
 }
 
 // Returns the memory of large bodies and answers to the system at once. By default glibc raises its
@@ -137,7 +141,8 @@ class Server {
 
   ~Server() {
     service_.CancelAll();
-    queue_.Drain(Clock::now() + kLastMoment);
+    if (queue_.Drain(Clock::now() + kLastMoment)) return;
+    sessions_.CloseAll("the server was stopped");  // which calls may still wait for
   }
 
   mcp::McpService& service() { return service_; }

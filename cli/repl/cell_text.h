@@ -46,8 +46,8 @@ class CellText {
   std::string source_;
   uint64_t size_ = 0;
   size_t lines_ = 0;
-  size_t brackets_ = 0;    // open ones
-  std::string quote_;      // what ends the string that is open; empty: none is
+  size_t brackets_ = 0;     // open ones
+  std::string quote_;       // what ends the string that is open; empty: none is
   bool continued_ = false;  // by a backslash
   bool is_block_ = false;
   char last_ = '\0';  // of the code of the line

@@ -50,9 +50,11 @@ bool NamesAnException(std::string_view line) {
 std::string ColoredLine(std::string_view line) {
   if (line.starts_with("  File \"")) return ColoredPlace(line);
   if (line.starts_with("belljar: ")) return Colored(line, Color::kYellow);
-  if (line.starts_with("hint: ") || line.starts_with("  hint: ")) return Colored(line, Color::kCyan);
+  if (line.starts_with("hint: ") || line.starts_with("  hint: "))
+    return Colored(line, Color::kCyan);
   // The marks below a line of code.
-  if (!line.empty() && line.find_first_not_of(" ~^") == line.npos) return Colored(line, Color::kRed);
+  if (!line.empty() && line.find_first_not_of(" ~^") == line.npos)
+    return Colored(line, Color::kRed);
   if (!NamesAnException(line)) return std::string(line);
   const size_t colon = std::min(line.find(':'), line.size());
   return Colored(line.substr(0, colon), Color::kRed) + std::string(line.substr(colon));

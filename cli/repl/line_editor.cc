@@ -22,8 +22,8 @@ constexpr size_t kIndent = 4;
 constexpr size_t kGap = 2;  // between columns
 
 size_t CodePoints(std::string_view text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 // libedit counts columns as the locale does. Terminals are UTF-8, also in a shell without a locale.

@@ -1,8 +1,8 @@
 // Saver: files on this machine from what cells produce.
 //
-// Figures are saved as "cell-3-figure-1.png": the guest may have chosen the rest of a name, and with
-// such a beginning it is nothing that another program would load. Everything, under its own name, is
-// saved only where the user has named a directory for it.
+// Figures are saved as "cell-3-figure-1.png": the guest may have chosen the rest of a name, and
+// with such a beginning it is nothing that another program would load. Everything, under its own
+// name, is saved only where the user has named a directory for it.
 #ifndef BELLJAR_CLI_REPL_SAVER_H_
 #define BELLJAR_CLI_REPL_SAVER_H_
 
@@ -23,7 +23,7 @@ class Saver {
   Saver(std::optional<SaveDirectory> directory, bool force);
 
   struct Report {
-    std::string text;  // for standard error, complete lines
+    std::string text;                  // for standard error, complete lines
     std::optional<core::Error> error;  // the first one
   };
   // Takes the artifacts of `outcome`, the cell `cell`.

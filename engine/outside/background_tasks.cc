@@ -32,11 +32,29 @@ void BackgroundTasks::Add(std::function<void()> task) {
   changed_.notify_one();
 }
 
+void BackgroundTasks::AddAt(core::Deadline due, std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    timed_.emplace(due, std::move(task));
+  }
+  changed_.notify_one();
+}
+
 void BackgroundTasks::Work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return is_ending_ || !tasks_.empty(); });
-    if (tasks_.empty()) return;
+    while (!timed_.empty() && timed_.begin()->first <= core::Clock::now()) {
+      tasks_.push_back(std::move(timed_.extract(timed_.begin()).mapped()));
+    }
+    if (tasks_.empty()) {
+      if (is_ending_) return;
+      if (timed_.empty()) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_until(lock, timed_.begin()->first);
+      }
+      continue;
+    }
     {
       const std::function<void()> task = std::exchange(tasks_.front(), {});
       tasks_.pop_front();

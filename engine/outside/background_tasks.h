@@ -1,16 +1,18 @@
-// BackgroundTasks: one thread that does what nobody waits for, in order.
+// BackgroundTasks: one thread that does what nobody waits for: at once and in order, or later.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "engine/core/result.h"
+#include "engine/core/socket.h"
 
 namespace belljar::outside {
 
@@ -18,11 +20,13 @@ class BackgroundTasks {
  public:
   static core::Result<std::unique_ptr<BackgroundTasks>> Start(std::string operation);
   BackgroundTasks(const BackgroundTasks&) = delete;
-  // Does all that is left.
+  // Does all that is left, except what is not due.
   ~BackgroundTasks();
 
   // `task` does not throw. Any thread.
   void Add(std::function<void()> task);
+  // Not before `due`.
+  void AddAt(core::Deadline due, std::function<void()> task);
 
  private:
   BackgroundTasks() = default;
@@ -31,6 +35,7 @@ class BackgroundTasks {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
+  std::multimap<core::Deadline, std::function<void()>> timed_;
   bool is_ending_ = false;
   std::thread thread_;
 };

@@ -45,6 +45,9 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   host->later = [tasks = background_.get()](std::function<void()> task) {
     tasks->Add(std::move(task));
   };
+  host->at = [tasks = background_.get()](core::Deadline due, std::function<void()> task) {
+    tasks->AddAt(due, std::move(task));
+  };
   session_host_ = std::move(host);
   return session_host_;
 }

@@ -192,12 +192,12 @@ core::Result<Session::Turn> Session::TakeTurn(Patience patience, const RunOption
     if (!token) return token.error();
   }
   is_taken_ = true;
+  last_used_ = core::Clock::now();
   return Turn(shared_from_this());
 }
 
 void Session::EndTurn() {
   std::unique_lock lock(mutex_);
-  last_used_ = std::chrono::steady_clock::now();
   if (!takers_.empty()) return takers_.Give({});
   if (closed_.empty()) {
     is_taken_ = false;
@@ -212,8 +212,13 @@ void Session::After(Turn turn, host::DeferredTasks* deferred) {
   auto kept = std::make_shared<std::optional<Turn>>(std::move(turn));
   std::function<void()> step = [this, kept] {
     if (closed().empty()) {
+      {
+        const std::lock_guard lock(mutex_);
+        last_used_ = core::Clock::now();
+      }
       (void)Hold().ok();
       DropSome();
+      RestLater();
     }
     kept->reset();
   };
@@ -222,6 +227,43 @@ void Session::After(Turn turn, host::DeferredTasks* deferred) {
   } else {
     host_->later(std::move(step));
   }
+}
+
+void Session::RestLater() {
+  core::Deadline due;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_host_closed_ || std::exchange(will_rest_, true)) return;
+    due = last_used_ + options_.rest_after;
+  }
+  host_->at(due, [weak = weak_from_this()] {
+    if (const std::shared_ptr<Session> session = weak.lock()) session->Rest();
+  });
+}
+
+// The worker and its checkpoint would be the same memory twice, after the next cell's page faults
+// have been taken ahead.
+void Session::Rest() {
+  {
+    const std::lock_guard lock(mutex_);
+    will_rest_ = false;
+    if (!closed_.empty() || is_taken_) return;
+  }
+  core::Deadline last_used;
+  {
+    const std::lock_guard lock(mutex_);
+    last_used = last_used_;
+  }
+  if (core::Clock::now() < last_used + options_.rest_after) return RestLater();
+  const core::Result<Turn> turn = TakeTurn({.waits = false});
+  if (!turn || !worker_) return;
+  bool rests;
+  {
+    const std::lock_guard lock(mutex_);
+    last_used_ = last_used;  // this was no use
+    rests = is_held_ && base_ && !base_->is_shared && !base_->process.process.HasEnded();
+  }
+  if (rests) Discard(std::exchange(worker_, std::nullopt));
 }
 
 std::string Session::closed() const {
@@ -270,16 +312,16 @@ void Session::Release() {
 }
 
 Session::Info Session::info() const {
-  std::vector<pid_t> processes;
   Info info;
   {
     const std::lock_guard lock(mutex_);
     info = {cells_, is_taken_, held_.size(), last_used_, opened_, 0};
-    for (const auto& held : held_) processes.push_back(held->process.process.pid());
   }
-  for (const pid_t pid : processes) info.memory_bytes += ProportionalMemory(pid);
+  for (const pid_t pid : processes()) info.memory_bytes += ProportionalMemory(pid);
   return info;
 }
+
+std::vector<pid_t> Session::processes() const { return shared_->family->processes(); }
 
 // ---- Cells
 

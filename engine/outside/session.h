@@ -8,7 +8,8 @@
 //   Result<std::vector<std::shared_ptr<Session>>> branches = (*session)->Branch(8);
 //
 // Before each cell there is a checkpoint, a clone of the worker that waits (session_family.h). It is
-// made after the cell before, off the caller's path. A cell that is stopped by a limit, killed or
+// made after the cell before, off the caller's path. A session that nobody uses for a few seconds
+// keeps only that one, and goes on from it. A cell that is stopped by a limit, killed or
 // cancelled costs the cell: the session goes on from its checkpoint, and the outcome says so.
 //
 // All of it is thread-safe. A session does one thing at a time; who comes later waits for its turn,
@@ -53,6 +54,9 @@ struct SessionOptions {
   // Of all its processes and its branches', as the kernel counts it. Checkpoints go until the rest
   // fits. 0: twice limits.memory.
   core::Bytes total_memory{0};
+  // Without a call for so long, its worker ends, and it goes on from the checkpoint of its state
+  // (1 ms). Longer than a person or a model takes between cells that belong together.
+  std::chrono::milliseconds rest_after{5'000};
 };
 
 struct CheckpointInfo {
@@ -108,6 +112,7 @@ struct SessionHost {
   egress::EgressService* egress = nullptr;  // borrowed; null: none
   std::function<core::Result<void>(Worker&)> observe;
   std::function<void(std::function<void()>)> later;  // runs it off the caller's path, in order
+  std::function<void(core::Deadline, std::function<void()>)> at;  // the same, not before that time
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -165,13 +170,17 @@ class Session : public std::enable_shared_from_this<Session> {
   // Why it is closed; empty: it is open.
   std::string closed() const;
 
+  // Those of the session and of its branches.
+  std::vector<pid_t> processes() const;
+
   struct Info {
     uint64_t cells = 0;  // so far
     bool is_busy = false;
     size_t checkpoints = 0;
     std::chrono::steady_clock::time_point last_used;
     std::chrono::system_clock::time_point opened;
-    uint64_t memory_bytes = 0;  // private memory of this session and its branches
+    // Private memory, and the part of what is shared, of the session and its branches.
+    uint64_t memory_bytes = 0;
   };
   Info info() const;
 
@@ -190,6 +199,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   core::Result<Turn> TakeTurn(Patience patience, const RunOptions& run = {});
   void EndTurn();
+  void RestLater();
+  void Rest();
   void After(Turn turn, host::DeferredTasks* deferred);
   core::Error ClosedError() const;
   void Release();
@@ -237,6 +248,7 @@ class Session : public std::enable_shared_from_this<Session> {
   TakerQueue<Token> takers_;
   std::string closed_;
   bool is_host_closed_ = false;
+  bool will_rest_ = false;  // RestLater has been called, and Rest not yet
   std::optional<Event> interrupt_;  // of the cell that runs
   std::chrono::steady_clock::time_point last_used_;
 };

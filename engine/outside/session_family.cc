@@ -279,9 +279,11 @@ size_t SessionFamily::KillStrangers() {
   return killed;
 }
 
-size_t SessionFamily::processes() const {
+std::vector<pid_t> SessionFamily::processes() const {
   const std::lock_guard lock(mutex_);
-  return known_.size();
+  std::vector<pid_t> all{init_.pid()};
+  all.insert(all.end(), known_.begin(), known_.end());
+  return all;
 }
 
 bool SessionFamily::IsAlive() const {

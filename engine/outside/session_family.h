@@ -72,7 +72,8 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
 
   // Readable once the init has ended, and so all others.
   int ended_fd() const { return init_.ended_fd(); }
-  size_t processes() const;
+  // The init, and those that have not been reaped.
+  std::vector<pid_t> processes() const;
 
   pid_t pid() const override { return init_.pid(); }
   bool IsAlive() const override;

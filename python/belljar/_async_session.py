@@ -34,7 +34,7 @@ class AsyncSession:
 
         >>> import asyncio
         >>> async def main():
-        ...     async with AsyncSandbox() as box, box.session() as session:
+        ...     async with AsyncSandbox("basic") as box, box.session() as session:
         ...         await session.run("x = 40")
         ...         return (await session.run("x + 2")).value
         >>> asyncio.run(main())
@@ -245,7 +245,7 @@ class AsyncSession:
 
         >>> import asyncio
         >>> async def main():
-        ...     async with AsyncSandbox() as box, box.session() as session:
+        ...     async with AsyncSandbox("basic") as box, box.session() as session:
         ...         await session.run("x = 10")
         ...         branches = await session.branch(3)
         ...         results = await asyncio.gather(

@@ -33,7 +33,7 @@ _MAX_LABEL = 200  # bytes
 class Session:
     """A live Python, made by `Sandbox.session`: what a cell defines is there in the next one.
 
-        >>> with Sandbox() as box, box.session() as session:
+        >>> with Sandbox("basic") as box, box.session() as session:
         ...     _ = session.run("import math\\nradius = 2")
         ...     session.run("round(math.pi * radius**2, 2)").value
         12.57
@@ -42,7 +42,7 @@ class Session:
     cancelled costs that cell only: the session goes on from its checkpoint, and
     `result.session.restored` says so.
 
-        >>> with Sandbox() as box, box.session() as session:
+        >>> with Sandbox("basic") as box, box.session() as session:
         ...     _ = session.run("x = 1")
         ...     result = session.run("x = 2\\nwhile True: pass", timeout=0.2)
         ...     result.ok, result.session.restored, session.run("x").value
@@ -92,7 +92,7 @@ class Session:
     ) -> Result:
         """Runs a cell: like `Sandbox.run`, in the session's namespace.
 
-            >>> with Sandbox() as box, box.session() as session:
+            >>> with Sandbox("basic") as box, box.session() as session:
             ...     _ = session.run("def total(): return sum(map(price, cart))",
             ...                     inputs={"cart": ["tea", "milk"]})
             ...     session.run("total()", functions={"price": {"tea": 3, "milk": 1}.get}).value
@@ -162,7 +162,7 @@ class Session:
     def checkpoint(self, label: str | None = None) -> Checkpoint:
         """The checkpoint of the present state.
 
-            >>> with Sandbox() as box, box.session() as session:
+            >>> with Sandbox("basic") as box, box.session() as session:
             ...     _ = session.run("x = [1]")
             ...     before = session.checkpoint("one item")
             ...     _ = session.run("x.append(2)")
@@ -201,7 +201,7 @@ class Session:
     def undo(self, cells: int = 1) -> None:
         """Makes the state what it was before the last cells.
 
-            >>> with Sandbox() as box, box.session() as session:
+            >>> with Sandbox("basic") as box, box.session() as session:
             ...     _ = session.run("x = 1")
             ...     _ = session.run("x = 2")
             ...     session.undo()
@@ -220,7 +220,7 @@ class Session:
     ) -> list[Session]:
         """Makes `n` sessions with the same state, which share the memory that they do not change.
 
-            >>> with Sandbox() as box, box.session() as session:
+            >>> with Sandbox("basic") as box, box.session() as session:
             ...     _ = session.run("x = 10")
             ...     branches = session.branch(3)
             ...     [each.run("x + i", inputs={"i": i}).value for i, each in enumerate(branches)]
@@ -300,7 +300,7 @@ class Session:
     def info(self) -> SessionInfo:
         """What the session has used, and whether it is in use.
 
-        >>> with Sandbox() as box, box.session() as session:
+        >>> with Sandbox("basic") as box, box.session() as session:
         ...     _ = session.run("1")
         ...     session.info().cells
         1

@@ -192,7 +192,7 @@ std::vector<Setting> MakeSettings() {
       {"sessions.memory", "", "", "SIZE", "twice its memory limit", "\"1g\"",
        "memory of a session with its checkpoints and branches, as the kernel counts it; beyond it "
        "checkpoints are dropped",
-       BELLJAR_FIELD(config.sessions.memory), kMebi, kGibi << 10},
+       BELLJAR_FIELD(config.sessions.memory), 1, kGibi << 10},
 
       {"answers.characters", "", "--answer-characters", "N", "", "",
        "length of stdout, stderr, the value and the error in an answer, each; the middle of what "

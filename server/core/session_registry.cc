@@ -30,17 +30,22 @@ std::string TimeText(std::chrono::system_clock::time_point when) {
   return text.data();
 }
 
-// In whole seconds, if it is more than one.
-std::string DurationText(std::chrono::steady_clock::duration time) {
-  const auto exact = duration_cast<milliseconds>(time);
-  return core::FormatDuration(exact < seconds(1) ? exact : duration_cast<seconds>(time));
-}
-
 std::string SessionsText(size_t count) {
   return std::to_string(count) + (count == 1 ? " open session" : " open sessions");
 }
 
 }  // namespace
+
+std::string DurationInWords(std::chrono::steady_clock::duration time) {
+  const auto in = [](auto count, const char* unit) {
+    return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
+  };
+  const int64_t milli = duration_cast<milliseconds>(time).count();
+  if (milli < 1000) return in(milli, "millisecond");
+  const int64_t whole = milli / 1000;
+  if (whole % 3600 == 0) return in(whole / 3600, "hour");
+  return whole % 60 == 0 || whole >= 3600 ? in(whole / 60, "minute") : in(whole, "second");
+}
 
 struct SessionRegistry::Entry {
   std::string owner;
@@ -61,11 +66,7 @@ SessionRegistry::~SessionRegistry() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
-  std::unique_lock lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    entry = Remove(entry, "the server was stopped");
-  }
-  CloseRemoved(lock);
+  CloseAll("the server was stopped");
 }
 
 // --- limits -------------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
     longest = entry;
   }
   if (longest == entries_.end()) return false;
-  const std::string idle = DurationText(clocks_.steady() - longest->second->last_used);
+  const std::string idle = DurationInWords(clocks_.steady() - longest->second->last_used);
   Remove(longest, "the server was full, and nobody had used it for " + idle +
                       ": another caller needed room");
   return true;
@@ -177,7 +178,7 @@ core::Result<SessionRegistry::Use> SessionRegistry::Find(const std::string& owne
   if (clocks_.steady() >= entry.opened + config_.lifetime) {
     CloseRemoved(lock);
     return Refusal("session " + core::Quoted(id) + " has reached its lifetime of " +
-                   DurationText(config_.lifetime) + " and closes when its last call ends");
+                   DurationInWords(config_.lifetime) + " and closes when its last call ends");
   }
   ++entry.uses;
   Use use(*this, found->second);
@@ -248,6 +249,12 @@ core::Result<void> SessionRegistry::Close(const std::string& owner, const std::s
   return closed;
 }
 
+void SessionRegistry::CloseAll(const std::string& why) {
+  std::unique_lock lock(mutex_);
+  for (auto entry = entries_.begin(); entry != entries_.end();) entry = Remove(entry, why);
+  CloseRemoved(lock);
+}
+
 // Requires mutex_. Returns the next entry.
 SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator entry,
                                                            std::string why) {
@@ -284,9 +291,9 @@ void SessionRegistry::RemoveDue() {
     if (each.uses > 0 || now < EndOf(each)) {
       ++entry;
     } else if (now >= each.opened + config_.lifetime) {
-      entry = Remove(entry, "it had reached its lifetime of " + DurationText(config_.lifetime));
+      entry = Remove(entry, "it had reached its lifetime of " + DurationInWords(config_.lifetime));
     } else {
-      entry = Remove(entry, "nobody had used it for " + DurationText(config_.idle));
+      entry = Remove(entry, "nobody had used it for " + DurationInWords(config_.idle));
     }
   }
 }

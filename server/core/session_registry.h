@@ -31,6 +31,9 @@
 
 namespace belljar::server {
 
+// "30 minutes", "90 seconds": whole ones, rounded down.
+std::string DurationInWords(std::chrono::steady_clock::duration time);
+
 // A session as the registry sees it. Any thread, concurrently.
 class RegisteredSession {
  public:
@@ -117,6 +120,9 @@ class SessionRegistry {
 
   // Without waiting for its end.
   core::Result<void> Close(const std::string& owner, const std::string& id, const std::string& why);
+
+  // Of every owner, used or not.
+  void CloseAll(const std::string& why);
 
   struct Listed {
     std::shared_ptr<RegisteredSession> session;

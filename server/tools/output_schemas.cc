@@ -356,7 +356,22 @@ constexpr const char* kSessions = R"({
       "success": {"const": true},
       "sessions": {
         "type": "array",
-        "description": "Those of this caller, the oldest first: session (its id), profile, cells (so far), checkpoints (held), busy, idle (seconds), closes_in (seconds, without a call), memory_bytes (of its checkpoints, as the kernel counts it) and, of a branch, branch_of"
+        "description": "Those of this caller, the oldest first",
+        "items": {
+          "type": "object",
+          "properties": {
+            "session": {"type": "string"},
+            "profile": {"type": "string"},
+            "cells": {"type": "integer", "description": "So far"},
+            "checkpoints": {"type": "integer", "description": "Those that are held"},
+            "busy": {"type": "boolean", "description": "Whether a call uses it"},
+            "idle": {"type": "integer", "description": "Seconds since the last one"},
+            "closes_in": {"type": "integer", "description": "Seconds, without a call"},
+            "memory_bytes": {"type": "integer", "description": "As the kernel counts it"},
+            "branch_of": {"type": "string", "description": "The session that it has branched off"}
+          },
+          "required": ["session", "profile", "cells", "checkpoints", "busy"]
+        }
       }
     },
     "required": ["success", "sessions"]
@@ -376,10 +391,38 @@ constexpr const char* kSessions = R"({
     "properties": {
       "success": {"const": true},
       "session": {"type": "string"},
-      "checkpoint": {"type": ["string", "null"], "description": "keep: the one of the present state; roll_back: the one whose state the session now has"},
-      "checkpoints": {"type": "array", "description": "list: those that are held: checkpoint (its id), cell (after which it was made), made (UTC) and, if there are any, label, parent, current"},
+      "checkpoint": {"type": ["string", "null"], "description": "keep: that of the present state; roll_back: that whose state the session now has"},
+      "checkpoints": {
+        "type": "array",
+        "description": "list: those that are held, the one that goes first at the beginning",
+        "items": {
+          "type": "object",
+          "properties": {
+            "checkpoint": {"type": "string"},
+            "cell": {"type": "integer", "description": "After which it was made"},
+            "made": {"type": "string", "description": "UTC"},
+            "label": {"type": "string"},
+            "parent": {"type": "string", "description": "The checkpoint that its cell started from"},
+            "current": {"type": "boolean", "description": "The session is in this state"}
+          },
+          "required": ["checkpoint", "cell", "made"]
+        }
+      },
       "branches": {"type": "array", "items": {"type": "string"}, "description": "branch: ids of the new sessions"},
-      "variables": {"type": "array", "description": "compare: name, change (added, changed, removed, unknown), and before and after: type and repr. From the code"},
+      "variables": {
+        "type": "array",
+        "description": "compare: those that differ. From the code",
+        "items": {
+          "type": "object",
+          "properties": {
+            "name": {"type": "string"},
+            "change": {"enum": ["added", "changed", "removed", "unknown"]},
+            "before": {"type": "object", "description": "type and repr"},
+            "after": {"type": "object"}
+          },
+          "required": ["name", "change"]
+        }
+      },
       "files": {"type": "object", "description": "compare: paths that were added, changed, removed"},
       "cells": {"type": "array", "items": {"type": "integer"}, "description": "compare: after how many cells each of the two is"},
       "left_out": {"type": "integer", "description": "compare: differences that are not listed"}
@@ -391,13 +434,22 @@ constexpr const char* kSessions = R"({
     "properties": {
       "success": {"const": true},
       "session": {"type": "string"},
-      "files": {"type": "array", "description": "list, write, copy: path and size"},
-      "left_out": {"type": "integer", "description": "list: files that are not listed"},
+      "files": {
+        "type": "array",
+        "description": "list: those that there are; write, copy: those that were written",
+        "items": {
+          "type": "object",
+          "properties": {"path": {"type": "string"}, "size": {"type": "integer", "description": "Bytes"}},
+          "required": ["path", "size"]
+        }
+      },
+      "left_out": {"type": "integer", "description": "Files that are not listed"},
+      "to": {"type": "string", "description": "copy: the other session"},
       "path": {"type": "string"},
-      "size": {"type": "integer", "description": "read, export: bytes"},
+      "size": {"type": "integer", "description": "read: bytes"},
       "media_type": {"type": "string"},
       "text": {"type": "string", "description": "read: the whole content, if it is text and not too long"},
-      "uri": {"type": "string", "description": "read, export: resource with the content, for resources/read; kept for a limited time"},
+      "uri": {"type": "string", "description": "read: resource with the content, for resources/read; kept for a limited time"},
       "deleted": {"type": "boolean"}
     },
     "required": ["success", "session"]

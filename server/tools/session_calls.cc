@@ -118,7 +118,7 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
   }
   if (error.error_number == ETIMEDOUT) {
     return RefusedCall(tool, name + " was busy with other calls for the " +
-                                 core::FormatDuration(patience.at_most) +
+                                 DurationInWords(patience.at_most) +
                                  " that this one could wait; call again later, or end what runs "
                                  "with close_session and interrupt");
   }

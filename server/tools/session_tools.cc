@@ -42,7 +42,7 @@ ToolDescription DescribeOpen(const SessionRegistry& registry, const ParameterTab
       "Opens a Python that stays: execute_code with its id as session goes on where the call "
       "before ended. A cell that is stopped by a limit leaves the session as it was before. What "
       "is set here holds for all its cells. Closes after " +
-          core::FormatDuration(config.idle) + " without a call.",
+          DurationInWords(config.idle) + " without a call.",
       parameters);
 }
 

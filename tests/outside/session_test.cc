@@ -43,10 +43,8 @@ class SessionTest : public testing::Test {
     ASSERT_TRUE(sandbox_);
   }
 
-  std::shared_ptr<Session> OpenSession(size_t checkpoints = 16) {
-    SessionOptions options;
+  std::shared_ptr<Session> OpenSession(SessionOptions options = {}) {
     options.limits = sandbox_->profile().default_limits;
-    options.checkpoints = checkpoints;
     auto session = sandbox_->OpenSession(options);
     EXPECT_TRUE(session) << session.error().ToString();
     return session ? *session : nullptr;
@@ -138,6 +136,20 @@ TEST_F(SessionTest, Branches) {
   EXPECT_EQ(Value(*session, "x"), "[1]");
 }
 
+TEST_F(SessionTest, ZMemory) {
+  const auto session = OpenSession();
+  Run(*session, "x = 0");
+  for (int i = 0; i < 8; ++i) { 
+  std::this_thread::sleep_for(milliseconds(30));
+  printf("after %d\n", i);
+  for (pid_t pid : session->processes()) {
+    fflush(stdout);
+    system(("grep -E 'Private|Pss_Anon|^Rss' /proc/" + std::to_string(pid) + "/smaps_rollup | tr '\\n' ' '; grep VmPTE /proc/" + std::to_string(pid) + "/status").c_str());
+  }
+  Run(*session, "x += 1");
+  }
+}
+
 TEST_F(SessionTest, ZTimes) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
@@ -227,6 +239,25 @@ TEST_F(SessionTest, Compares) {
                each.repr_before + " " + each.repr_after + "\n";
   }
   EXPECT_EQ(changes, "b 1 [2] [2, 3]\nc 2 'gone' \nd 0  None\n");
+}
+
+TEST_F(SessionTest, ARestingOneGoesOn) {
+  const auto session = OpenSession({.rest_after = milliseconds(50)});
+  ASSERT_TRUE(session);
+  EXPECT_EQ(Value(*session, "x = [1]\nx"), "[1]");
+  // Its init, and a checkpoint before and after the cell.
+  ASSERT_TRUE(tests::Eventually([&] { return session->processes().size() == 3; }))
+      << session->processes().size();
+  const host::Outcome next = Run(*session, "x.append(2)\nx");
+  EXPECT_EQ(next.result_json, "[1,2]");
+  EXPECT_EQ(next.session->note, "");
+  EXPECT_EQ(next.session->checkpoint, "c1");
+  ASSERT_TRUE(tests::Eventually([&] { return session->processes().size() == 4; }));
+  ASSERT_TRUE(session->Undo());
+  EXPECT_EQ(Value(*session, "x"), "[1]");
+  ASSERT_TRUE(tests::Eventually([&] { return session->processes().size() == 5; }));
+  ASSERT_TRUE(session->Branch(2));
+  EXPECT_EQ(Value(*session, "x"), "[1]");
 }
 
 TEST_F(SessionTest, ClosedOnesSaySo) {

@@ -30,7 +30,7 @@ with Sandbox("basic", spares=1) as box:
     executor.send_variables({"given": [1]})
     assert "one live Python" in executor.instructions
     done = executor("import math\\ndef f(x): return math.floor(x) + given[0]\\nprint('hi')")
-    assert (done.output, done.logs, done.is_final_answer) == (None, "hi\\n", False), done
+    assert (done.output, done.logs, done.is_final_answer) == (None, "hi", False), done
     assert executor.variables == {}
     assert executor("given.append(2)\\nf(double(1.5))").output == 4
     assert executor("given").output == [1, 2]
@@ -82,7 +82,8 @@ with BelljarTool(profile="basic", timeout=5, session=True) as tool:
     async def main():
         return await tool.ainvoke({"code": "f() * 8"})
     assert asyncio.run(main()) == "value:\\n48"
-    message = tool.invoke({"type": "tool_call", "id": "1", "name": "python", "args": {"code": "f()"}})
+    call = {"type": "tool_call", "id": "1", "name": "python", "args": {"code": "f()"}}
+    message = tool.invoke(call)
     assert message.artifact.session.cell == 4
     session = tool._session
 assert session.closed
@@ -103,7 +104,7 @@ shell.run_line_magic("load_ext", "belljar.ipython")
 def cell(line, code):
     with capture_output() as shown:
         shell.run_cell_magic("belljar", line, code)
-    return shown.stdout + "".join(str(each) for each in shown.outputs)
+    return shown.stdout + "".join(each.data["text/plain"] for each in shown.outputs)
 
 cell("--session a", "def f(): return total\\ntotal = 2")
 assert "2" in cell("--session a", "f()")

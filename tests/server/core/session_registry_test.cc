@@ -98,18 +98,20 @@ TEST_F(SessionRegistryTest, AnIdleOneIsClosed) {
   EXPECT_FALSE(session->closed);
   now_ += minutes(1);
   registry().CloseDue();
-  EXPECT_EQ(session->closed, "nobody had used it for 30m");
+  EXPECT_EQ(session->closed, "nobody had used it for 30 minutes");
   now_ += minutes(2);
-  EXPECT_EQ(Why(registry().Find("a", "one")),
-            "session \"one\" was closed at 1970-01-01 01:59:00 UTC: nobody had used it for 30m; "
-            "what it held is lost");
+  EXPECT_EQ(
+      Why(registry().Find("a", "one")),
+      "session \"one\" was closed at 1970-01-01 01:59:00 UTC: nobody had used it for 30 minutes; "
+      "what it held is lost");
   EXPECT_EQ(registry().open(), 0u);
 }
 
 TEST_F(SessionRegistryTest, WhoAsksTooLateIsToldEvenIfTheTimerIs) {
   Open("a", "one");
   now_ += minutes(31);
-  EXPECT_NE(Why(registry().Find("a", "one")).find("nobody had used it for 30m"), std::string::npos);
+  EXPECT_NE(Why(registry().Find("a", "one")).find("nobody had used it for 30 minutes"),
+            std::string::npos);
 }
 
 TEST_F(SessionRegistryTest, OneInUseIsNotClosedForItsAge) {
@@ -124,11 +126,12 @@ TEST_F(SessionRegistryTest, OneInUseIsNotClosedForItsAge) {
     now_ += hours(12);
     registry().CloseDue();
     EXPECT_FALSE(session->closed);
-    EXPECT_EQ(Why(registry().Find("a", "one")),
-              "session \"one\" has reached its lifetime of 12h and closes when its last call ends");
+    EXPECT_EQ(
+        Why(registry().Find("a", "one")),
+        "session \"one\" has reached its lifetime of 12 hours and closes when its last call ends");
   }
   registry().CloseDue();
-  EXPECT_EQ(session->closed, "it had reached its lifetime of 12h");
+  EXPECT_EQ(session->closed, "it had reached its lifetime of 12 hours");
 }
 
 TEST_F(SessionRegistryTest, ACopyOfAUseIsOneMore) {
@@ -188,8 +191,9 @@ TEST_F(SessionRegistryTest, AFullServerClosesTheLongestIdleOfWhoHasMost) {
     Open("b", "b2");
     EXPECT_FALSE(first->closed) << "it is in use";
     EXPECT_FALSE(oldest->closed) << "b has less than a";
-    EXPECT_EQ(second->closed,
-              "the server was full, and nobody had used it for 6m: another caller needed room");
+    EXPECT_EQ(
+        second->closed,
+        "the server was full, and nobody had used it for 6 minutes: another caller needed room");
   }
   // Both have two now: neither loses one to the other.
   const auto refused = registry().Reserve("b");
@@ -250,7 +254,7 @@ TEST(SessionRegistryThread, ClosesInTimeAndAtTheEnd) {
       std::this_thread::sleep_for(milliseconds(5));
     }
     EXPECT_EQ(told, 1);
-    EXPECT_EQ(idle->closed, "nobody had used it for 50ms");
+    EXPECT_EQ(idle->closed, "nobody had used it for 50 milliseconds");
   }
   EXPECT_EQ(kept->closed, "the server was stopped");
   EXPECT_EQ(told, 2);
