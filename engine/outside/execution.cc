@@ -80,7 +80,7 @@ Execution::Execution(Worker worker, const host::Request& request, const RunOptio
       request_(request),
       options_(options),
       language_(language),
-      channel_(worker_.socket.get(), request, options.call),
+      channel_(worker_.socket.get(), request, options.call, is_cell()),
       interrupts_(options.interrupted) {}
 
 void Execution::StartClock() {

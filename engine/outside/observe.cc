@@ -184,6 +184,17 @@ uint64_t ProportionalMemory(pid_t pid) {
   return total;
 }
 
+uint64_t ThreadsOf(int status_fd) {
+  char status[4096];
+  const ssize_t size = pread(status_fd, status, sizeof status, 0);
+  if (size <= 0) return 0;
+  const std::string_view threads =
+      Field(std::string_view(status, static_cast<size_t>(size)), "Threads:");
+  uint64_t count = 0;
+  std::from_chars(threads.data(), threads.data() + threads.size(), count);
+  return count;
+}
+
 uint64_t MaxRss(int status_fd) {
   char status[4096];
   const ssize_t size = pread(status_fd, status, sizeof status, 0);

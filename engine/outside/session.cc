@@ -619,6 +619,16 @@ core::Result<void> Session::RemoveFile(std::string_view path, Patience patience)
 core::Result<void> Session::Hold() {
   if (is_held_) return {};
   if (!worker_) return core::MakeError(kFind, "the session's process has died");
+  if (host_->threads > 1) {
+    // A clone has only the thread that cloned it: the others, and what they hold, would be missing.
+    const uint64_t threads = ThreadsOf(worker_->status_fd.get());
+    if (threads > 1) {
+      return core::MakeError("make a checkpoint",
+                             (threads == 2 ? "a thread of an earlier cell still runs"
+                                           : std::to_string(threads - 1) +
+                                                 " threads of earlier cells still run"));
+    }
+  }
   pages_.Learn(worker_->process.pid());
   core::Result<Worker> copy = shared_->family->Copy(*worker_, pages_.hot());
   if (!copy) return copy.error();

@@ -67,8 +67,11 @@ std::string_view WorkerChannel::CalledName() const {
 
 void WorkerChannel::Answer() {
   const std::string_view name = CalledName();
-  const std::string text =
+  std::string text =
       calls_.Answer(name, std::string_view(received_).substr(sizeof signal_ + name.size()));
+  if (text.empty() && is_cell_) {
+    text = R"({"error": {"type": "KeyboardInterrupt", "message": ""}})";
+  }
   received_.clear();
   wanted_ = sizeof signal_;
   unanswered_ = text.empty();

@@ -343,9 +343,7 @@ def manage(arguments: Iterable[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         (Path(folder) / "kernel.json").write_text(json.dumps(_kernel_spec(asked), indent=1))
-        place = specs.install_kernel_spec(
-            folder, asked.name, user=prefix is None, prefix=prefix, replace=True
-        )
+        place = specs.install_kernel_spec(folder, asked.name, user=prefix is None, prefix=prefix)
     print(f"installed {shlex.quote(place)}")
     return 0
 

@@ -12,7 +12,7 @@ namespace belljar::server::tools {
 namespace {
 
 constexpr double kMostWait = 300;  // seconds
-constexpr double kUsualWait = 60;
+constexpr int kUsualWait = 60;
 constexpr size_t kMaxSessionText = 100;  // bytes; an id has 32
 
 }  // namespace

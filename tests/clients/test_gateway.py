@@ -3,6 +3,7 @@
 import pytest
 
 from tests.clients.gateway import Gateway
+from tests.clients.server import TOOLS
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def structured(result: dict) -> dict:
 
 def test_it_takes_every_tool_over_with_its_description(registered):
     tools = {tool["originalName"]: tool for tool in registered.ask("/v1/tools")}
-    assert set(tools) == {"execute_code", "validate_code", "get_sandbox_info"}
+    assert set(tools) == TOOLS
     for tool in tools.values():
         assert tool["enabled"] and tool["reachable"]
         # It drops descriptions with characters that it takes for an attack, and cuts long ones.

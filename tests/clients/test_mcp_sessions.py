@@ -1,4 +1,4 @@
-"""Sessions of `belljar serve` from end to end: both eras, both transports, and what stays behind."""
+"""Sessions of `belljar serve`: both eras, both transports, and what stays behind."""
 
 import http.client
 import json

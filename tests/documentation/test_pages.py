@@ -14,8 +14,8 @@ from tests.documentation.conftest import BELLJAR, PAGES, ROOT, environment
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-COMMANDS = ("run", "validate", "rules", "serve", "config", "image build", "image verify", "info",
-            "doctor", "completion")  # fmt: skip
+COMMANDS = ("run", "repl", "validate", "rules", "serve", "config", "image build", "image verify",
+            "info", "doctor", "completion")  # fmt: skip
 
 
 def anchors(text: str) -> set[str]:

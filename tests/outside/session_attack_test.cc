@@ -183,9 +183,11 @@ TEST_F(SessionAttack, ClonesThatReplaceEachOtherEndWithTheCell) {
   const auto begin = core::Clock::now();
   const host::Outcome outcome = Run(*session, Raw(kCloneSelf) + R"(
 def replace():
-    while True:
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
         try: clone_self()
         except OSError: pass
+    os._exit(0)
 main = os.getpid()
 for i in range(8):
     try: clone_self()
@@ -195,7 +197,7 @@ time.sleep(0.3)
 won()
 )");
   EXPECT_EQ(outcome.stdout_stream.text, "WON\n") << host::OutcomeToJson(outcome, 1);
-  EXPECT_LT(core::Clock::now() - begin, seconds(8));
+  EXPECT_LT(core::Clock::now() - begin, seconds(5));
   ExpectNoStrangers(*session);
   std::this_thread::sleep_for(milliseconds(100));
   ExpectNoStrangers(*session);
@@ -374,8 +376,8 @@ const Forgery kForgeries[] = {
 INSTANTIATE_TEST_SUITE_P(Forgeries, AForgedCopy, testing::ValuesIn(kForgeries),
                          [](const auto& info) { return info.param.name; });
 
-// Of the two words, the host takes the first; the second is in the way of the next cell's, which
-// ends that.
+// Of the two words, the host takes the first, and kills the clone; the second is in the way of the next
+// cell's, which ends that. All of it is the forger's loss, and what was before it can be had again.
 TEST_F(SessionAttack, AForgedRefusalCostsTheForgerOnly) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
@@ -387,12 +389,8 @@ TEST_F(SessionAttack, AForgedRefusalCostsTheForgerOnly) {
   const host::Outcome next = Run(*session, "x");
   EXPECT_EQ(next.status, host::Status::kKilled) << host::OutcomeToJson(next, 1);
   EXPECT_TRUE(next.session->restored);
-  EXPECT_NE(NoteOf(next).find("there is no checkpoint of the state before this cell"),
-            std::string::npos)
-      << NoteOf(next);
-  EXPECT_NE(NoteOf(next).find("the session goes on from checkpoint c1, after cell 1"),
-            std::string::npos)
-      << NoteOf(next);
+  const auto back = session->RollBack("c1");
+  ASSERT_TRUE(back) << back.error().ToString();
   EXPECT_EQ(Value(*session, "x"), "\"kept\"");
   ExpectNoStrangers(*session);
 }

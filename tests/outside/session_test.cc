@@ -136,43 +136,6 @@ TEST_F(SessionTest, Branches) {
   EXPECT_EQ(Value(*session, "x"), "[1]");
 }
 
-TEST_F(SessionTest, ZMemory) {
-  const auto session = OpenSession();
-  Run(*session, "x = 0");
-  for (int i = 0; i < 8; ++i) { 
-  std::this_thread::sleep_for(milliseconds(30));
-  printf("after %d\n", i);
-  for (pid_t pid : session->processes()) {
-    fflush(stdout);
-    system(("grep -E 'Private|Pss_Anon|^Rss' /proc/" + std::to_string(pid) + "/smaps_rollup | tr '\\n' ' '; grep VmPTE /proc/" + std::to_string(pid) + "/status").c_str());
-  }
-  Run(*session, "x += 1");
-  }
-}
-
-TEST_F(SessionTest, ZTimes) {
-  const auto session = OpenSession();
-  ASSERT_TRUE(session);
-  Run(*session, "x = 0");
-  const auto measure = [&](const char* what, auto&& act, int count = 200) {
-  std::vector<double> times;
-  for (int i = 1; i <= count; ++i) {
-    std::this_thread::sleep_for(milliseconds(6));
-    const auto begin = core::Clock::now();
-    act();
-    times.push_back(std::chrono::duration<double, std::milli>(core::Clock::now() - begin).count());
-  }
-  std::sort(times.begin(), times.end());
-  printf("%s p50 %.3f ms, min %.3f\n", what, times[times.size()/2], times[0]);
-  };
-  measure("cell", [&] { Run(*session, "x += 1"); });
-  measure("one-shot", [&] { (void)sandbox_->Run(tests::MakeRequest("x = 1")).ok(); });
-  measure("undo", [&] { ASSERT_TRUE(session->Undo()); Run(*session, "x += 1"); });
-  measure("branch", [&] { ASSERT_TRUE(session->Branch(1)); });
-  measure("branch 100", [&] { auto b = session->Branch(100); ASSERT_TRUE(b) << b.error().ToString(); for (auto& each : *b) Run(*each, "x"); }, 3);
-  measure("open", [&] { ASSERT_TRUE(OpenSession()); });
-}
-
 TEST_F(SessionTest, AnInterruptedCellKeepsTheSession) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
@@ -258,6 +221,62 @@ TEST_F(SessionTest, ARestingOneGoesOn) {
   ASSERT_TRUE(tests::Eventually([&] { return session->processes().size() == 5; }));
   ASSERT_TRUE(session->Branch(2));
   EXPECT_EQ(Value(*session, "x"), "[1]");
+}
+
+TEST_F(SessionTest, NoCheckpointWhileThreadsRun) {
+  SandboxOptions options = tests::FullPython();
+  options.spares = 1;
+  sandbox_ = tests::Open(std::move(options));
+  ASSERT_TRUE(sandbox_);
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  EXPECT_EQ(Run(*session, "x = 1").status, host::Status::kOk);
+  const host::Outcome started = Run(*session,
+                                    "import threading\nstop = threading.Event()\n"
+                                    "thread = threading.Thread(target=stop.wait)\nthread.start()");
+  EXPECT_EQ(started.status, host::Status::kOk) << started.error->message;
+  const host::Outcome next = Run(*session, "x += 1\nx");
+  EXPECT_EQ(next.result_json, "2");
+  EXPECT_EQ(next.session->note,
+            "there is no checkpoint of the state before this cell: make a checkpoint: a thread of "
+            "an earlier cell still runs");
+  EXPECT_FALSE(session->Branch(1));
+  const host::Outcome killed = Run(*session, "while True: pass", milliseconds(200));
+  EXPECT_TRUE(killed.session->restored);
+  EXPECT_NE(killed.session->note.find("the session goes on from checkpoint c1, after cell 1"),
+            std::string::npos)
+      << killed.session->note;
+  EXPECT_EQ(Value(*session, "x"), "1");
+}
+
+TEST_F(SessionTest, ACellThatWaitsForItsCallerUsesNoTime) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  host::Request request = tests::MakeRequest("ask()", milliseconds(500));
+  request.functions = {"ask"};
+  RunOptions options;
+  options.call = [](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(seconds(1));
+    return std::string(R"({"value": 7})");
+  };
+  const auto outcome = sandbox_->RunCell(*session, request, options);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->result_json, "7");
+  EXPECT_LT(outcome->usage.wall_time, milliseconds(500));
+}
+
+TEST_F(SessionTest, ACellThatIsInterruptedInACallGoesOn) {
+  const auto session = OpenSession();
+  ASSERT_TRUE(session);
+  host::Request request = tests::MakeRequest("x = 1\nask()");
+  request.functions = {"ask"};
+  RunOptions options;
+  options.call = [](std::string_view, std::string_view) { return std::string(); };
+  const auto outcome = sandbox_->RunCell(*session, request, options);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  ASSERT_TRUE(outcome->error);
+  EXPECT_EQ(outcome->error->type, "KeyboardInterrupt");
+  EXPECT_EQ(Value(*session, "x"), "1");
 }
 
 TEST_F(SessionTest, ClosedOnesSaySo) {

@@ -49,8 +49,9 @@ inline std::vector<ProcessEntry> Descendants() {
 }
 
 inline std::string Describe(const std::vector<ProcessEntry>& processes) {
-  std::string text;
+  std::string text = std::to_string(processes.size()) + " processes\n";
   for (const ProcessEntry& each : processes) {
+    if (text.size() > 1000) return text + "…\n";
     text += std::to_string(each.pid) + " of " + std::to_string(each.parent) + " " + each.name + " " +
             each.state + "\n";
   }
