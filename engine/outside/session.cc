@@ -382,7 +382,7 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
       ForgetBase();
     }
     if (host_->workspace) {
-      CollectArtifacts(shared_->workspace.get(), files_, *outcome);
+      CollectChanges(shared_->workspace.get(), files_, *outcome);
       host::MarkInline(*outcome);
       if (core::Result<void> taken = TakeFiles(); !taken) {
         report.note += "its files could not be kept for a roll-back: " + taken.error().ToString();

@@ -354,8 +354,8 @@ void CollectArtifacts(int workspace, const host::Request& request,
   });
 }
 
-void CollectArtifacts(int workspace, const WorkspaceSnapshot& before,
-                      host::Outcome& outcome) noexcept {
+void CollectChanges(int workspace, const WorkspaceSnapshot& before,
+                    host::Outcome& outcome) noexcept {
   Collect(workspace, outcome, [&](const std::string& path, int fd, uint64_t size) {
     const SnapshotEntry* const entry = before.Find(path);
     return entry && entry->kind == SnapshotEntry::Kind::kFile && entry->content.size() == size &&

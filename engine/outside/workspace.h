@@ -50,8 +50,8 @@ bool IsEmptyWorkspace(int workspace);
 void CollectArtifacts(int workspace, const host::Request& request, host::Outcome& outcome) noexcept;
 
 // The same in a session, of what differs from `before`.
-void CollectArtifacts(int workspace, const WorkspaceSnapshot& before,
-                      host::Outcome& outcome) noexcept;
+void CollectChanges(int workspace, const WorkspaceSnapshot& before,
+                    host::Outcome& outcome) noexcept;
 
 }  // namespace belljar::outside
 

@@ -96,7 +96,7 @@ class AsyncSandbox:
         nothing."""
         for calls in self._running:
             # First, or the program could end because of the answer.
-            calls.cancellation.cancel()
+            calls.stop()
             calls.end_answers(BelljarError("run in a sandbox", "run in a sandbox: it is closed"))
 
         def close() -> None:
@@ -363,6 +363,8 @@ class _Calls:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, stream: Stream | None) -> None:
         self.cancellation = _host.Cancellation()
+        # When the sandbox is closed.
+        self.stop: Callable[[], None] = self.cancellation.cancel
         self._loop = loop
         # Functions and `stream` see a copy of the caller's context: what one call sets is visible
         # to the next call, but not to the caller.

@@ -85,13 +85,10 @@ class AsyncSession:
             await asyncio.wait([opening])
             if not opening.cancelled() and opening.exception() is None:
                 self._session = opening.result()
-        for calls in self._running:
-            # First, or the cell could end because of the answer.
-            calls.cancellation.cancel()
-            calls.end_answers(SessionClosed("use a session", "use a session: it is closed"))
         if self._session is not None:
-            # Not in the threads of the sandbox, which may all be busy.
             await self._box._in_own_thread(self._session.close)
+        for calls in list(self._running):
+            calls.end_answers(SessionClosed("use a session", "use a session: it is closed"))
 
     def __await__(self) -> Generator[Any, None, Self]:
         async def opened() -> Self:
@@ -167,6 +164,8 @@ class AsyncSession:
         session = await self._usable()
         calls = _Calls(asyncio.get_running_loop(), stream)
         calls.context.run(_cells.set, _cells.get() | {session.id})
+        # Not an interruption, which would be a result. It only kills the cell, and takes no time.
+        calls.stop = partial(session._live.close, "its sandbox was closed")
         cell = session._cell(
             code,
             timeout=timeout,

@@ -1,5 +1,6 @@
 #include "server/tools/session_calls.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <utility>
@@ -13,6 +14,8 @@ namespace {
 
 constexpr double kMostWait = 300;  // seconds
 constexpr int kUsualWait = 60;
+// After the answer to a cell its checkpoint is made, which no caller takes for being busy.
+constexpr std::chrono::milliseconds kOwnWork{250};
 constexpr size_t kMaxSessionText = 100;  // bytes; an id has 32
 
 }  // namespace
@@ -39,7 +42,8 @@ Parameter WaitParameter() {
 
 outside::Patience TakePatience(const Arguments& arguments) {
   const double seconds = arguments.Number("wait").value_or(kUsualWait);
-  return {.waits = seconds > 0, .at_most = std::chrono::milliseconds(std::llround(seconds * 1000))};
+  const std::chrono::milliseconds wanted(std::llround(seconds * 1000));
+  return {.waits = true, .at_most = std::max(wanted, kOwnWork)};
 }
 
 SessionUse::SessionUse(SessionRegistry::Use use, const ToolCall* call)
@@ -111,7 +115,8 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
                          const Caller& caller, const outside::Patience& patience) {
   const std::string name = "session " + core::Quoted(session.id());
-  if (error.error_number == EBUSY) {
+  const bool has_waited = patience.at_most > kOwnWork;
+  if (error.error_number == EBUSY || (error.error_number == ETIMEDOUT && !has_waited)) {
     return RefusedCall(tool, name +
                                  " is busy with another call; send a \"wait\" of more than 0, "
                                  "or call again later");

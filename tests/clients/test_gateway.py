@@ -50,11 +50,8 @@ def test_it_takes_every_tool_over_with_its_description(registered):
 
 def test_its_own_clients_see_them(registered):
     answer = registered.ask("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-    assert {tool["name"] for tool in answer["result"]["tools"]} == {
-        "belljar-execute-code",
-        "belljar-validate-code",
-        "belljar-get-sandbox-info",
-    }
+    names = {tool["name"] for tool in answer["result"]["tools"]}
+    assert names == {"belljar-" + name.replace("_", "-") for name in TOOLS}
 
 
 def test_code_runs_through_it(registered):

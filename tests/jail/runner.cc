@@ -49,7 +49,8 @@ int RunInSession(outside::Sandbox& sandbox, const host::Request& request) {
 
 int main(int argc, char** argv) {
   if (argc < 2)
-    return Fail(belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER | --session]"));
+    return Fail(
+        belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER | --session]"));
   const Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return Fail(catalogue.error());
   Result<belljar::core::Profile> profile = catalogue->Choose(argv[1]);

@@ -1,4 +1,4 @@
-"""The attacks in the first cell of a session, and once more in its second, which comes after a copy.
+"""The attacks in the first cell of a session, and once more in the second, which follows a copy.
 
 The controls are those of test_attacks.py: the same texts.
 """

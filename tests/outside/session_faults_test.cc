@@ -1,6 +1,6 @@
-// Faults on purpose, of sessions: the worker, the checkpoints, the init, the zygote and the machine's
-// resources fail at each step. Each caller gets an outcome, or an error that is true; a cell works
-// where a checkpoint lives; and nothing is left behind.
+// Faults on purpose, of sessions: the worker, the checkpoints, the init, the zygote and the
+// machine's resources fail at each step. Each caller gets an outcome, or an error that is true; a
+// cell works where a checkpoint lives; and nothing is left behind.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -43,15 +44,15 @@ class SessionFaults : public tests::SessionsTest {
 
   void TearDown() override {
     if (!sandbox_ || IsSkipped()) return;
-    EXPECT_TRUE(tests::Eventually([&] { return tests::Descendants().size() == descendants_; },
-                                  seconds(5)))
+    EXPECT_TRUE(
+        tests::Eventually([&] { return tests::Descendants().size() == descendants_; }, seconds(5)))
         << Describe(tests::Descendants());
     EXPECT_TRUE(
         tests::Eventually([&] { return tests::OpenDescriptors() == descriptors_; }, seconds(5)))
         << tests::OpenDescriptors() << " instead of " << descriptors_;
     EXPECT_EQ(tests::Mounts(), mounts_);
-    EXPECT_TRUE(tests::Eventually([&] { return tests::MappingsNamed("belljar") == regions_; },
-                                  seconds(5)));
+    EXPECT_TRUE(
+        tests::Eventually([&] { return tests::MappingsNamed("belljar") == regions_; }, seconds(5)));
   }
 
   static void AwaitQuiet() {
@@ -127,7 +128,8 @@ class SessionFaults : public tests::SessionsTest {
 
 constexpr char kSleep[] = "import time\nx = 'lost'\ntime.sleep(60)";
 
-// --- the worker -----------------------------------------------------------------------------------------
+// --- the worker
+// -----------------------------------------------------------------------------------------
 
 TEST_F(SessionFaults, WorkerKilledBetweenCells) {
   const auto session = OpenWithTwoCells();
@@ -204,7 +206,8 @@ TEST_F(SessionFaults, WorkerContinuedByAnOperatorIsNoHarm) {
   EXPECT_EQ(Value(*session, "x"), "2");
 }
 
-// --- checkpoints ----------------------------------------------------------------------------------------
+// --- checkpoints
+// ----------------------------------------------------------------------------------------
 
 TEST_F(SessionFaults, NewestCheckpointKilledBetweenCells) {
   const auto session = OpenWithTwoCells();
@@ -215,14 +218,14 @@ TEST_F(SessionFaults, NewestCheckpointKilledBetweenCells) {
   EXPECT_EQ(Value(*session, "x"), "1");
 }
 
-// The state before a cell was in a checkpoint that is dead: the worker is still in that state, so that
-// there can be another one.
+// The state before a cell was in a checkpoint that is dead: the worker is still in that state, so
+// that there can be another one.
 TEST_F(SessionFaults, NewestCheckpointKilledIsMadeAnewBeforeTheNextCell) {
   const auto session = OpenWithTwoCells();
   ASSERT_TRUE(session);
   KillAndAwait(CheckpointsOf(*session).back());
-  const host::Outcome killed = Run(*session, "import sys\nx = 'lost'\nwhile True: pass",
-                                   milliseconds(300));
+  const host::Outcome killed =
+      Run(*session, "import sys\nx = 'lost'\nwhile True: pass", milliseconds(300));
   EXPECT_EQ(killed.status, host::Status::kTimeout);
   EXPECT_TRUE(killed.session->restored);
   EXPECT_EQ(Value(*session, "x"), "2") << NoteOf(killed);
@@ -280,7 +283,8 @@ TEST_F(SessionFaults, CheckpointIsOfAProcessThatLives) {
   if (!checkpoint) return;  // an error is true, too
   Run(*session, "x = 99");
   const auto rolled = session->RollBack(*checkpoint);
-  EXPECT_TRUE(rolled) << "it said that " << *checkpoint << " was there: " << rolled.error().ToString();
+  EXPECT_TRUE(rolled) << "it said that " << *checkpoint
+                      << " was there: " << rolled.error().ToString();
   EXPECT_EQ(Value(*session, "x"), "2");
 }
 
@@ -356,7 +360,8 @@ TEST_F(SessionFaults, AnOldCheckpointIsFoundBeyondThoseThatWereDropped) {
   EXPECT_EQ(next->result_json, "1");
 }
 
-// --- the init -------------------------------------------------------------------------------------------
+// --- the init
+// -------------------------------------------------------------------------------------------
 
 TEST_F(SessionFaults, InitKilledBetweenCells) {
   const auto session = OpenWithTwoCells();
@@ -405,7 +410,8 @@ TEST_F(SessionFaults, CloseWithAStoppedInit) {
   ExpectNothingOf(InitOf(*session));
 }
 
-// --- the zygote -----------------------------------------------------------------------------------------
+// --- the zygote
+// -----------------------------------------------------------------------------------------
 
 TEST_F(SessionFaults, ZygoteKilledIsNobodysConcern) {
   const auto session = OpenWithTwoCells();
@@ -446,7 +452,8 @@ TEST_F(SessionFaults, ZygoteKilledWhileASessionIsOpened) {
   EXPECT_EQ(Value(*session, "6 * 7"), "42");
 }
 
-// --- at any moment --------------------------------------------------------------------------------------
+// --- at any moment
+// --------------------------------------------------------------------------------------
 
 // One process of the session after the other, whatever it is at.
 TEST_F(SessionFaults, AnyProcessKilledAtAnyMoment) {
@@ -517,7 +524,8 @@ TEST_F(SessionFaults, ClosedAtAnyMoment) {
   }
 }
 
-// --- exhausted resources ----------------------------------------------------------------------------------
+// --- exhausted resources
+// ----------------------------------------------------------------------------------
 
 class FewDescriptors {
  public:
@@ -527,6 +535,12 @@ class FewDescriptors {
     close(next);
     const rlimit few{static_cast<rlim_t>(next) + more, before_.rlim_max};
     setrlimit(RLIMIT_NOFILE, &few);
+  }
+  // Not one, whatever is closed meanwhile: the lowest are in use. poll() still takes as many.
+  FewDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{6, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
   }
   ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
 
@@ -559,6 +573,54 @@ TEST_F(SessionFaults, NoDescriptorsIsAClearErrorAndLosesNothing) {
     ASSERT_EQ(session->closed(), "") << seen;
     EXPECT_EQ(Value(*session, "x"), "2") << seen;
     ExpectNoStrangers(*session);
+  }
+}
+
+// A roll-back that cannot be done now can be done later.
+TEST_F(SessionFaults, NoDescriptorsForARollBackCostsNoCheckpoint) {
+  const auto session = OpenWithTwoCells();
+  ASSERT_TRUE(session);
+  for (rlim_t more = 0; more <= 3; ++more) {
+    SCOPED_TRACE(more);
+    std::string error;
+    {
+      const FewDescriptors few(more);
+      const auto rolled = session->RollBack("c1");
+      AwaitIdle(*session);
+      if (!rolled) error = rolled.error().ToString();
+    }
+    EXPECT_EQ(Value(*session, "x"), error.empty() ? "1" : "2") << error;
+    const auto rolled = session->RollBack("c1");
+    ASSERT_TRUE(rolled) << rolled.error().ToString() << "; before: " << error;
+    EXPECT_EQ(Value(*session, "x"), "1");
+    const auto forward = session->RollBack("c2");
+    ASSERT_TRUE(forward) << forward.error().ToString() << "; before: " << error;
+  }
+}
+
+TEST_F(SessionFaults, NoDescriptorsAsACellIsStoppedCostsNoSession) {
+  {
+    const auto session = OpenWithTwoCells();
+    ASSERT_TRUE(session);
+    std::optional<FewDescriptors> few;
+    OutputSink sink;
+    sink.on_stdout = [&](std::string_view) {
+      if (!few) few.emplace();
+    };
+    RunOptions options;
+    options.sink = &sink;
+    const auto stopped = sandbox_->RunCell(
+        *session,
+        Cell("print('begun', flush=True)\nx = 'lost'\nwhile True: pass", milliseconds(300)),
+        options);
+    AwaitIdle(*session);
+    few.reset();
+    ASSERT_TRUE(stopped) << stopped.error().ToString();
+    EXPECT_EQ(stopped->status, host::Status::kTimeout);
+    EXPECT_EQ(session->closed(), "");
+    const auto next = sandbox_->RunCell(*session, Cell("x"));
+    ASSERT_TRUE(next) << next.error().ToString();
+    EXPECT_EQ(next->result_json, "2") << Seen(next);
   }
 }
 

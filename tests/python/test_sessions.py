@@ -617,6 +617,12 @@ def test_closing_ends_the_cell(box: Sandbox) -> None:
     assert time.monotonic() - began < 1.5
 
 
+def test_a_function_may_close_it(box: Sandbox) -> None:
+    session = box.session()
+    with pytest.raises(SessionClosed, match="its caller closed it$"):
+        session.run("end()\nwhile True: pass", functions={"end": session.close})
+
+
 def test_closing_the_sandbox_closes_its_sessions() -> None:
     box = Sandbox("basic", spares=1)
     idle, busy, waiting = box.session(), box.session(), box.session()
@@ -947,14 +953,37 @@ def test_asynchronous_functions() -> None:
     with_session(step, concurrency=1)
 
 
+def test_closing_ends_a_function_that_is_awaited() -> None:
+    async def step(session: AsyncSession) -> None:
+        begun = asyncio.Event()
+        ended = asyncio.Event()
+
+        async def forever() -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(1000)
+            finally:
+                ended.set()
+
+        task = asyncio.create_task(session.run("f()", functions={"f": forever}))
+        await begun.wait()
+        await asyncio.wait_for(session.close(), 5)
+        with pytest.raises(SessionClosed, match="its caller closed it$"):
+            await task
+        await asyncio.wait_for(ended.wait(), 5)
+
+    with_session(step, concurrency=1)
+
+
 def test_closing_the_asynchronous_sandbox_closes_its_sessions() -> None:
     async def main() -> None:
         box = AsyncSandbox("basic", spares=1)
         session = await box.session()
         begun = asyncio.Event()
         task = asyncio.create_task(session.run(FOREVER, stream=lambda *_: begun.set()))
-        waiting = asyncio.create_task(session.checkpoint())
         await begun.wait()
+        waiting = asyncio.create_task(session.checkpoint())
+        await asyncio.sleep(0.1)
         await asyncio.wait_for(box.close(), 10)
         for each in (task, waiting):
             with pytest.raises(SessionClosed, match="its sandbox was closed$"):

@@ -52,8 +52,8 @@ inline std::string Describe(const std::vector<ProcessEntry>& processes) {
   std::string text = std::to_string(processes.size()) + " processes\n";
   for (const ProcessEntry& each : processes) {
     if (text.size() > 1000) return text + "…\n";
-    text += std::to_string(each.pid) + " of " + std::to_string(each.parent) + " " + each.name + " " +
-            each.state + "\n";
+    text += std::to_string(each.pid) + " of " + std::to_string(each.parent) + " " + each.name +
+            " " + each.state + "\n";
   }
   return text;
 }
@@ -110,8 +110,8 @@ inline std::string RunPlainly(const std::string& source, const std::string& wrap
   const TemporaryFolder folder;
   const std::string file = folder.Write("control.py", source);
   // With another process between: what becomes its child there goes with it.
-  const std::string command =
-      "cd " + folder.path() + " && timeout 60 " + wrapper + " sh -c '/usr/bin/python3 -I " + file + "; exit $?' 2>&1";
+  const std::string command = "cd " + folder.path() + " && timeout 60 " + wrapper +
+                              " sh -c '/usr/bin/python3 -I " + file + "; exit $?' 2>&1";
   FILE* const pipe = popen(command.c_str(), "r");
   if (!pipe) return "";
   std::string text;
@@ -129,8 +129,8 @@ inline constexpr char kAlone[] =
 inline outside::SandboxOptions AttackSandbox(const std::string& source_directory) {
   core::Result<outside::Installation> installation = outside::Installation::Find();
   if (!installation) abort();
-  core::Result<core::Profile> profile = profiles::LoadProfile(
-      source_directory + "/tests/jail/attack.toml", installation->profiles);
+  core::Result<core::Profile> profile =
+      profiles::LoadProfile(source_directory + "/tests/jail/attack.toml", installation->profiles);
   if (!profile) abort();
   outside::SandboxOptions options = FullPython();
   options.profile = std::move(*profile);
@@ -184,7 +184,8 @@ class SessionsTest : public testing::Test {
 
   // What a call leaves for later has been done.
   static void AwaitIdle(const outside::Session& session) {
-    EXPECT_TRUE(Eventually([&] { return !session.info().is_busy; }, std::chrono::seconds(60)));
+    EXPECT_TRUE(Eventually([&] { return !session.info().is_busy || !session.closed().empty(); },
+                           std::chrono::seconds(60)));
   }
 
   host::Request Cell(std::string source,
@@ -212,11 +213,12 @@ class SessionsTest : public testing::Test {
     return outcome.result_json.value_or("none");
   }
 
-  // Its worker, and as many others as it has checkpoints; of a session without branches.
+  // No more than its worker and its checkpoints; of a session without branches. Fewer: one of them
+  // has died, or the session rests.
   void ExpectNoStrangers(const outside::Session& session) {
     AwaitIdle(session);
-    const size_t expected = 1 + session.info().checkpoints;
-    EXPECT_EQ(MembersOf(InitOf(session)).size(), expected) << Describe(Descendants());
+    EXPECT_LE(MembersOf(InitOf(session)).size(), 1 + session.info().checkpoints)
+        << Describe(Descendants());
   }
 
   // Waits for the kernel to take apart what was killed.
