@@ -16,6 +16,7 @@
 #include "cli/image.h"
 #include "cli/image_loaders.h"
 #include "cli/info.h"
+#include "cli/kernel.h"
 #include "cli/parse.h"
 #include "cli/repl/command.h"
 #include "cli/rules.h"
@@ -40,6 +41,7 @@ int Main(const std::vector<std::string>& arguments) {
       MakeRulesCommand(app), MakeServeCommand(app),      MakeConfigCommand(app)};
   for (Command& command : MakeImageCommands(app, DefaultImageLoaders()))
     commands.push_back(std::move(command));
+  for (Command& command : MakeKernelCommands(app)) commands.push_back(std::move(command));
   for (const auto make : {MakeInfoCommand, MakeDoctorCommand, MakeCompletionCommand}) {
     commands.push_back(make(app));
   }

@@ -1,4 +1,5 @@
-// BackgroundTasks: one thread that does what nobody waits for: at once and in order, or later.
+// BackgroundTasks: threads that do what nobody waits for, at once or later. There are as many as are
+// needed, within reason: a task that waits for a hostile process does not hold up others.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
@@ -31,13 +33,15 @@ class BackgroundTasks {
  private:
   BackgroundTasks() = default;
   void Work();
+  void NeedThread();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
   std::multimap<core::Deadline, std::function<void()>> timed_;
   bool is_ending_ = false;
-  std::thread thread_;
+  size_t idle_ = 0;  // threads that wait for a task
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace belljar::outside

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/child_reaper.h"
+#include "engine/outside/child_reaper.h"
 #include "engine/core/wire.h"
 #include "engine/outside/observe.h"
 #include "engine/outside/report.h"
@@ -255,7 +255,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   core::ExitReport exit = worker_.process.Wait();
   // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
   // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
-  if (end == End::kDied && exit.reaper_ended) return core::ParentEnded("run a program");
+  if (end == End::kDied && exit.reaper_ended) return ParentEnded("run a program");
   exit.cpu_time = OfRun(exit.cpu_time);
   outcome.usage.cpu_time = exit.cpu_time;
   outcome.usage.max_rss_bytes = exit.max_rss_bytes;

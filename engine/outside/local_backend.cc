@@ -42,6 +42,11 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   if (const auto& rule = zygote.plan.workspace) host->workspace = {rule->size, rule->inodes};
   host->egress = egress_service_.get();
   host->observe = [pool = pool_.get()](Worker& worker) { return pool->Observe(worker); };
+  host->opened = [this](const std::shared_ptr<Session>& session) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(sessions_, [](const std::weak_ptr<Session>& each) { return each.expired(); });
+    sessions_.push_back(session);
+  };
   host->later = [tasks = background_.get()](std::function<void()> task) {
     tasks->Add(std::move(task));
   };
@@ -67,13 +72,7 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenSession(const SessionOp
   core::Result<Worker> worker =
       pool_->Take(core::Clock::now() + run.queue_timeout, run, WorkerUse::kSession);
   if (!worker) return worker.error();
-  core::Result<std::shared_ptr<Session>> session =
-      Session::Open(*host, std::move(*worker), options);
-  if (!session) return session;
-  const std::lock_guard lock(mutex_);
-  std::erase_if(sessions_, [](const std::weak_ptr<Session>& each) { return each.expired(); });
-  sessions_.push_back(*session);
-  return session;
+  return Session::Open(*host, std::move(*worker), options);
 }
 
 core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,

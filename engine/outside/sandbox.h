@@ -59,7 +59,7 @@ struct SandboxOptions {
   // callers that open a sandbox per run anyway (container/inside). A second Run fails, and `spares`
   // is ignored.
   bool single_run = false;
-  // For a program that waits for its own children (engine/core/child_reaper.h).
+  // For a program that waits for its own children (engine/outside/child_reaper.h).
   bool hides_children = false;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;

@@ -24,6 +24,7 @@ namespace {
 
 constexpr char kUse[] = "use a session";
 constexpr char kFind[] = "find a checkpoint";
+constexpr char kHold[] = "make a checkpoint";
 constexpr size_t kMaxLabel = 200;  // bytes
 constexpr size_t kMaxBranchesAtOnce = 256;
 constexpr std::chrono::milliseconds kMaxQuestion{5'000};
@@ -95,6 +96,8 @@ struct Session::Held {
   WorkspaceSnapshot files;
   // Several sessions may go back to it.
   bool is_shared = false;
+  // Its process has been woken, but could not be used then. It can still be copied.
+  bool is_awake = false;
   // Used by the family, under its own mutex. Empty while the session that went back to it is in
   // its state, and so will make another copy.
   Worker process;
@@ -110,7 +113,7 @@ struct Session::Shared {
   std::atomic<size_t> sessions = 0;       // open
 
   // Held during a cell if there is a workspace or an egress proxy: a family has one of them.
-  std::mutex resources;
+  std::recursive_mutex resources;
   const Session* files_of = nullptr;  // the session whose files the workspace has
 
   bool has_resources() const { return workspace || egress; }
@@ -120,6 +123,12 @@ struct Session::Spent {
   std::optional<Worker> worker;
   std::deque<std::shared_ptr<Held>> held;
   std::shared_ptr<Held> base;
+  std::shared_ptr<SessionFamily> family;  // that ends with this session
+
+  ~Spent() {
+    if (family) family->Finish();
+    // The others are reaped by it no more: the kernel has ended them.
+  }
 };
 
 class Session::Turn {
@@ -154,6 +163,7 @@ core::Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const Sessi
   core::Result<Turn> turn = session->TakeTurn({.waits = false});
   if (!turn) return turn.error();
   session->After(std::move(*turn), nullptr);
+  session->host_->opened(session);
   return session;
 }
 
@@ -185,7 +195,8 @@ core::Result<Session::Turn> Session::TakeTurn(Patience patience, const RunOption
   if (is_taken_) {
     if (!patience.waits) return core::SystemErrorOf(EBUSY, kUse, "it is busy with another call");
     InterruptCheck interrupts(run.interrupted);
-    const Wait wait{core::Clock::now() + patience.at_most, run.cancel_fd,
+    const int cancel_fd = run.cancel_fd >= 0 ? run.cancel_fd : patience.cancel_fd;
+    const Wait wait{core::Clock::now() + patience.at_most, cancel_fd,
                     run.interrupted ? &interrupts : nullptr};
     core::Result<Token> token = takers_.Take(
         lock, wait, kUse, [] { return "it was busy with other calls all the time"; });
@@ -261,7 +272,7 @@ void Session::Rest() {
   {
     const std::lock_guard lock(mutex_);
     last_used_ = last_used;  // this was no use
-    rests = is_held_ && base_ && !base_->is_shared && !base_->process.process.HasEnded();
+    rests = is_at_base_ && base_ && !base_->is_shared && !base_->process.process.HasEnded();
   }
   if (rests) Discard(std::exchange(worker_, std::nullopt));
 }
@@ -297,8 +308,11 @@ void Session::Close(std::string why) {
 
 // Of the turn; once.
 void Session::Release() {
-  if (--shared_->sessions == 0) shared_->family->End();
   auto spent = std::make_shared<Spent>();
+  if (--shared_->sessions == 0) {
+    shared_->family->End();
+    spent->family = shared_->family;
+  }
   spent->worker = std::exchange(worker_, std::nullopt);
   bool host_lives;
   {
@@ -351,7 +365,7 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
     listener.Reset(fcntl(shared_->egress.get(), F_DUPFD_CLOEXEC, 0));
     if (!listener) return core::SystemError("serve a session's egress proxy");
   }
-  std::unique_lock<std::mutex> resources(shared_->resources, std::defer_lock);
+  std::unique_lock<std::recursive_mutex> resources(shared_->resources, std::defer_lock);
   if (shared_->has_resources()) resources.lock();
   if (core::Result<void> placed = PlaceFiles(request.files); !placed) return placed.error();
   core::Result<int> interrupt_fd = BeginCell(request, report);
@@ -378,8 +392,13 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   if (outcome && execution.reported()) {
     // Refused code did not run.
     if (outcome->status != host::Status::kRefused) {
-      is_held_ = false;
-      ForgetBase();
+      is_at_base_ = false;
+      const std::lock_guard lock(mutex_);
+      // Its state no longer exists: the worker that went back to it has gone on without a copy.
+      if (base_ && base_->process.process.HasEnded()) {
+        std::erase(held_, base_);
+        base_ = nullptr;
+      }
     }
     if (host_->workspace) {
       CollectChanges(shared_->workspace.get(), files_, *outcome);
@@ -391,7 +410,7 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   } else {
     const core::Result<void> restored = Restore(report.note);
     report.restored = restored.ok();
-    if (!restored) Close(restored.error().ToString());
+    if (!restored) report.note += restored.error().ToString();
   }
   if (!outcome) return outcome;
   outcome->isolation.mode = host_->mode;
@@ -403,6 +422,11 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
 // A worker that was killed while it waited, by an operator or the kernel.
 core::Result<void> Session::Revive(std::string& note) {
   if (worker_ && !worker_->process.HasEnded()) return {};
+  if (!worker_ && IsHeld()) {
+    // At rest: the checkpoint is the state.
+    std::string same;
+    return Restore(same);
+  }
   return Restore(note);
 }
 
@@ -410,6 +434,10 @@ core::Result<void> Session::Revive(std::string& note) {
 core::Result<int> Session::BeginCell(const host::Request& request, host::SessionReport& report) {
   // Of a state that could not be held before.
   if (const core::Result<void> held = Hold(); !held) {
+    if (worker_->process.HasEnded()) {
+      if (core::Result<void> restored = Restore(report.note); !restored) return restored.error();
+      return BeginCell(request, report);
+    }
     report.note += "there is no checkpoint of the state before this cell: " + held.error().ToString();
   }
   core::Result<Event> interrupt = Event::Create("run a cell");
@@ -421,7 +449,7 @@ core::Result<int> Session::BeginCell(const host::Request& request, host::Session
   const std::lock_guard lock(mutex_);
   interrupt_.emplace(std::move(*interrupt));
   report.cell = ++cells_;
-  if (base_) report.checkpoint = base_->id;
+  if (base_) report.checkpoint = parent_ = base_->id;
   return fd;
 }
 
@@ -444,6 +472,7 @@ core::Result<std::string> Session::AskWorker(Worker& worker, const Question& que
   if (core::Result<void> begun = family.BeginCell(worker, request.limits.cpu); !begun) {
     return begun.error();
   }
+  const auto order = LockForOrder();
   const RunOptions options;
   Execution execution(std::move(worker), request, options, host_->language);
   execution.Ask(question);
@@ -462,8 +491,9 @@ core::Result<std::string> Session::AskWorker(Worker& worker, const Question& que
 core::Result<std::string> Session::AskOwn(const Question& question) {
   std::string note;
   if (core::Result<void> revived = Revive(note); !revived) return revived.error();
+  // What it is asked for does not cost the state either.
+  if (core::Result<void> held = Hold(); !held && worker_->process.HasEnded()) return held.error();
   core::Result<std::string> answer = AskWorker(*worker_, question);
-  // What it was to tell does not cost the state either.
   if (worker_->process.HasEnded() || !answer) {
     if (core::Result<void> restored = Restore(note); !restored) return restored.error();
   }
@@ -473,7 +503,6 @@ core::Result<std::string> Session::AskOwn(const Question& question) {
 core::Result<std::string> Session::Ask(const Question& question, Patience patience) {
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
-  if (core::Result<void> held = Hold(); !held) return held.error();
   return AskOwn(question);
 }
 
@@ -584,7 +613,11 @@ core::Result<void> Session::ChangeFiles(Turn turn,
     if (core::Result<void> placed = PlaceFiles({}); !placed) return placed;
     core::Result<void> changed = change(shared_->workspace.get());
     core::Result<void> taken = TakeFiles();
-    is_held_ = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (base_) parent_ = base_->id;
+    }
+    is_at_base_ = false;
     if (!changed) return changed;
     if (!taken) return taken;
   }
@@ -615,26 +648,45 @@ core::Result<void> Session::RemoveFile(std::string_view path, Patience patience)
 
 // ---- Checkpoints
 
+// Whether there is a checkpoint of the present state.
+bool Session::IsHeld() const {
+  const std::lock_guard lock(mutex_);
+  return is_at_base_ && base_ && !base_->process.process.HasEnded();
+}
+
+// While it exists, no cell of a branch runs that shares files or the network: an order makes the
+// process run, and what has taken it over could write to the branch's files.
+std::unique_lock<std::recursive_mutex> Session::LockForOrder() {
+  std::unique_lock<std::recursive_mutex> lock(shared_->resources, std::defer_lock);
+  if (!shared_->has_resources()) return lock;
+  lock.lock();
+  if (shared_->files_of != this) shared_->files_of = nullptr;
+  return lock;
+}
+
 // Makes sure that there is a checkpoint of the present state.
 core::Result<void> Session::Hold() {
-  if (is_held_) return {};
-  if (!worker_) return core::MakeError(kFind, "the session's process has died");
+  if (IsHeld()) return {};
+  if (!worker_ || worker_->process.HasEnded()) {
+    return core::MakeError(kHold, "the session's process has died");
+  }
   if (host_->threads > 1) {
     // A clone has only the thread that cloned it: the others, and what they hold, would be missing.
     const uint64_t threads = ThreadsOf(worker_->status_fd.get());
     if (threads > 1) {
-      return core::MakeError("make a checkpoint",
-                             (threads == 2 ? "a thread of an earlier cell still runs"
-                                           : std::to_string(threads - 1) +
-                                                 " threads of earlier cells still run"));
+      return core::MakeError(kHold, threads == 2 ? "a thread of an earlier cell still runs"
+                                                 : std::to_string(threads - 1) +
+                                                       " threads of earlier cells still run");
     }
   }
+  const auto order = LockForOrder();
   pages_.Learn(worker_->process.pid());
   core::Result<Worker> copy = shared_->family->Copy(*worker_, pages_.hot());
   if (!copy) return copy.error();
-  if (base_ && !base_->process.process) {
+  if (is_at_base_ && base_ && !base_->is_shared) {
+    const std::lock_guard lock(mutex_);
     base_->process = std::move(*copy);
-    is_held_ = true;
+    base_->is_awake = false;
     return {};
   }
   auto held = std::make_shared<Held>();
@@ -644,10 +696,10 @@ core::Result<void> Session::Hold() {
   held->resident = ResidentMemory(copy->process.pid());
   held->files = files_;
   held->process = std::move(*copy);
-  is_held_ = true;
+  held->parent = parent_;
+  is_at_base_ = true;
   const std::lock_guard lock(mutex_);
   held->cell = cells_;
-  if (base_) held->parent = base_->id;
   base_ = held;
   held_.push_back(std::move(held));
   return {};
@@ -704,19 +756,34 @@ void Session::DropSome() {
   }
 }
 
-core::Result<void> Session::Wake(Worker& copy, bool reseeds) {
-  if (core::Result<void> awake = shared_->family->Wake(copy, host_->layout, reseeds); !awake) {
-    return awake;
-  }
-  return host_->observe(copy);
-}
-
 core::Result<Worker> Session::WakeCopy(Held& held, bool reseeds) {
+  const auto order = LockForOrder();
   if (held.process.process.HasEnded()) return core::MakeError(kFind, held.id + " has died");
   core::Result<Worker> copy = shared_->family->Copy(held.process);
   if (!copy) return copy;
-  if (core::Result<void> awake = Wake(*copy, reseeds); !awake) return awake.error();
+  if (core::Result<void> awake = shared_->family->Wake(*copy, host_->layout, reseeds); !awake) {
+    return awake.error();
+  }
+  if (core::Result<void> observed = host_->observe(*copy); !observed) return observed.error();
   return copy;
+}
+
+// Without a copy, its process is there at once; the next one is made off the caller's path. If it
+// fails for a lack of this machine's, the checkpoint stays as it was.
+core::Result<Worker> Session::WakeItself(Held& held) {
+  const auto order = LockForOrder();
+  if (held.process.process.HasEnded()) return core::MakeError(kFind, held.id + " has died");
+  if (!held.is_awake) {
+    core::Result<void> awake = shared_->family->Wake(held.process, host_->layout, false);
+    if (!awake) return awake.error();
+    held.is_awake = true;
+  }
+  if (core::Result<void> observed = host_->observe(held.process); !observed) {
+    return observed.error();
+  }
+  held.is_awake = false;
+  const std::lock_guard lock(mutex_);
+  return std::exchange(held.process, {});
 }
 
 // Ending a process takes the kernel a while.
@@ -726,38 +793,31 @@ void Session::Discard(std::optional<Worker> worker) {
   host_->later([spent = std::make_shared<Worker>(std::move(*worker))]() mutable { spent.reset(); });
 }
 
-// Its state no longer exists: the worker that went back to it has gone on without a copy.
-void Session::ForgetBase() {
-  const std::lock_guard lock(mutex_);
-  if (!base_ || base_->process.process) return;
-  std::erase(held_, base_);
-  base_ = nullptr;
-}
-
 // The present state is lost.
 core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
-  if (is_held_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
-  std::optional<Worker> awake;
-  if (held->is_shared) {
-    core::Result<Worker> copy = WakeCopy(*held, held.get() == reseeded_);
-    if (!copy) return copy.error();
-    awake = std::move(*copy);
+  if (is_at_base_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
+  core::Result<Worker> awake = held->is_shared ? WakeCopy(*held, held.get() == reseeded_)
+                                               : WakeItself(*held);
+  if (!awake) return awake.error();
+  std::optional<Worker> left = std::exchange(worker_, std::move(*awake));
+  const bool is_only_one = left && !left->process.HasEnded() && is_at_base_ && base_ &&
+                           !base_->is_shared && base_->process.process.HasEnded();
+  if (is_only_one) {
+    // Nothing has run since it went back to that state, of which it is still the only process.
+    const std::lock_guard lock(mutex_);
+    base_->process = std::move(*left);
+    base_->is_awake = true;
   } else {
-    // Without a copy, it is there at once; the next one is made off the caller's path.
-    if (held->process.process.HasEnded()) return core::MakeError(kFind, held->id + " has died");
-    awake = std::move(held->process);
-    held->process = {};
-    if (core::Result<void> woken = Wake(*awake, false); !woken) {
-      const std::lock_guard lock(mutex_);
-      std::erase(held_, held);
-      return woken;
-    }
+    Discard(std::move(left));
   }
-  Discard(std::exchange(worker_, std::move(awake)));
   pages_ = {};
   files_ = held->files;
-  is_held_ = held->is_shared;
-  if (shared_->files_of == this) shared_->files_of = nullptr;
+  is_at_base_ = true;
+  if (shared_->has_resources()) {
+    const std::lock_guard resources(shared_->resources);
+    if (shared_->files_of == this) shared_->files_of = nullptr;
+  }
+  parent_ = held->parent;
   const std::lock_guard lock(mutex_);
   // Used last, and so dropped last.
   if (const auto place = std::ranges::find(held_, held); place != held_.end()) {
@@ -767,35 +827,52 @@ core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
   return {};
 }
 
-// After the worker's death: to the newest checkpoint that its state came from and that still lives.
+// Those from which a session can go on, the best first: that of its state, those that it came from,
+// and then all others, the one that was made or used last first.
+std::vector<std::shared_ptr<Session::Held>> Session::Candidates() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Held>> all;
+  const auto add = [&](const std::shared_ptr<Held>& held) {
+    if (std::ranges::find(all, held) == all.end()) all.push_back(held);
+  };
+  std::string parent = parent_;
+  if (base_) {
+    add(base_);
+    parent = base_->parent;
+  }
+  for (auto next = held_.begin(); next != held_.end();) {
+    next = std::ranges::find_if(held_, [&](const auto& each) { return each->id == parent; });
+    if (next == held_.end() || std::ranges::find(all, *next) != all.end()) break;
+    add(*next);
+    parent = (*next)->parent;
+  }
+  for (auto held = held_.rbegin(); held != held_.rend(); ++held) add(*held);
+  return all;
+}
+
+// After the worker's death. Closes the session if none lives.
 core::Result<void> Session::Restore(std::string& note) {
   Discard(std::exchange(worker_, std::nullopt));
-  ForgetBase();
-  std::shared_ptr<Held> from;
-  std::deque<std::shared_ptr<Held>> others;
-  {
-    const std::lock_guard lock(mutex_);
-    from = base_;
-    others = held_;
-  }
-  const bool was_held = is_held_;
+  const bool was_at_base = is_at_base_;
+  const std::shared_ptr<Held> base = base_;
   core::Result<void> done = core::MakeError(kFind, "there is none");
-  for (bool is_first = true; from; is_first = false) {
+  bool lives = false;
+  for (const std::shared_ptr<Held>& from : Candidates()) {
+    if (from->process.process.HasEnded()) continue;
     done = GoBack(from);
     if (done) {
-      if (!is_first || !was_held) {
+      if (from != base || !was_at_base) {
         note += "the session goes on from checkpoint " + from->id + ", after cell " +
                 std::to_string(from->cell);
       }
       return done;
     }
-    const auto parent =
-        std::ranges::find_if(others, [&](const auto& each) { return each->id == from->parent; });
-    from = parent == others.end() ? nullptr : *parent;
+    lives |= !from->process.process.HasEnded();
   }
-  const core::Error lost = core::MakeError(
-      "restore a session", "it is lost, since no checkpoint of it lives: " + done.error().ToString());
-  return lost;
+  if (lives) return done;
+  Close("it is lost, since all its processes have been killed");
+  const std::lock_guard lock(mutex_);
+  return ClosedError();
 }
 
 core::Result<std::shared_ptr<Session::Held>> Session::Find(std::string_view checkpoint) const {
@@ -828,6 +905,8 @@ core::Result<std::string> Session::Checkpoint(std::string label, Patience patien
   }
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
+  std::string note;
+  if (core::Result<void> revived = Revive(note); !revived) return revived.error();
   if (core::Result<void> held = Hold(); !held) return held.error();
   const std::lock_guard lock(mutex_);
   if (!label.empty()) base_->label = std::move(label);
@@ -838,6 +917,7 @@ std::vector<CheckpointInfo> Session::Checkpoints() const {
   const std::lock_guard lock(mutex_);
   std::vector<CheckpointInfo> all;
   for (const auto& held : held_) {
+    if (held != base_ && held->process.process.HasEnded()) continue;
     all.push_back({held->id, held->cell, held->label, held->parent, held->made, held == base_});
   }
   return all;
@@ -862,7 +942,7 @@ core::Result<void> Session::Undo(size_t cells, Patience patience) {
     held = base_;
   }
   // A state that is not held is a step of its own.
-  for (size_t step = is_held_ ? 0 : 1; held && step < cells; ++step) {
+  for (size_t step = is_at_base_ ? 0 : 1; held && step < cells; ++step) {
     if (held->parent.empty()) {
       return core::MakeError("undo cells", "only " + std::to_string(step) + " have run");
     }
@@ -887,6 +967,8 @@ core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count
   if (!turn) return turn.error();
   std::shared_ptr<Held> from;
   if (options.checkpoint.empty()) {
+    std::string note;
+    if (core::Result<void> revived = Revive(note); !revived) return revived.error();
     if (core::Result<void> held = Hold(); !held) return held.error();
     const std::lock_guard lock(mutex_);
     from = base_;
@@ -903,13 +985,15 @@ core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count
     std::shared_ptr<Session> branch(new Session(host_, shared_, options_));
     branch->worker_.emplace(std::move(*worker));
     branch->files_ = from->files;
-    branch->is_held_ = true;
+    branch->is_at_base_ = true;
+    branch->parent_ = from->parent;
     branch->base_ = from;
     if (options.reseeds) branch->reseeded_ = from.get();
     branch->held_.push_back(from);
     branch->cells_ = from->cell;
     branches.push_back(std::move(branch));
   }
+  for (const auto& branch : branches) host_->opened(branch);
   return branches;
 }
 

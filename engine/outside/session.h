@@ -51,8 +51,8 @@ struct SessionOptions {
   // `memory` and `file_size` are the session's; a cell's request cannot exceed the others.
   core::Limits limits;
   size_t checkpoints = 16;  // held at most; the oldest goes first. At least one
-  // Of all its processes and its branches', as the kernel counts it. Checkpoints go until the rest
-  // fits. 0: twice limits.memory.
+  // Of its worker and its checkpoints, as the kernel counts it: private memory, and its part of what
+  // is shared. Checkpoints go until the rest fits. Each branch has as much. 0: twice limits.memory.
   core::Bytes total_memory{0};
   // Without a call for so long, its worker ends, and it goes on from the checkpoint of its state
   // (1 ms). Longer than a person or a model takes between cells that belong together.
@@ -99,7 +99,10 @@ struct SessionFile {
 struct Patience {
   bool waits = true;  // false: EBUSY if the session is busy
   std::chrono::milliseconds at_most{60'000};
+  int cancel_fd = -1;  // borrowed; once it is readable: ECANCELED
 };
+
+class Session;
 
 // What sessions need of the backend that opened them, until it closes them.
 struct SessionHost {
@@ -111,6 +114,7 @@ struct SessionHost {
   std::optional<SnapshotBounds> workspace;
   egress::EgressService* egress = nullptr;  // borrowed; null: none
   std::function<core::Result<void>(Worker&)> observe;
+  std::function<void(const std::shared_ptr<Session>&)> opened;  // one that it has to close
   std::function<void(std::function<void()>)> later;  // runs it off the caller's path, in order
   std::function<void(core::Deadline, std::function<void()>)> at;  // the same, not before that time
 };
@@ -218,10 +222,12 @@ class Session : public std::enable_shared_from_this<Session> {
   core::Result<void> Hold();
   void DropSome();
   uint64_t MostMemory() const;
-  core::Result<void> Wake(Worker& copy, bool reseeds);
+  bool IsHeld() const;
+  std::unique_lock<std::recursive_mutex> LockForOrder();
   core::Result<Worker> WakeCopy(Held& held, bool reseeds);
+  core::Result<Worker> WakeItself(Held& held);
   void Discard(std::optional<Worker> worker);
-  void ForgetBase();
+  std::vector<std::shared_ptr<Held>> Candidates() const;
   core::Result<void> GoBack(std::shared_ptr<Held> held);
   core::Result<void> Restore(std::string& note);
   core::Result<std::shared_ptr<Held>> Find(std::string_view checkpoint) const;
@@ -234,7 +240,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Of the turn.
   std::optional<Worker> worker_;  // none: it has died
-  bool is_held_ = false;          // worker_ is in the state of base_, which has a process of its own
+  bool is_at_base_ = false;       // worker_, or the session at rest, is in the state of base_
+  std::string parent_;            // the checkpoint that the cell before worker_'s state started from
   WorkspaceSnapshot files_;       // of worker_'s state
   SessionPages pages_;            // of worker_
   // The checkpoint that this branch began from with new seeds, and gets again after going back to it.

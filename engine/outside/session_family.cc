@@ -1,6 +1,6 @@
 #include "engine/outside/session_family.h"
 
-#include <poll.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <vector>
 
 #include "engine/outside/observe.h"
@@ -154,12 +155,15 @@ core::Result<Worker> SessionFamily::Copy(Worker& from,
   auto pair = core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted.error();
+  // For the copy's pidfd, which must not fail once the copy is there.
+  core::UniqueFd reserved(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!reserved) return core::SystemError(kCopy);
   Worker copy;
   copy.socket = std::move(pair->first);
   copy.self_report = from.self_report;
   copy.family = from.family;
   const std::lock_guard lock(mutex_);
-  const core::Result<void> copied = ObeyCopy(from, hot, copy, std::move(pair->second));
+  const core::Result<void> copied = ObeyCopy(from, hot, copy, std::move(pair->second), std::move(reserved));
   from.process.Pause();
   if (copied) {
     copy.process.Pause();
@@ -168,13 +172,14 @@ core::Result<Worker> SessionFamily::Copy(Worker& from,
   // It may have cloned itself all the same.
   KillStrangers();
   const bool refused = copied.error().operation == kCopy && copied.error().error_number != 0;
-  if (!refused) from.process.Kill();
+  if (!refused) from.process.Stop();
   return copied.error();
 }
 
 // Requires mutex_. Of kCopy with an error number: the kernel refused it.
 core::Result<void> SessionFamily::ObeyCopy(Worker& from, const std::vector<core::PageRange>& hot,
-                                           Worker& copy, core::UniqueFd copys_socket) {
+                                           Worker& copy, core::UniqueFd copys_socket,
+                                           core::UniqueFd reserved) {
   const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
   if (core::Result<void> allowed = LimitProcesses(from.process.pid(), 1); !allowed) return allowed;
   core::SessionOrder order;
@@ -193,6 +198,7 @@ core::Result<void> SessionFamily::ObeyCopy(Worker& from, const std::vector<core:
     return core::MakeError(kCopy, "it sent something else");
   }
   if (answer->value != 0) return core::SystemErrorOf(static_cast<int>(answer->value), kCopy);
+  reserved.Reset();
   core::Result<core::Process> process = Adopt(copy.socket.get(), deadline);
   if (!process) return process.error();
   copy.process = std::move(*process);
@@ -209,25 +215,46 @@ core::Result<void> SessionFamily::ObeyCopy(Worker& from, const std::vector<core:
 }
 
 core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout, bool reseeds) {
+  // What this machine may lack comes first: until it has its order, the copy is as good as before.
   core::Result<CaptureReader> capture = CaptureReader::Create(layout);
   if (!capture) return capture.error();
+  core::Result<core::UniqueFd> status = OpenStatus(copy.process.pid());
+  if (!status) return status.error();
+  if (core::Result<void> started = Start(copy.process.pid()); !started) return started;
   core::SessionOrder order;
   order.kind = core::SessionOrder::kWake;
   order.reseeds = reseeds ? 1 : 0;
-  if (core::Result<void> sent = Order(copy, order, capture->memory_fd()); !sent) return sent;
-  capture->CloseMemory();
-  core::Result<core::WorkerSignal> word =
-      ReceiveSignal(copy.socket.get(), core::Clock::now() + kObeyTimeout, kWake);
-  copy.process.Pause();
-  if (!word) return word.error();
-  if (word->kind != core::WorkerSignal::kAwake) {
+  const core::Result<void> woken = [&]() -> core::Result<void> {
+    if (core::Result<void> sent = Order(copy, order, capture->memory_fd()); !sent) return sent;
+    core::Result<core::WorkerSignal> word =
+        ReceiveSignal(copy.socket.get(), core::Clock::now() + kObeyTimeout, kWake);
+    if (!word) return word.error();
+    if (word->kind == core::WorkerSignal::kAwake) return {};
     return core::MakeError(kWake, "it sent something else");
+  }();
+  Halt(copy.process.pid());
+  copy.process.Pause();
+  if (!woken) {
+    copy.process.Stop();
+    return woken;
   }
+  capture->CloseMemory();
   copy.capture = std::move(*capture);
-  core::Result<core::UniqueFd> status = OpenStatus(copy.process.pid());
-  if (!status) return status.error();
   copy.status_fd = std::move(*status);
   return {};
+}
+
+// Before a process runs: it cannot clone, except for threads, also while others are reaped.
+core::Result<void> SessionFamily::Start(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  if (core::Result<void> done = LimitProcesses(pid, threads_ - 1); !done) return done;
+  running_.insert(pid);
+  return {};
+}
+
+void SessionFamily::Halt(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  running_.erase(pid);
 }
 
 core::Result<void> SessionFamily::BeginCell(Worker& worker, std::chrono::milliseconds cpu) {
@@ -240,11 +267,7 @@ core::Result<void> SessionFamily::BeginCell(Worker& worker, std::chrono::millise
       !done) {
     return done;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (core::Result<void> done = LimitProcesses(pid, threads_ - 1); !done) return done;
-    running_.insert(pid);
-  }
+  if (core::Result<void> done = Start(pid); !done) return done;
   worker.process.Resume();
   return {};
 }
@@ -258,25 +281,33 @@ size_t SessionFamily::EndCell(Worker& worker) {
 }
 
 // Children of the init that the host has not asked for: clones that a cell made in place of threads.
+// Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
+// RLIMIT_NPROC, so that they cannot replace each other for ever.
 size_t SessionFamily::KillStrangers() {
-  size_t killed = 0;
-  std::error_code code;
-  for (const auto& folder : std::filesystem::directory_iterator("/proc", code)) {
-    const std::string name = folder.path().filename();
-    pid_t pid = -1;
-    const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (read.ptr != name.data() + name.size() || known_.contains(pid)) continue;
-    if (ParentOf(folder.path()) != init_.pid()) continue;
-    core::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-    // It may have ended, and another have its number, since its parent was read.
-    const core::Result<core::InitReply> reply =
-        pidfd ? Ask(core::InitOrder::kRecognise, pidfd.get()) : core::InitReply{ECHILD};
-    if (!reply || reply->error_number != 0) continue;
-    (void)syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
-    (void)Ask(core::InitOrder::kReap, pidfd.get());
-    ++killed;
+  std::map<pid_t, core::UniqueFd> strangers;
+  for (bool found = true; found;) {
+    found = false;
+    std::error_code code;
+    for (const auto& folder : std::filesystem::directory_iterator("/proc", code)) {
+      const std::string name = folder.path().filename();
+      pid_t pid = -1;
+      const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
+      if (read.ptr != name.data() + name.size() || known_.contains(pid)) continue;
+      if (strangers.contains(pid) || ParentOf(folder.path()) != init_.pid()) continue;
+      core::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+      // It may have ended, and another have its number, since its parent was read.
+      const core::Result<core::InitReply> reply =
+          pidfd ? Ask(core::InitOrder::kRecognise, pidfd.get()) : core::InitReply{ECHILD};
+      if (!reply || reply->error_number != 0) continue;
+      (void)syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+      strangers.emplace(pid, std::move(pidfd));
+      found = true;
+    }
+    const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
+    for (const auto& [pid, pidfd] : strangers) (void)core::WaitReadable(pidfd.get(), deadline).ok();
   }
-  return killed;
+  for (const auto& [pid, pidfd] : strangers) (void)Ask(core::InitOrder::kReap, pidfd.get()).ok();
+  return strangers.size();
 }
 
 std::vector<pid_t> SessionFamily::processes() const {
@@ -286,9 +317,13 @@ std::vector<pid_t> SessionFamily::processes() const {
   return all;
 }
 
-bool SessionFamily::IsAlive() const {
-  pollfd ended{init_.ended_fd(), POLLIN, 0};
-  return poll(&ended, 1, 0) == 0;
+bool SessionFamily::IsAlive() const { return !init_.HasEnded(); }
+
+void SessionFamily::Finish() {
+  const std::lock_guard lock(mutex_);
+  const std::lock_guard asking(asking_);
+  init_.Destroy();
+  control_.Reset();
 }
 
 bool SessionFamily::Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) {

@@ -62,7 +62,10 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   // `hot`: pages that `from` then writes to, if it is awake (SessionPages).
   core::Result<Worker> Copy(Worker& from, const std::vector<core::PageRange>& hot = {});
 
-  // Makes a copy ready for cells. With `reseeds`, its generators of random numbers get new seeds.
+  // Ends all of them, also the init, which then is reaped.
+  void Finish();
+
+  // Makes a copy ready for cells; if it does not obey, it is killed. With `reseeds`, its generators of random numbers get new seeds.
   core::Result<void> Wake(Worker& copy, core::CaptureLayout layout, bool reseeds);
 
   // Around a cell, or a question. `cpu`: what it may use.
@@ -85,7 +88,9 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::Result<core::InitReply> Ask(core::InitOrder::Kind kind, int pidfd);
   core::Result<void> LimitProcesses(pid_t pid, size_t more) const;
   core::Result<void> ObeyCopy(Worker& from, const std::vector<core::PageRange>& hot, Worker& copy,
-                              core::UniqueFd copys_socket);
+                              core::UniqueFd copys_socket, core::UniqueFd reserved);
+  core::Result<void> Start(pid_t pid);
+  void Halt(pid_t pid);
   size_t KillStrangers();
 
   core::Process init_;
@@ -94,7 +99,7 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
 
   mutable std::mutex mutex_;    // also: one copy at a time
   std::set<pid_t> known_;       // not reaped yet
-  std::set<pid_t> running_;     // those that run a cell
+  std::set<pid_t> running_;     // those that are not stopped
   std::mutex asking_;           // one order at a time to the init; taken after mutex_
 };
 

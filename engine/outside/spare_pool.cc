@@ -224,7 +224,7 @@ bool SparePool::IsRotationDue(core::Deadline now) const {
 // Restarts it if it was killed.
 core::Result<void> SparePool::StartChildReaper() {
   if (!options_.hides_children || (reaper_ && reaper_->IsAlive())) return {};
-  core::Result<std::shared_ptr<core::ChildReaper>> reaper = core::ChildReaper::Start();
+  core::Result<std::shared_ptr<ChildReaper>> reaper = ChildReaper::Start();
   if (!reaper) return reaper.error();
   reaper_ = std::move(*reaper);
   return {};

@@ -164,7 +164,7 @@ class SparePool {
   const Event wake_;  // a worker was taken, or the pool is closing
 
   // Used only by the keeper.
-  std::shared_ptr<core::ChildReaper> reaper_;
+  std::shared_ptr<ChildReaper> reaper_;
   std::optional<ZygoteProcess> zygote_;
   std::optional<ZygoteProcess> starting_;
   std::deque<PendingWorker>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/core/capture_layout.h"
-#include "engine/core/child_reaper.h"
+#include "engine/outside/child_reaper.h"
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
 #include "engine/core/profile.h"
@@ -44,7 +44,7 @@ class ZygoteProcess {
   // directory `cgroup_fd`; -1: in our own. It and its workers are children of `reaper`, if there is
   // one.
   static core::Result<ZygoteProcess> Launch(const ZygoteOptions& options, int cgroup_fd = -1,
-                                            std::shared_ptr<core::ChildReaper> reaper = nullptr);
+                                            std::shared_ptr<ChildReaper> reaper = nullptr);
 
   // Readable when the zygote has replied to its start message or has died.
   int control_fd() const { return control_.get(); }
@@ -75,7 +75,7 @@ class ZygoteProcess {
 
  private:
   ZygoteProcess(core::Process process, core::UniqueFd control, core::UniqueFd errors,
-                std::shared_ptr<core::ChildReaper> reaper)
+                std::shared_ptr<ChildReaper> reaper)
       : reaper_(std::move(reaper)),
         process_(std::move(process)),
         control_(std::move(control)),
@@ -83,7 +83,7 @@ class ZygoteProcess {
 
   std::string Errors() const;
 
-  std::shared_ptr<core::ChildReaper> reaper_;  // also of its workers; null: this process
+  std::shared_ptr<ChildReaper> reaper_;  // also of its workers; null: this process
   core::Process process_;
   core::UniqueFd control_;
   core::UniqueFd errors_;  // what the zygote wrote to stderr before it was sealed

@@ -543,10 +543,14 @@ class Sandbox:
             asked["total_memory"] = _options.size("total_memory", total_memory)
         return asked, _options.seconds("wait", wait)
 
-    def _open_session(self, asked: SessionRequest) -> _host.Session:
+    def _engine_of_sessions(self) -> _host.Engine:
         engine = self._open()
         if not self._open_request["profile"] and (profile := engine.profile_of_sessions()):
             engine = self._open_other(profile)
+        return engine
+
+    def _open_session(self, asked: SessionRequest) -> _host.Session:
+        engine = self._engine_of_sessions()
         return _host.open_session(engine, asked, get_ident() == self._main_thread)
 
     def validate(
@@ -579,12 +583,15 @@ class Sandbox:
         ...     "math" in box.info().modules
         True
         """
+        return self._info(self._open())
+
+    def _info(self, engine: _host.Engine) -> Info:
         from belljar._info import info_of
 
         open_request = self._open_request
         is_container = open_request["container"] is not None
         return info_of(
-            self._open().facts,
+            engine.facts,
             isolation="strict" if open_request["strict"] and not is_container else "standard",
             language="restricted" if open_request["restricted"] else "full",
             container=is_container,

@@ -1,7 +1,7 @@
 """A Jupyter kernel whose cells run in a session: notebooks in JupyterLab, nbconvert, nbclient and
 papermill, sealed.
 
-    python -m belljar.kernel install --sys-prefix --profile data-science
+    belljar kernel install --sys-prefix --profile data-science
     jupyter nbconvert --to notebook --execute --ExecutePreprocessor.kernel_name=belljar a.ipynb
 
 Output appears while a cell runs, then its value, tables and figures. Interrupting raises a
@@ -286,7 +286,7 @@ def _table(text: str) -> str | None:
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m belljar.kernel", description=__doc__)
+    parser = argparse.ArgumentParser(prog="belljar kernel", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("command", choices=["install", "uninstall"])
     where = parser.add_mutually_exclusive_group()
@@ -330,12 +330,15 @@ def _kernel_spec(asked: argparse.Namespace) -> dict[str, Any]:
 
 def manage(arguments: Iterable[str]) -> int:
     """`install` and `uninstall`."""
-    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     asked = _arguments().parse_args(list(arguments))
     specs = KernelSpecManager()
     if asked.command == "uninstall":
-        print(f"removed {specs.remove_kernel_spec(asked.name)}")
+        try:
+            print(f"removed {shlex.quote(specs.remove_kernel_spec(asked.name))}")
+        except NoSuchKernel:
+            raise ValueError(f"there is no kernel {asked.name!r}") from None
         return 0
     _limits(asked)
     Sandbox(asked.profile, spares=1).close()  # names what is wrong with the profile
@@ -352,9 +355,9 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] in (["install"], ["uninstall"], ["-h"], ["--help"]):
         try:
             return manage(arguments)
-        except (BelljarError, ValueError) as error:
+        except (BelljarError, OSError, ValueError) as error:
             print(f"belljar kernel: {error}", file=sys.stderr)
-            return 1
+            return 2 if isinstance(error, ValueError) else 5  # as the command's
     from ipykernel.kernelapp import IPKernelApp
 
     parser = argparse.ArgumentParser(add_help=False)

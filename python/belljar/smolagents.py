@@ -1,13 +1,13 @@
 """A Python executor for smolagents that runs each action of a CodeAgent in a sandbox.
 
-    executor = BelljarExecutor(timeout=10, session=True)
+    executor = BelljarExecutor(timeout=10)
     agent = CodeAgent(tools, model, executor=executor, instructions=executor.instructions)
 
-With `session=True` all actions are cells of one session (`Sandbox.session`): whatever they define
-stays, and an action that is stopped by a limit is undone. Otherwise each action runs as a program
-in its own process. Variables that are plain data are passed on to the next action; modules,
-functions, classes and other objects are not, and the agent is told which. An action that is stopped
-by a limit or by `final_answer` does not change the variables.
+All actions are cells of one session (`Sandbox.session`): whatever they define stays, and an action
+that is stopped by a limit is undone. With `session=False` each action runs as a program in its own
+process. Variables that are plain data are passed on to the next action; modules, functions, classes
+and other objects are not, and the agent is told which. An action that is stopped by a limit or by
+`final_answer` does not change the variables.
 
 Tools run outside the sandbox with the rights of this process, and their arguments come from the
 model.
@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
 
 from belljar import _functions, _options, _plain
+from belljar._kept_session import KeptSession
 from belljar._notebook import spelled_out
 from belljar._result import Result
 from belljar._result_text import MAX_CHARACTERS, cut, failure, surroundings
@@ -57,16 +58,15 @@ class BelljarExecutor(PythonExecutor):
 
     Args:
         sandbox: An existing sandbox to use, with its profile.
-        profile: Profile of the executor's own sandbox. None: "basic".
+        profile: Profile of the executor's own sandbox. None: as for `Sandbox`.
         timeout, memory: Limits of an action, as in `Sandbox.run`. None: the sandbox's.
         most_characters: Maximum length of the logs that the model gets; the middle is cut out.
         session: Whether all actions are cells of one session. False: each is a program of its own.
 
     Raises:
-        ValueError: Both a sandbox and a profile are given.
+        ValueError: Both a sandbox and a profile are given, or a session in containers.
 
     Attributes:
-        session: The `belljar.Session` of the actions, for instance to undo one, or None.
         variables: The variables that the next action gets. `send_variables` adds to them. In a
             session, those that no action has got yet.
         lost: Names of earlier actions' variables that could not be kept.
@@ -81,7 +81,7 @@ class BelljarExecutor(PythonExecutor):
         timeout: float | str | None = None,
         memory: int | str | None = None,
         most_characters: int = MAX_CHARACTERS,
-        session: bool = False,
+        session: bool = True,
     ) -> None:
         if sandbox is not None and profile is not None:
             raise ValueError("profile: the given sandbox already has one; give only one of the two")
@@ -90,11 +90,11 @@ class BelljarExecutor(PythonExecutor):
             _options.size("memory", memory)
         self._is_ours = sandbox is None
         self._sandbox = Sandbox(profile) if sandbox is None else sandbox
-        self._info = self._sandbox.info()
         self._limits: dict[str, Any] = {"timeout": timeout, "memory": memory}
-        self.session: Session | None = None
+        self._kept: KeptSession | None = None
         if _options.flag("session", session):
-            self.session = self._sandbox.session(timeout=timeout, memory=memory)
+            self._kept = KeptSession(self._sandbox, self._limits)
+        self._info = self._sandbox.info() if self._kept is None else self._kept.info()
         self._most = most_characters
         self._tools: dict[str, Callable[..., Any]] = {}
         self.variables: dict[str, Any] = {}
@@ -104,9 +104,14 @@ class BelljarExecutor(PythonExecutor):
         self.state: dict[str, Any] = {"_print_outputs": ""}
 
     @property
+    def session(self) -> Session | None:
+        """The session of the actions, for instance to undo one. It opens with its first use."""
+        return None if self._kept is None else self._kept.open()
+
+    @property
     def instructions(self) -> str:
         """For CodeAgent's argument `instructions`: adds what its own prompt does not say."""
-        said = _INSTRUCTIONS if self.session is None else _SESSION_INSTRUCTIONS
+        said = _INSTRUCTIONS if self._kept is None else _SESSION_INSTRUCTIONS
         return said + surroundings(self._info, self._seconds)
 
     def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
@@ -126,8 +131,8 @@ class BelljarExecutor(PythonExecutor):
 
     def __call__(self, code_action: str) -> CodeOutput:
         self.last_result = None
-        if self.session is not None:
-            return self._in_session(self.session, code_action)
+        if self._kept is not None:
+            return self._in_session(self._kept.open(), code_action)
         said: list[str] = []
         notes: list[str] = []
         left = _Left()
@@ -208,8 +213,8 @@ class BelljarExecutor(PythonExecutor):
 
     def cleanup(self) -> None:
         """Closes the session, and the sandbox if it is the executor's own. CodeAgent calls this."""
-        if self.session is not None:
-            self.session.close()
+        if self._kept is not None:
+            self._kept.close()
         if self._is_ours:
             self._sandbox.close()
 

@@ -193,6 +193,10 @@ std::vector<Setting> MakeSettings() {
        "memory of a session with its checkpoints and branches, as the kernel counts it; beyond it "
        "checkpoints are dropped",
        BELLJAR_FIELD(config.sessions.memory), 1, kGibi << 10},
+      {"sessions.total_memory", "", "", "SIZE", "half of this machine's", "\"8g\"",
+       "memory of all sessions together; beyond it opening or branching one closes the longest "
+       "idle ones of the token that has most, or is refused",
+       BELLJAR_FIELD(config.sessions.total_memory), 1, kGibi << 10},
 
       {"answers.characters", "", "--answer-characters", "N", "", "",
        "length of stdout, stderr, the value and the error in an answer, each; the middle of what "

@@ -87,6 +87,8 @@ struct SessionsConfig {
   // Of a session with its checkpoints and branches, as the kernel counts it; nullopt: twice its
   // memory limit.
   std::optional<core::Bytes> memory;
+  // Of all sessions together; nullopt: half of the machine's, or of what its cgroup allows.
+  std::optional<core::Bytes> total_memory;
 };
 
 // The form of the tools' answers.

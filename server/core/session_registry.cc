@@ -1,12 +1,14 @@
 #include "server/core/session_registry.h"
 
+#include <sys/sysinfo.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <charconv>
 #include <system_error>
 
+#include "engine/core/fd.h"
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
 
@@ -28,6 +30,21 @@ std::string TimeText(std::chrono::system_clock::time_point when) {
   std::array<char, 40> text{};
   strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
   return text.data();
+}
+
+// Half of what this process and its children may have: the machine's memory, or what a container
+// gives them (memory.max, of cgroup v2, which a cgroup namespace shows at the root).
+core::Bytes HalfOfMemory() {
+  struct sysinfo machine;
+  if (sysinfo(&machine) != 0) abort();  // its only error is a bad pointer
+  uint64_t bytes = uint64_t{machine.totalram} * machine.mem_unit;
+  if (const core::Result<std::string> text = core::ReadFile("/sys/fs/cgroup/memory.max", 100)) {
+    uint64_t most = 0;  // "max": none
+    const std::from_chars_result read =
+        std::from_chars(text->data(), text->data() + text->size(), most);
+    if (read.ec == std::errc() && most > 0) bytes = std::min(bytes, most);
+  }
+  return core::Bytes::Mebi(std::max<uint64_t>(bytes / 2 >> 20, 1));
 }
 
 std::string SessionsText(size_t count) {
@@ -54,10 +71,13 @@ struct SessionRegistry::Entry {
   Time opened;
   Time last_used;
   size_t uses = 0;
+  uint64_t memory = 0;  // when it was measured: its share of its family's
 };
 
 SessionRegistry::SessionRegistry(const SessionsConfig& config, Clocks clocks)
-    : config_(config), clocks_(std::move(clocks)) {}
+    : config_(config),
+      max_memory_(config.total_memory ? *config.total_memory : HalfOfMemory()),
+      clocks_(std::move(clocks)) {}
 
 SessionRegistry::~SessionRegistry() {
   {
@@ -82,6 +102,7 @@ core::Result<SessionRegistry::Places> SessionRegistry::Reserve(const std::string
                                                                size_t count) {
   std::unique_lock lock(mutex_);
   RemoveDue();
+  Measure(lock);
   Owner& own = owners_[owner];
   const size_t held = own.open + own.reserved;
   if (held + count > config_.per_owner) {
@@ -95,6 +116,13 @@ core::Result<SessionRegistry::Places> SessionRegistry::Reserve(const std::string
     CloseRemoved(lock);
     return Refusal("the limit of this server is " + SessionsText(config_.total) +
                    ", and none is idle that could be closed: call again later");
+  }
+  if (!FreeMemory(owner)) {
+    CloseRemoved(lock);
+    return Refusal("the sessions of this server have reached the limit of " +
+                   max_memory_.ToString() +
+                   " for the memory of all together: close one of yours with close_session, or "
+                   "call again later");
   }
   own.reserved += count;
   reserved_ += count;
@@ -121,6 +149,66 @@ bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
   Remove(longest, "the server was full, and nobody had used it for " + idle +
                       ": another caller needed room");
   return true;
+}
+
+// Unlocks the mutex meanwhile. Others go on with the figures of the time before.
+void SessionRegistry::Measure(std::unique_lock<std::mutex>& lock) {
+  const Time now = clocks_.steady();
+  if (measured_ && now < *measured_ + kMeasuredEvery) return;
+  struct Family {
+    std::shared_ptr<RegisteredSession> any;
+    uint64_t sessions = 0;
+    uint64_t memory = 0;
+  };
+  std::map<std::string, Family> families;
+  for (const auto& [key, entry] : entries_) {
+    Family& family = families[entry->session->family()];
+    family.any = entry->session;
+    ++family.sessions;
+  }
+  if (families.empty()) return;
+  measured_ = now;
+  lock.unlock();
+  for (auto& [name, family] : families) {
+    family.memory = family.any->family_memory();
+    family.any.reset();  // it may be the last that has it
+  }
+  lock.lock();
+  for (const auto& [key, entry] : entries_) {
+    const auto family = families.find(entry->session->family());
+    if (family != families.end()) entry->memory = family->second.memory / family->second.sessions;
+  }
+}
+
+// Requires mutex_. Closes sessions until the others have less than all may have. False: that could
+// not be done. An owner never loses a session to one who has more memory, nor to itself: it is told
+// to choose which one to close.
+bool SessionRegistry::FreeMemory(const std::string& owner) {
+  for (;;) {
+    uint64_t total = 0;
+    std::map<std::string, uint64_t> by_owner;
+    for (const auto& [key, entry] : entries_) {
+      total += entry->memory;
+      by_owner[entry->owner] += entry->memory;
+    }
+    if (total < max_memory_.count) return true;
+    auto longest = entries_.end();
+    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+      const Entry& each = *entry->second;
+      const uint64_t has = by_owner[each.owner];
+      if (each.owner == owner || each.uses > 0 || has <= by_owner[owner]) continue;
+      if (longest != entries_.end()) {
+        const Entry& other = *longest->second;
+        const uint64_t others = by_owner[other.owner];
+        if (has < others || (has == others && each.last_used >= other.last_used)) continue;
+      }
+      longest = entry;
+    }
+    if (longest == entries_.end()) return false;
+    const std::string idle = DurationInWords(clocks_.steady() - longest->second->last_used);
+    Remove(longest, "the server's memory for sessions was full, and nobody had used it for " +
+                        idle + ": another caller needed room");
+  }
 }
 
 SessionRegistry::Use SessionRegistry::Add(Places& places,

@@ -16,11 +16,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -43,6 +45,10 @@ class RegisteredSession {
   virtual std::string ended() const = 0;
   // Ends it, with what runs. Once; may take some time.
   virtual void Close(const std::string& why) = 0;
+  // Bytes, of all sessions of its family together: one that was opened, and its branches. Takes a
+  // few milliseconds, without waiting for what the session does.
+  virtual uint64_t family_memory() const { return 0; }
+  virtual const std::string& family() const { return id(); }
 };
 
 class SessionRegistry {
@@ -56,6 +62,8 @@ class SessionRegistry {
   };
   // An owner keeps this many notes on sessions that have gone; the oldest are forgotten.
   static constexpr size_t kRemembered = 256;
+  // The memory of sessions is measured when some are to be opened, at most so often.
+  static constexpr std::chrono::seconds kMeasuredEvery{3};
 
   explicit SessionRegistry(const SessionsConfig& config) : SessionRegistry(config, Clocks()) {}
   SessionRegistry(const SessionsConfig& config, Clocks clocks);
@@ -110,7 +118,9 @@ class SessionRegistry {
   };
 
   // If the server is full, the longest idle session of the owner with the most sessions is closed,
-  // unless the caller would have as many. An error is the caller's: a sentence about the limit.
+  // unless the caller would have as many. If the sessions have more memory than all may have, the
+  // longest idle ones of the owner with the most memory are closed, unless that is the caller. An
+  // error is the caller's: a sentence about the limit.
   core::Result<Places> Reserve(const std::string& owner, size_t count = 1);
   // Takes one of the places. Precondition: one is left.
   Use Add(Places& places, std::shared_ptr<RegisteredSession> session);
@@ -156,6 +166,8 @@ class SessionRegistry {
   void RemoveDue();
   Time EndOf(const Entry& entry) const;
   bool MakeRoom(const std::string& owner, size_t held_by_owner);
+  void Measure(std::unique_lock<std::mutex>& lock);
+  bool FreeMemory(const std::string& owner);
   void EndUse(Entry& entry);
   void CloseRemoved(std::unique_lock<std::mutex>& lock);
   void CloseOne(std::unique_lock<std::mutex>& lock);
@@ -163,6 +175,7 @@ class SessionRegistry {
   core::Error NoSuch(const std::string& owner, const std::string& id) const;
 
   const SessionsConfig config_;
+  const core::Bytes max_memory_;
   const Clocks clocks_;
   Listener on_close_;
 
@@ -172,6 +185,7 @@ class SessionRegistry {
   std::map<std::string, Owner> owners_;
   size_t reserved_ = 0;
   uint64_t added_ = 0;
+  std::optional<Time> measured_;  // when
   struct Removed {
     std::shared_ptr<Entry> entry;
     std::string why;

@@ -286,7 +286,9 @@ core::Result<ToolResult> CheckpointTool::Call(const ToolCall& call) {
   if (!problems.empty()) return RefusedArguments(kCheckpointName, problems);
   core::Result<SessionUse> session = SessionUse::Find(registry_, *arguments.Text("session"), call);
   if (!session) return RefusedCall(kCheckpointName, session.error().ToString());
-  const Request request{call, arguments, *session, TakePatience(arguments)};
+  const core::Result<outside::Patience> patience = TakePatience(arguments, call);
+  if (!patience) return patience.error();
+  const Request request{call, arguments, *session, *patience};
   Answer answer = action == "keep"        ? Keep(request)
                   : action == "list"      ? List(request)
                   : action == "roll_back" ? RollBack(request)

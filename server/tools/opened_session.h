@@ -3,6 +3,7 @@
 #ifndef BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_
 #define BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,15 +29,18 @@ class OpenedSession final : public RegisteredSession {
  public:
   // `sandbox` has opened the session. The server may have replaced it meanwhile; it stays here.
   OpenedSession(SessionTerms terms, std::shared_ptr<outside::Sandbox> sandbox,
-                std::shared_ptr<outside::Session> session, std::string branch_of = "")
+                std::shared_ptr<outside::Session> session, const OpenedSession* branch_of = nullptr)
       : terms_(std::move(terms)),
-        branch_of_(std::move(branch_of)),
+        branch_of_(branch_of ? branch_of->id() : ""),
         sandbox_(std::move(sandbox)),
-        session_(std::move(session)) {}
+        session_(std::move(session)),
+        family_(branch_of ? branch_of->family() : session_->id()) {}
 
   const std::string& id() const override { return session_->id(); }
   std::string ended() const override { return session_->closed(); }
   void Close(const std::string& why) override { session_->Close(why); }
+  uint64_t family_memory() const override { return session_->info().memory_bytes; }
+  const std::string& family() const override { return family_; }
 
   const SessionTerms& terms() const { return terms_; }
   const EnabledProfile& profile() const { return *terms_.profile; }
@@ -49,6 +53,7 @@ class OpenedSession final : public RegisteredSession {
   const std::string branch_of_;
   const std::shared_ptr<outside::Sandbox> sandbox_;  // outlives the session
   const std::shared_ptr<outside::Session> session_;
+  const std::string family_;  // the id of the session that all of it have branched off
 };
 
 // Of one that the tools have opened.

@@ -443,13 +443,14 @@ constexpr const char* kSessions = R"({
           "required": ["path", "size"]
         }
       },
-      "left_out": {"type": "integer", "description": "Files that are not listed"},
+      "left_out": {"type": "integer", "description": "Files that are not listed; export: whose names a tar file cannot have"},
+      "count": {"type": "integer", "description": "export: files in the archive"},
       "to": {"type": "string", "description": "copy: the other session"},
       "path": {"type": "string"},
-      "size": {"type": "integer", "description": "read: bytes"},
+      "size": {"type": "integer", "description": "read, export: bytes"},
       "media_type": {"type": "string"},
       "text": {"type": "string", "description": "read: the whole content, if it is text and not too long"},
-      "uri": {"type": "string", "description": "read: resource with the content, for resources/read; kept for a limited time"},
+      "uri": {"type": "string", "description": "read, export: resource with the content, for resources/read; kept for a limited time"},
       "deleted": {"type": "boolean"}
     },
     "required": ["success", "session"]

@@ -43,7 +43,19 @@ Parameter WaitParameter() {
 outside::Patience TakePatience(const Arguments& arguments) {
   const double seconds = arguments.Number("wait").value_or(kUsualWait);
   const std::chrono::milliseconds wanted(std::llround(seconds * 1000));
-  return {.waits = true, .at_most = std::max(wanted, kOwnWork)};
+  outside::Patience patience;
+  patience.at_most = std::max(wanted, kOwnWork);
+  return patience;
+}
+
+core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call) {
+  outside::Patience patience = TakePatience(arguments);
+  if (call.cancellation) {
+    const core::Result<int> cancel_fd = call.cancellation->fd();
+    if (!cancel_fd) return cancel_fd.error();
+    patience.cancel_fd = *cancel_fd;
+  }
+  return patience;
 }
 
 SessionUse::SessionUse(SessionRegistry::Use use, const ToolCall* call)
@@ -92,7 +104,7 @@ std::vector<SessionUse> SessionUse::Adopt(SessionRegistry& registry,
   std::vector<SessionUse> uses;
   for (std::shared_ptr<outside::Session>& branch : branches) {
     auto opened = std::make_shared<OpenedSession>(parent->terms(), parent->sandbox(),
-                                                  std::move(branch), parent->id());
+                                                  std::move(branch), &*parent);
     uses.push_back(SessionUse(registry.Add(places, std::move(opened)), nullptr));
   }
   return uses;
@@ -108,7 +120,7 @@ void RecordSession(CallObserver* observer, std::string_view action, const Caller
 bool IsCallersFault(const core::Error& error, const OpenedSession& session) {
   const int number = error.error_number;
   return number == 0 || number == EBUSY || number == ETIMEDOUT || number == ENOENT ||
-         !session.ended().empty();
+         number == ECANCELED || !session.ended().empty();
 }
 
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
@@ -116,6 +128,7 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const Caller& caller, const outside::Patience& patience) {
   const std::string name = "session " + core::Quoted(session.id());
   const bool has_waited = patience.at_most > kOwnWork;
+  if (error.error_number == ECANCELED) return RefusedCall(tool, "the call was cancelled");
   if (error.error_number == EBUSY || (error.error_number == ETIMEDOUT && !has_waited)) {
     return RefusedCall(tool, name +
                                  " is busy with another call; send a \"wait\" of more than 0, "

@@ -25,6 +25,8 @@ Parameter SessionParameter();
 // `wait`: how long a call waits for its turn.
 Parameter WaitParameter();
 outside::Patience TakePatience(const Arguments& arguments);
+// The same, which ends when the call is cancelled. An error is this machine's.
+core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call);
 
 // A call's use of a session, which belongs to its caller. The session stays at least as long, and
 // until the deferred work of the call is done.

@@ -15,6 +15,7 @@
 #include "server/tools/call_limits.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/output_schemas.h"
+#include "server/tools/session_archive.h"
 
 namespace belljar::server::tools {
 namespace {
@@ -33,7 +34,7 @@ struct FilesAction {
 const std::vector<FilesAction>& FilesActions() {
   static const std::vector<FilesAction> kActions = {
       {"list", {}, {"path"}},   {"read", {"path"}, {}},     {"write", {"files"}, {}},
-      {"delete", {"path"}, {}}, {"copy", {"to"}, {"path"}},
+      {"delete", {"path"}, {}}, {"copy", {"to"}, {"path"}}, {"export", {}, {"path"}},
   };
   return kActions;
 }
@@ -41,13 +42,14 @@ const std::vector<FilesAction>& FilesActions() {
 std::vector<Parameter> FilesParameters() {
   Parameter action;
   action.name = "action";
-  action.description = "copy: to another session.";
+  action.description = "copy: to another session. export: as a tar file.";
   action.default_value = "list";
   action.max_bytes = 20;
   for (const FilesAction& each : FilesActions()) action.choices.push_back(each.name);
   Parameter path;
   path.name = "path";
-  path.description = "Relative to the workspace. list, copy: also of a folder; without: all.";
+  path.description =
+      "Relative to the workspace. list, copy, export: also of a folder; without: all.";
   path.max_bytes = host::kMaxPath;
   Parameter to;
   to.name = "to";
@@ -63,7 +65,7 @@ ToolDescription DescribeFiles(const Sandboxes& sandboxes, const ParameterTable& 
   description.name = kFilesName;
   description.title = "Files of a session";
   description.description =
-      "Lists, reads, writes, deletes or copies the files of a session whose profile has a "
+      "Lists, reads, writes, deletes, copies or exports the files of a session whose profile has a "
       "workspace" +
       std::string(Has(sandboxes, HasWorkspace) ? "" : " (none that is enabled here has)") +
       ". They are part of its state: a roll-back restores them.";
@@ -137,6 +139,14 @@ core::Error NoFile(const std::string& path) {
   return core::MakeError(
       "there is no file " + core::Quoted(path) + " in this session; action list shows its files",
       "");
+}
+
+// The last part of the path, or "workspace".
+std::string ArchiveName(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  const size_t slash = path.rfind('/');
+  if (slash != path.npos) path.erase(0, slash + 1);
+  return (path.empty() ? "workspace" : core::Printable(path)) + ".tar";
 }
 
 }  // namespace
@@ -262,6 +272,47 @@ SessionFiles::Answer SessionFiles::Copy(const Request& request) const {
   return FilesAnswer(*request.session, Listing(SizesOf(copies), {{"to", (*to)->id()}}));
 }
 
+SessionFiles::Answer SessionFiles::Export(const Request& request) const {
+  outside::Session& session = request.session->session();
+  core::Result<std::vector<outside::SessionFile>> files = session.Files(request.patience);
+  if (!files) return files.error();
+  std::erase_if(*files,
+                [&](const outside::SessionFile& file) { return !IsIn(file.path, request.path()); });
+  if (files->empty()) return NoFile(request.path());
+  core::Result<SessionArchive> archive = MakeArchive(
+      std::move(*files),
+      [&](const std::string& path) { return session.ReadFile(path, request.patience); },
+      resources_.max_each());
+  if (!archive) return archive.error();
+  host::Outcome outcome;
+  outcome.execution_id = core::Hex(host::RandomBytes());
+  host::Artifact& artifact = outcome.artifacts.emplace_back();
+  artifact.name = ArchiveName(request.path());
+  artifact.media_type = "application/x-tar";
+  artifact.size = archive->bytes.size();
+  artifact.content = std::move(archive->bytes);
+  std::vector<Content> contents =
+      TakeContents(outcome, kLeanContents, request.call.caller.name, resources_);
+  FilesJson object = {{"path", artifact.name},
+                      {"size", artifact.size},
+                      {"media_type", artifact.media_type},
+                      {"uri", artifact.uri},
+                      {"count", archive->files}};
+  const std::string count = std::to_string(archive->files);
+  std::string text = artifact.name + ", " + std::to_string(artifact.size) + " bytes, with " +
+                     count + (archive->files == 1 ? " file" : " files");
+  if (archive->left_out > 0) {
+    object["left_out"] = archive->left_out;
+    text +=
+        ", without " + std::to_string(archive->left_out) + " whose names a tar file cannot have";
+  }
+  RecordSession(observer_, "files_exported", request.call.caller, *request.session, count);
+  ToolResult result = FilesAnswer(*request.session, object);
+  result.text = std::move(text);
+  result.contents = std::move(contents);
+  return result;
+}
+
 core::Result<ToolResult> SessionFiles::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
@@ -276,12 +327,15 @@ core::Result<ToolResult> SessionFiles::Call(const ToolCall& call) {
     return RefusedCall(kFilesName, LacksFeature("session", "workspace", sandboxes_, call.caller,
                                                 profile, HasWorkspace));
   }
-  const Request request{call, arguments, *session, TakePatience(arguments)};
+  const core::Result<outside::Patience> patience = TakePatience(arguments, call);
+  if (!patience) return patience.error();
+  const Request request{call, arguments, *session, *patience};
   Answer answer = action == "list"     ? List(request)
                   : action == "read"   ? Read(request)
                   : action == "write"  ? Write(request)
                   : action == "delete" ? Delete(request)
-                                       : Copy(request);
+                  : action == "copy"   ? Copy(request)
+                                       : Export(request);
   if (answer) return answer;
   return SessionFailed(kFilesName, answer.error(), **session, registry_, call.caller,
                        request.patience);

@@ -36,6 +36,7 @@ class SessionFiles final : public Tool {
   Answer Write(const Request& request) const;
   Answer Delete(const Request& request) const;
   Answer Copy(const Request& request) const;
+  Answer Export(const Request& request) const;
 
   const Sandboxes& sandboxes_;
   SessionRegistry& registry_;

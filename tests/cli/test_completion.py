@@ -30,11 +30,12 @@ def test_every_command_and_option_is_in_it(belljar, shell):
         "rules",
         "serve",
         "config",
+        "kernel",
         "info",
         "doctor",
         "completion",
     ]
-    for words in [*commands, "image", "image build", "image verify"]:
+    for words in [*commands, "image", "image build", "image verify", "kernel install"]:
         assert words.split()[-1] in script
         for line in belljar(*words.split(), "--help").stdout.splitlines():
             for option in line.split():
@@ -67,6 +68,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "doctor",
                 "image",
                 "info",
+                "kernel",
                 "repl",
                 "rules",
                 "run",
@@ -81,6 +83,9 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
         (["belljar", "image", "build", "--output", "my"], ["my program.py"]),
         (["belljar", "image", "verify", "my"], ["my program.py"]),
         (["belljar", "run", "image", "build", "--iso"], ["--isolation"]),
+        (["belljar", "kernel", ""], ["install", "uninstall"]),
+        (["belljar", "kernel", "install", "--profile", "ba"], ["basic"]),
+        (["belljar", "kernel", "install", "--prefix", "a"], ["a folder"]),
         (["belljar", "va"], ["validate"]),
         (["belljar", "--v"], ["--version"]),
         (["belljar", "run", "--iso"], ["--isolation"]),

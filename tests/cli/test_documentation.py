@@ -13,7 +13,18 @@ def section(command: str) -> str:
     return PAGE.split(f"\n## belljar {command}\n")[1].split("\n## ")[0]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "image", "image build", "image verify"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *COMMANDS,
+        "image",
+        "image build",
+        "image verify",
+        "kernel",
+        "kernel install",
+        "kernel uninstall",
+    ],
+)
 def test_every_option_is_described(belljar, command):
     text = belljar(*command.split(), "--help").stdout
     rows = re.findall(r"^  (-\S+)", text, re.MULTILINE)

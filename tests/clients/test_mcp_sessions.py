@@ -1,10 +1,13 @@
 """Sessions of `belljar serve`: both eras, both transports, and what stays behind."""
 
+import base64
 import http.client
+import io
 import json
 import os
 import signal
 import subprocess
+import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,6 +127,35 @@ def test_a_session_from_its_beginning_to_its_end(client):
     told = client.refusal("execute_code", session=session, code="1")
     assert told.startswith(f'execute_code: session "{session}" was closed at ')
     assert client.call("execute_code", session=branch, code="x")["result"] == 0
+
+
+def test_an_export_is_a_tar_file_for_others(client):
+    session = client.call("open_session", profile="filesystem")["session"]
+    files = [
+        {"path": "b", "text": ""},
+        {"path": "d/e/ä.txt", "text": "hello"},
+        {"path": f"{'f' * 120}/{'n' * 90}", "base64": base64.b64encode(bytes(range(256))).decode()},
+    ]
+    client.call("session_files", session=session, action="write", files=files)
+    exported = client.call("session_files", session=session, action="export")
+    assert exported["count"] == 3
+    (content,) = client.ask("resources/read", uri=exported["uri"])["contents"]
+    with tarfile.open(fileobj=io.BytesIO(base64.b64decode(content["blob"]))) as archive:
+        members = {member.name: archive.extractfile(member).read() for member in archive}
+    assert members == {
+        "b": b"",
+        "d/e/ä.txt": b"hello",
+        f"{'f' * 120}/{'n' * 90}": bytes(range(256)),
+    }
+    # And the other way round, in the sealed worker.
+    client.call(
+        "session_files",
+        session=session,
+        action="write",
+        files=[{"path": "in.tar", "base64": content["blob"]}],
+    )
+    code = "import tarfile\ntarfile.open('in.tar').extractall('out')\nopen('out/d/e/ä.txt').read()"
+    assert client.call("execute_code", session=session, code=code)["result"] == "hello"
 
 
 def test_an_idle_one_goes_by_itself(sealed):

@@ -308,7 +308,7 @@ TEST_F(SessionFaults, AllOfASessionKilledIsSaid) {
   for (int i = 0; i < 2; ++i) {
     const auto outcome = sandbox_->RunCell(*session, Cell("x"));
     ASSERT_FALSE(outcome);
-    EXPECT_NE(outcome.error().ToString().find("it is lost, since no checkpoint of it lives"),
+    EXPECT_NE(outcome.error().ToString().find("it is lost, since all its processes have been killed"),
               std::string::npos)
         << outcome.error().ToString();
   }
@@ -328,7 +328,7 @@ TEST_F(SessionFaults, AllOfASessionKilledDuringACellIsSaid) {
   EXPECT_FALSE(killed->session->restored);
   const auto next = sandbox_->RunCell(*session, Cell("x"));
   ASSERT_FALSE(next);
-  EXPECT_NE(next.error().ToString().find("it is lost, since no checkpoint of it lives"),
+  EXPECT_NE(next.error().ToString().find("it is lost, since all its processes have been killed"),
             std::string::npos)
       << next.error().ToString();
 }

@@ -25,7 +25,7 @@ def fails(action):
     raise AssertionError(action)
 
 with Sandbox("basic", spares=1) as box:
-    executor = BelljarExecutor(box, timeout="1s", session=True)
+    executor = BelljarExecutor(box, timeout="1s")
     executor.send_tools({"final_answer": lambda answer: answer, "double": lambda x: x * 2})
     executor.send_variables({"given": [1]})
     assert "one live Python" in executor.instructions
@@ -64,7 +64,7 @@ class Scripted(Model):
         return ChatMessage(role=MessageRole.ASSISTANT, content=text)
 
 with Sandbox("basic", spares=1) as box:
-    executor = BelljarExecutor(box, session=True)
+    executor = BelljarExecutor(box)
     agent = CodeAgent([], Scripted(model_id="scripted"), executor=executor,
                       instructions=executor.instructions, verbosity_level=0)
     assert agent.run("?", additional_args={"extra": 1}) == 21
@@ -75,7 +75,7 @@ LANGCHAIN = """
 import asyncio
 from belljar.langchain import BelljarTool
 
-with BelljarTool(profile="basic", timeout=5, session=True) as tool:
+with BelljarTool(profile="basic", timeout=5) as tool:
     assert "one live Python" in tool.description
     tool.invoke({"code": "def f(): return 6"})
     assert tool.invoke({"code": "f() * 7"}) == "value:\\n42"
@@ -85,9 +85,9 @@ with BelljarTool(profile="basic", timeout=5, session=True) as tool:
     call = {"type": "tool_call", "id": "1", "name": "python", "args": {"code": "f()"}}
     message = tool.invoke(call)
     assert message.artifact.session.cell == 4
-    session = tool._session
+    session = tool._session.open()
 assert session.closed
-with BelljarTool(profile="basic") as tool:
+with BelljarTool(profile="basic", session=False) as tool:
     tool.invoke({"code": "x = 1"})
     assert "NameError" in tool.invoke({"code": "x"})
 print("good")

@@ -22,7 +22,15 @@ class FakeSession final : public RegisteredSession {
   const std::string& id() const override { return id_; }
   std::string ended() const override { return ended_by_itself; }
   void Close(const std::string& why) override { closed = why; }
+  uint64_t family_memory() const override {
+    ++measured;
+    return memory;
+  }
+  const std::string& family() const override { return family_name.empty() ? id_ : family_name; }
 
+  uint64_t memory = 0;
+  mutable int measured = 0;
+  std::string family_name;
   std::string ended_by_itself;
   std::optional<std::string> closed;
 
@@ -203,6 +211,58 @@ TEST_F(SessionRegistryTest, AFullServerClosesTheLongestIdleOfWhoHasMost) {
             "call again later");
   EXPECT_TRUE(registry().Reserve("c")) << "who has none gets one";
   EXPECT_NE(Why(registry().Find("a", "a2")).find("the server was full"), std::string::npos);
+}
+
+TEST_F(SessionRegistryTest, MemoryOfAllIsTakenFromWhoHasMost) {
+  config_.total_memory = core::Bytes{100};
+  const auto older = Open("a", "a1"), newer = Open("a", "a2"), used = Open("a", "a3");
+  const auto other = Open("b", "b1");
+  older->memory = newer->memory = 30;
+  used->memory = 20;
+  other->memory = 40;
+  const auto use = registry().Find("a", "a3");
+  now_ += minutes(1);
+  EXPECT_TRUE(registry().Reserve("c"));
+  EXPECT_EQ(older->closed,
+            "the server's memory for sessions was full, and nobody had used it for 1 minute: "
+            "another caller needed room");
+  EXPECT_FALSE(newer->closed) << "90 are left";
+  newer->memory = 50;
+  EXPECT_TRUE(registry().Reserve("c")) << "measured a moment ago";
+  EXPECT_EQ(newer->measured, 1);
+  now_ += seconds(3);
+  const auto refused = registry().Reserve("a");
+  ASSERT_FALSE(refused) << "it has the most itself";
+  EXPECT_EQ(refused.error().ToString(),
+            "the sessions of this server have reached the limit of 100 for the memory of all "
+            "together: close one of yours with close_session, or call again later");
+  EXPECT_FALSE(newer->closed);
+  EXPECT_FALSE(other->closed) << "it has less";
+  EXPECT_TRUE(registry().Close("a", "a2", "by close_session"));
+  EXPECT_TRUE(registry().Reserve("a")) << "at once";
+  other->memory = 300;
+  used->memory = 120;
+  now_ += seconds(3);
+  EXPECT_FALSE(registry().Reserve("c")) << "what is used stays";
+  EXPECT_TRUE(other->closed);
+  EXPECT_FALSE(used->closed);
+}
+
+TEST_F(SessionRegistryTest, MemoryOfBranchesCountsOnce) {
+  config_.total_memory = core::Bytes{100};
+  const auto one = Open("a", "one");
+  now_ += seconds(1);
+  const auto branch = Open("a", "branch");
+  branch->family_name = "one";
+  one->memory = branch->memory = 90;
+  now_ += minutes(1);
+  EXPECT_TRUE(registry().Reserve("a"));
+  one->memory = branch->memory = 110;
+  now_ += minutes(1);
+  EXPECT_FALSE(registry().Reserve("a"));
+  EXPECT_TRUE(registry().Reserve("b"));
+  EXPECT_TRUE(one->closed);
+  EXPECT_FALSE(branch->closed);
 }
 
 TEST_F(SessionRegistryTest, OneThatHasEndedByItselfSaysSo) {

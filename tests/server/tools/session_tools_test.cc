@@ -214,6 +214,37 @@ TEST_F(SessionTools, ACancelledOpeningLeavesNone) {
   EXPECT_TRUE(tools_->sessions().List("local").empty());
 }
 
+TEST_F(SessionTools, ACancelledCallStopsWaiting) {
+  const std::string id = Open({{"profile", "filesystem"}});
+  std::atomic<bool> has_started = false;
+  std::thread other([&] {
+    ToolCall call;
+    call.arguments = {{"code", "print('on', flush=True)\nimport time\ntime.sleep(20)"},
+                      {"timeout", 30},
+                      {"session", id}};
+    call.on_output = [&](std::string_view) { has_started = true; };
+    (void)tools_->CallWith("execute_code", call);
+  });
+  while (!has_started) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const char* tool : {"checkpoint", "session_files"}) {
+    Cancellation cancellation;
+    ToolCall call;
+    call.arguments = {{"session", id}};
+    call.cancellation = &cancellation;
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      cancellation.Cancel();
+    });
+    EXPECT_EQ(tools_->CallWith(tool, call).message,
+              std::string(tool) + ": the call was cancelled.");
+    canceller.join();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  Call("close_session", {{"session", id}, {"interrupt", true}});
+  other.join();
+}
+
 // --- whose they are, and how many ---------------------------------------------------------------
 
 TEST_F(SessionTools, ForOthersItDoesNotExist) {
@@ -416,6 +447,64 @@ TEST_F(SessionTools, FilesAreOfTheState) {
   EXPECT_EQ(files(id), "b 3;d/a.txt 5;");
 }
 
+TEST_F(SessionTools, ExportsATarFile) {
+  const std::string id = Open({{"profile", "filesystem"}});
+  const auto write = [&](const std::string& path, const std::string& text) {
+    const json files = {{{"path", path}, {"text", text}}};
+    EXPECT_FALSE(
+        Call("session_files", {{"session", id}, {"action", "write"}, {"files", files}}).is_error);
+  };
+  const auto exported = [&](json arguments) {
+    arguments["session"] = id;
+    arguments["action"] = "export";
+    return Call("session_files", std::move(arguments));
+  };
+  EXPECT_HOLDS(exported(json::object()).message, "there is no file \"\" in this session");
+  write("d/a.txt", "hello");
+  write("b", "");
+  Cell(id, "import os\nos.symlink('/etc/passwd', 'link')\nopen('a\\nb', 'w').close()");
+  write(std::string(101, 'n'), "a name of more than 100 bytes, without a slash");
+  const tests::Answered all = exported(json::object());
+  EXPECT_EQ(all.object["count"], 2);
+  EXPECT_EQ(all.object["left_out"], 2);
+  EXPECT_EQ(
+      all.text,
+      "workspace.tar, 2560 bytes, with 2 files, without 2 whose names a tar file cannot have");
+  const std::optional<Resource> kept = tools_->resources().Find("local", all.object["uri"]);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->media_type, "application/x-tar");
+  ASSERT_EQ(kept->bytes->size(), 5 * 512u);
+  EXPECT_STREQ(kept->bytes->data(), "b");
+  EXPECT_EQ(kept->bytes->substr(257, 5), "ustar");
+  EXPECT_STREQ(kept->bytes->data() + 512, "d/a.txt");
+  EXPECT_STREQ(kept->bytes->data() + 1024, "hello");
+  EXPECT_FALSE(tools_->resources().Find("team-b", all.object["uri"]));
+  EXPECT_EQ(exported({{"path", "d/"}}).text, "d.tar, 2048 bytes, with 1 file");
+  for (const char* name : {"x", "y"}) {
+    Cell(id, "open('" + std::string(name) + "', 'wb').write(bytes(9 << 20))");
+  }
+  const std::string large = exported(json::object()).message;
+  EXPECT_HOLDS(large, "session_files: the archive would have 18878");
+  EXPECT_HOLDS(large, " bytes, and the limit is 16m: export one folder at a time, with path.");
+  EXPECT_FALSE(exported({{"path", "x"}}).is_error);
+}
+
+// The sealed worker does.
+TEST_F(SessionTools, ReadsNoArchives) {
+  const std::string id = Open({{"profile", "filesystem"}});
+  constexpr char kZip[] =  // of zipfile: {"d/a.txt": "hello"}
+      "UEsDBBQAAAAAAAAAIQCGphA2BQAAAAUAAAAHAAAAZC9hLnR4dGhlbGxvUEsBAhQDFAAAAAAAAAAhAIamEDYFAAAABQAA"
+      "AAcAAAAAAAAAAAAAAIABAAAAAGQvYS50eHRQSwUGAAAAAAEAAQA1AAAAKgAAAAAA";
+  Call("session_files",
+       {{"session", id}, {"action", "write"}, {"files", {{{"path", "a.zip"}, {"base64", kZip}}}}});
+  EXPECT_EQ(Value(id,
+                  "import zipfile\nzipfile.ZipFile('a.zip').extractall()\n"
+                  "open('d/a.txt').read()"),
+            "hello");
+  EXPECT_TRUE(
+      Call("session_files", {{"session", id}, {"action", "import"}, {"path", "a.zip"}}).is_error);
+}
+
 TEST_F(SessionTools, WrongFiles) {
   const std::string id = Open({{"profile", "filesystem"}});
   const auto message = [&](json arguments) {
@@ -434,6 +523,25 @@ TEST_F(SessionTools, WrongFiles) {
   EXPECT_EQ(Call("session_files", {{"session", basic}}).message,
             "session_files: session: profile basic has no workspace; use one that has: "
             "filesystem.");
+}
+
+// --- memory of all ----------------------------------------------------------------------------
+
+TEST(SessionMemory, OfAllTogetherIsLimited) {
+  if (!outside::ProbeNamespaces()) BELLJAR_SKIP_OR_FAIL("needs user namespaces");
+  SessionsConfig sessions;
+  sessions.total_memory = core::Bytes{1};
+  tests::Tools tools(ExecutionConfig{}, {}, {}, {}, sessions);
+  const std::string id = tools.Call("open_session", json::object()).object["session"];
+  EXPECT_EQ(tools.Call("open_session", json::object()).message,
+            "open_session: no session was opened: the sessions of this server have reached the "
+            "limit of 1 for the memory of all together: close one of yours with close_session, or "
+            "call again later.");
+  EXPECT_HOLDS(tools.Call("checkpoint", {{"session", id}, {"action", "branch"}}).message,
+               "checkpoint: the sessions of this server have reached the limit of 1 ");
+  EXPECT_FALSE(tools.Call("open_session", json::object(), {.name = "team-b"}).is_error);
+  EXPECT_HOLDS(tools.Call("execute_code", {{"code", "1"}, {"session", id}}).message,
+               "the server's memory for sessions was full, and nobody had used it for ");
 }
 
 // --- off ----------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@
 // our side; this is never reported as an outcome of the guest (ExitReport::reaper_ended).
 //
 // x86-64 only.
-#ifndef BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
-#define BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
+#ifndef BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_
+#define BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_
 
 #include <sys/types.h>
 
@@ -39,13 +39,13 @@
 
 struct clone_args;  // <linux/sched.h>
 
-namespace belljar::core {
+namespace belljar::outside {
 
-class ChildReaper : public Reaper {
+class ChildReaper : public core::Reaper {
  public:
   // Ends with the calling thread or this process. Its children then end too, by their parent-death
   // signals.
-  static Result<std::shared_ptr<ChildReaper>> Start();
+  static core::Result<std::shared_ptr<ChildReaper>> Start();
   ChildReaper(const ChildReaper&) = delete;
   ~ChildReaper() override;
 
@@ -69,16 +69,16 @@ class ChildReaper : public Reaper {
 
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<char[]> stack_;
-  UniqueFd orders_;
-  UniqueFd ended_;  // its pidfd
+  core::UniqueFd orders_;
+  core::UniqueFd ended_;  // its pidfd
   mutable std::atomic<bool> is_ending_ = false;
   pid_t pid_ = -1;
   std::mutex mutex_;  // one order at a time
 };
 
 // The error of `operation`, which failed because the reaper has ended.
-Error ParentEnded(std::string operation);
+core::Error ParentEnded(std::string operation);
 
-}  // namespace belljar::core
+}  // namespace belljar::outside
 
-#endif  // BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
+#endif  // BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_
