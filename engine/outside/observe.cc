@@ -219,6 +219,7 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
                                                         int status_fd, seal::SelfReport self_report,
                                                         int filters, pid_t parent) {
   const std::string folder = "/proc/" + std::to_string(pid);
+  if (lseek(status_fd, 0, SEEK_SET) != 0) return core::SystemError("read " + folder + "/status");
   core::Result<std::string> status = core::ReadAll(status_fd, kMaxProcFile);
   if (!status) return status.error();
   if (Field(*status, "PPid:") != std::to_string(parent > 0 ? parent : getpid())) {

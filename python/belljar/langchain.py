@@ -5,8 +5,9 @@
     tool.invoke({"code": "6 * 7"})             # 'value:\\n42'
 
 All calls are cells of one session (`Sandbox.session`), whose variables stay; with `session=False`
-each runs in a process of its own. The model gets output, value and error as text; the message's `artifact` is the `Result`. A failing
-program is a normal answer, so that the model can correct it; a BelljarError is raised.
+each runs in a process of its own. The model gets output, value and error as text; the message's
+`artifact` is the `Result`. A failing program is a normal answer, so that the model can correct it;
+a BelljarError is raised.
 """
 
 from __future__ import annotations
